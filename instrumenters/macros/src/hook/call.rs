@@ -1,0 +1,143 @@
+//! The hook in a body: the body is emitted once, after a guard, and never inside of a closure.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+use syn::{Attribute, Block, Error, Expr, Path, ReturnType, Result, Signature, Stmt, parse_quote};
+
+use crate::hook::entry::Entry;
+use crate::hook::future;
+use crate::hook::output::Output;
+use crate::hook::owner::Owner;
+use crate::hook::exits;
+use crate::options::Options;
+
+/// A function about to be observed.
+pub struct Call<'a> {
+    pub krate: &'a Path,
+    pub options: &'a Options,
+    pub owner: Owner,
+    /// Statements and an expression: what makes the function's site known in its body.
+    pub statics: TokenStream,
+    pub site: TokenStream,
+}
+
+impl Call<'_> {
+    /// Whether the function makes a future: then the future is what is observed, not its making.
+    pub fn is_async(sig: &Signature, block: &Block) -> bool {
+        sig.asyncness.is_some() || future::is_tail(sig, block)
+    }
+
+    /// Puts the hook into a function.
+    pub fn hook(&self, attrs: &mut Vec<Attribute>, sig: &Signature, block: &mut Block) -> Result<()> {
+        if Call::is_async(sig, block) {
+            self.check_async()?;
+            future::hook(self, sig, block);
+            return Ok(());
+        }
+        if self.options.caller.is_some() && !attrs.iter().any(|attr| attr.path().is_ident("track_caller")) {
+            attrs.push(parse_quote!(#[track_caller]));
+        }
+        self.hook_body(sig, block)
+    }
+
+    fn hook_body(&self, sig: &Signature, block: &mut Block) -> Result<()> {
+        let Call { krate, statics, site, .. } = self;
+        let output = Output::of(&sig.output);
+        let says_value = self.says_value(&output)?;
+        if let Some(ty) = output.ty()
+            && (output.tells() || says_value)
+        {
+            let value = self.say_value(says_value);
+            let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
+            exits::announce(block, &ty, &quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome);));
+        }
+        let entry = Entry { call: self, sig, tells: output.tells() }.tokens();
+        let stmts = &block.stmts;
+        let body = match output.ty() {
+            None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),
+            Some(_) if matches!(output, Output::Unit) && !says_value => quote_spanned!(Span::mixed_site()=>
+                { #(#stmts)* }
+                #[allow(unreachable_code)]
+                __call.done(#krate::__private::Outcome::Returned)
+            ),
+            Some(ty) => {
+                let value = self.say_value(says_value);
+                let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
+                quote_spanned!(Span::mixed_site()=>
+                    let __value: #ty = { #(#stmts)* };
+                    #[allow(unreachable_code)]
+                    { #value __call.done(#outcome); }
+                    #[allow(unreachable_code)]
+                    __value
+                )
+            }
+        };
+        replace(block, quote_spanned!(Span::mixed_site()=>
+            #statics
+            let __site: &'static #krate::__private::Site = #site;
+            #[allow(unused_mut)]
+            let mut __call: #krate::__private::Call = if __site.is_armed() {
+                #entry
+            } else {
+                #krate::__private::Call::inert()
+            };
+            #body
+        ));
+        Ok(())
+    }
+
+    /// The outcome that a value tells.
+    pub fn outcome(&self, output: &Output, value: TokenStream) -> TokenStream {
+        let krate = self.krate;
+        if !output.tells() {
+            return quote_spanned!(Span::mixed_site()=> #krate::__private::Outcome::Returned);
+        }
+        // A type called `QueryResult` may be anything, so the compiler is asked whether it tells how a call went.
+        quote_spanned!(Span::mixed_site()=> {
+            #[allow(unused_imports)]
+            use #krate::__private::TellsNothing as _;
+            #krate::__private::Told(#value).outcome()
+        })
+    }
+
+    fn says_value(&self, output: &Output) -> Result<bool> {
+        match self.options.ret {
+            Some(span) if output.ty().is_none() => {
+                Err(Error::new(span, "`ret` needs a return type that can be written down: no `impl Trait` and no `!`"))
+            }
+            ret => Ok(ret.is_some()),
+        }
+    }
+
+    fn say_value(&self, says_value: bool) -> TokenStream {
+        match says_value {
+            true => quote_spanned!(Span::mixed_site()=> __call.returns(&__value);),
+            false => TokenStream::new(),
+        }
+    }
+
+    fn check_async(&self) -> Result<()> {
+        let not_yet = |span: Span, option: &str| {
+            Err(Error::new(span, format!("`{option}` is for functions that are not async")))
+        };
+        match self.options {
+            Options { caller: Some(span), .. } => not_yet(*span, "caller"),
+            Options { ret: Some(span), .. } => not_yet(*span, "ret"),
+            Options { args, .. } if !args.is_empty() => not_yet(args[0].name.span(), "args"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Gives a block other statements; its braces stay where they were, so that messages about its end still point there.
+pub fn replace(block: &mut Block, tokens: TokenStream) {
+    block.stmts = vec![Stmt::Expr(Expr::Verbatim(tokens), None)];
+}
+
+/// The type that a signature returns, if it says one.
+pub fn returned(sig: &Signature) -> Option<&syn::Type> {
+    match &sig.output {
+        ReturnType::Default => None,
+        ReturnType::Type(_, ty) => Some(ty),
+    }
+}

@@ -1,0 +1,94 @@
+//! The static that a function has as its site.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Ident, Path, Signature, Visibility};
+
+use crate::naming;
+
+/// Where a function stands in its source.
+pub struct Place {
+    file: String,
+    lines: (u32, u32),
+}
+
+impl Place {
+    /// From the first token of the signature to the last of the body.
+    pub fn of(first: Span, last: Span) -> Place {
+        let (first, last) = (first.unwrap(), last.unwrap());
+        let line = first.line() as u32;
+        Place { file: first.file(), lines: (line, (last.end().line() as u32).max(line)) }
+    }
+
+    /// Of a signature with its body.
+    pub fn of_function(sig: &Signature, body: Span) -> Place {
+        let first = sig.to_token_stream().into_iter().next().map_or_else(|| sig.ident.span(), |token| token.span());
+        Place::of(first, body)
+    }
+
+    /// Of any item.
+    pub fn of_item(item: &impl Spanned) -> Place {
+        let span = item.span();
+        Place::of(span, span)
+    }
+}
+
+/// What is known of a site.
+pub struct Definition<'a> {
+    pub krate: &'a Path,
+    pub kind: &'a str,
+    pub name: &'a str,
+    pub place: &'a Place,
+    pub skipped: Option<&'static str>,
+}
+
+impl Definition<'_> {
+    /// The static itself, called `__METASPY_SITE`. It is registered by the linker, so a site that never ran is known.
+    pub fn item(&self) -> TokenStream {
+        let Definition { krate, name, place: Place { file, lines: (first, last) }, .. } = self;
+        let kind = Ident::new(self.kind, Span::mixed_site());
+        let skipped = match self.skipped {
+            Some(reason) => quote!(::core::option::Option::Some(#reason)),
+            None => quote!(::core::option::Option::None),
+        };
+        quote_spanned!(Span::mixed_site()=>
+            #[#krate::__private::linkme::distributed_slice(#krate::__private::SITES)]
+            #[linkme(crate = #krate::__private::linkme)]
+            static __METASPY_SITE: #krate::__private::Site = #krate::__private::Site::new(#krate::__private::SiteDef {
+                kind: #krate::__private::SiteKind::#kind,
+                module: ::core::module_path!(),
+                name: #name,
+                file: #file,
+                lines: (#first, #last),
+                skipped: #skipped,
+            });
+        )
+    }
+
+    /// The static on its own, beside an item; under the conditions of the function.
+    pub fn beside(&self, attrs: &[Attribute]) -> TokenStream {
+        let (conditions, item) = (conditions(attrs), self.item());
+        quote!(#(#conditions)* const _: () = { #item };)
+    }
+
+    /// A hidden function that holds the static and hands it out, for `site!`; under the conditions of the function.
+    pub fn sibling(&self, attrs: &[Attribute], vis: &Visibility, function: &Ident, receiver: &TokenStream) -> TokenStream {
+        let (krate, conditions, item) = (self.krate, conditions(attrs), self.item());
+        let name = format_ident!("{}", naming::sibling(function), span = Span::mixed_site());
+        quote_spanned!(Span::mixed_site()=>
+            #(#conditions)*
+            #[doc(hidden)]
+            #[inline(always)]
+            #vis fn #name() -> #krate::__private::SiteRef<#receiver> {
+                #item
+                #krate::__private::SiteRef::of(&__METASPY_SITE)
+            }
+        )
+    }
+}
+
+/// The `#[cfg]` attributes among these.
+fn conditions(attrs: &[Attribute]) -> Vec<&Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect()
+}

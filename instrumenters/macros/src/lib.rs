@@ -1,0 +1,64 @@
+//! `#[observe]` and its relatives. Use them through the facade, `metaspy`, where they are documented with examples.
+//!
+//! A macro reads its options and its item, says what is wrong with them, and leaves the rest to [`hook`]. Without the
+//! feature `record` that module is another one, which hands the item back as it was written.
+
+#![forbid(unsafe_code)]
+
+mod identify;
+mod item;
+mod lone;
+mod naming;
+mod observe;
+mod options;
+mod plain;
+mod proxy;
+mod site_ref;
+mod unobservable;
+
+#[cfg(feature = "record")]
+mod hook;
+#[cfg(not(feature = "record"))]
+#[path = "untouched.rs"]
+mod hook;
+
+use proc_macro::TokenStream;
+
+/// Makes functions observable: an `impl`, a trait, a free function, or one method of an `impl`.
+///
+/// | option | on | meaning |
+/// |---|---|---|
+/// | `subject = expression` | all | whom the call is about; an expression over the arguments |
+/// | `skip` | methods | this one is not observed, and listed as such |
+/// | `only` | `impl`, trait | methods with an `#[observe]` of their own are observed, the others are not |
+/// | `name = "…"` | all | what the item is called: the type of an `impl`, the last segment of a method |
+/// | `args(a, b = expression)` | functions | arguments to show, by name; they must be `Debug` |
+/// | `ret` | all | the return value is shown too; it must be `Debug` |
+/// | `caller` | all | the place in the code that called is shown, as an argument named `caller` |
+/// | `proxy`, `proxy = path` | traits | makes a proxy, `Spied` and the trait's name, instead of observing default methods |
+/// | `crate = path` | all | where `metaspy` is, if not at `::metaspy` |
+///
+/// Without `subject` a call is about its receiver: what the receiver's `Identify` says, else the place where it is.
+/// A function without a receiver is about nobody.
+///
+/// A `const fn`, a function with a foreign ABI and a method that a macro makes cannot be observed. In an `impl` such
+/// a method is listed as skipped, with the reason; the attribute directly on one is an error.
+#[proc_macro_attribute]
+pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
+    observe::observe(options.into(), item.into()).into()
+}
+
+/// The facade's `site!`, told where `metaspy` is.
+#[proc_macro]
+pub fn site(path: TokenStream) -> TokenStream {
+    site_ref::site(path.into()).into()
+}
+
+/// Identifies values of a type by a key of at most 64 bits: the field marked `#[identify(key)]`, or the only one.
+///
+/// The kind is named after the type. A type that is given its identity by a field which has one already, an
+/// `ObjectId` say, marks it `#[identify(same)]`.
+#[proc_macro_derive(Identify, attributes(identify))]
+pub fn identify(item: TokenStream) -> TokenStream {
+    identify::identify(item.into()).into()
+}

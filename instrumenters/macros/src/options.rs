@@ -1,0 +1,176 @@
+//! What is written between the parentheses of `#[observe(…)]`.
+
+use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Error, Expr, Ident, LitStr, Meta, Path, Result, Token, parenthesized, parse_quote};
+
+/// The options of one attribute.
+#[derive(Default)]
+pub struct Options {
+    pub subject: Option<Expr>,
+    pub skip: Option<Span>,
+    pub only: Option<Span>,
+    pub name: Option<LitStr>,
+    pub args: Vec<Argument>,
+    pub ret: Option<Span>,
+    pub caller: Option<Span>,
+    pub proxy: Option<Proxy>,
+    krate: Option<Path>,
+}
+
+/// An argument to show.
+pub struct Argument {
+    pub name: Ident,
+    pub value: Expr,
+}
+
+/// The trait that a proxy forwards.
+pub enum Proxy {
+    /// The one that the attribute stands on.
+    This(Span),
+    /// One of another crate, whose signatures the item lists.
+    Foreign(Path),
+}
+
+impl Options {
+    /// Where `metaspy` is.
+    pub fn krate(&self) -> Path {
+        self.krate.clone().unwrap_or_else(|| parse_quote!(::metaspy))
+    }
+
+    /// Takes the `#[observe]` attributes of a method out of its list; `None` if it has none.
+    pub fn take(attrs: &mut Vec<Attribute>) -> Result<Option<Options>> {
+        let mut found = None;
+        let mut error: Option<Error> = None;
+        attrs.retain(|attr| {
+            if !is_observe(attr.path()) {
+                return true;
+            }
+            let options = match &attr.meta {
+                Meta::Path(_) => Ok(Options::default()),
+                Meta::List(list) => Options::parse.parse2(list.tokens.clone()),
+                Meta::NameValue(_) => Err(Error::new_spanned(attr, "write `#[observe(…)]`")),
+            };
+            match options {
+                Ok(_) if found.is_some() => error = Some(Error::new_spanned(attr, "one `#[observe]` is enough")),
+                Ok(options) => found = Some(options),
+                Err(wrong) => error = Some(wrong),
+            }
+            false
+        });
+        error.map_or(Ok(found), Err)
+    }
+
+    /// The options of a method, with those of the `impl` or trait around it where it does not say otherwise.
+    pub fn within(mut self, outer: &Options, has_receiver: bool) -> Options {
+        if self.subject.is_none() && has_receiver {
+            self.subject = outer.subject.clone();
+        }
+        self.ret = self.ret.or(outer.ret);
+        self.caller = self.caller.or(outer.caller);
+        self.krate = self.krate.or_else(|| outer.krate.clone());
+        self
+    }
+
+    /// Says which option makes no sense on a function.
+    pub fn check_function(&self) -> Result<()> {
+        if let Some(span) = self.only {
+            return Err(Error::new(span, "`only` belongs on an `impl` or a trait"));
+        }
+        if let Some(proxy) = &self.proxy {
+            return Err(Error::new(proxy.span(), "`proxy` belongs on a trait"));
+        }
+        Ok(())
+    }
+
+    /// Says which option makes no sense on an `impl` or a trait.
+    pub fn check_block(&self, takes_proxy: bool) -> Result<()> {
+        if let Some(span) = self.skip {
+            return Err(Error::new(span, "`skip` belongs on a method; to leave out the whole block, drop the attribute"));
+        }
+        if let Some(argument) = self.args.first() {
+            return Err(Error::new(argument.name.span(), "`args` belongs on a method"));
+        }
+        match &self.proxy {
+            Some(proxy) if !takes_proxy => Err(Error::new(proxy.span(), "`proxy` belongs on a trait")),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Proxy {
+    fn span(&self) -> Span {
+        match self {
+            Proxy::This(span) => *span,
+            Proxy::Foreign(path) => path.segments[0].ident.span(),
+        }
+    }
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let mut options = Options::default();
+        while !input.is_empty() {
+            options.option(input)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl Options {
+    fn option(&mut self, input: ParseStream) -> Result<()> {
+        let word = input.call(Ident::parse_any)?;
+        let span = word.span();
+        let known = "subject = …, skip, only, name = \"…\", args(…), ret, caller, proxy or crate = path";
+        let again = match word.to_string().as_str() {
+            "subject" => self.subject.replace(value(input)?).is_some(),
+            "skip" => self.skip.replace(span).is_some(),
+            "only" => self.only.replace(span).is_some(),
+            "name" => self.name.replace(value(input)?).is_some(),
+            "args" => {
+                let inside;
+                parenthesized!(inside in input);
+                let args = Punctuated::<Argument, Token![,]>::parse_terminated(&inside)?;
+                std::mem::replace(&mut self.args, args.into_iter().collect()).len() > 0
+            }
+            "ret" => self.ret.replace(span).is_some(),
+            "caller" => self.caller.replace(span).is_some(),
+            "proxy" if input.peek(Token![=]) => self.proxy.replace(Proxy::Foreign(value(input)?)).is_some(),
+            "proxy" => self.proxy.replace(Proxy::This(span)).is_some(),
+            "crate" => {
+                input.parse::<Token![=]>()?;
+                self.krate.replace(Path::parse_mod_style(input)?).is_some()
+            }
+            other => return Err(Error::new(span, format!("`{other}` is no option of `#[observe]`: write {known}"))),
+        };
+        if again { Err(Error::new(span, format!("`{word}` is given twice"))) } else { Ok(()) }
+    }
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream) -> Result<Self> {
+        let name = input.call(Ident::parse_any)?;
+        let value = if input.peek(Token![=]) { value(input)? } else { parse_quote!(#name) };
+        Ok(Argument { name, value })
+    }
+}
+
+fn value<T: Parse>(input: ParseStream) -> Result<T> {
+    input.parse::<Token![=]>()?;
+    input.parse()
+}
+
+/// Whether the path of an attribute is ours: `observe`, `metaspy::observe`.
+fn is_observe(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == "observe")
+}
+
+/// Parses the tokens of an attribute.
+pub fn parse(tokens: TokenStream) -> Result<Options> {
+    Options::parse.parse2(tokens)
+}

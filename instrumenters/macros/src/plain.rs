@@ -1,0 +1,18 @@
+//! Expressions that cannot panic, call observed code or take long.
+
+use syn::{Expr, UnOp};
+
+/// Whether the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`.
+pub fn is_plain(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Field(field) => is_plain(&field.base),
+        Expr::Reference(reference) => is_plain(&reference.expr),
+        Expr::Paren(inner) => is_plain(&inner.expr),
+        Expr::Group(inner) => is_plain(&inner.expr),
+        Expr::Cast(cast) => is_plain(&cast.expr),
+        Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)) && is_plain(&unary.expr),
+        Expr::Tuple(tuple) => tuple.elems.iter().all(is_plain),
+        _ => false,
+    }
+}

@@ -1,0 +1,216 @@
+//! One item of a trait, forwarded to the wrapped value. In the proxy `self.0` is the `Spied` around it.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{
+    Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path, PathArguments, Receiver,
+    ReceiverKind, Result, ReturnType, Signature, TraitItemConst, TraitItemFn, TraitItemType, Type, TypeParamBound,
+    TypePath, Visibility, parse_quote, parse_quote_spanned,
+};
+
+use crate::naming;
+
+/// Forwards to an `inner` that is a trait `of`.
+pub struct Forwarder<'a> {
+    pub inner: &'a Ident,
+    pub of: &'a Path,
+}
+
+impl Forwarder<'_> {
+    /// A method that forwards; `None` where the default method will do, as its receiver cannot be forwarded.
+    pub fn method(&self, method: &TraitItemFn) -> Result<Option<ImplItemFn>> {
+        let mut sig = method.sig.clone();
+        let receiver = match sig.receiver() {
+            None => None,
+            Some(receiver) => match forwarded_receiver(receiver) {
+                Some(forwarded) => Some(forwarded),
+                None if method.default.is_some() => return Ok(None),
+                None => {
+                    let said = "a proxy cannot forward this receiver: give the method a default body, or leave it out";
+                    return Err(Error::new(receiver.self_token.span, said));
+                }
+            },
+        };
+        let arguments = arguments(&mut sig)?;
+        let (inner, of, name) = (self.inner, self.of, &sig.ident);
+        let turbofish = turbofish(&sig);
+        let all = receiver.into_iter().chain(arguments);
+        let call = quote_spanned!(Span::mixed_site()=> <#inner as #of>::#name #turbofish(#(#all),*));
+        let call = match sig.safety {
+            syn::Safety::Unsafe(_) => quote_spanned!(Span::mixed_site()=> unsafe { #call }),
+            _ => call,
+        };
+        let body = returned(&sig, call)?;
+        let mut forwarded: ImplItemFn = parse_quote!(fn forwarded() { #body });
+        forwarded.attrs = method.attrs.iter().filter(|attr| is_forwarded(attr)).cloned().collect();
+        forwarded.vis = Visibility::Inherited;
+        forwarded.sig = sig;
+        Ok(Some(forwarded))
+    }
+
+    pub fn assoc_type(&self, assoc: &TraitItemType) -> ImplItem {
+        let (inner, of, name, generics) = (self.inner, self.of, &assoc.ident, &assoc.generics);
+        let (_, arguments, conditions) = generics.split_for_impl();
+        let attrs = assoc.attrs.iter().filter(|attr| is_forwarded(attr));
+        parse_quote!(#(#attrs)* type #name #generics = <#inner as #of>::#name #arguments #conditions;)
+    }
+
+    pub fn assoc_const(&self, assoc: &TraitItemConst) -> ImplItem {
+        let (inner, of, name, ty) = (self.inner, self.of, &assoc.ident, &assoc.ty);
+        let attrs = assoc.attrs.iter().filter(|attr| is_forwarded(attr));
+        parse_quote!(#(#attrs)* const #name: #ty = <#inner as #of>::#name;)
+    }
+}
+
+/// Conditions, what says how to observe, and who called.
+fn is_forwarded(attr: &Attribute) -> bool {
+    let last = attr.path().segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+    matches!(last.as_str(), "cfg" | "observe" | "track_caller")
+}
+
+/// The wrapped value as the receiver of the same kind.
+fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
+    let it = receiver.self_token;
+    match &receiver.kind {
+        ReceiverKind::Value => Some(parse_quote_spanned!(Span::mixed_site()=> #it.0.into_inner())),
+        ReceiverKind::Reference(_, _, None) => Some(parse_quote_spanned!(Span::mixed_site()=> &*#it.0)),
+        ReceiverKind::Reference(_, _, Some(_)) => Some(parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0)),
+        ReceiverKind::Typed(_, ty) => match &**ty {
+            Type::Path(path) if naming::path_name(&path.path) == "Box" => {
+                let new = without_arguments(&path.path);
+                Some(parse_quote_spanned!(Span::mixed_site()=> #new::new((*#it).0.into_inner())))
+            }
+            Type::Path(_) if is_self(ty) => Some(parse_quote_spanned!(Span::mixed_site()=> #it.0.into_inner())),
+            Type::Reference(reference) if is_self(&reference.elem) => Some(match reference.mutability {
+                None => parse_quote_spanned!(Span::mixed_site()=> &*#it.0),
+                Some(_) => parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0),
+            }),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The arguments as they are handed on; those without a name get one.
+fn arguments(sig: &mut Signature) -> Result<Vec<Expr>> {
+    let mut forwarded = Vec::new();
+    for (at, argument) in sig.inputs.iter_mut().enumerate() {
+        let FnArg::Typed(argument) = argument else { continue };
+        let name = match &*argument.pat {
+            Pat::Ident(name) => name.ident.clone(),
+            _ => format_ident!("__argument_{at}", span = Span::mixed_site()),
+        };
+        *argument.pat = parse_quote!(#name);
+        forwarded.push(match &*argument.ty {
+            ty if is_self(ty) => parse_quote_spanned!(Span::mixed_site()=> #name.0.into_inner()),
+            Type::Reference(reference) if is_self(&reference.elem) => match reference.mutability {
+                None => parse_quote_spanned!(Span::mixed_site()=> &*#name.0),
+                Some(_) => parse_quote_spanned!(Span::mixed_site()=> &mut *#name.0),
+            },
+            ty if mentions_self(ty) => return Err(cannot_take_apart(ty)),
+            _ => parse_quote!(#name),
+        });
+    }
+    Ok(forwarded)
+}
+
+/// The types and constants of the method, named, as not all of them can be found out. `impl Trait` needs no name.
+fn turbofish(sig: &Signature) -> TokenStream {
+    let names: Vec<&Ident> = (sig.generics.params.iter())
+        .filter_map(|param| match param {
+            GenericParam::Type(param) => Some(&param.ident),
+            GenericParam::Const(param) => Some(&param.ident),
+            GenericParam::Lifetime(_) => None,
+        })
+        .collect();
+    if names.is_empty() { TokenStream::new() } else { quote!(::<#(#names),*>) }
+}
+
+/// The call with what it returns made the proxy's own.
+fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
+    let call = match sig.asyncness {
+        Some(_) => quote_spanned!(Span::mixed_site()=> #call.await),
+        None => call,
+    };
+    let ReturnType::Type(_, ty) = &sig.output else { return Ok(call) };
+    match &**ty {
+        ty if is_self(ty) => Ok(quote_spanned!(Span::mixed_site()=> Self::new(#call))),
+        ty if mentions_self(ty) => Err(cannot_take_apart(ty)),
+        // A future is awaited inside of another, so that it is the future that is observed and not its making.
+        Type::ImplTrait(it) if is_movable_future(it.bounds.iter()) => Ok(quote_spanned!(Span::mixed_site()=>
+            let __future = #call;
+            async move { __future.await }
+        )),
+        Type::Path(pin) => Ok(match boxed_future(&pin.path) {
+            Some(pinned) => quote_spanned!(Span::mixed_site()=>
+                let __future = #call;
+                #pinned::pin(async move { __future.await })
+            ),
+            None => call,
+        }),
+        _ => Ok(call),
+    }
+}
+
+/// The path of `Box` in `Pin<Box<dyn Future>>`.
+fn boxed_future(pin: &Path) -> Option<Path> {
+    let boxed = argument(pin).filter(|_| naming::path_name(pin) == "Pin")?;
+    let Type::Path(boxed) = boxed else { return None };
+    let Type::TraitObject(future) = argument(&boxed.path)? else { return None };
+    let is_boxed = naming::path_name(&boxed.path) == "Box" && is_movable_future(future.bounds.iter());
+    is_boxed.then(|| without_arguments(&boxed.path))
+}
+
+/// A future that may be replaced by an async block: that one is never `Unpin`.
+fn is_movable_future<'a>(bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
+    let names: Vec<String> = bounds
+        .filter_map(|bound| match bound {
+            TypeParamBound::Trait(bound) => Some(naming::path_name(&bound.path)),
+            _ => None,
+        })
+        .collect();
+    names.iter().any(|name| name == "Future") && names.iter().all(|name| matches!(name.as_str(), "Future" | "Send" | "Sync"))
+}
+
+fn argument(path: &Path) -> Option<&Type> {
+    match &path.segments.last()?.arguments {
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+fn without_arguments(path: &Path) -> Path {
+    let mut path = path.clone();
+    for segment in &mut path.segments {
+        segment.arguments = PathArguments::None;
+    }
+    path
+}
+
+fn is_self(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self"))
+}
+
+/// Whether the type has a whole `Self` in it; `Self::Item` is another type.
+fn mentions_self(ty: &Type) -> bool {
+    struct Search(bool);
+    impl VisitMut for Search {
+        fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+            self.0 |= path.qself.is_none() && path.path.is_ident("Self");
+            // The `Self` of `<Self as Trait>::Item` is another type, too.
+            path.qself = None;
+            visit_mut::visit_type_path_mut(self, path);
+        }
+    }
+    let mut search = Search(false);
+    search.visit_type_mut(&mut ty.clone());
+    search.0
+}
+
+fn cannot_take_apart(ty: &Type) -> Error {
+    Error::new_spanned(ty, "a proxy can forward `Self`, `&Self` and `&mut Self`, and return `Self`; not this")
+}

@@ -1,0 +1,50 @@
+//! `site!(Scene::measure)`: the site of an observed function, checked by the compiler.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::{Error, ExprPath, Path, PathArguments, QSelf, Result, Token};
+
+use crate::naming;
+
+/// Given `where metaspy is; path of the function`.
+pub fn site(tokens: TokenStream) -> TokenStream {
+    let parse = |input: ParseStream| {
+        let krate: Path = input.parse()?;
+        input.parse::<Token![;]>()?;
+        let function: ExprPath = input.parse()?;
+        of(&krate, function)
+    };
+    parse.parse2(tokens).unwrap_or_else(Error::into_compile_error)
+}
+
+fn of(krate: &Path, function: ExprPath) -> Result<TokenStream> {
+    match &function.qself {
+        Some(QSelf { position: 1.., .. }) => Ok(of_trait(krate, &function)),
+        _ => beside(function),
+    }
+}
+
+/// The hidden function beside an inherent method or a free function.
+fn beside(mut function: ExprPath) -> Result<TokenStream> {
+    let Some(last) = function.path.segments.last_mut() else {
+        return Err(Error::new_spanned(function, "write the path of an observed function"));
+    };
+    last.ident = format_ident!("{}", naming::sibling(&last.ident), span = last.ident.span());
+    last.arguments = PathArguments::None;
+    Ok(quote!(#function()))
+}
+
+/// An `impl` of a trait has no room for a hidden function: that the method exists is checked, and its site is found by
+/// name.
+fn of_trait(krate: &Path, function: &ExprPath) -> TokenStream {
+    let Some(QSelf { ty, position, .. }) = &function.qself else { return TokenStream::new() };
+    let segments: Vec<String> =
+        function.path.segments.iter().skip(position - 1).map(|segment| naming::ident_name(&segment.ident)).collect();
+    let default = segments.join("::");
+    let own = format!("{}::{default}", naming::type_name(ty));
+    quote!({
+        let _ = #function;
+        #krate::__private::SiteRef::<#ty>::named(#own, #default)
+    })
+}

@@ -1,0 +1,110 @@
+//! Who armed what: the standing orders of all profilers.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard};
+
+use crate::arm::{Arming, Config, Mode, Plan, Wishes};
+use crate::log;
+use crate::select::Selector;
+use crate::site::{self, Site, SiteId};
+
+/// Standing orders: what each profiler wants of each site, and selectors for sites that are yet to come.
+#[derive(Default)]
+pub(crate) struct Arms {
+    orders: BTreeMap<SiteId, Vec<Order>>,
+    standing: Vec<Standing>,
+}
+
+struct Order {
+    profiler: u64,
+    arming: Arming,
+}
+
+struct Standing {
+    profiler: u64,
+    selector: Selector,
+    arming: Arming,
+}
+
+static ARMS: Mutex<Arms> =
+    Mutex::new(Arms { orders: BTreeMap::new(), standing: Vec::new() });
+
+/// The standing orders of the process.
+pub(crate) fn arms() -> MutexGuard<'static, Arms> {
+    ARMS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Arms {
+    /// Arms a site for a profiler.
+    pub fn arm(&mut self, profiler: u64, site: &'static Site, arming: Arming) {
+        let id = site::entry(site).id;
+        self.orders.entry(id).or_default().push(Order { profiler, arming });
+        self.publish(id, site);
+    }
+
+    /// Remembers a selector for sites that are registered later.
+    pub fn stand(&mut self, profiler: u64, selector: Selector, arming: Arming) {
+        self.standing.push(Standing { profiler, selector, arming });
+    }
+
+    /// Arms a site that was registered after its observers were installed.
+    pub fn meet(&mut self, site: &'static Site) {
+        let path = site.path();
+        let met: Vec<(u64, Arming)> = (self.standing.iter())
+            .filter(|standing| standing.selector.matches(&path))
+            .map(|standing| (standing.profiler, standing.arming.clone()))
+            .collect();
+        for (profiler, arming) in met {
+            self.arm(profiler, site, arming);
+        }
+    }
+
+    /// Takes back everything that a profiler armed; what others want stays.
+    pub fn disarm(&mut self, profiler: u64) {
+        self.standing.retain(|standing| standing.profiler != profiler);
+        let sites: BTreeMap<SiteId, &'static Site> =
+            site::entries().into_iter().map(|entry| (entry.id, entry.site)).collect();
+        let touched: Vec<SiteId> = (self.orders.iter_mut())
+            .filter_map(|(id, orders)| {
+                let before = orders.len();
+                orders.retain(|order| order.profiler != profiler);
+                (orders.len() != before).then_some(*id)
+            })
+            .collect();
+        for id in touched {
+            if let Some(site) = sites.get(&id) {
+                self.publish(id, site);
+            }
+        }
+        self.orders.retain(|_, orders| !orders.is_empty());
+    }
+
+    /// Stores what the orders for a site add up to.
+    fn publish(&self, id: SiteId, site: &'static Site) {
+        let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
+        let mut plan = Plan::default();
+        for order in orders {
+            let arming = &order.arming;
+            // Handlers see a call's arguments and outcome, so there must be an event.
+            let mode = if arming.handlers.is_empty() && !arming.details { arming.mode } else { Mode::Full };
+            let wishes = Wishes { mode, details: arming.details, handlers: arming.handlers.clone() };
+            plan.add(&arming.subjects, wishes);
+        }
+        let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
+        let (word, needed) = (plan.arm_word(), plan.is_needed());
+        let config = Config::new(id.0, &plan, sample);
+        if word == 0 {
+            site.arm.store(0, Ordering::Release);
+            site.config.store(config.0, Ordering::Release);
+            return;
+        }
+        log::describe_site(id);
+        if needed {
+            // The plan that it replaces may be in use by a hook: it is left to the process.
+            site.plan.store(Box::into_raw(Box::new(plan)), Ordering::Release);
+        }
+        site.config.store(config.0, Ordering::Release);
+        site.arm.store(word, Ordering::Release);
+    }
+}

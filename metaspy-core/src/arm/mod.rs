@@ -1,0 +1,144 @@
+//! Arming: who is observed at a site, and how closely.
+//!
+//! A site's two words answer nearly every call: the arm word says whether anybody looks (and holds a small filter of
+//! subjects), the config word holds the site's number and the mode for all subjects. The [`Plan`] has what does not
+//! fit: modes of chosen subjects, handlers, wishes for details. All three are replaced, never changed in place.
+
+mod arms;
+mod group;
+mod plan;
+
+pub(crate) use arms::arms;
+pub use group::Group;
+pub use plan::Plan;
+pub(crate) use plan::Wishes;
+
+use crate::hook::Handler;
+use crate::subject::Subject;
+
+/// How closely a site is observed. Where observers differ the richest mode wins, once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Mode {
+    /// Not at all.
+    #[default]
+    Off = 0,
+    /// Counts and outcomes; no clock and no event.
+    Tally = 1,
+    /// Every call counted and linked, one in n timed.
+    Sampled = 2,
+    /// Every call an event with its time.
+    Full = 3,
+}
+
+impl Mode {
+    #[inline(always)]
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        match bits & 3 {
+            0 => Mode::Off,
+            1 => Mode::Tally,
+            2 => Mode::Sampled,
+            _ => Mode::Full,
+        }
+    }
+}
+
+/// Which subjects are observed.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Subjects {
+    /// All of them, and calls about nobody.
+    All,
+    /// These.
+    Only(Vec<Subject>),
+    /// Those for which the predicate says yes; it is asked once per subject, when the subject is first met.
+    Group(Group),
+}
+
+impl std::fmt::Debug for Subjects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Subjects::All => f.write_str("All"),
+            Subjects::Only(subjects) => f.debug_tuple("Only").field(subjects).finish(),
+            Subjects::Group(_) => f.write_str("Group(..)"),
+        }
+    }
+}
+
+/// What an instrumenter wants of a site.
+#[derive(Clone, Debug)]
+pub struct Arming {
+    /// How closely.
+    pub mode: Mode,
+    /// Of whom.
+    pub subjects: Subjects,
+    /// In [`Mode::Sampled`], one call in this many is timed.
+    pub sample: u16,
+    /// Called in place, before and after each call.
+    pub handlers: Vec<Handler>,
+    /// Whether arguments and return values that the site offers are written down.
+    pub details: bool,
+}
+
+impl Arming {
+    /// All subjects, in this mode.
+    pub fn all(mode: Mode) -> Self {
+        Arming { mode, subjects: Subjects::All, sample: 16, handlers: Vec::new(), details: false }
+    }
+
+    /// These subjects, in this mode.
+    pub fn only(mode: Mode, subjects: Vec<Subject>) -> Self {
+        Arming { subjects: Subjects::Only(subjects), ..Arming::all(mode) }
+    }
+}
+
+/// The arm word of a site that observes everybody.
+pub(crate) const EVERYBODY: u64 = u64::MAX;
+
+/// A site's config word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Config(pub u64);
+
+impl Config {
+    const MODE: u32 = 20;
+    const PLAN: u64 = 1 << 22;
+    const SAMPLE: u32 = 24;
+
+    const INSIDE: u64 = 1 << 23;
+
+    pub fn new(site: u32, plan: &Plan, sample: u16) -> Self {
+        let needed = if plan.is_needed() { Self::PLAN } else { 0 };
+        let inside = if plan.may_look_inside() { Self::INSIDE } else { 0 };
+        Config(site as u64 | (plan.mode() as u64) << Self::MODE | needed | inside | (sample.max(1) as u64) << Self::SAMPLE)
+    }
+
+    /// The site's number.
+    #[inline(always)]
+    pub const fn site(self) -> u32 {
+        self.0 as u32 & 0xF_FFFF
+    }
+
+    /// The mode for subjects that the plan does not name.
+    #[inline(always)]
+    pub const fn mode(self) -> Mode {
+        Mode::from_bits(self.0 >> Self::MODE)
+    }
+
+    /// Whether the plan must be asked.
+    #[inline(always)]
+    pub const fn has_plan(self) -> bool {
+        self.0 & Self::PLAN != 0
+    }
+
+    /// Whether there are handlers or wishes for details at all.
+    #[inline(always)]
+    pub const fn looks_inside(self) -> bool {
+        self.0 & Self::INSIDE != 0
+    }
+
+    /// One call in this many is timed, when sampled.
+    #[inline(always)]
+    pub const fn sample(self) -> u32 {
+        (self.0 >> Self::SAMPLE) as u16 as u32
+    }
+}

@@ -1,0 +1,130 @@
+//! What the observers of a site want, where the site's words cannot say it.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::arm::{Group, Mode, Subjects};
+use crate::hook::Handler;
+use crate::subject::Subject;
+
+/// What the observers of a site want of it. Immutable: a new one replaces it.
+#[derive(Default)]
+pub struct Plan {
+    chosen: HashMap<Subject, Wishes, BuildHasherDefault<SubjectHasher>>,
+    groups: Vec<(Group, Wishes)>,
+    all: Wishes,
+}
+
+/// What is wanted of a call.
+#[derive(Clone, Default)]
+pub(crate) struct Wishes {
+    pub mode: Mode,
+    pub details: bool,
+    pub handlers: Vec<Handler>,
+}
+
+impl Wishes {
+    /// Whether they need more of a call than that it happens.
+    fn look_inside(&self) -> bool {
+        self.details || !self.handlers.is_empty()
+    }
+
+    /// The richer of both, with everybody's handlers.
+    pub fn add(&mut self, other: &Wishes) {
+        self.mode = self.mode.max(other.mode);
+        self.details |= other.details;
+        self.handlers.extend(other.handlers.iter().cloned());
+    }
+}
+
+impl Plan {
+    pub(crate) fn add(&mut self, subjects: &Subjects, wishes: Wishes) {
+        match subjects {
+            Subjects::All => self.all.add(&wishes),
+            Subjects::Only(subjects) => {
+                for subject in subjects {
+                    self.chosen.entry(*subject).or_default().add(&wishes);
+                }
+            }
+            Subjects::Group(group) => self.groups.push((group.clone(), wishes)),
+        }
+    }
+
+    /// The filter of the arm word.
+    pub(crate) fn arm_word(&self) -> u64 {
+        if self.all.mode != Mode::Off || !self.groups.is_empty() {
+            return crate::arm::EVERYBODY;
+        }
+        // A filter that is full lets everybody through to the set behind it, as it should.
+        self.chosen.keys().fold(0, |word, subject| word | subject.bit())
+    }
+
+    /// The mode for all subjects.
+    pub(crate) fn mode(&self) -> Mode {
+        self.all.mode
+    }
+
+    /// Whether the site's words are not enough.
+    pub(crate) fn is_needed(&self) -> bool {
+        !self.chosen.is_empty() || !self.groups.is_empty() || self.all.details || !self.all.handlers.is_empty()
+    }
+
+    /// The mode for a subject; the whole of the plan is not looked at for it.
+    #[inline]
+    pub(crate) fn mode_of(&self, subject: Subject) -> Mode {
+        let chosen = self.chosen.get(&subject).map_or(Mode::Off, |wishes| wishes.mode);
+        let groups = self.groups_of(subject).map(|wishes| wishes.mode).max().unwrap_or_default();
+        self.all.mode.max(chosen).max(groups)
+    }
+
+    /// Whether calls on anybody have handlers or details.
+    pub(crate) fn may_look_inside(&self) -> bool {
+        let groups = self.groups.iter().map(|(_, wishes)| wishes);
+        std::iter::once(&self.all).chain(self.chosen.values()).chain(groups).any(Wishes::look_inside)
+    }
+
+    /// Whether calls on the subject have handlers or details at all.
+    #[inline]
+    pub(crate) fn looks_inside(&self, subject: Subject) -> bool {
+        self.all.look_inside()
+            || self.chosen.get(&subject).is_some_and(Wishes::look_inside)
+            || self.groups_of(subject).any(Wishes::look_inside)
+    }
+
+    /// Everything that is wanted of a call on the subject.
+    pub(crate) fn wishes(&self, subject: Subject) -> Wishes {
+        let mut wishes = self.all.clone();
+        if let Some(chosen) = self.chosen.get(&subject) {
+            wishes.add(chosen);
+        }
+        for group in self.groups_of(subject) {
+            wishes.add(group);
+        }
+        wishes.handlers.sort_by_key(Handler::order);
+        wishes
+    }
+
+    fn groups_of(&self, subject: Subject) -> impl Iterator<Item = &Wishes> {
+        self.groups.iter().filter(move |(group, _)| group.has(subject)).map(|(_, wishes)| wishes)
+    }
+}
+
+/// Subjects hash well by themselves.
+#[derive(Default)]
+pub(crate) struct SubjectHasher(u64);
+
+impl Hasher for SubjectHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+    fn write_u16(&mut self, word: u16) {
+        self.write_u64(u64::from(word));
+    }
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.0 ^= self.0 >> 29;
+    }
+}

@@ -1,0 +1,107 @@
+//! The clock of the log: ticks, and what a tick is worth.
+//!
+//! The time stamp counter where the kernel itself uses it (7 ns a reading), else the monotonic clock. Tests set the
+//! clock by hand.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use crate::platform::clock as machine;
+
+/// Which clock the ticks come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Clock {
+    /// Set by a test.
+    Manual = 0,
+    /// The time stamp counter.
+    Counter = 1,
+    /// The monotonic clock; a tick is a nanosecond.
+    Monotonic = 2,
+}
+
+static CLOCK: AtomicU8 = AtomicU8::new(Clock::Monotonic as u8);
+static MANUAL: AtomicU64 = AtomicU64::new(1);
+
+/// The tick of now.
+#[inline(always)]
+pub fn now() -> u64 {
+    match CLOCK.load(Ordering::Relaxed) {
+        1 => machine::counter(),
+        other => slower(other),
+    }
+}
+
+#[cold]
+fn slower(clock: u8) -> u64 {
+    match clock {
+        0 => MANUAL.load(Ordering::Relaxed),
+        _ => machine::monotonic_ns(),
+    }
+}
+
+/// The clock in use.
+pub fn current() -> Clock {
+    match CLOCK.load(Ordering::Relaxed) {
+        0 => Clock::Manual,
+        1 => Clock::Counter,
+        _ => Clock::Monotonic,
+    }
+}
+
+/// Chooses the best clock of the machine, unless a test chose one already.
+pub(crate) fn choose() {
+    if current() != Clock::Manual && machine::has_counter() {
+        CLOCK.store(Clock::Counter as u8, Ordering::Relaxed);
+    }
+}
+
+/// Takes the clock into the caller's hand, for the whole process: it stands at `tick` until it is set again.
+pub fn set_manual(tick: u64) {
+    MANUAL.store(tick, Ordering::Relaxed);
+    CLOCK.store(Clock::Manual as u8, Ordering::Relaxed);
+}
+
+/// Moves a manual clock on.
+pub fn advance(ticks: u64) {
+    MANUAL.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// One instant on the clocks that a recording is read by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instant4 {
+    pub tick: u64,
+    pub monotonic_ns: u64,
+    pub boot_ns: u64,
+    pub real_ns: u64,
+}
+
+/// Reads all clocks as one instant: the tick is the middle of two readings around the monotonic one, the closest of
+/// a few tries, as the thread may be interrupted in between.
+pub(crate) fn instant() -> Instant4 {
+    let best = (0..3)
+        .map(|_| {
+            let before = now();
+            let monotonic_ns = machine::monotonic_ns();
+            (now().saturating_sub(before), before, monotonic_ns)
+        })
+        .min()
+        .unwrap_or_default();
+    let (width, before, monotonic_ns) = best;
+    let tick = before + width / 2;
+    let monotonic_ns = if current() == Clock::Manual { tick } else { monotonic_ns };
+    Instant4 { tick, monotonic_ns, boot_ns: machine::boot_ns(), real_ns: machine::real_ns() }
+}
+
+/// Ticks per second, measured over a fifth of a millisecond: good to a thousandth, until calibration pairs replace it.
+pub(crate) fn rough_ticks_per_s() -> u64 {
+    if current() != Clock::Counter {
+        return 1_000_000_000;
+    }
+    let first = instant();
+    let mut last = instant();
+    while last.monotonic_ns - first.monotonic_ns < 200_000 {
+        last = instant();
+    }
+    let (ticks, ns) = (last.tick - first.tick, last.monotonic_ns - first.monotonic_ns);
+    (ticks as u128 * 1_000_000_000 / ns as u128) as u64
+}

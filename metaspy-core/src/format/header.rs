@@ -1,0 +1,34 @@
+//! Slot 0 of a block: who fills it, since when, and which lap this is.
+
+/// Word of the block's sequence: the block's seqlock. 0 while the block is empty or changes hands.
+pub const SEQUENCE: usize = 0;
+/// Word of the lane (low 32 bits) and of the epoch (high 32 bits).
+pub const LANE_EPOCH: usize = 1;
+/// Word of the tick that starts in this block count from.
+pub const BASE: usize = 2;
+/// Word of the events that this lane lost between its block before this one and this one.
+pub const LOST_BEFORE: usize = 3;
+
+/// The place of a block with this sequence, in a ring of `blocks` places.
+#[inline(always)]
+pub const fn place(sequence: u64, blocks: u64) -> u64 {
+    sequence % blocks
+}
+
+/// The sequence of `place` in its `lap`; laps start at 1, so no sequence is 0.
+#[inline(always)]
+pub const fn sequence(lap: u64, place: u64, blocks: u64) -> u64 {
+    lap * blocks + place
+}
+
+/// The lap as slots carry it: 1 to 255, as 0 is an empty slot.
+#[inline(always)]
+pub const fn lap_byte(sequence: u64, blocks: u64) -> u8 {
+    ((sequence / blocks - 1) % 255 + 1) as u8
+}
+
+/// Lane and epoch in one word.
+#[inline(always)]
+pub const fn lane_epoch(lane: u32, epoch: u32) -> u64 {
+    lane as u64 | (epoch as u64) << 32
+}

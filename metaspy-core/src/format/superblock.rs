@@ -1,0 +1,156 @@
+//! The first page of a recording: what it is, where everything stands, and the few counts that are bare numbers.
+//!
+//! Each constant is the number of a word.
+
+/// Bytes of the superblock.
+pub const BYTES: usize = 4096;
+/// The first word of every recording.
+pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
+/// Version of the layout: a reader refuses a newer major one, and reads every older one.
+pub const MAJOR: u32 = 1;
+/// Minor version: additions that an older reader may pass over.
+pub const MINOR: u32 = 0;
+
+/// [`MAGIC_WORD`]. Stored last when a recording is made.
+pub const MAGIC: usize = 0;
+/// Major version (high 32 bits), minor version (low).
+pub const VERSION: usize = 1;
+/// [`STATE_LIVE`], [`STATE_CLOSED`].
+pub const STATE: usize = 2;
+/// Bytes of the whole recording, if every block is allocated.
+pub const TOTAL_BYTES: usize = 3;
+/// Places of the ring.
+pub const BLOCKS: usize = 4;
+/// Places whose memory is allocated; the others have never been touched.
+pub const GROWN: usize = 5;
+/// Places that were taken at least once: 0 to this many hold blocks.
+pub const FRESH: usize = 6;
+/// 0 keep the newest, 1 keep the oldest, 2 grow.
+pub const POLICY: usize = 7;
+/// The budget in bytes.
+pub const BUDGET: usize = 8;
+/// The process that records.
+pub const PID: usize = 9;
+/// When the recording began, in ns since 1970.
+pub const STARTED_NS: usize = 10;
+/// 0 manual, 1 time stamp counter, 2 monotonic clock in ns.
+pub const CLOCK: usize = 11;
+/// Ticks per second as measured before the recording began.
+pub const TICKS_PER_S: usize = 12;
+/// The tick at which the recording began.
+pub const FIRST_TICK: usize = 13;
+/// The tick of the collector's last round, and of the close.
+pub const LAST_TICK: usize = 14;
+/// Start time of the process in clock ticks since boot, so that a reused process number is told apart.
+pub const PROCESS_START: usize = 15;
+
+/// Tables: byte offset, then bytes, each.
+pub const CALIBRATION: usize = 16;
+/// Chunk summaries ([`super::summary`]).
+pub const SUMMARIES: usize = 18;
+/// The fold's journal ([`journal`]).
+pub const JOURNAL: usize = 20;
+/// Lanes ([`lane`]).
+pub const LANES: usize = 22;
+/// The arena ([`super::arena`]).
+pub const ARENA: usize = 24;
+/// Pages of lanes ([`super::row::page`]).
+pub const PAGES: usize = 26;
+/// The fold table: rows ([`super::row`]), open addressing, capacity a power of two.
+pub const TALLY: usize = 28;
+/// The blocks.
+pub const CHUNKS: usize = 30;
+
+/// The current epoch.
+pub const EPOCH: usize = 64;
+/// Words of the arena in use (release).
+pub const ARENA_USED: usize = 65;
+/// Bytes of the pages area in use.
+pub const PAGES_USED: usize = 66;
+/// Rows of the fold table in use.
+pub const TALLY_USED: usize = 67;
+/// Lanes in use.
+pub const LANES_USED: usize = 68;
+/// Calibration pairs in use: pair `i` stands at `i` modulo the capacity, but pair 0 is never overwritten.
+pub const CALIBRATION_USED: usize = 69;
+/// Events that were folded into the tallies.
+pub const FOLDED: usize = 70;
+/// Hooks that found their own lane busy (signal handlers, allocators, formatters): the only loss without a name.
+pub const REENTRANT: usize = 71;
+/// Calls that found no lane row and no tally page: counted here by number only.
+pub const UNNAMED: usize = 72;
+/// Ticks that stood before their block's base and count as 0.
+pub const CLOCK_BEHIND: usize = 73;
+/// Arena entries that found no room.
+pub const ARENA_LOST: usize = 74;
+/// Details that were cut, and details that found no room.
+pub const DETAILS_CUT: usize = 75;
+/// Panics of handlers, caught.
+pub const HANDLER_PANICS: usize = 76;
+/// Guards that ended out of order.
+pub const OUT_OF_ORDER: usize = 77;
+/// Marks (links, gaps, details, polls) that found no block.
+pub const MARKS_LOST: usize = 78;
+/// Number of the last fold whose rows are applied.
+pub const FOLD_DONE: usize = 79;
+/// Running events that the collector moved out of the window.
+pub const MOVED: usize = 80;
+/// Ends that came after their event was moved; their time and outcome are in the pages.
+pub const LATE_ENDS: usize = 81;
+/// Subjects that share the row of the others of their site: calls in such rows.
+pub const OTHERS: usize = 82;
+
+/// The process records.
+pub const STATE_LIVE: u64 = 1;
+/// The recording was closed in good order.
+pub const STATE_CLOSED: u64 = 2;
+
+/// A calibration pair: one instant on four clocks.
+pub mod calibration {
+    /// 64-bit words of a pair.
+    pub const WORDS: usize = 4;
+    /// The tick.
+    pub const TICK: usize = 0;
+    /// The monotonic clock, ns.
+    pub const MONOTONIC_NS: usize = 1;
+    /// Time since boot, with suspends, ns.
+    pub const BOOT_NS: usize = 2;
+    /// ns since 1970.
+    pub const REAL_NS: usize = 3;
+    /// Pairs that the table holds.
+    pub const CAPACITY: usize = 4096;
+}
+
+/// The row of a lane.
+pub mod lane {
+    /// 64-bit words of a row.
+    pub const WORDS: usize = 8;
+    /// 0 free, 1 live, 2 its thread ended.
+    pub const STATE: usize = 0;
+    /// The thread's number as the system knows it.
+    pub const THREAD: usize = 1;
+    /// 32 bytes of the thread's name; a longer one stands in the arena.
+    pub const NAME: usize = 2;
+    /// Byte offset of the lane's newest page from the start of the recording; 0 = none.
+    pub const PAGE: usize = 6;
+    /// Events that found no block; their number is also in the rows of the pages.
+    pub const LOST: usize = 7;
+}
+
+/// The journal of the fold.
+pub mod journal {
+    /// The number of the fold whose values stand here whole; 0 = none.
+    pub const COMMIT: usize = 0;
+    /// Blocks that it folded: their sequences follow the header.
+    pub const BLOCKS: usize = 1;
+    /// Rows: each its index in the fold table, then its new words. They follow the sequences.
+    pub const ROWS: usize = 2;
+    /// The value of [`super::FOLDED`] after this fold.
+    pub const FOLDED: usize = 3;
+    /// The value of [`super::TALLY_USED`] after this fold.
+    pub const TALLY_USED: usize = 4;
+    /// The value of [`super::MOVED`] after this fold.
+    pub const MOVED: usize = 5;
+    /// Words of the header.
+    pub const HEADER_WORDS: usize = 8;
+}

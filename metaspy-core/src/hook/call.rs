@@ -1,0 +1,221 @@
+//! The guard of an observed call.
+
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{Ordering, fence};
+
+use crate::arm::{Config, EVERYBODY, Mode, Plan};
+use crate::event::{EventId, Outcome};
+use crate::hook::details::{self, Reify};
+use crate::hook::handler::{self, CallView};
+use crate::log::{self, About, Begun};
+use crate::site::Site;
+use crate::subject::Subject;
+
+/// A call that is being observed. Dropping it ends its event: *panicked* if a panic began since, else *returned*.
+///
+/// It belongs to the thread of the call: no guard lives across an await.
+#[must_use = "dropping it ends the event"]
+pub struct Call {
+    begun: Begun,
+    key: u64,
+    site: Option<&'static Site>,
+    /// It restores the event of its own thread.
+    _thread: PhantomData<*const ()>,
+}
+
+// A guard costs its frame at most these bytes, or deep recursions would overflow earlier.
+const _: () = assert!(size_of::<Call>() <= 48);
+
+/// Begins a call at a site that is armed.
+#[inline(always)]
+pub fn enter(site: &'static Site, subject: Subject) -> Call {
+    // What the site says was stored before its arm word, which the caller has just seen.
+    fence(Ordering::Acquire);
+    let arm = site.arm.load(Relaxed);
+    if arm != EVERYBODY && arm & subject.bit() == 0 {
+        return Call::inert();
+    }
+    if Config(site.config.load(Relaxed)).looks_inside() {
+        return enter_with(site, subject, |_| ());
+    }
+    begin(site, subject)
+}
+
+#[inline(never)]
+fn begin(site: &'static Site, subject: Subject) -> Call {
+    let config = Config(site.config.load(Relaxed));
+    let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
+    begin_in(mode, site, subject, config)
+}
+
+/// Begins a call in a mode that has been decided.
+#[inline(always)]
+fn begin_in(mode: Mode, site: &'static Site, subject: Subject, config: Config) -> Call {
+    if mode >= Mode::Sampled {
+        let timed = mode == Mode::Full || log::is_timed(config.sample());
+        return Call::new(site, subject, log::begin(config.site(), subject, timed));
+    }
+    uncommon(mode, site, subject, config)
+}
+
+#[inline(never)]
+fn uncommon(mode: Mode, site: &'static Site, subject: Subject, config: Config) -> Call {
+    match mode {
+        Mode::Tally => Call::new(site, subject, log::tally(config.site(), subject)),
+        _ => Call::inert(),
+    }
+}
+
+/// The mode for a subject, where the site's words do not say it.
+#[inline(never)]
+fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
+    plan(site).map_or(config.mode(), |plan| plan.mode_of(subject))
+}
+
+/// Begins a call whose arguments and receiver may be looked at: `reify` runs only if somebody asked for them.
+#[inline(always)]
+pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
+    fence(Ordering::Acquire);
+    let arm = site.arm.load(Relaxed);
+    if arm != EVERYBODY && arm & subject.bit() == 0 {
+        return Call::inert();
+    }
+    let config = Config(site.config.load(Relaxed));
+    if config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject)) {
+        return begin_detailed(site, subject, config, reify);
+    }
+    begin(site, subject)
+}
+
+fn plan(site: &'static Site) -> Option<&'static Plan> {
+    // SAFETY: plans are leaked boxes: the pointer is null or valid for the rest of the process.
+    unsafe { site.plan.load(Ordering::Acquire).as_ref() }
+}
+
+#[cold]
+fn begin_detailed<'a>(
+    site: &'static Site,
+    subject: Subject,
+    config: Config,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Call {
+    let Some(plan) = plan(site) else { return Call::inert() };
+    if log::lane_level() > 0 && !plan.wishes(subject).handlers.is_empty() {
+        // What a handler calls is not observed by handlers: it would never end.
+        return Call::new(site, subject, log::begin(config.site(), subject, true));
+    }
+    let wishes = plan.wishes(subject);
+    let mut reified = Reify::default();
+    super::at_meta_level(|| reify(&mut reified));
+    let details: &[u8] = if wishes.details { reified.bytes.as_slice() } else { &[] };
+    let begun = log::begin_detailed(config.site(), subject, details);
+    let mut call = Call::new(site, subject, begun);
+    call.begun.about.0 |= About::LOOKED_INTO;
+    let view = CallView {
+        site,
+        subject,
+        cause: EventId::from_raw(begun.before),
+        event: call.event(),
+        arguments: details::read(reified.bytes.as_slice()),
+        outcome: None,
+        receiver: reified.receiver,
+    };
+    handler::before(&wishes.handlers, &view);
+    handler::remember(begun.id, wishes, view);
+    call
+}
+
+impl Call {
+    /// Nobody looks: nothing to end.
+    #[inline(always)]
+    pub const fn inert() -> Call {
+        Call { begun: Begun::NOTHING, key: 0, site: None, _thread: PhantomData }
+    }
+
+    #[inline(always)]
+    fn new(site: &'static Site, subject: Subject, begun: Begun) -> Call {
+        let panicking = if std::thread::panicking() { About::PANICKING } else { 0 };
+        let begun = Begun { about: About(begun.about.0 | panicking), ..begun };
+        Call { begun, key: subject.key, site: Some(site), _thread: PhantomData }
+    }
+
+    /// The normal way out.
+    #[inline(always)]
+    pub fn done(mut self, outcome: Outcome) {
+        if self.begun.id != 0 {
+            end(&mut self, outcome);
+        }
+        std::mem::forget(self);
+    }
+
+    /// An early way out that is about to be taken: how the call will have ended.
+    #[inline(always)]
+    pub fn exit(&mut self, outcome: Outcome) {
+        self.begun.about = self.begun.about.with_outcome(outcome);
+    }
+
+    /// A return value, where somebody asked for it.
+    #[inline(always)]
+    pub fn returns(&mut self, value: &dyn Debug) {
+        if self.begun.about.is(About::LOOKED_INTO) {
+            handler::returns(self.begun.id, value);
+        }
+    }
+
+    /// Takes the call out of the guard: who does this ends it.
+    pub(super) fn into_begun(self) -> Begun {
+        let begun = self.begun;
+        std::mem::forget(self);
+        begun
+    }
+
+    /// The event, if the call has one.
+    pub fn event(&self) -> Option<EventId> {
+        EventId::from_raw(self.begun.id).filter(|id| id.raw() < log::LOST)
+    }
+}
+
+impl Drop for Call {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.begun.id != 0 {
+            unsaid(self);
+        }
+    }
+}
+
+/// Ends a call that did not say how: by `return`, by `?`, or by a panic that began since.
+#[inline(never)]
+fn unsaid(call: &mut Call) {
+    let outcome = match call.begun.about.outcome() {
+        _ if std::thread::panicking() && !call.begun.about.is(About::PANICKING) => Outcome::Panicked,
+        Outcome::Running => Outcome::Returned,
+        said => said,
+    };
+    end(call, outcome);
+}
+
+#[inline(never)]
+fn end(call: &mut Call, outcome: Outcome) {
+    let Some(site) = call.site else { return };
+    let looked_into = call.begun.about.is(About::LOOKED_INTO);
+    let wrote = looked_into && handler::write_return(call.begun.id);
+    log::end(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
+    if looked_into {
+        handler::after(call.begun.id, outcome);
+    }
+}
+
+/// Records something that has no length: a change, an announcement. Returns its event.
+#[inline]
+pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
+    if !site.is_armed() {
+        return None;
+    }
+    let call = enter(site, subject);
+    let event = call.event();
+    call.done(Outcome::Instant);
+    event
+}

@@ -1,0 +1,193 @@
+//! Arguments and return values as text: bounded, cut and marked, never a reason to fail.
+
+use std::any::Any;
+use std::fmt::{self, Debug, Write};
+
+use crate::format::slot::DETAIL_MAX;
+use crate::format::superblock as sb;
+
+/// Bytes of one value at most; what is longer is cut and marked.
+pub const VALUE_MAX: usize = 256;
+
+/// Takes a call's receiver and arguments, when somebody asked for them.
+#[derive(Default)]
+pub struct Reify<'a> {
+    pub(crate) receiver: Option<&'a dyn Any>,
+    pub(crate) bytes: DetailBytes,
+}
+
+impl<'a> Reify<'a> {
+    /// The receiver, for handlers that know its type.
+    pub fn receiver(&mut self, receiver: &'a dyn Any) {
+        self.receiver = Some(receiver);
+    }
+
+    /// An argument, by name.
+    pub fn arg(&mut self, name: &str, value: &dyn Debug) {
+        self.bytes.push(DetailKind::Argument, name, value);
+    }
+}
+
+/// What a detail is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DetailKind {
+    /// An argument of the call.
+    Argument = 0,
+    /// What it returned.
+    Return = 1,
+    /// Something that an instrumenter adds.
+    Label = 2,
+}
+
+/// Details as bytes. Each: kind, cut (0 or 1), length of the name, length of the value (16 bits, little endian), then
+/// name and value.
+pub(crate) struct DetailBytes {
+    bytes: [u8; DETAIL_MAX],
+    len: usize,
+}
+
+impl Default for DetailBytes {
+    fn default() -> Self {
+        DetailBytes { bytes: [0; DETAIL_MAX], len: 0 }
+    }
+}
+
+const HEAD: usize = 5;
+
+impl DetailBytes {
+    pub fn as_slice(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// Adds a value by its `Debug`; a panic in that is caught, and the value says so.
+    pub fn push(&mut self, kind: DetailKind, name: &str, value: &dyn Debug) {
+        let name = &name[..name.floor_char_boundary(64)];
+        let room = DETAIL_MAX - self.len;
+        if room < HEAD + name.len() + 4 {
+            return cut();
+        }
+        let from = self.len + HEAD + name.len();
+        let limit = VALUE_MAX.min(DETAIL_MAX - from);
+        let mut text = Bounded { bytes: &mut self.bytes[from..from + limit], len: 0, cut: false };
+        let written = super::at_meta_level(|| write!(text, "{value:?}"));
+        if written.is_none() {
+            text.cut = true;
+            let _ = text.write_str(" (its Debug panicked)");
+        }
+        let (len, was_cut) = (text.len, text.cut);
+        if was_cut {
+            cut();
+        }
+        let head = [kind as u8, u8::from(was_cut), name.len() as u8, len as u8, (len >> 8) as u8];
+        self.bytes[self.len..self.len + HEAD].copy_from_slice(&head);
+        self.bytes[self.len + HEAD..from].copy_from_slice(name.as_bytes());
+        self.len = from + len;
+    }
+}
+
+fn cut() {
+    if let Some(log) = crate::log::current() {
+        log.count(sb::DETAILS_CUT, 1);
+    }
+}
+
+/// Text of limited length: writing beyond it ends the formatting, so that a value of 100 MB costs what fits.
+struct Bounded<'a> {
+    bytes: &'a mut [u8],
+    len: usize,
+    cut: bool,
+}
+
+impl Write for Bounded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.bytes.len() - self.len;
+        let fits = &text[..text.floor_char_boundary(room)];
+        self.bytes[self.len..self.len + fits.len()].copy_from_slice(fits.as_bytes());
+        self.len += fits.len();
+        if fits.len() < text.len() {
+            self.cut = true;
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}
+
+/// A detail, as it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// What it is.
+    pub kind: DetailKind,
+    /// The argument's name; empty for a return value.
+    pub name: String,
+    /// The value by its `Debug`.
+    pub value: String,
+    /// The value was longer, or could not be shown whole.
+    pub cut: bool,
+}
+
+/// Reads details back; what does not make sense ends the reading.
+pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
+    let mut details = Vec::new();
+    while let [kind, cut, name, low, high, rest @ ..] = bytes {
+        let (name, value) = (*name as usize, *low as usize | (*high as usize) << 8);
+        let Some((name, rest)) = rest.split_at_checked(name) else { break };
+        let Some((value, rest)) = rest.split_at_checked(value) else { break };
+        let kind = match kind {
+            0 => DetailKind::Argument,
+            1 => DetailKind::Return,
+            _ => DetailKind::Label,
+        };
+        details.push(Detail {
+            kind,
+            name: String::from_utf8_lossy(name).into_owned(),
+            value: String::from_utf8_lossy(value).into_owned(),
+            cut: *cut != 0,
+        });
+        bytes = rest;
+    }
+    details
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Endless;
+    impl Debug for Endless {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            loop {
+                f.write_str("on and on, ")?;
+            }
+        }
+    }
+
+    struct Bomb;
+    impl Debug for Bomb {
+        fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+            panic!("no debugging here")
+        }
+    }
+
+    #[test]
+    fn values_are_cut_marked_and_survive_a_panicking_debug() {
+        let mut bytes = DetailBytes::default();
+        bytes.push(DetailKind::Argument, "a", &17);
+        bytes.push(DetailKind::Argument, "endless", &Endless);
+        bytes.push(DetailKind::Return, "", &Bomb);
+        let details = read(bytes.as_slice());
+        assert_eq!((details[0].name.as_str(), details[0].value.as_str(), details[0].cut), ("a", "17", false));
+        assert_eq!((details[1].value.len() <= VALUE_MAX, details[1].cut), (true, true));
+        assert_eq!((details[2].kind, details[2].cut), (DetailKind::Return, true));
+    }
+
+    #[test]
+    fn details_that_do_not_fit_are_left_out() {
+        let mut bytes = DetailBytes::default();
+        for _ in 0..100 {
+            bytes.push(DetailKind::Argument, "name", &"0123456789".repeat(100));
+        }
+        assert!(bytes.as_slice().len() <= DETAIL_MAX);
+        assert!(read(bytes.as_slice()).iter().all(|detail| detail.cut));
+    }
+}

@@ -1,0 +1,190 @@
+//! Handlers: the `do:` blocks of the papers, run in place around a call.
+//!
+//! Before in install order, after in reverse; at meta level; a panic in one is caught, counted and reported. A call
+//! that entered under a set of handlers leaves under the same one, whoever is uninstalled meanwhile.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::arm::Wishes;
+use crate::event::{EventId, Outcome};
+use crate::format::slot::Mark;
+use crate::hook::details::{Detail, DetailBytes, DetailKind};
+use crate::log;
+use crate::site::Site;
+use crate::subject::Subject;
+
+/// What a handler sees of a call.
+#[non_exhaustive]
+pub struct CallView<'a> {
+    /// Where.
+    pub site: &'static Site,
+    /// On whom; [`Subject::NONE`] if on nobody.
+    pub subject: Subject,
+    /// The event around it.
+    pub cause: Option<EventId>,
+    /// Its own event; `None` if it found no room in the log.
+    pub event: Option<EventId>,
+    /// The arguments that the site offers (`#[observe(args(a, b))]`), by name.
+    pub arguments: Vec<Detail>,
+    /// How it ended; `None` before.
+    pub outcome: Option<Outcome>,
+    pub(crate) receiver: Option<&'a dyn Any>,
+}
+
+impl CallView<'_> {
+    /// An argument by its name.
+    pub fn argument(&self, name: &str) -> Option<&str> {
+        self.arguments.iter().find(|detail| detail.name == name).map(|detail| detail.value.as_str())
+    }
+
+    /// The receiver, if the site offers it and it is a `T`. Only before the call: afterwards it may be gone.
+    pub fn receiver<T: 'static>(&self) -> Option<&T> {
+        self.receiver?.downcast_ref()
+    }
+}
+
+type Action = dyn Fn(&CallView<'_>) + Send + Sync;
+
+/// A handler, with its place in the install order.
+#[derive(Clone)]
+pub struct Handler {
+    order: u64,
+    alive: Arc<AtomicBool>,
+    when: When,
+    action: Arc<Action>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum When {
+    Before,
+    After,
+}
+
+impl Handler {
+    /// Runs before each call.
+    pub fn before(action: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
+        Self::new(When::Before, Arc::new(action))
+    }
+
+    /// Runs after each call.
+    pub fn after(action: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
+        Self::new(When::After, Arc::new(action))
+    }
+
+    fn new(when: When, action: Arc<Action>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let order = NEXT.fetch_add(1, Ordering::Relaxed);
+        Handler { order, alive: Arc::new(AtomicBool::new(true)), when, action }
+    }
+
+    pub(crate) fn order(&self) -> u64 {
+        self.order
+    }
+
+    /// From now on it starts no more; one that runs may finish.
+    pub(crate) fn retire(&self) {
+        self.alive.store(false, Ordering::SeqCst);
+    }
+
+    fn run(&self, view: &CallView<'_>) {
+        if self.alive.load(Ordering::SeqCst) && super::at_meta_level(|| (self.action)(view)).is_none() {
+            report_once();
+        }
+    }
+}
+
+impl Debug for Handler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Handler({:?} #{})", self.when, self.order)
+    }
+}
+
+/// The first panic of a handler is told in the recording; all are counted.
+fn report_once() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        if let Some(log) = log::current() {
+            log.note("A handler panicked; its panics are caught and counted.");
+        }
+    });
+}
+
+/// A call under way that somebody looks into.
+pub(super) struct Open {
+    id: u64,
+    wishes: Wishes,
+    site: &'static Site,
+    subject: Subject,
+    cause: Option<EventId>,
+    event: Option<EventId>,
+    arguments: Vec<Detail>,
+    returned: Option<Box<DetailBytes>>,
+}
+
+thread_local! {
+    static OPEN: RefCell<Vec<Open>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(super) fn before(handlers: &[Handler], view: &CallView<'_>) {
+    handlers.iter().filter(|handler| handler.when == When::Before).for_each(|handler| handler.run(view));
+}
+
+pub(super) fn remember(id: u64, wishes: Wishes, view: CallView<'_>) {
+    let CallView { site, subject, cause, event, arguments, .. } = view;
+    let open = Open { id, wishes, site, subject, cause, event, arguments, returned: None };
+    // A thread whose thread-locals are gone has no handlers after its calls.
+    let _ = OPEN.try_with(|calls| calls.borrow_mut().push(open));
+}
+
+pub(super) fn returns(id: u64, value: &dyn Debug) {
+    let mut bytes = Box::<DetailBytes>::default();
+    // Formatted before the list is borrowed: `Debug` may call observed methods itself.
+    bytes.push(DetailKind::Return, "", value);
+    let _ = OPEN.try_with(|calls| {
+        if let Some(open) = calls.borrow_mut().iter_mut().rev().find(|open| open.id == id) {
+            open.returned = Some(bytes);
+        }
+    });
+}
+
+/// Writes the return value down, if there is one and somebody wants it.
+pub(super) fn write_return(id: u64) -> bool {
+    let bytes = OPEN.try_with(|calls| {
+        let mut calls = calls.borrow_mut();
+        let open = calls.iter_mut().rev().find(|open| open.id == id)?;
+        open.wishes.details.then(|| open.returned.take()).flatten()
+    });
+    match bytes {
+        Ok(Some(bytes)) if id < log::LOST => log::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some(),
+        _ => false,
+    }
+}
+
+pub(super) fn after(id: u64, outcome: Outcome) {
+    if let Some(open) = take(id) {
+        finish(open, outcome);
+    }
+}
+
+/// Takes a call off this thread: an async call may end on another.
+pub(super) fn take(id: u64) -> Option<Open> {
+    let taken = OPEN.try_with(|calls| {
+        let mut calls = calls.borrow_mut();
+        let at = calls.iter().rposition(|open| open.id == id)?;
+        Some(calls.remove(at))
+    });
+    taken.ok().flatten()
+}
+
+/// Runs the handlers after a call, last installed first.
+pub(super) fn finish(open: Open, outcome: Outcome) {
+    let Open { wishes, site, subject, cause, event, arguments, .. } = open;
+    let outcome = Some(outcome);
+    let view = CallView { site, subject, cause, event, arguments, outcome, receiver: None };
+    let after = wishes.handlers.iter().rev().filter(|handler| handler.when == When::After);
+    after.for_each(|handler| handler.run(&view));
+}

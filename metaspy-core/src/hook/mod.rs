@@ -1,0 +1,67 @@
+//! What expanded code calls: the two halves of a hook.
+//!
+//! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
+
+mod asynchronous;
+mod call;
+mod details;
+mod handler;
+mod outcome;
+mod place;
+
+pub use asynchronous::AsyncCall;
+pub use call::{Call, enter, enter_with, instant};
+pub use details::{Detail, DetailKind, Reify, VALUE_MAX, read as read_details};
+pub use handler::{CallView, Handler};
+pub use outcome::OutcomeOf;
+pub use place::{Place, Resident};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::format::superblock as sb;
+use crate::log;
+use crate::subject::Subject;
+
+/// Runs a subject expression; a panic in it is caught and counted, and the call is about nobody.
+#[inline]
+pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
+    at_meta_level(expression).unwrap_or(Subject::NONE)
+}
+
+/// Runs code that is not the application's: what it calls is marked as meta, and a panic in it is caught and counted.
+pub(crate) fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let level = log::lane_level();
+    let _back = Level::raise(level + 1);
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(value) => Some(value),
+        Err(panic) => {
+            if let Some(log) = log::current() {
+                log.count(sb::HANDLER_PANICS, 1);
+            }
+            // The payload may panic when it is dropped; it is left to the process instead.
+            std::mem::forget(panic);
+            None
+        }
+    }
+}
+
+/// A raised meta level; dropping it goes back.
+pub(crate) struct Level(u8);
+
+impl Level {
+    pub fn raise(to: u8) -> Self {
+        Level(log::enter_level(to))
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        log::enter_level(self.0);
+    }
+}
+
+/// Runs metaspy's own code, or code that watches: what it calls is marked as meta and left out by default.
+pub fn meta<R>(f: impl FnOnce() -> R) -> R {
+    let _back = Level::raise(log::lane_level() + 1);
+    f()
+}

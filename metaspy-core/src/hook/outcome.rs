@@ -1,0 +1,35 @@
+//! What a returned value says about the call.
+
+use std::task::Poll;
+
+use crate::event::Outcome;
+
+/// How a call ended, by what it returned.
+pub trait OutcomeOf {
+    /// *Succeeded* or *failed*.
+    fn outcome(&self) -> Outcome;
+}
+
+impl<T, E> OutcomeOf for Result<T, E> {
+    #[inline(always)]
+    fn outcome(&self) -> Outcome {
+        if self.is_ok() { Outcome::Succeeded } else { Outcome::Failed }
+    }
+}
+
+impl<T> OutcomeOf for Option<T> {
+    #[inline(always)]
+    fn outcome(&self) -> Outcome {
+        if self.is_some() { Outcome::Succeeded } else { Outcome::Failed }
+    }
+}
+
+impl<T: OutcomeOf> OutcomeOf for Poll<T> {
+    #[inline(always)]
+    fn outcome(&self) -> Outcome {
+        match self {
+            Poll::Ready(value) => value.outcome(),
+            Poll::Pending => Outcome::Returned,
+        }
+    }
+}

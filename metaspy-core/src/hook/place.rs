@@ -1,0 +1,205 @@
+//! Identity of last resort: an address. And of objects that are wrapped: the identity that lives there.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use crate::subject::{Identify, KindId, ObjectId, Subject, register};
+
+/// How receivers without an identity are told apart: by where they stand. A `static` beside the site; its kind is
+/// "place of T", as Rust moves values and reuses memory.
+pub struct Place {
+    type_path: &'static str,
+    kind: AtomicU32,
+}
+
+impl Place {
+    /// Places of values of this type.
+    pub const fn new(type_path: &'static str) -> Self {
+        Place { type_path, kind: AtomicU32::new(0) }
+    }
+
+    /// The subject at an address: the identity of the object that was registered there ([`Resident`]), else the
+    /// place. A value without a size has none.
+    #[inline]
+    pub fn of<T: ?Sized>(&self, value: &T) -> Subject {
+        let address = std::ptr::from_ref(value).cast::<u8>() as usize;
+        if RESIDENTS.load(Ordering::Relaxed) != 0
+            && let Some(subject) = resident(address)
+        {
+            return subject;
+        }
+        if size_of_val(value) == 0 {
+            return Subject::NONE;
+        }
+        Subject::new(self.kind(), address as u64)
+    }
+
+    #[inline(always)]
+    fn kind(&self) -> KindId {
+        match self.kind.load(Ordering::Relaxed) {
+            0 => {
+                let kind = register(self.type_path, true, true);
+                self.kind.store(u32::from(kind.0), Ordering::Relaxed);
+                kind
+            }
+            kind => KindId(kind as u16),
+        }
+    }
+}
+
+/// Says that an object with an identity lives at an address, for as long as this lives.
+///
+/// The address must stay the object's own: `Spied<T>` keeps its value in a box.
+#[derive(Debug)]
+pub struct Resident {
+    address: usize,
+    id: ObjectId,
+}
+
+impl Resident {
+    /// Registers `id` at the address of `value`. A value without a size cannot be registered: all of them may share
+    /// an address.
+    pub fn new<T: ?Sized>(value: &T, id: ObjectId) -> Self {
+        let address = if size_of_val(value) == 0 { 0 } else { std::ptr::from_ref(value).cast::<u8>() as usize };
+        if address != 0 {
+            change(|table| table.insert(address, id.identify()));
+        }
+        Resident { address, id }
+    }
+
+    /// The identity.
+    pub fn id(&self) -> &ObjectId {
+        &self.id
+    }
+}
+
+impl Drop for Resident {
+    fn drop(&mut self) {
+        if self.address != 0 {
+            change(|table| table.remove(self.address));
+        }
+        crate::recording::forget(self.id.identify());
+    }
+}
+
+/// Objects registered now. While there are none, no hook looks.
+static RESIDENTS: AtomicUsize = AtomicUsize::new(0);
+static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// Addresses and the identities that live there: open addressing, changed under a lock, read without one.
+struct Table {
+    cells: Box<[Cell]>,
+    /// Cells that are or were in use.
+    used: AtomicUsize,
+}
+
+struct Cell {
+    /// 0 = never used, [`GONE`] = used once.
+    address: AtomicUsize,
+    kind: AtomicU32,
+    key: AtomicU64,
+}
+
+const GONE: usize = usize::MAX;
+
+impl Table {
+    fn new(cells: usize) -> Self {
+        let cell = || Cell { address: AtomicUsize::new(0), kind: AtomicU32::new(0), key: AtomicU64::new(0) };
+        Table { cells: (0..cells).map(|_| cell()).collect(), used: AtomicUsize::new(0) }
+    }
+
+    fn first(&self, address: usize) -> usize {
+        (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20
+    }
+
+    fn find(&self, address: usize) -> Option<&Cell> {
+        let (first, mask) = (self.first(address), self.cells.len() - 1);
+        (0..self.cells.len())
+            .map(|step| &self.cells[(first + step) & mask])
+            .map(|cell| (cell, cell.address.load(Ordering::Acquire)))
+            .take_while(|(_, found)| *found != 0)
+            .find_map(|(cell, found)| (found == address).then_some(cell))
+    }
+
+    fn insert(&self, address: usize, subject: Subject) {
+        let (first, mask) = (self.first(address), self.cells.len() - 1);
+        let free = (0..self.cells.len())
+            .map(|step| &self.cells[(first + step) & mask])
+            .find(|cell| cell.address.load(Ordering::Relaxed) == 0);
+        if let Some(cell) = free {
+            cell.key.store(subject.key, Ordering::Relaxed);
+            cell.kind.store(u32::from(subject.kind.0), Ordering::Relaxed);
+            cell.address.store(address, Ordering::Release);
+            self.used.fetch_add(1, Ordering::Relaxed);
+            RESIDENTS.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn remove(&self, address: usize) {
+        if let Some(cell) = self.find(address) {
+            cell.address.store(GONE, Ordering::Release);
+            RESIDENTS.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn resident(address: usize) -> Option<Subject> {
+    // SAFETY: tables are leaked boxes: the pointer is null or valid for the rest of the process.
+    let cell = unsafe { TABLE.load(Ordering::Acquire).as_ref() }?.find(address)?;
+    Some(Subject::new(KindId(cell.kind.load(Ordering::Relaxed) as u16), cell.key.load(Ordering::Relaxed)))
+}
+
+/// Changes the table, under the lock. A table that is three quarters used is replaced by one that has room; a hook
+/// may still be reading the old one, so it stays: together they are as large as the newest.
+fn change(f: impl FnOnce(&Table)) {
+    let _changing = CHANGING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // SAFETY: as in `resident`.
+    let old = unsafe { TABLE.load(Ordering::Acquire).as_ref() };
+    let table = match old {
+        Some(table) if table.used.load(Ordering::Relaxed) * 4 < table.cells.len() * 3 => table,
+        old => {
+            let live = RESIDENTS.load(Ordering::Relaxed);
+            let table: &'static Table = Box::leak(Box::new(Table::new((live * 4).next_power_of_two().max(64))));
+            RESIDENTS.store(0, Ordering::Relaxed);
+            for cell in old.map_or(&[][..], |old| &old.cells) {
+                let address = cell.address.load(Ordering::Relaxed);
+                if address != 0 && address != GONE {
+                    let kind = KindId(cell.kind.load(Ordering::Relaxed) as u16);
+                    table.insert(address, Subject::new(kind, cell.key.load(Ordering::Relaxed)));
+                }
+            }
+            RESIDENTS.store(live, Ordering::Relaxed);
+            TABLE.store(std::ptr::from_ref(table).cast_mut(), Ordering::Release);
+            table
+        }
+    };
+    f(table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_a_place_until_somebody_lives_there() {
+        static PLACE: Place = Place::new("test::Thing");
+        let thing = Box::new(7_u64);
+        let place = PLACE.of(&*thing);
+        let resident = Resident::new(&*thing, ObjectId::new());
+        assert_eq!(PLACE.of(&*thing), resident.id().identify());
+        drop(resident);
+        assert_eq!(PLACE.of(&*thing), place);
+        assert_eq!(PLACE.of(&()), Subject::NONE);
+    }
+
+    #[test]
+    fn many_residents_are_all_found_again() {
+        static PLACE: Place = Place::new("test::Many");
+        let things: Vec<Box<u64>> = (0..1_000).map(Box::new).collect();
+        let residents: Vec<Resident> = things.iter().map(|thing| Resident::new(&**thing, ObjectId::new())).collect();
+        for (thing, resident) in things.iter().zip(&residents) {
+            assert_eq!(PLACE.of(&**thing), resident.id().identify());
+        }
+    }
+}

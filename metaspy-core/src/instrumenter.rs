@@ -1,0 +1,232 @@
+//! The one contract of all instrumenters: install into a domain, and give back what uninstalls.
+
+use std::any::Any;
+use std::fmt;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::arm::{self, Arming, Group, Subjects};
+use crate::log::StartError;
+use crate::select::Selector;
+use crate::site::{self, Site, SiteEntry, SiteId};
+use crate::store::Members;
+use crate::subject::Subject;
+
+/// An instrumentation strategy: it knows how to install hooks into a domain, and how to take them out again.
+///
+/// Users write their own with this trait; metaspy's use nothing else. (MetaSpy, section 3.2.)
+///
+/// ```
+/// use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+/// use metaspy_core::arm::{Arming, Mode};
+///
+/// /// Observes every site whose path ends in `::save`.
+/// struct Saves;
+///
+/// impl Instrumenter for Saves {
+///     fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+///         let selector = "**::save".parse()?;
+///         session.arm_selected(&selector, &Arming::all(Mode::Full))?;
+///         Ok(Hooks::none())
+///     }
+/// }
+/// ```
+pub trait Instrumenter: Send + 'static {
+    /// Installs the hooks. What was armed through the session is disarmed by it; anything else that was put into the
+    /// domain comes out when the returned [`Hooks`] are dropped.
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError>;
+}
+
+/// What an instrumenter put into its domain: dropping it takes that out again.
+#[derive(Default)]
+pub struct Hooks(Option<Box<dyn Any + Send>>);
+
+impl Hooks {
+    /// Nothing but what was armed through the session.
+    pub fn none() -> Self {
+        Hooks(None)
+    }
+
+    /// A guard that uninstalls when it is dropped.
+    pub fn held(guard: impl Any + Send) -> Self {
+        Hooks(Some(Box::new(guard)))
+    }
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hooks({})", if self.0.is_some() { "held" } else { "none" })
+    }
+}
+
+/// The handle of one installation: it arms sites for its profiler.
+pub struct Session {
+    profiler: u64,
+    handlers: Vec<crate::hook::Handler>,
+    armed: Vec<(SiteId, Subjects)>,
+}
+
+impl Session {
+    pub(crate) fn new(profiler: u64) -> Self {
+        Session { profiler, handlers: Vec::new(), armed: Vec::new() }
+    }
+
+    /// Arms one site.
+    pub fn arm(&mut self, site: &'static Site, arming: Arming) -> Result<(), InstallError> {
+        if let Some(why) = site.def().skipped {
+            return Err(InstallError::Skipped { site: site.path(), why });
+        }
+        if cfg!(panic = "abort") && !arming.handlers.is_empty() && !insists() {
+            return Err(InstallError::HandlersWouldAbort);
+        }
+        self.handlers.extend(arming.handlers.iter().cloned());
+        self.armed.push((site::entry(site).id, arming.subjects.clone()));
+        arm::arms().arm(self.profiler, site, arming);
+        Ok(())
+    }
+
+    /// The sites that a selector matches, skipped ones left out; an error with the nearest names if there are none.
+    pub fn select(&self, selector: &Selector) -> Result<Vec<SiteEntry>, InstallError> {
+        let all = site::entries();
+        let matching: Vec<SiteEntry> =
+            all.iter().filter(|entry| selector.matches(&entry.site.path())).copied().collect();
+        if matching.is_empty() {
+            let paths: Vec<String> = all.iter().map(|entry| entry.site.path()).collect();
+            let nearest = selector.nearest(paths.iter().map(String::as_str));
+            return Err(InstallError::NoSite { selector: selector.to_string(), nearest });
+        }
+        let observable: Vec<SiteEntry> =
+            matching.iter().filter(|entry| entry.site.def().skipped.is_none()).copied().collect();
+        match (observable.is_empty(), matching.first()) {
+            (true, Some(first)) => Err(InstallError::Skipped {
+                site: first.site.path(),
+                why: first.site.def().skipped.unwrap_or_default(),
+            }),
+            _ => Ok(observable),
+        }
+    }
+
+    /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
+    pub fn arm_selected(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
+        for entry in self.select(selector)? {
+            self.arm(entry.site, arming.clone())?;
+        }
+        arm::arms().stand(self.profiler, selector.clone(), arming.clone());
+        Ok(())
+    }
+
+    /// The sites armed so far.
+    pub(crate) fn armed(&self) -> Vec<SiteId> {
+        self.armed.iter().map(|(site, _)| *site).collect()
+    }
+
+    /// Who belongs to the view: the subjects that were armed at their sites, whoever else was observed there.
+    pub(crate) fn members(&self) -> Members {
+        let mut everybody = HashSet::new();
+        let mut chosen: HashMap<SiteId, HashSet<Subject>> = HashMap::new();
+        let mut groups: HashMap<SiteId, Vec<Group>> = HashMap::new();
+        for (site, subjects) in &self.armed {
+            match subjects {
+                Subjects::All => drop(everybody.insert(*site)),
+                Subjects::Only(subjects) => chosen.entry(*site).or_default().extend(subjects),
+                Subjects::Group(group) => groups.entry(*site).or_default().push(group.clone()),
+            }
+        }
+        Members::new(move |site, subject| {
+            let Some(subject) = subject else { return everybody.contains(&site) };
+            everybody.contains(&site)
+                || chosen.get(&site).is_some_and(|chosen| chosen.contains(&subject))
+                || groups.get(&site).is_some_and(|groups| groups.iter().any(|group| group.has(subject)))
+        })
+    }
+
+    /// The profiler that it belongs to.
+    pub(crate) fn profiler(&self) -> u64 {
+        self.profiler
+    }
+
+    /// Takes back everything that was armed: no handler starts after this returns.
+    pub(crate) fn disarm(&self) {
+        arm::arms().disarm(self.profiler);
+        self.handlers.iter().for_each(crate::hook::Handler::retire);
+    }
+}
+
+/// With `panic = "abort"` a handler's panic ends the program; who wants that says so.
+fn insists() -> bool {
+    std::env::var_os("METASPY_HANDLERS_MAY_ABORT").is_some_and(|value| value == "1")
+}
+
+/// Why a profiler could not be installed. Nothing of it is installed then.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// A selector matches no site.
+    NoSite {
+        /// The selector.
+        selector: String,
+        /// Sites with similar names.
+        nearest: Vec<String>,
+    },
+    /// The site cannot be observed.
+    Skipped {
+        /// Its path.
+        site: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The selector cannot be read.
+    Selector(crate::select::SelectorError),
+    /// There is no recording to write to.
+    Recording(StartError),
+    /// A panicking handler would end the program, as it is built with `panic = "abort"`.
+    HandlersWouldAbort,
+    /// An instrumenter's own reason.
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallError::NoSite { selector, nearest } if nearest.is_empty() => write!(
+                f,
+                "no site matches `{selector}`, and there is none with a similar name. Is the function annotated with \
+                 #[observe], and its crate built with the feature `record`?"
+            ),
+            InstallError::NoSite { selector, nearest } => {
+                write!(f, "no site matches `{selector}`. The nearest names: {}", nearest.join(", "))
+            }
+            InstallError::Skipped { site, why } => write!(f, "`{site}` cannot be observed: {why}"),
+            InstallError::Selector(error) => error.fmt(f),
+            InstallError::Recording(error) => error.fmt(f),
+            InstallError::HandlersWouldAbort => f.write_str(
+                "this program is built with panic = \"abort\": a panic in a handler would end it. Install without \
+                 handlers, or insist with METASPY_HANDLERS_MAY_ABORT=1",
+            ),
+            InstallError::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InstallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InstallError::Recording(error) => Some(error),
+            InstallError::Selector(error) => Some(error),
+            InstallError::Other(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<StartError> for InstallError {
+    fn from(error: StartError) -> Self {
+        InstallError::Recording(error)
+    }
+}
+
+impl From<crate::select::SelectorError> for InstallError {
+    fn from(error: crate::select::SelectorError) -> Self {
+        InstallError::Selector(error)
+    }
+}

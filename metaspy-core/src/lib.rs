@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+
+pub mod arm;
+pub mod causality;
+pub mod clock;
+pub mod event;
+pub mod format;
+pub mod hook;
+pub mod instrumenter;
+mod log;
+pub mod model;
+mod platform;
+pub mod profile;
+pub mod profiler;
+pub mod recording;
+pub mod select;
+pub mod site;
+pub mod store;
+pub mod subject;
+
+pub use event::{Event, EventId, LaneId, Outcome};
+pub use causality::{because, current, link};
+pub use instrumenter::{Hooks, InstallError, Instrumenter, Session};
+pub use model::{forget, label, relate, unrelate};
+pub use profile::Profile;
+pub use profiler::{Installed, Profiler};
+pub use recording::Recording;
+pub use select::Selector;
+pub use site::{Site, SiteDef, SiteId, SiteKind};
+pub use store::Store;
+pub use subject::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};

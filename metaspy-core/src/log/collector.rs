@@ -1,0 +1,129 @@
+//! The collector: one thread that keeps blocks ready, so that no hook ever waits.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::clock;
+use crate::format::superblock::{self as sb, calibration};
+use crate::log::fold::Scratch;
+use crate::log::{Log, sync_names};
+use crate::recording::Policy;
+
+/// What the collector remembers from round to round.
+pub(crate) struct Round {
+    /// The place that is freed next.
+    pub(super) hand: u64,
+    /// Blocks that should be ready.
+    pub(super) target: u64,
+    /// Blocks taken up to the last round.
+    taken: u64,
+    /// Blocks whose pages are present.
+    pub(super) populated: u64,
+    /// Chunks without a summary that were full or partly used when last looked at.
+    pub(super) unsummarised: Vec<u64>,
+    /// The first chunk that was never looked at.
+    pub(super) next_chunk: u64,
+    calibrated_ns: u64,
+    pub(super) fold: u64,
+    pub(super) scratch: Scratch,
+}
+
+impl Round {
+    pub fn new() -> Self {
+        Round {
+            hand: 0,
+            target: FEW,
+            taken: 0,
+            populated: 0,
+            unsummarised: Vec::new(),
+            next_chunk: 0,
+            calibrated_ns: 0,
+            fold: 0,
+            scratch: Scratch::new(),
+        }
+    }
+}
+
+/// Blocks kept ready for a program that emits little: a chunk's worth, 8,000 events.
+const FEW: u64 = 64;
+/// A calibration pair each second.
+const CALIBRATE_NS: u64 = 1_000_000_000;
+/// An idle collector looks this often.
+const IDLE: Duration = Duration::from_millis(100);
+
+impl Log {
+    /// The collector's life.
+    pub(super) fn collect(&'static self) {
+        let _meta = crate::hook::Level::raise(1);
+        loop {
+            let busy = self.round();
+            if self.is_stopped() {
+                return;
+            }
+            if !busy {
+                self.asleep.store(true, Ordering::SeqCst);
+                std::thread::park_timeout(IDLE);
+                self.asleep.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// One round of the collector's work: true if there is more to do at once.
+    pub(crate) fn round(&self) -> bool {
+        let mut round = self.collecting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let round = &mut *round;
+        let now = crate::platform::clock::monotonic_ns();
+        if now.saturating_sub(round.calibrated_ns) >= CALIBRATE_NS || round.calibrated_ns == 0 {
+            round.calibrated_ns = now;
+            self.calibrate();
+            sync_names(self);
+        }
+        self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
+        self.aim(round);
+        let grew = self.grow(round);
+        let freed = self.policy == Policy::KeepNewest && self.free(round);
+        self.summarise(round);
+        grew || freed
+    }
+
+    /// How many blocks should be ready: twice what was taken since the last round, between a few and an eighth of
+    /// the ring.
+    fn aim(&self, round: &mut Round) {
+        let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
+        let rate = taken - round.taken;
+        round.taken = taken;
+        let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
+        round.target = (round.target - round.target / 16).max(rate * 2).clamp(FEW.min(most), most);
+        self.scarce.store(round.target / 2, Ordering::Relaxed);
+    }
+
+    /// Frees blocks until enough are ready, at most a chunk's worth a round.
+    fn free(&self, round: &mut Round) -> bool {
+        if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
+            return false;
+        }
+        let unused = self.word(sb::GROWN).load(Ordering::Relaxed) - self.word(sb::FRESH).load(Ordering::Relaxed);
+        if unused + self.ready.len() >= round.target {
+            return false;
+        }
+        let want = (round.target - unused - self.ready.len()).min(self.ready.capacity() - self.ready.len());
+        self.fold_some(round, want as usize) != 0
+    }
+
+    /// Notes one instant on all clocks.
+    pub(crate) fn calibrate(&self) {
+        let used = self.word(sb::CALIBRATION_USED).load(Ordering::Relaxed);
+        let table = self.layout.calibration;
+        let capacity = (table.bytes / (calibration::WORDS * 8)) as u64;
+        // The first pair stays; the others go round.
+        let at = if used < capacity { used } else { 1 + (used - 1) % (capacity - 1) };
+        let word = table.word() + at as usize * calibration::WORDS;
+        let now = clock::instant();
+        let cells = &self.cells()[word..word + calibration::WORDS];
+        cells[calibration::TICK].store(now.tick, Ordering::Relaxed);
+        cells[calibration::MONOTONIC_NS].store(now.monotonic_ns, Ordering::Relaxed);
+        cells[calibration::BOOT_NS].store(now.boot_ns, Ordering::Relaxed);
+        cells[calibration::REAL_NS].store(now.real_ns, Ordering::Relaxed);
+        self.word(sb::CALIBRATION_USED).store(used + 1, Ordering::Release);
+    }
+}

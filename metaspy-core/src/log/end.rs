@@ -1,0 +1,125 @@
+//! The second half of a hook: an event ends, on whichever thread.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use crate::clock;
+use crate::event::Outcome;
+use crate::format::slot::{self, Mark, SPAN_MAX};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
+use crate::log::begin::{Begun, COUNTED, LOST, mark};
+use crate::log::lane::{self, NO_ROW};
+use crate::log::protocol::end_elsewhere;
+use crate::log::{Log, numbered};
+
+/// Ends an event of this thread, and puts the thread back into the event before it.
+///
+/// `now` is read first, so that the hook's own work is not in the event's time.
+#[inline(always)]
+pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+    let now = if begun.about.timed() { clock::now() } else { 0 };
+    if begun.id >= LOST {
+        return count_outcome(begun, site, key, outcome);
+    }
+    let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
+    let lane = lane::here();
+    if begun.about.timed() {
+        lane.seen.store(now, Relaxed);
+    }
+    if begun.id / BLOCK_SLOTS as u64 == lane.sequence.load(Relaxed)
+        && begun.about.log() == lane.log.load(Relaxed)
+        && span <= SPAN_MAX
+    {
+        let flags = begun.about.flags(outcome, (marked as u8) << 1);
+        let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
+        // SAFETY: the event lies in the block that this lane holds (its sequence says so), whose recording is
+        // never unmapped. While a lane holds a block nobody else writes to its slots.
+        let slot = unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) };
+        // An event that began with details keeps the bit that says so.
+        let kept = slot[3].load(Relaxed) & 3 << 22;
+        slot[3].store(slot::ended(span, flags | kept), Release);
+    } else {
+        late_or_elsewhere(begun, site, key, outcome, span, marked);
+    }
+    if lane.current.load(Relaxed) == begun.id {
+        lane.current.store(begun.before, Relaxed);
+    } else {
+        out_of_order();
+    }
+}
+
+/// Ends an event whose block this thread does not hold: by exchange, or too late, in the tallies.
+#[cold]
+#[inline(never)]
+pub(crate) fn late_or_elsewhere(
+    begun: &Begun,
+    site: u32,
+    key: u64,
+    outcome: Outcome,
+    span: u64,
+    marked: bool,
+) {
+    let Some(log) = numbered(begun.about.log()) else { return };
+    let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
+    let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
+    let end = &log.cells()[word + 3];
+    let sequence = begun.id / BLOCK_SLOTS as u64;
+    let mut detailed = 0;
+    let ended = loop {
+        let running = slot::running(sequence, begun.about.flags(Outcome::Running, detailed));
+        let after = detailed | u8::from(marked || span > SPAN_MAX) << 1;
+        let ended = slot::ended(span, begun.about.flags(outcome, after));
+        match end_elsewhere(end, running, ended) {
+            Ok(()) => break true,
+            // The same event with details at its start carries one bit more.
+            Err(()) if detailed == 0 => detailed = 1,
+            Err(()) => break false,
+        }
+    };
+    let timed = begun.about.timed().then_some(span);
+    if !ended {
+        count_late_end(log, begun, site, key, outcome, timed);
+    }
+    if !ended || span > SPAN_MAX {
+        mark(Mark::End, begun.id, [span, begun.about.flags(outcome, 0)], &[]);
+    }
+}
+
+fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome: Outcome, ticks: Option<u64>) {
+    let who = row::Who { site, kind: begun.about.kind(), epoch: begun.about.epoch(), meta: begun.about.level() != 0, lost: false }.pack();
+    log.count(sb::LATE_ENDS, 1);
+    with_row(log, key, who, |row| row.late_end(outcome, ticks));
+}
+
+/// Counts how a call ended that has no event. Those that returned are the rest of the count.
+fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
+    if row::outcome_words(outcome) == (0, 0) {
+        return;
+    }
+    let Some(log) = numbered(begun.about.log()) else { return };
+    let who = row::Who { site, kind: begun.about.kind(), epoch: begun.about.epoch(), meta: begun.about.level() != 0, lost: begun.id != COUNTED };
+    with_row(log, key, who.pack(), |row| row.outcome(outcome));
+}
+
+/// Does something with a row of this thread's pages.
+fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::log::page::Row<'_>)) {
+    let lane = lane::here();
+    lane.join_if_new(log);
+    match lane.row.load(Relaxed) {
+        row if row != NO_ROW && row != 0 && lane.log.load(Relaxed) == log.number => {
+            match lane.page.row(log, row - 1, key, who) {
+                Some(row) => f(row),
+                None => log.count(sb::UNNAMED, 1),
+            }
+        }
+        _ => log.late_row(key, who, f),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn out_of_order() {
+    if let Some(log) = crate::log::current() {
+        log.count(sb::OUT_OF_ORDER, 1);
+    }
+}

@@ -1,0 +1,213 @@
+//! Pages: what a lane counts without an event. They lie in the recording, belong to one lane at a time, and are
+//! written with plain relaxed stores, so that a reader sees them whether the thread runs, idles or hangs.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
+
+use crate::event::Outcome;
+use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
+use crate::format::superblock as sb;
+use crate::log::Log;
+
+/// Rows of a lane's first page.
+const FIRST_ROWS: usize = 64;
+/// Rows of a page at most.
+const MOST_ROWS: usize = 1 << 16;
+
+/// The newest page of a lane. Rows in its older pages stay and count; they are not looked at again.
+pub(crate) struct Page {
+    /// Address of the first row; 0 = no page.
+    rows: AtomicUsize,
+    /// Capacity minus one.
+    mask: AtomicUsize,
+    /// Bits of an index.
+    bits: AtomicUsize,
+    used: AtomicUsize,
+    /// Its place in the recording: the first word of its header.
+    word: AtomicUsize,
+}
+
+/// The words of a row that its lane, and nobody else, may write.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a>(&'a [AtomicU64; ROW_WORDS]);
+
+impl Row<'_> {
+    #[inline(always)]
+    fn add(self, word: usize, by: u64) {
+        self.0[word].store(self.0[word].load(Relaxed).wrapping_add(by), Relaxed);
+    }
+
+    /// Counts a call that begins.
+    #[inline(always)]
+    pub fn begun(self) {
+        self.add(row::COUNT, 1);
+    }
+
+    /// Counts how a call ended that is in this row already.
+    pub fn outcome(self, outcome: Outcome) {
+        let (failed_panicked, cancelled) = row::outcome_words(outcome);
+        self.add(row::FAILED_PANICKED, failed_panicked);
+        self.add(row::CANCELLED_RUNNING, cancelled);
+    }
+
+    /// Notes the end of an event that the collector had moved out of the window.
+    pub fn late_end(self, outcome: Outcome, ticks: Option<u64>) {
+        self.outcome(outcome);
+        self.add(row::CANCELLED_RUNNING, 1 << 32);
+        if let Some(ticks) = ticks {
+            self.add(row::TIMED, 1);
+            self.add(row::TOTAL, ticks);
+            self.0[row::MAX].store(self.0[row::MAX].load(Relaxed).max(ticks), Relaxed);
+        }
+    }
+}
+
+impl Page {
+    pub const fn none() -> Self {
+        Page {
+            rows: AtomicUsize::new(0),
+            mask: AtomicUsize::new(0),
+            bits: AtomicUsize::new(0),
+            used: AtomicUsize::new(0),
+            word: AtomicUsize::new(0),
+        }
+    }
+
+    /// The row of a subject at a site, made if need be; the row of the site's others if there is no room; `None` if
+    /// there is not even that.
+    #[inline(always)]
+    pub fn row(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
+        let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
+        if !rows.is_null() {
+            // SAFETY: `rows` points to `1 << bits` rows of the recording, which is never unmapped.
+            let row = unsafe { &*rows.add(row::first(key, who, self.bits.load(Relaxed) as u32)) };
+            if row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who {
+                return Some(Row(row));
+            }
+        }
+        self.search(log, lane, key, who)
+    }
+
+    #[inline(never)]
+    fn search(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
+        if let Some(row) = self.probe(key, who, 4) {
+            return Some(row);
+        }
+        if self.grow(log, lane)
+            && let Some(row) = self.probe(key, who, 4)
+        {
+            return Some(row);
+        }
+        // No room for a row of its own: it joins the others of its site, for which an eighth of the page is kept.
+        let who = Who { kind: OTHERS, ..Who::unpack(who) };
+        let row = self.probe(0, who.pack(), 8);
+        if row.is_some() {
+            log.count(sb::OTHERS, 1);
+        }
+        row
+    }
+
+    /// Finds or makes a row, as long as at most `eighths` of the page are in use.
+    fn probe(&self, key: u64, who: u64, eighths: usize) -> Option<Row<'_>> {
+        let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
+        if rows.is_null() {
+            return None;
+        }
+        let mask = self.mask.load(Relaxed);
+        let mut at = row::first(key, who, mask.count_ones());
+        for _ in 0..=mask {
+            // SAFETY: as in `row`; `at` is masked.
+            let row = unsafe { &*rows.add(at) };
+            let found = row[row::WHO].load(Relaxed);
+            if found == who && row[row::KEY].load(Relaxed) == key {
+                return Some(Row(row));
+            }
+            if found == 0 {
+                if self.used.load(Relaxed) * 8 >= (mask + 1) * eighths {
+                    return None;
+                }
+                self.used.store(self.used.load(Relaxed) + 1, Relaxed);
+                row[row::KEY].store(key, Relaxed);
+                // A reader that sees whose row it is sees its key as well.
+                row[row::WHO].store(who, Release);
+                return Some(Row(row));
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    /// Goes on in a new page, twice as large, or in one that an ended thread left.
+    #[cold]
+    fn grow(&self, log: &Log, lane: u64) -> bool {
+        let rows = match self.rows.load(Relaxed) {
+            0 => FIRST_ROWS,
+            _ => (self.mask.load(Relaxed) + 1) * 2,
+        };
+        if rows > MOST_ROWS {
+            return false;
+        }
+        let inherited = (rows == FIRST_ROWS).then(|| log.inherit_page()).flatten();
+        let Some((word, rows)) = inherited.or_else(|| log.new_page(rows)) else { return false };
+        let cells = log.cells();
+        cells[word + head::LANE].store(lane, Relaxed);
+        let first = word + head::HEADER_WORDS;
+        let used = (0..rows).filter(|at| cells[first + at * ROW_WORDS + row::WHO].load(Relaxed) != 0).count();
+        self.word.store(word, Relaxed);
+        self.used.store(used, Relaxed);
+        self.mask.store(rows - 1, Relaxed);
+        self.bits.store(rows.trailing_zeros() as usize, Relaxed);
+        self.rows.store(std::ptr::from_ref(&cells[first]) as usize, Relaxed);
+        true
+    }
+
+    /// Leaves the page where it is: its lane goes on in another recording.
+    pub fn forget(&self) {
+        self.rows.store(0, Relaxed);
+        self.mask.store(0, Relaxed);
+        self.used.store(0, Relaxed);
+        self.word.store(0, Relaxed);
+    }
+
+    /// The page, for the next thread: place and rows.
+    pub fn hand_on(&self) -> Option<(usize, usize)> {
+        let page = (self.rows.load(Relaxed) != 0).then(|| (self.word.load(Relaxed), self.mask.load(Relaxed) + 1));
+        self.forget();
+        page
+    }
+}
+
+impl Log {
+    /// A page that an ended thread left. Not waited for: whoever finds the lock taken makes a new page.
+    fn inherit_page(&self) -> Option<(usize, usize)> {
+        self.lanes.try_lock().ok()?.pages.pop()
+    }
+
+    /// A new page. Its header is whole before the area says that it is there.
+    fn new_page(&self, rows: usize) -> Option<(usize, usize)> {
+        let _paging = (0..1_000).find_map(|_| {
+            std::hint::spin_loop();
+            self.paging.try_lock().ok()
+        })?;
+        let used = self.word(sb::PAGES_USED).load(Relaxed) as usize;
+        let bytes = (head::HEADER_WORDS + rows * ROW_WORDS) * 8;
+        if used + bytes > self.layout.pages.bytes {
+            return None;
+        }
+        let word = self.layout.pages.word() + used / 8;
+        self.cells()[word + head::ROWS].store(rows as u64, Relaxed);
+        self.word(sb::PAGES_USED).store((used + bytes) as u64, Release);
+        Some((word, rows))
+    }
+
+    /// Does something with a row of the page of threads that have no lane. Not waited for: who finds it taken is
+    /// counted by number.
+    pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) {
+        match self.late.try_lock() {
+            Ok(page) => match page.row(self, u64::from(u32::MAX), key, who) {
+                Some(row) => f(row),
+                None => self.count(sb::UNNAMED, 1),
+            },
+            Err(_) => self.count(sb::UNNAMED, 1),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Growing: memory is allocated and made present before a lane may touch it.
+
+use std::sync::atomic::Ordering;
+
+use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
+use crate::log::Log;
+use crate::log::collector::Round;
+use crate::platform::map;
+
+/// Blocks allocated at a time: 4 MiB.
+const STEP: u64 = 16 * CHUNK_BLOCKS as u64;
+
+impl Log {
+    /// Allocates ahead of the lanes, and makes pages present ahead of them. True if there is more to do at once.
+    pub(super) fn grow(&self, round: &mut Round) -> bool {
+        let fresh = self.word(sb::FRESH).load(Ordering::Acquire);
+        let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
+        let ahead = (fresh + round.target * 2).min(self.layout.blocks);
+        if let Some((path, file)) = &self.file
+            && grown < ahead
+            && !self.is_short()
+        {
+            let step = STEP.max(round.target).min(self.layout.blocks - grown).next_multiple_of(CHUNK_BLOCKS as u64);
+            let step = step.min(self.layout.blocks - grown);
+            let offset = self.layout.chunks.offset as u64 + grown * BLOCK_BYTES as u64;
+            let bytes = step * BLOCK_BYTES as u64;
+            match map::allocate(file, offset, bytes).and_then(|()| self.populate(grown, step)) {
+                Ok(()) => {
+                    round.populated = grown + step;
+                    self.word(sb::GROWN).store(grown + step, Ordering::Release);
+                    return true;
+                }
+                Err(error) => {
+                    self.short.store(true, Ordering::Release);
+                    let mebibytes = grown * BLOCK_BYTES as u64 >> 20;
+                    self.note(&format!(
+                        "{} stays at {mebibytes} MiB of events: {error}. Make room, or ask for a smaller budget.",
+                        path.display()
+                    ));
+                }
+            }
+        } else if self.file.is_none() && round.populated < ahead {
+            let from = round.populated.max(fresh);
+            let step = (ahead - from).min(CHUNK_BLOCKS as u64 * 4);
+            // Memory comes when it is touched; making it present beforehand only spares the hook the wait.
+            let _ = self.populate(from, step);
+            round.populated = from + step;
+            return round.populated < ahead;
+        }
+        false
+    }
+
+    /// Makes the pages of `blocks` blocks from `place` on present.
+    pub(super) fn populate(&self, place: u64, blocks: u64) -> std::io::Result<()> {
+        let Some(map) = self.region.map() else { return Ok(()) };
+        let offset = self.layout.chunks.offset + place as usize * BLOCK_BYTES;
+        map::populate(map, offset, blocks as usize * BLOCK_BYTES)
+    }
+
+    /// Whether the log could not get all the room that it was promised.
+    pub(super) fn is_short(&self) -> bool {
+        self.short.load(Ordering::Acquire)
+    }
+}
+
+const _: () = assert!(STEP as usize * BLOCK_BYTES == 16 * CHUNK_BYTES);

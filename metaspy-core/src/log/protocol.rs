@@ -1,0 +1,113 @@
+//! The block protocol: the few steps that threads, the collector and readers must take in the same order.
+//!
+//! Generic over its words, so that Loom can check it on its own atomics and the recording runs it on mapped memory.
+//! Two models that the design asks for live in `tests/loom.rs`.
+
+use std::sync::atomic::Ordering;
+
+use crate::format::slot;
+
+/// A 64-bit atomic word.
+pub trait Word {
+    /// Loads it.
+    fn load(&self, order: Ordering) -> u64;
+    /// Stores it.
+    fn store(&self, value: u64, order: Ordering);
+    /// Replaces `current` by `new`, or tells what is there.
+    fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64>;
+}
+
+impl Word for std::sync::atomic::AtomicU64 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order)
+    }
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        self.store(value, order)
+    }
+    #[inline(always)]
+    fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64> {
+        self.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
+    }
+}
+
+/// Ends an event from outside the block that the ending lane fills. `Err`: the collector has moved it out of the
+/// window, and its slot is no longer ours to touch.
+#[inline]
+pub fn end_elsewhere<W: Word>(end: &W, running: u64, ended: u64) -> Result<(), ()> {
+    end.compare_exchange(running, ended).map(drop).map_err(drop)
+}
+
+/// Takes an event out of the window. Returns its last word: running, if its end will come too late.
+#[inline]
+pub fn evict<W: Word>(end: &W) -> u64 {
+    let word = end.load(Ordering::Acquire);
+    if !slot::is_running(word) {
+        return word;
+    }
+    let moved = crate::event::Outcome::Moved as u64;
+    match end.compare_exchange(word, slot::ended(0, word & 0xFFFF | moved << 16)) {
+        Ok(word) | Err(word) => word,
+    }
+}
+
+/// Blocks that the collector made ready, for lanes to take: one producer, many consumers, nobody waits.
+pub struct ReadyRing<W> {
+    /// Sequences; the producer writes a cell only when it has been taken.
+    cells: Box<[W]>,
+    /// Cells taken since the beginning.
+    taken: W,
+    /// Cells filled since the beginning.
+    filled: W,
+}
+
+impl<W: Word> ReadyRing<W> {
+    /// An empty ring over these cells and counters, all 0.
+    pub fn new(cells: Box<[W]>, taken: W, filled: W) -> Self {
+        ReadyRing { cells, taken, filled }
+    }
+
+    /// Takes the sequence of a ready block.
+    pub fn take(&self) -> Option<u64> {
+        let mut taken = self.taken.load(Ordering::Acquire);
+        loop {
+            if taken == self.filled.load(Ordering::Acquire) {
+                return None;
+            }
+            let sequence = self.cells[taken as usize % self.cells.len()].load(Ordering::Acquire);
+            // If the producer wrote this cell again meanwhile, it had been taken, and this exchange fails.
+            match self.taken.compare_exchange(taken, taken + 1) {
+                Ok(_) => return Some(sequence),
+                Err(now) => taken = now,
+            }
+        }
+    }
+
+    /// Offers a ready block; only the collector calls this. `Err`: the ring is full.
+    pub fn fill(&self, sequence: u64) -> Result<(), ()> {
+        let filled = self.filled.load(Ordering::Relaxed);
+        if filled - self.taken.load(Ordering::Acquire) == self.cells.len() as u64 {
+            return Err(());
+        }
+        self.cells[filled as usize % self.cells.len()].store(sequence, Ordering::Release);
+        self.filled.store(filled + 1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Blocks that can be taken now.
+    pub fn len(&self) -> u64 {
+        let taken = self.taken.load(Ordering::Acquire);
+        self.filled.load(Ordering::Acquire).saturating_sub(taken)
+    }
+
+    /// Blocks taken since the beginning.
+    pub fn taken(&self) -> u64 {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    /// Blocks that it holds at most.
+    pub fn capacity(&self) -> u64 {
+        self.cells.len() as u64
+    }
+}

@@ -1,0 +1,74 @@
+//! What the domain says about its subjects: labels, relations, ends. Never called by a hook.
+//!
+//! What is said before a recording begins is kept, and written into every recording that begins later.
+
+use std::sync::LazyLock;
+
+use dashmap::{DashMap, DashSet};
+
+use crate::clock;
+use crate::format::arena::Entry;
+use crate::log::{self, Draft, Log};
+use crate::subject::{Identify, Subject};
+
+static LABELS: LazyLock<DashMap<Subject, String>> = LazyLock::new(DashMap::new);
+static RELATIONS: LazyLock<DashSet<(String, Subject, Subject)>> = LazyLock::new(DashSet::new);
+
+/// Names a subject: what people read instead of its key. A later label replaces an earlier one.
+pub fn label(subject: impl Identify, text: impl Into<String>) {
+    let (subject, text) = (subject.identify(), text.into());
+    if let Some(log) = log::current() {
+        write_label(log, subject, &text);
+    }
+    LABELS.insert(subject, text);
+}
+
+/// Says that two subjects are related: `relate("owner", child, parent)`. Screens offer each relation as a way to go.
+pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
+    let (name, from, to) = (name.into(), from.identify(), to.identify());
+    if RELATIONS.insert((name.clone(), from, to))
+        && let Some(log) = log::current()
+    {
+        write_relation(log, Entry::Relation, &name, from, to);
+    }
+}
+
+/// Takes a relation back.
+pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
+    let (name, from, to) = (name.into(), from.identify(), to.identify());
+    if RELATIONS.remove(&(name.clone(), from, to)).is_some()
+        && let Some(log) = log::current()
+    {
+        write_relation(log, Entry::Unrelation, &name, from, to);
+    }
+}
+
+/// Ends a subject: its key may stand for another object from now on, and its label is given up.
+pub fn forget(subject: impl Identify) {
+    let subject = subject.identify();
+    LABELS.remove(&subject);
+    if let Some(log) = log::current() {
+        let entry = Draft::new(Entry::Ended, u32::from(subject.kind.0));
+        log.append(entry.word(subject.key).word(clock::now()));
+    }
+}
+
+/// Writes everything that is known into a recording that begins.
+pub(crate) fn write_all(log: &Log) {
+    for entry in LABELS.iter() {
+        write_label(log, *entry.key(), entry.value());
+    }
+    for entry in RELATIONS.iter() {
+        let (name, from, to) = entry.key();
+        write_relation(log, Entry::Relation, name, *from, *to);
+    }
+}
+
+fn write_label(log: &Log, subject: Subject, text: &str) {
+    log.append(Draft::new(Entry::Label, u32::from(subject.kind.0)).word(subject.key).text(text));
+}
+
+fn write_relation(log: &Log, entry: Entry, name: &str, from: Subject, to: Subject) {
+    let kinds = u32::from(from.kind.0) | u32::from(to.kind.0) << 16;
+    log.append(Draft::new(entry, kinds).word(from.key).word(to.key).text(name));
+}

@@ -1,0 +1,8 @@
+//! What differs between systems, one small module each. Linux on x86-64 is where it is measured; the rest works by a
+//! portable fallback behind the same face.
+
+pub(crate) mod clock;
+pub(crate) mod fork;
+pub(crate) mod map;
+pub(crate) mod process;
+pub(crate) mod truncation;

@@ -1,0 +1,165 @@
+//! Profiles: what a profiler hands back.
+
+use std::fmt;
+
+use crate::event::EventId;
+use crate::profiler::View;
+use crate::store::{By, Measure, Scope, Store, TallyRow};
+use crate::subject::Identify;
+
+/// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
+///
+/// It reads the recording when it is asked, so taking it costs nothing.
+#[derive(Clone)]
+pub struct Profile {
+    view: View,
+    store: Store,
+    scope: Scope,
+}
+
+impl Profile {
+    pub(crate) fn new(view: View, store: Store, scope: Scope) -> Self {
+        Profile { view, store, scope }
+    }
+
+    /// Only what `root` led to. Without a root (it found no room in the log) the profile stays as wide as it was, and
+    /// says so.
+    pub(crate) fn narrow_to(&mut self, root: Option<EventId>) {
+        self.scope.under = root;
+    }
+
+    /// The profiler's view.
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    /// The recording that it reads.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Which events belong to it.
+    pub fn scope(&self) -> &Scope {
+        &self.scope
+    }
+
+    /// Counts, outcomes and times.
+    pub fn counts(&self) -> Counts<'_> {
+        Counts { profile: self }
+    }
+
+    /// Calls on one subject, at all sites of the profile.
+    pub fn count_of(&self, subject: impl Identify) -> u64 {
+        self.counts().by_subject().of(subject.identify()).map_or(0, |row| row.measure.count)
+    }
+}
+
+impl fmt::Debug for Profile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Profile").field("view", &self.view).finish_non_exhaustive()
+    }
+}
+
+/// The numbers of a profile, to be grouped.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts<'a> {
+    profile: &'a Profile,
+}
+
+impl<'a> Counts<'a> {
+    /// One row per subject.
+    pub fn by_subject(self) -> Rows<'a> {
+        self.by(By::Subject)
+    }
+
+    /// One row per site.
+    pub fn by_site(self) -> Rows<'a> {
+        self.by(By::Site)
+    }
+
+    /// One row per site of a root cause.
+    pub fn by_cause(self) -> Rows<'a> {
+        self.by(By::RootCause)
+    }
+
+    /// One row per site and subject.
+    pub fn by_site_and_subject(self) -> Rows<'a> {
+        self.by(By::SiteSubject)
+    }
+
+    /// Calls altogether.
+    pub fn total(self) -> u64 {
+        self.by_site().rows.iter().map(|row| row.measure.count).sum()
+    }
+
+    fn by(self, by: By) -> Rows<'a> {
+        let tally = self.profile.store.tally(by, &self.profile.scope);
+        let mut rows = tally.rows;
+        rows.sort_by(|a, b| (b.measure.count, b.measure.total_ticks).cmp(&(a.measure.count, a.measure.total_ticks)));
+        Rows { profile: self.profile, exact: tally.exact, rows }
+    }
+}
+
+/// Rows of a profile, most calls first. Printing it makes a table.
+#[derive(Clone, Debug)]
+pub struct Rows<'a> {
+    profile: &'a Profile,
+    /// Whether the counts are exact; else they are at least what they say.
+    pub exact: bool,
+    /// The rows.
+    pub rows: Vec<TallyRow>,
+}
+
+impl Rows<'_> {
+    /// The first `n` rows.
+    pub fn top(mut self, n: usize) -> Self {
+        self.rows.truncate(n);
+        self
+    }
+
+    /// The row of a subject.
+    pub fn of(&self, subject: impl Identify) -> Option<&TallyRow> {
+        let subject = Some(subject.identify());
+        self.rows.iter().find(|row| row.subject == subject)
+    }
+
+    /// The row of a site, by the end of its path.
+    pub fn at(&self, path: &str) -> Option<&TallyRow> {
+        let selector: crate::Selector = path.parse().ok()?;
+        self.rows.iter().find(|row| row.site.is_some_and(|site| selector.matches(self.profile.store.site_path(site))))
+    }
+
+    /// What a row is about, in words.
+    pub fn name(&self, row: &TallyRow) -> String {
+        let store = &self.profile.store;
+        match (row.site, row.subject) {
+            (Some(site), Some(subject)) => format!("{} {}", store.site_path(site), store.subject_text(subject)),
+            (Some(site), None) => store.site_path(site).to_owned(),
+            (None, Some(subject)) => store.subject_text(subject),
+            (None, None) => "(nobody)".to_owned(),
+        }
+    }
+
+    fn line(&self, f: &mut fmt::Formatter<'_>, row: &TallyRow, width: usize) -> fmt::Result {
+        let Measure { count, timed, total_ticks, max_ticks, .. } = row.measure;
+        let sign = if self.exact { ' ' } else { '≥' };
+        write!(f, "{:<width$}  {sign}{count:>10}", self.name(row))?;
+        if timed == 0 {
+            return writeln!(f, "           –           –");
+        }
+        let ms = |ticks| self.profile.store.span_ns(ticks) as f64 / 1e6;
+        writeln!(f, "  {:>8.3} ms {:>8.3} ms", ms(total_ticks), ms(max_ticks))
+    }
+}
+
+impl fmt::Display for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rows.is_empty() {
+            return writeln!(f, "nothing was observed");
+        }
+        let width = self.rows.iter().map(|row| self.name(row).chars().count()).max().unwrap_or(0).max(4);
+        writeln!(f, "{:<width$}  {:>11}  {:>11} {:>11}", "what", "count", "total", "longest")?;
+        self.rows.iter().try_for_each(|row| self.line(f, row, width))
+    }
+}
+

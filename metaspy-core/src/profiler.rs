@@ -1,0 +1,193 @@
+//! Profilers: instrumenters composed for one question about one model.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::format::arena::Entry;
+use crate::hook;
+use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use crate::log::{self, Draft};
+use crate::profile::Profile;
+use crate::recording::Recording;
+use crate::site::{Site, SiteDef, SiteKind};
+use crate::store::Scope;
+use crate::subject::Subject;
+
+/// Instrumenters composed for one question.
+///
+/// A profiler is a view on the one log: ten profilers of one object cost what one costs, and uninstalling one never
+/// disturbs another.
+#[must_use = "a profiler does nothing until it is installed"]
+pub struct Profiler {
+    view: View,
+    instrumenters: Vec<Box<dyn Instrumenter>>,
+}
+
+/// How a profiler wants to be shown: data, so that another process can show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    /// The profiler's name.
+    pub name: String,
+    /// Sites that belong to it, by path.
+    pub sites: Vec<String>,
+    /// The grouping that a screen opens with: `subject`, `site` or `cause`.
+    pub group_by: String,
+    /// Columns that a screen shows, in order; empty = its own choice.
+    pub columns: Vec<String>,
+    /// Relations of the model that belong to the question: `owner`, `sibling`, …
+    pub relations: Vec<String>,
+}
+
+impl Profiler {
+    /// A profiler of this name.
+    pub fn new(name: impl Into<String>) -> Self {
+        let view = View { name: name.into(), group_by: "subject".into(), ..View::default() };
+        Profiler { view, instrumenters: Vec::new() }
+    }
+
+    /// Adds an instrumenter.
+    pub fn observe(mut self, instrumenter: impl Instrumenter) -> Self {
+        self.instrumenters.push(Box::new(instrumenter));
+        self
+    }
+
+    /// What screens show of it first: `subject`, `site` or `cause`.
+    pub fn group_by(mut self, grouping: impl Into<String>) -> Self {
+        self.view.group_by = grouping.into();
+        self
+    }
+
+    /// A relation of the model that belongs to the question.
+    pub fn relation(mut self, name: impl Into<String>) -> Self {
+        self.view.relations.push(name.into());
+        self
+    }
+
+    /// Installs it: the whole process is observed until the guard is dropped.
+    pub fn install(self) -> Result<Installed, InstallError> {
+        hook::meta(|| self.install_now())
+    }
+
+    fn install_now(mut self) -> Result<Installed, InstallError> {
+        let recording = Recording::current()?;
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut session = Session::new(NEXT.fetch_add(1, Ordering::Relaxed));
+        // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
+        let first = log::next_epoch(&format!("{} is installed", self.view.name));
+        let mut hooks = Vec::with_capacity(self.instrumenters.len());
+        for instrumenter in &mut self.instrumenters {
+            match instrumenter.install(&mut session) {
+                Ok(installed) => hooks.push(installed),
+                Err(error) => {
+                    session.disarm();
+                    return Err(error);
+                }
+            }
+        }
+        self.view.sites = paths(&session.armed());
+        if let Ok(json) = serde_json::to_string(&self.view) {
+            recording.append(Draft::new(Entry::View, first).text(&json));
+        }
+        Ok(Installed { view: self.view, recording, session, hooks, first, ended: false })
+    }
+
+    /// Installs it around a block: the profile is about what ran in the block and what that caused, on any thread.
+    pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
+        let mut installed = self.install()?;
+        let site = block_site();
+        hook::meta(|| crate::arm::arms().arm(installed.session.profiler(), site, crate::arm::Arming::all(crate::arm::Mode::Full)));
+        let call = hook::enter(site, Subject::NONE);
+        let root = call.event();
+        let value = block();
+        call.done(crate::event::Outcome::Returned);
+        let mut profile = installed.end();
+        profile.narrow_to(root);
+        Ok((value, profile))
+    }
+}
+
+fn block_site() -> &'static Site {
+    static SITE: Site = Site::new(SiteDef {
+        kind: SiteKind::Block,
+        module: "metaspy",
+        name: "Profiler::profile",
+        file: file!(),
+        lines: (line!(), line!()),
+        skipped: None,
+    });
+    &SITE
+}
+
+fn paths(sites: &[crate::SiteId]) -> Vec<String> {
+    let all = crate::site::entries();
+    let path = |id: &crate::SiteId| all.get(id.0 as usize - 1).map(|entry| entry.site.path());
+    sites.iter().filter_map(path).collect()
+}
+
+/// An installed profiler: dropping it uninstalls it. Owns everything it needs, and borrows nothing from the model.
+#[must_use = "dropping it uninstalls the profiler"]
+pub struct Installed {
+    view: View,
+    recording: Recording,
+    session: Session,
+    hooks: Vec<Hooks>,
+    first: u32,
+    ended: bool,
+}
+
+impl Installed {
+    /// Uninstalls it, and hands back what it saw.
+    pub fn uninstall(mut self) -> Profile {
+        self.end()
+    }
+
+    /// What it has seen so far.
+    pub fn so_far(&self) -> Profile {
+        let epochs = self.first..u32::MAX;
+        hook::meta(|| Profile::new(self.view.clone(), self.recording.store(), self.scope(epochs)))
+    }
+
+    fn end(&mut self) -> Profile {
+        hook::meta(|| {
+            self.take_out();
+            let next = log::next_epoch(&format!("{} is uninstalled", self.view.name));
+            Profile::new(self.view.clone(), self.recording.store(), self.scope(self.first..next))
+        })
+    }
+
+    fn scope(&self, epochs: std::ops::Range<u32>) -> Scope {
+        Scope { epochs, members: Some(self.session.members()), ..Scope::default() }
+    }
+
+    fn take_out(&mut self) {
+        self.ended = true;
+        self.session.disarm();
+        // Last in, first out, as with everything that nests.
+        while self.hooks.pop().is_some() {}
+    }
+}
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        if !self.ended {
+            hook::meta(|| {
+                self.take_out();
+                log::next_epoch(&format!("{} is uninstalled", self.view.name));
+            });
+        }
+    }
+}
+
+impl std::fmt::Debug for Installed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Installed").field("view", &self.view).finish_non_exhaustive()
+    }
+}
+
+const _: () = {
+    const fn travels<T: Send + 'static>() {}
+    travels::<Profiler>();
+    travels::<Installed>();
+};

@@ -1,0 +1,199 @@
+//! Recordings: everything that one run emitted, in memory or in a `.spy` file.
+
+mod directory;
+mod identity;
+
+pub use crate::log::StartError;
+pub use directory::{Listed, clean, directory, find, list};
+pub use identity::is_recording;
+pub(crate) use identity::build_id;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+pub(crate) use crate::model::forget;
+
+use crate::format::superblock as sb;
+use crate::log::{self, Backing, Log, Spec};
+use crate::platform::truncation;
+use crate::store::Store;
+
+/// What happens when a recording's budget is spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Policy {
+    /// The oldest events are folded into the tallies: a flight recorder.
+    #[default]
+    KeepNewest = 0,
+    /// No more events are stored; calls are still counted.
+    KeepOldest = 1,
+    /// The file grows, up to the budget, which is then the disk's to give.
+    Grow = 2,
+}
+
+/// The budget of a recording that does not name one: 256 MiB.
+pub const DEFAULT_BUDGET: u64 = 256 << 20;
+/// The budget of a growing recording that does not name one: 64 GiB.
+pub const GROW_BUDGET: u64 = 64 << 30;
+
+/// A recording that this process writes.
+///
+/// It goes on until another one is started or the process ends. A program that never starts one has one in memory as
+/// soon as a profiler is installed, unless `METASPY_RECORD` says otherwise: `live`, or a path.
+#[derive(Clone, Copy)]
+pub struct Recording {
+    log: &'static Log,
+}
+
+impl Recording {
+    /// A recording in memory.
+    pub fn memory() -> Builder {
+        Builder::new(Place::Memory)
+    }
+
+    /// A recording in a file.
+    pub fn file(path: impl Into<PathBuf>) -> Builder {
+        Builder::new(Place::File(path.into()))
+    }
+
+    /// A recording in the directory of live recordings, where `metaspy attach` finds it.
+    pub fn live() -> Builder {
+        Builder::new(Place::Live)
+    }
+
+    /// The recording that this process writes now; starts the default one if there is none.
+    pub fn current() -> Result<Recording, StartError> {
+        Ok(Recording { log: log::ensure()? })
+    }
+
+    /// Its file, if it has one.
+    pub fn path(&self) -> Option<&Path> {
+        self.log.file.as_ref().map(|(path, _)| path.as_path())
+    }
+
+    /// The read side, as of now.
+    pub fn store(&self) -> Store {
+        log::sync_names(self.log);
+        self.log.calibrate();
+        self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        Store::from_region(self.log.region.clone()).expect("a log that this process writes has a sound superblock")
+    }
+
+    /// Ends the recording in good order. Hooks go on counting; no event is stored any more.
+    pub fn close(&self) {
+        self.log.close();
+    }
+
+    /// Lets the collector do its work now, in a recording that has no thread for it. True if there is more to do.
+    pub fn collect(&self) -> bool {
+        self.log.round()
+    }
+
+    pub(crate) fn append(&self, draft: log::Draft) {
+        self.log.append(draft);
+    }
+
+    /// Writes a sentence for people into the recording.
+    pub fn note(&self, text: &str) {
+        self.log.note(text);
+    }
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Recording").field("path", &self.path()).field("blocks", &self.log.layout.blocks).finish()
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Place {
+    Memory,
+    File(PathBuf),
+    Live,
+}
+
+/// A recording to be started.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    place: Place,
+    budget: Option<u64>,
+    policy: Policy,
+    collector: bool,
+    guarded: bool,
+}
+
+impl Builder {
+    fn new(place: Place) -> Self {
+        Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false }
+    }
+
+    /// How many bytes it may take, tables included; at least 1 MiB.
+    pub fn budget(mut self, bytes: u64) -> Self {
+        self.budget = Some(bytes);
+        self
+    }
+
+    /// What happens when they are spent.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Whether a thread keeps blocks ready. Without one, call [`Recording::collect`].
+    pub fn collector(mut self, wanted: bool) -> Self {
+        self.collector = wanted;
+        self
+    }
+
+    /// Whether the process is guarded against a file that is truncated while it records: it then goes on, and what
+    /// was cut is gone. The guard is a signal handler (SIGBUS) that hands on what is not its own.
+    pub fn guarded(mut self, wanted: bool) -> Self {
+        self.guarded = wanted;
+        self
+    }
+
+    /// Starts it. Hooks write it from now on, and a recording that was there before is closed.
+    pub fn start(self) -> Result<Recording, StartError> {
+        let budget = self.budget.unwrap_or(match self.policy {
+            Policy::Grow => GROW_BUDGET,
+            _ => DEFAULT_BUDGET,
+        });
+        let backing = match self.place {
+            Place::Memory => Backing::Memory,
+            Place::File(path) => Backing::File(path),
+            Place::Live => Backing::File(directory::new_live_file(budget)?),
+        };
+        let spec = Spec { backing, budget, policy: self.policy, collector: self.collector };
+        let log = log::start(spec)?;
+        if self.guarded {
+            guard_against_truncation();
+            if let Some(map) = log.region.map() {
+                truncation::guard(map.as_ptr(), map.len());
+            }
+        }
+        Ok(Recording { log })
+    }
+}
+
+/// What `METASPY_RECORD` asks for, else memory. `METASPY_BUDGET` is a number of bytes.
+pub(crate) fn default_spec() -> Result<Spec, StartError> {
+    let budget = std::env::var("METASPY_BUDGET").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_BUDGET);
+    let backing = match std::env::var_os("METASPY_RECORD") {
+        None => Backing::Memory,
+        Some(value) if value.is_empty() || value == "memory" => Backing::Memory,
+        Some(value) if value == "live" => Backing::File(directory::new_live_file(budget)?),
+        Some(path) => Backing::File(path.into()),
+    };
+    Ok(Spec { backing, budget, policy: Policy::default(), collector: true })
+}
+
+/// Guards this process against recordings that are truncated while it has them mapped: what was cut reads as zeros.
+/// Stores that are opened afterwards are guarded as well.
+pub fn guard_against_truncation() {
+    truncation::install();
+}
+
+/// Pages that were missing when somebody touched them, since the guard was installed.
+pub fn truncated_pages() -> u64 {
+    truncation::hits()
+}

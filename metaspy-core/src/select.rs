@@ -1,0 +1,230 @@
+//! Selectors: which sites are meant, in one grammar for the API, the command line and filters.
+//!
+//! A selector is a path whose segments may be globs: `taffy::compute::*`, `Scene::mea*`, `**::tests::**`. It matches
+//! the end of a path, at a border of segments. `*` stands for one segment or for any part of one, `**` for any number
+//! of segments.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which sites are meant.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Selector {
+    text: String,
+    segments: Vec<String>,
+}
+
+/// Why a text is no selector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SelectorError {
+    /// There is nothing to select by.
+    Empty,
+    /// Two `::` with nothing between them, or one at the end.
+    EmptySegment(String),
+    /// `<Type as Trait>` that is not closed, or has no method.
+    Unclosed(String),
+}
+
+impl fmt::Display for SelectorError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SelectorError::Empty => write!(f, "a selector is empty: write a path such as `Scene::measure` or `layout::*`"),
+            SelectorError::EmptySegment(text) => {
+                write!(f, "`{text}` has an empty segment: write `*` for any one segment, `**` for any number of them")
+            }
+            SelectorError::Unclosed(text) => {
+                write!(f, "`{text}` is not complete: write `<Type as Trait>::method`, or `Type::Trait::method`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for SelectorError {}
+
+impl FromStr for Selector {
+    type Err = SelectorError;
+
+    fn from_str(text: &str) -> Result<Self, SelectorError> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(SelectorError::Empty);
+        }
+        let path = without_qualification(text)?;
+        let path = path.strip_prefix("::").unwrap_or(&path);
+        let path = path.strip_prefix("crate::").unwrap_or(path);
+        let segments: Vec<String> = path.split("::").map(|segment| segment.trim().to_owned()).collect();
+        match segments.iter().any(String::is_empty) {
+            true => Err(SelectorError::EmptySegment(text.to_owned())),
+            false => Ok(Selector { text: text.to_owned(), segments }),
+        }
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Selector {
+    /// Whether a site with this path is meant.
+    pub fn matches(&self, path: &str) -> bool {
+        let names: Vec<&str> = path.split("::").collect();
+        // The end of the path is what counts: anything may stand before it.
+        let patterns: Vec<&str> =
+            std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
+        glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| within_segment(pattern, name))
+    }
+
+    /// Whether it names one path only.
+    pub fn is_literal(&self) -> bool {
+        !self.segments.iter().any(|segment| segment.contains('*'))
+    }
+
+    /// The names that may have been meant, closest first, at most three.
+    pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        let wanted = self.segments.join("::").to_lowercase();
+        let last = self.segments.last().map(|last| last.to_lowercase()).unwrap_or_default();
+        let mut near: Vec<(usize, &str)> = names
+            .into_iter()
+            .filter_map(|name| {
+                let lower = name.to_lowercase();
+                let end = end_of(&lower, self.segments.len());
+                let contains = last.len() > 2 && lower.rsplit("::").next().is_some_and(|name| name.contains(&last));
+                let distance = distance(&wanted, end);
+                (contains || distance <= (wanted.chars().count() / 3).max(2)).then_some((distance, name))
+            })
+            .collect();
+        near.sort();
+        near.dedup();
+        near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+    }
+}
+
+/// `<Type as Trait>::method` as `Type::Trait::method`, `<Type>::method` as `Type::method`.
+fn without_qualification(text: &str) -> Result<String, SelectorError> {
+    let Some(inner) = text.strip_prefix('<') else { return Ok(text.to_owned()) };
+    let unclosed = || SelectorError::Unclosed(text.to_owned());
+    let (owner, rest) = inner.split_once(">::").ok_or_else(unclosed)?;
+    let qualified = match owner.split_once(" as ") {
+        Some((owner, implemented)) => {
+            let name = implemented.split('<').next().unwrap_or(implemented).trim();
+            format!("{}::{}", owner.trim(), name.rsplit("::").next().unwrap_or(name))
+        }
+        None => owner.trim().to_owned(),
+    };
+    Ok(format!("{qualified}::{rest}"))
+}
+
+/// `*` inside a segment stands for any part of it.
+fn within_segment(pattern: &str, name: &str) -> bool {
+    if !pattern.contains('*') {
+        return pattern == name;
+    }
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
+    glob(&pattern, &name, |&c| c == '*', |a, b| a == b)
+}
+
+/// Matches a whole sequence; an item that is `any` stands for any number of others. Going back to the last such item
+/// is enough, so it takes at most the product of both lengths.
+fn glob<P, N>(patterns: &[P], names: &[N], any: impl Fn(&P) -> bool, same: impl Fn(&P, &N) -> bool) -> bool {
+    let (mut pattern, mut name) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while name < names.len() {
+        if pattern < patterns.len() && any(&patterns[pattern]) {
+            back = Some((pattern, name));
+            pattern += 1;
+        } else if pattern < patterns.len() && same(&patterns[pattern], &names[name]) {
+            (pattern, name) = (pattern + 1, name + 1);
+        } else if let Some((last, taken)) = back {
+            back = Some((last, taken + 1));
+            (pattern, name) = (last + 1, taken + 1);
+        } else {
+            return false;
+        }
+    }
+    patterns[pattern..].iter().all(any)
+}
+
+/// The last `segments` segments of a path.
+fn end_of(path: &str, segments: usize) -> &str {
+    match path.rmatch_indices("::").nth(segments.saturating_sub(1)) {
+        Some((at, border)) => &path[at + border.len()..],
+        None => path,
+    }
+}
+
+/// Letters to insert, delete or replace to make one text of the other; looks at the first hundred.
+fn distance(a: &str, b: &str) -> usize {
+    const LETTERS: usize = 100;
+    let b: Vec<char> = b.chars().take(LETTERS).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (done, letter) in a.chars().take(LETTERS).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = done + 1;
+        for (at, &other) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != other);
+            diagonal = row[at + 1];
+            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(selector: &str, matching: &[&str], others: &[&str]) {
+        let selector: Selector = selector.parse().expect("a selector");
+        for path in matching {
+            assert!(selector.matches(path), "{selector} should match {path}");
+        }
+        for path in others {
+            assert!(!selector.matches(path), "{selector} should not match {path}");
+        }
+    }
+
+    #[test]
+    fn a_selector_matches_the_end_of_a_path_at_a_border() {
+        check("measure", &["measure", "a::Scene::measure"], &["a::Scene::remeasure", "measure::a"]);
+        check("Scene::measure", &["a::b::Scene::measure"], &["a::MyScene::measure", "Scene::Layout::measure"]);
+    }
+
+    #[test]
+    fn one_star_is_one_segment_and_two_are_any_number() {
+        check("taffy::compute::*", &["taffy::compute::leaf"], &["taffy::compute", "taffy::compute::a::b"]);
+        check("taffy::**", &["taffy", "taffy::compute", "x::taffy::compute::a::b"], &["tuffy::a"]);
+        check("a::**::z", &["a::z", "a::b::c::z", "a::z::a::y::z"], &["a::b", "b::z"]);
+        check("Scene::mea*", &["Scene::measure", "Scene::mea"], &["Scene::remeasure", "Scene::me"]);
+        check("*::*u*e", &["Scene::measure"], &["measure", "Scene::layout"]);
+    }
+
+    #[test]
+    fn a_qualified_path_is_written_with_its_trait_as_a_segment() {
+        check("<Scene as Layout>::measure", &["a::Scene::Layout::measure"], &["a::Scene::measure"]);
+        check("<a::Scene as b::From<u8>>::from", &["a::Scene::From::from"], &["a::Scene::b::From::from"]);
+        check("<Scene>::measure", &["Scene::measure"], &[]);
+        check("::crate_a::f", &["crate_a::f"], &[]);
+    }
+
+    #[test]
+    fn what_is_no_selector_says_what_to_write() {
+        for (text, words) in [("", "Scene::measure"), ("a::", "`*`"), ("a::::b", "`**`"), ("<a as b", "Trait")] {
+            let error = text.parse::<Selector>().expect_err(text).to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_nearest_ones() {
+        let names = ["a::Scene::measure", "a::Scene::layout", "a::Bus::announce", "a::Scene::measure_text"];
+        let nearest = |text: &str| text.parse::<Selector>().expect("a selector").nearest(names);
+        assert_eq!(nearest("Scene::mesure")[0], "a::Scene::measure");
+        assert_eq!(nearest("scene::layout"), ["a::Scene::layout"]);
+        assert_eq!(nearest("measure_")[0], "a::Scene::measure_text");
+        assert_eq!(nearest("zzzzzzzz"), Vec::<String>::new());
+    }
+}

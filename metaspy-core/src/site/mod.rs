@@ -1,0 +1,138 @@
+//! Sites: the places in the code that can emit.
+//!
+//! A site is a `static`, one per source function whatever its type arguments, and known before `main`: a site that
+//! never ran can be named, listed and armed.
+
+mod registry;
+
+pub use linkme;
+pub(crate) use registry::entries_since;
+pub use registry::{SITES, SiteEntry, entries, entry, register_dynamic};
+
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+use crate::arm::Plan;
+
+/// The number of a site in its process; in a recording, in its site table. 20 bits, never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteId(pub u32);
+
+/// What kind of place a site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[non_exhaustive]
+pub enum SiteKind {
+    /// A method or a function.
+    Method = 1,
+    /// An async method or function: one event from first poll to completion or drop.
+    Async = 2,
+    /// Something that is announced.
+    Announcement = 3,
+    /// A production of a grammar.
+    Production = 4,
+    /// A tracing span or event.
+    Span = 5,
+    /// A state that is read or written.
+    State = 6,
+    /// A block of a profiler.
+    Block = 7,
+    /// A change of the model, told by the domain.
+    Change = 8,
+}
+
+impl SiteKind {
+    /// From its number; what a later version added reads as a method.
+    pub const fn from_byte(byte: u8) -> Self {
+        match byte {
+            2 => SiteKind::Async,
+            3 => SiteKind::Announcement,
+            4 => SiteKind::Production,
+            5 => SiteKind::Span,
+            6 => SiteKind::State,
+            7 => SiteKind::Block,
+            8 => SiteKind::Change,
+            _ => SiteKind::Method,
+        }
+    }
+
+    /// The word that screens and filters use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            SiteKind::Method => "method",
+            SiteKind::Async => "async",
+            SiteKind::Announcement => "announcement",
+            SiteKind::Production => "production",
+            SiteKind::Span => "span",
+            SiteKind::State => "state",
+            SiteKind::Block => "block",
+            SiteKind::Change => "change",
+        }
+    }
+}
+
+/// What is known of a site when the program is built.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteDef {
+    /// Its kind.
+    pub kind: SiteKind,
+    /// The module it stands in, as `module_path!()` says.
+    pub module: &'static str,
+    /// What follows the module: `Scene::measure`, `Scene::Layout::measure` for `<Scene as Layout>::measure`.
+    pub name: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// First and last line of the function.
+    pub lines: (u32, u32),
+    /// Why it cannot be observed; such a site is listed and never armed.
+    pub skipped: Option<&'static str>,
+}
+
+/// A place in the code that can emit.
+pub struct Site {
+    /// 0 = nobody looks; all ones = everybody is observed; else one bit for each hash of an observed subject.
+    pub(crate) arm: AtomicU64,
+    /// Number and modes: see [`crate::arm::Config`].
+    pub(crate) config: AtomicU64,
+    /// What the observers want of it, where the two words above do not say it all.
+    pub(crate) plan: AtomicPtr<Plan>,
+    pub(crate) id: AtomicU32,
+    def: SiteDef,
+}
+
+impl Site {
+    /// A site. It must be registered to be armed: `#[observe]` does both.
+    pub const fn new(def: SiteDef) -> Self {
+        Site {
+            arm: AtomicU64::new(0),
+            config: AtomicU64::new(0),
+            plan: AtomicPtr::new(std::ptr::null_mut()),
+            id: AtomicU32::new(0),
+            def,
+        }
+    }
+
+    /// Whether anybody looks: one relaxed load. Nothing else of a hook runs while this says no.
+    #[inline(always)]
+    pub fn is_armed(&self) -> bool {
+        self.arm.load(std::sync::atomic::Ordering::Relaxed) != 0
+    }
+
+    /// What was known of it when the program was built.
+    pub fn def(&self) -> &SiteDef {
+        &self.def
+    }
+
+    /// Its path: module and name.
+    pub fn path(&self) -> String {
+        match self.def.module {
+            "" => self.def.name.to_owned(),
+            module => format!("{module}::{}", self.def.name),
+        }
+    }
+}
+
+impl std::fmt::Debug for Site {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Site").field(&self.path()).finish()
+    }
+}

@@ -1,0 +1,184 @@
+//! One event, and what was written down about it: details, links, gaps, polls.
+//!
+//! What was known at the start stands right behind the event, the rest where its lane was when it ended.
+
+use crate::event::{Event, EventId, LaneId, Outcome};
+use crate::format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
+use crate::hook::{self, Detail};
+use crate::store::Store;
+use crate::store::blocks::{Block, MarkSlot};
+use crate::store::lanes::LaneBlocks;
+use crate::store::text::sanitised;
+
+/// How an async call ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polls {
+    /// Ticks in which it was being polled.
+    pub busy_ticks: u64,
+    /// How often it was polled.
+    pub polls: u64,
+}
+
+/// Blocks of a lane that are looked at while an event runs.
+const BLOCKS_WITHIN: usize = 4096;
+/// Blocks that are looked at where an event ended.
+const BLOCKS_AT_END: usize = 4;
+/// Details of one event at most.
+const DETAILS_MAX: usize = 256;
+
+impl Store {
+    /// The event with this id; `None` if there never was one, or it left the window.
+    pub fn event(&self, id: EventId) -> Option<Event> {
+        Some(self.completed(self.ring().find(id)?))
+    }
+
+    /// Arguments, return value and labels of an event, as far as they were asked for.
+    pub fn details(&self, id: EventId) -> Vec<Detail> {
+        let Some(event) = self.event(id) else { return Vec::new() };
+        let mut details = Vec::new();
+        self.marks_of(&event, |mark| {
+            if mark.mark == Mark::Detail && details.len() < DETAILS_MAX {
+                details.extend(details_in(mark));
+            }
+        });
+        details
+    }
+
+    /// Further reasons of an event, beside its cause.
+    pub fn links(&self, id: EventId) -> Vec<EventId> {
+        let Some(event) = self.event(id) else { return Vec::new() };
+        let mut links = Vec::new();
+        self.marks_within(&event, |mark| {
+            if mark.mark == Mark::Link {
+                links.extend(EventId::from_raw(mark.words[0]));
+            }
+        });
+        links.sort_unstable();
+        links.dedup();
+        links
+    }
+
+    /// Announcements that were missed before this one arrived.
+    pub fn gap(&self, id: EventId) -> Option<u64> {
+        let event = self.event(id)?;
+        let mut gap = None;
+        self.marks_within(&event, |mark| {
+            if mark.mark == Mark::Gap {
+                gap = Some(gap.unwrap_or(0_u64).saturating_add(mark.words[0]));
+            }
+        });
+        gap
+    }
+
+    /// Polls and busy time of an async call that ended.
+    pub fn polls(&self, id: EventId) -> Option<Polls> {
+        let event = self.event(id)?;
+        let mut polls = None;
+        self.marks_of(&event, |mark| {
+            if mark.mark == Mark::Polls {
+                polls = Some(Polls { busy_ticks: mark.words[0], polls: mark.words[1] });
+            }
+        });
+        polls
+    }
+
+    /// Direct effects of an event in its own lane while it ran.
+    ///
+    /// Those in other lanes, and those that came later, take an [`EffectsIndex`](crate::store::EffectsIndex).
+    pub fn effects(&self, id: EventId) -> Vec<EventId> {
+        let Some(event) = self.event(id) else { return Vec::new() };
+        let mut effects = Vec::new();
+        self.blocks_within(&event, |block| {
+            let caused = block.events().filter(|slot| slot.cause == id.raw());
+            effects.extend(caused.map(|slot| block.head.id(slot.slot)));
+        });
+        effects
+    }
+
+    /// An event with the true length of a span that did not fit its slot, if the mark that tells it is near.
+    pub(crate) fn completed(&self, mut event: Event) -> Event {
+        if event.span == Some(SPAN_MAX) {
+            let mut span = SPAN_MAX;
+            self.marks_at_end(&event, BLOCKS_WITHIN, |mark| {
+                if mark.mark == Mark::End {
+                    span = span.max(mark.words[0]);
+                }
+            });
+            event.span = Some(span);
+        }
+        event
+    }
+
+    /// Marks about an event that stand where it began or where it ended.
+    fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let ring = self.ring();
+        let mut block = Block::boxed();
+        let place = crate::format::header::place(event.id.sequence(), self.layout().blocks);
+        if ring.load(place, &mut block) && block.head.sequence == event.id.sequence() {
+            about(&block, event.id, &mut each);
+        }
+        let mut found = false;
+        self.marks_at_end(event, BLOCKS_AT_END, |mark| {
+            found = true;
+            each(mark);
+        });
+        if !found && event.details & 2 != 0 {
+            // It ended on another thread: look where each lane was then.
+            for lane in self.lanes().into_iter().filter(|lane| lane.id != event.lane) {
+                let elsewhere = Event { lane: lane.id, ..*event };
+                self.marks_at_end(&elsewhere, BLOCKS_AT_END, &mut each);
+            }
+        }
+    }
+
+    /// Marks about an event in the blocks where its lane was when it ended, but for the block that it stands in.
+    fn marks_at_end(&self, event: &Event, blocks: usize, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let Some(span) = event.span else { return };
+        let LaneId(lane) = event.lane;
+        let mut walk = LaneBlocks::from_tick(self.ring(), lane, event.start.saturating_add(span));
+        for _ in 0..blocks {
+            let Some(block) = walk.next() else { return };
+            if block.head.sequence != event.id.sequence() {
+                about(block, event.id, &mut each);
+            }
+        }
+    }
+
+    /// Marks about an event that were written while it ran.
+    fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
+        self.blocks_within(event, |block| about(block, event.id, &mut each));
+    }
+
+    /// The blocks of an event's lane from the one it stands in to the one it ended in, and the next.
+    fn blocks_within(&self, event: &Event, mut each: impl FnMut(&Block)) {
+        let end = match (event.outcome, event.span) {
+            (Outcome::Running | Outcome::Moved, _) => u64::MAX,
+            (_, Some(span)) => event.start.saturating_add(span),
+            (_, None) => event.start,
+        };
+        let mut walk = LaneBlocks::from(self.ring(), event);
+        for _ in 0..BLOCKS_WITHIN {
+            let Some(block) = walk.next() else { return };
+            each(block);
+            if block.head.base > end {
+                return;
+            }
+        }
+    }
+}
+
+/// Hands on the marks of a block that are about an event.
+fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
+    block.marks().filter(|mark| mark.event == id.raw()).for_each(|mark| each(&mark));
+}
+
+/// The details of a mark, harmless to a terminal.
+fn details_in(mark: &MarkSlot<'_>) -> impl Iterator<Item = Detail> {
+    let mut bytes: Vec<u8> = mark.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate((mark.start as usize).min(DETAIL_MAX));
+    hook::read_details(&bytes).into_iter().map(|detail| Detail {
+        name: sanitised(&detail.name),
+        value: sanitised(&detail.value),
+        ..detail
+    })
+}

@@ -1,0 +1,74 @@
+//! What an event inherits from the events that led to it: the site of its root, say.
+//!
+//! A chain is walked once; what was found is kept in a cache of fixed size, so that the next effect of the same cause
+//! takes one look. Chains that are too long, that loop or that leave the window inherit nothing.
+
+use crate::event::EventId;
+use crate::store::blocks::{Ring, Slot};
+
+/// What is inherited where the chain cannot be followed.
+pub(crate) const GONE: u32 = u32::MAX;
+/// Causes that are followed in one go.
+const DEPTH_MAX: usize = 1 << 16;
+/// Entries of the cache at most: 16 MiB.
+const CACHE_MAX: usize = 1 << 20;
+
+/// A value that passes from cause to effect.
+pub(crate) struct Lineage {
+    cache: Vec<(u64, u32)>,
+    /// Steps that are still taken before everything counts as gone, so that no recording makes this endless.
+    steps: u64,
+    path: Vec<EventId>,
+}
+
+impl Lineage {
+    /// Room for a recording with this many places.
+    pub fn new(places: u64) -> Self {
+        let slots = places.saturating_mul(128);
+        let size = (slots.min(CACHE_MAX as u64) as usize).next_power_of_two();
+        Lineage { cache: vec![(0, GONE); size], steps: slots.saturating_mul(16).saturating_add(1 << 20), path: Vec::new() }
+    }
+
+    /// The value of `id`: what `own` says of it or of the nearest cause of which it says anything.
+    pub fn value(&mut self, ring: Ring<'_>, id: EventId, own: impl Fn(EventId, &Slot) -> Option<u32>) -> u32 {
+        self.path.clear();
+        let mut at = id;
+        let value = loop {
+            if let Some(value) = self.cached(at) {
+                break value;
+            }
+            if self.path.len() >= DEPTH_MAX || self.steps == 0 {
+                break GONE;
+            }
+            self.steps -= 1;
+            self.path.push(at);
+            let Some((_, slot)) = ring.glimpse(at) else { break GONE };
+            if let Some(value) = own(at, &slot) {
+                break value;
+            }
+            match EventId::from_raw(slot.cause) {
+                Some(cause) => at = cause,
+                None => break GONE,
+            }
+        };
+        for id in std::mem::take(&mut self.path) {
+            let at = self.index(id);
+            self.cache[at] = (id.raw(), value);
+        }
+        value
+    }
+
+    /// Whether it gave up on anything because it took too long.
+    pub fn is_exhausted(&self) -> bool {
+        self.steps == 0
+    }
+
+    fn cached(&self, id: EventId) -> Option<u32> {
+        let (raw, value) = self.cache[self.index(id)];
+        (raw == id.raw()).then_some(value)
+    }
+
+    fn index(&self, id: EventId) -> usize {
+        (id.raw().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (self.cache.len() - 1)
+    }
+}

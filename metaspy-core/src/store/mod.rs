@@ -1,0 +1,295 @@
+//! The read side: one face for a recording in memory, in a file, and in a file that is still written.
+//!
+//! A [`Store`] hands out events by value and never waits for the writer. What cannot be read is said beside what can;
+//! no bytes, however hostile, make it panic or take memory without bound.
+
+mod adopted;
+mod blocks;
+mod causes;
+mod chunks;
+mod details;
+mod effects;
+mod filter;
+mod fold;
+mod header;
+mod lanes;
+mod lineage;
+mod matcher;
+mod measure;
+mod names;
+mod open;
+mod pass;
+mod relations;
+mod scan;
+mod selfs;
+mod standing;
+mod subjects;
+mod table;
+mod tally;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod text;
+mod time;
+mod timeline;
+mod totals;
+mod verify;
+mod view;
+
+pub use causes::{Ancestors, Origin};
+pub use details::Polls;
+pub use effects::EffectsIndex;
+pub use filter::{Filter, FilterError};
+pub use header::{Ended, Header, Policy};
+pub use lanes::LaneText;
+pub use matcher::Members;
+pub use measure::Measure;
+pub use names::{EpochText, KindText, SiteText, UserMark};
+pub use open::OpenError;
+pub use relations::Relation;
+pub use standing::Standing;
+pub use tally::{By, Scope, Tally, TallyRow, What};
+pub use timeline::{Page, Position};
+pub use totals::Totals;
+pub use verify::Verification;
+pub use view::{Program, ViewText};
+
+pub use crate::hook::{Detail, DetailKind};
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::format::{Region, Words, superblock as sb};
+use crate::platform::process;
+use crate::site::SiteId;
+use crate::subject::{KindId, Subject};
+use blocks::Ring;
+use header::Layout;
+use names::Names;
+use open::Mapped;
+use time::Time;
+
+/// A recording, as it is read. Cheap to clone; clones see the names that were read when they were made.
+#[derive(Clone)]
+pub struct Store {
+    mapped: Arc<Mapped>,
+    path: Option<Arc<Path>>,
+    layout: Layout,
+    names: Arc<Names>,
+    time: Arc<Time>,
+    missing: Arc<Vec<String>>,
+    /// Filters that were compiled for the names at hand.
+    compiled: Arc<matcher::Compiled>,
+}
+
+impl Store {
+    /// Opens a recording in a file, whether it is still written or not.
+    pub fn open(path: &Path) -> Result<Store, OpenError> {
+        Self::mapped(Mapped::file(path)?, Some(path.into()))
+    }
+
+    /// Reads a recording in memory of this process.
+    pub fn from_region(region: Region) -> Result<Store, OpenError> {
+        Self::mapped(Mapped::memory(region), None)
+    }
+
+    fn mapped(mapped: Mapped, path: Option<Arc<Path>>) -> Result<Store, OpenError> {
+        let layout = open::check(&mapped.region)?;
+        let words = mapped.region.words();
+        let mut names = Names::default();
+        names.read_on(words, &layout);
+        let mut store = Store {
+            path,
+            layout,
+            names: Arc::new(names),
+            time: Arc::new(Time::read(words, &layout)),
+            missing: Arc::default(),
+            compiled: Arc::default(),
+            mapped: Arc::new(mapped),
+        };
+        store.missing = Arc::new(store.what_is_missing());
+        Ok(store)
+    }
+
+    /// Reads what a live recording gained: names, labels, calibration, and more of the file if it grew.
+    pub fn refresh(&mut self) -> Result<(), OpenError> {
+        if let Some(path) = &self.path
+            && self.layout.chunks.len < self.wanted_chunk_words()
+        {
+            // The file may be gone by now, or be cut: then what is mapped is the best there is.
+            let mapped = Mapped::file(path)?;
+            let layout = open::check(&mapped.region)?;
+            if mapped.region.len() > self.mapped.region.len() && layout.blocks == self.layout.blocks {
+                (self.mapped, self.layout) = (Arc::new(mapped), layout);
+            }
+        }
+        let words = self.mapped.region.words();
+        if Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
+            self.compiled = Arc::default();
+        }
+        self.time = Arc::new(Time::read(words, &self.layout));
+        self.missing = Arc::new(self.what_is_missing());
+        Ok(())
+    }
+
+    /// Words of blocks that the recording has allocated.
+    fn wanted_chunk_words(&self) -> usize {
+        let grown = self.words().get(sb::GROWN).min(self.layout.blocks);
+        (grown as usize).saturating_mul(blocks::BLOCK_WORDS)
+    }
+
+    /// Whether its process still records.
+    pub fn is_live(&self) -> bool {
+        self.ended() == Ended::Live
+    }
+
+    /// How it ended, if it did.
+    pub fn ended(&self) -> Ended {
+        let header = self.header();
+        if header.state == sb::STATE_CLOSED {
+            return Ended::Closed;
+        }
+        let lives = || match process::start_of(header.pid) {
+            // Where the system does not tell start times, the number alone has to do.
+            Some(start) => start == 0 || header.process_start == 0 || start == header.process_start,
+            None => false,
+        };
+        match self.path.is_none() || lives() {
+            true => Ended::Live,
+            false => Ended::Killed,
+        }
+    }
+
+    /// The recording's first page, as it is now.
+    pub fn header(&self) -> Header {
+        Header::read(self.words())
+    }
+
+    /// Sentences about what the recording promises and does not hold: it was cut, or damaged.
+    pub fn missing(&self) -> &[String] {
+        &self.missing
+    }
+
+    fn what_is_missing(&self) -> Vec<String> {
+        let mut missing = self.layout.missing(self.words());
+        missing.extend(self.names.damage.clone());
+        missing
+    }
+
+    /// The program that was recorded.
+    pub fn program(&self) -> &Program {
+        &self.names.program
+    }
+
+    /// All sites of the program, observed or not.
+    pub fn sites(&self) -> &[SiteText] {
+        &self.names.sites
+    }
+
+    /// The site with this number.
+    pub fn site(&self, id: SiteId) -> Option<&SiteText> {
+        self.names.site(id)
+    }
+
+    /// The path of a site; `site ?` if the recording does not name it.
+    pub fn site_path(&self, id: SiteId) -> &str {
+        self.site(id).map_or("site ?", |site| &site.path)
+    }
+
+    /// The kind with this number.
+    pub fn kind(&self, id: KindId) -> Option<&KindText> {
+        self.names.kinds.get(&id)
+    }
+
+    /// The label of a subject, if the domain gave it one.
+    pub fn label(&self, subject: Subject) -> Option<&str> {
+        self.names.labels.get(&subject).map(String::as_str)
+    }
+
+    /// Every subject that the domain labelled, also those that no event is about.
+    pub fn labelled(&self) -> impl Iterator<Item = (Subject, &str)> {
+        self.names.labels.iter().map(|(&subject, label)| (subject, label.as_str()))
+    }
+
+    /// The edges of the model that begin or end at a subject.
+    pub fn relations_of(&self, subject: Subject) -> Vec<Relation> {
+        self.names.relations.of(subject)
+    }
+
+    /// The names of the model's relations.
+    pub fn relation_names(&self) -> Vec<&str> {
+        self.names.relations.names().collect()
+    }
+
+    /// When a subject ended, if it did, in ticks.
+    pub fn ended_at(&self, subject: Subject) -> Option<u64> {
+        self.names.ended.get(&subject).copied()
+    }
+
+    /// What the recorder could not do, and why.
+    pub fn notes(&self) -> &[String] {
+        &self.names.notes
+    }
+
+    /// How the profilers want their events to be shown.
+    pub fn views(&self) -> &[ViewText] {
+        &self.names.views
+    }
+
+    /// The epochs, and what began each.
+    pub fn epochs(&self) -> &[EpochText] {
+        &self.names.epochs
+    }
+
+    /// Marks that users set.
+    pub fn user_marks(&self) -> &[UserMark] {
+        &self.names.marks
+    }
+
+    /// ns from the beginning of the recording to a tick.
+    pub fn time_ns(&self, tick: u64) -> u64 {
+        self.time.since_start_ns(tick)
+    }
+
+    /// The tick `ns` after the beginning of the recording, closely.
+    pub fn tick_at_ns(&self, ns: u64) -> u64 {
+        self.time.tick_at_ns(ns)
+    }
+
+    /// ns since 1970 of a tick.
+    pub fn real_ns(&self, tick: u64) -> u64 {
+        self.time.real_ns(tick)
+    }
+
+    /// How long `ticks` ticks take, in ns.
+    pub fn span_ns(&self, ticks: u64) -> u64 {
+        self.time.span_ns(ticks)
+    }
+
+    pub(crate) fn words(&self) -> Words<'_> {
+        self.mapped.region.words()
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn ring(&self) -> Ring<'_> {
+        Ring { words: self.words(), layout: &self.layout }
+    }
+
+    pub(crate) fn names(&self) -> &Names {
+        &self.names
+    }
+
+    pub(crate) fn time(&self) -> &Time {
+        &self.time
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).field("layout", &self.layout).finish_non_exhaustive()
+    }
+}

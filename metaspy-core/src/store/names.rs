@@ -1,0 +1,199 @@
+//! Everything about a recording that is text: read from the arena once, then only what was added.
+//!
+//! All of it is sanitised here, at the door, and bounded by the size of the arena.
+
+use std::collections::HashMap;
+
+use crate::format::Words;
+use crate::format::arena::{Entry, unpack_head};
+use crate::format::superblock as sb;
+use crate::site::{SiteId, SiteKind};
+use crate::store::header::Layout;
+use crate::store::relations::Relations;
+use crate::store::text::string;
+use crate::store::view::{Program, ViewText};
+use crate::subject::{KindId, Subject};
+
+/// A site, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteText {
+    /// Its number in this recording.
+    pub id: SiteId,
+    /// What kind of place it is.
+    pub kind: SiteKind,
+    /// Module and name.
+    pub path: String,
+    /// The source file.
+    pub file: String,
+    /// First and last line.
+    pub lines: (u32, u32),
+    /// Why it cannot be observed.
+    pub skipped: Option<String>,
+}
+
+/// A kind of subjects, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KindText {
+    /// Its number in this recording.
+    pub id: KindId,
+    /// Its name.
+    pub name: String,
+    /// Whether its keys are addresses, so that its subjects are places.
+    pub place: bool,
+}
+
+/// An epoch, and what began it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EpochText {
+    /// Its number.
+    pub epoch: u32,
+    /// When it began.
+    pub tick: u64,
+    /// What was installed or uninstalled.
+    pub text: String,
+}
+
+/// A mark that a user set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMark {
+    /// Where in time.
+    pub tick: u64,
+    /// What it says.
+    pub text: String,
+}
+
+/// The arena, read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// Words of the arena that were read.
+    used: usize,
+    pub sites: Vec<SiteText>,
+    /// Place in `sites` by number, plus 1.
+    site_at: Vec<u32>,
+    pub kinds: HashMap<KindId, KindText>,
+    pub labels: HashMap<Subject, String>,
+    pub relations: Relations,
+    pub views: Vec<ViewText>,
+    pub ended: HashMap<Subject, u64>,
+    pub program: Program,
+    pub notes: Vec<String>,
+    pub epochs: Vec<EpochText>,
+    pub marks: Vec<UserMark>,
+    lanes: HashMap<u32, String>,
+    /// What could not be read, as a sentence.
+    pub damage: Option<String>,
+}
+
+/// Sites have numbers of 20 bits.
+const SITE_LIMIT: usize = 1 << 20;
+
+impl Names {
+    /// Reads what the arena gained since the last time; true if there was anything.
+    pub fn read_on(&mut self, words: Words<'_>, layout: &Layout) -> bool {
+        let arena = layout.arena.of(words);
+        let promised = words.acquire(sb::ARENA_USED);
+        let end = usize::try_from(promised).unwrap_or(usize::MAX).min(arena.len());
+        let before = self.used;
+        while self.used < end && self.damage.is_none() {
+            let (kind, length, a) = unpack_head(arena.get(self.used));
+            if length == 0 || length > end - self.used {
+                self.damage = Some(format!("names and labels: unreadable from word {} of {promised} on", self.used));
+                break;
+            }
+            if let Some(entry) = Entry::from_byte(kind) {
+                self.entry(entry, a, arena.slice(self.used + 1, length - 1));
+            }
+            self.used += length;
+        }
+        self.used != before
+    }
+
+    /// The site with this number.
+    pub fn site(&self, id: SiteId) -> Option<&SiteText> {
+        let at = *self.site_at.get(id.0 as usize)? as usize;
+        self.sites.get(at.checked_sub(1)?)
+    }
+
+    /// The whole name of a lane's thread, if it was too long for its row.
+    pub fn lane(&self, lane: u32) -> Option<&str> {
+        self.lanes.get(&lane).map(String::as_str)
+    }
+
+    fn entry(&mut self, entry: Entry, a: u32, words: Words<'_>) {
+        let text = |at| string(words, at).0;
+        let kind = KindId(a as u16);
+        match entry {
+            Entry::Site => self.site_entry(a, words),
+            Entry::Kind => {
+                self.kinds.insert(kind, KindText { id: kind, name: text(1), place: words.get(0) & 1 == 1 });
+            }
+            Entry::Label => {
+                self.labels.insert(Subject::new(kind, words.get(0)), text(1));
+            }
+            Entry::Relation | Entry::Unrelation => {
+                let from = Subject::new(kind, words.get(0));
+                let to = Subject::new(KindId((a >> 16) as u16), words.get(1));
+                match entry {
+                    Entry::Relation => self.relations.add(text(2), from, to),
+                    _ => self.relations.remove(&text(2), from, to),
+                }
+            }
+            Entry::View => self.view_entry(a, words),
+            Entry::Ended => {
+                self.ended.insert(Subject::new(kind, words.get(0)), words.get(1));
+            }
+            Entry::Program => {
+                if let Some(program) = Program::parse(&text(0)) {
+                    self.program = program;
+                }
+            }
+            Entry::Note => self.notes.push(text(0)),
+            Entry::Epoch => self.epochs.push(EpochText { epoch: a, tick: words.get(0), text: text(1) }),
+            Entry::Lane => {
+                self.lanes.insert(a, text(0));
+            }
+            Entry::UserMark => self.marks.push(UserMark { tick: words.get(0), text: text(1) }),
+        }
+    }
+
+    fn site_entry(&mut self, number: u32, words: Words<'_>) {
+        if number as usize >= SITE_LIMIT {
+            return;
+        }
+        let (kind_line, end_line) = (words.get(0), words.get(1));
+        let (path, next) = string(words, 2);
+        let (file, next) = string(words, next);
+        let (skipped, _) = string(words, next);
+        let site = SiteText {
+            id: SiteId(number),
+            kind: SiteKind::from_byte(kind_line as u8),
+            path,
+            file,
+            lines: ((kind_line >> 32) as u32, end_line as u32),
+            skipped: (!skipped.is_empty()).then_some(skipped),
+        };
+        let number = number as usize;
+        if self.site_at.len() <= number {
+            self.site_at.resize(number + 1, 0);
+        }
+        match self.site_at[number] {
+            0 => {
+                self.sites.push(site);
+                self.site_at[number] = self.sites.len() as u32;
+            }
+            at => self.sites[at as usize - 1] = site,
+        }
+    }
+
+    fn view_entry(&mut self, number: u32, words: Words<'_>) {
+        let Some(view) = ViewText::parse(number, &string(words, 0).0) else { return };
+        match self.views.iter().position(|known| known.epoch == number) {
+            Some(known) => self.views[known] = view,
+            None if self.views.len() < VIEWS_MAX => self.views.push(view),
+            None => {}
+        }
+    }
+}
+
+/// Views that are told apart; a search among them stays short.
+const VIEWS_MAX: usize = 256;

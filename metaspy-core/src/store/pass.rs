@@ -1,0 +1,299 @@
+//! One pass over the events in the window, adding them up in rows.
+//!
+//! Blocks are read in the order of time, so that each lane is met in its own order and self time can be told; several
+//! threads take a stretch of time each.
+
+use std::collections::HashSet;
+
+use crate::event::EventId;
+use crate::format::row::OTHERS;
+use crate::site::SiteId;
+use crate::store::blocks::{Block, Head, Ring, Slot};
+use crate::store::chunks::Unit;
+use crate::store::lineage::{GONE, Lineage};
+use crate::store::matcher::{Matcher, Memory};
+use crate::store::measure::Measure;
+use crate::store::scan;
+use crate::store::selfs::{NO_ROW, Selfs};
+use crate::store::table::{Key, Table};
+use crate::store::tally::{By, Scope, Tally, TallyRow};
+use crate::subject::{KindId, Subject};
+
+/// What is added up, and of which events.
+pub(crate) struct Job<'a> {
+    pub ring: Ring<'a>,
+    pub by: By,
+    pub matcher: &'a Matcher,
+    pub scope: &'a Scope,
+    /// Events that a link says belong under [`Scope::under`].
+    pub adopted: &'a HashSet<EventId>,
+    /// Sequences of blocks that a pending fold has taken.
+    pub folded: &'a [u64],
+    /// Whether a site is async, by number.
+    pub asyncs: &'a [bool],
+}
+
+/// Rows, added up from a part of the events.
+pub(crate) struct Part {
+    table: Table,
+    pub cells: Vec<Cell>,
+    pub exact: bool,
+    self_exact: bool,
+}
+
+/// What a row has so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Cell {
+    pub measure: Measure,
+    /// Below 0 for a moment where the events inside come before the one around them.
+    own: u64,
+    /// Some of its timed calls have no self time.
+    pub without_self: bool,
+}
+
+/// What a thread needs along the way.
+struct Walk<'a> {
+    part: Part,
+    memory: Memory,
+    lineage: Option<Lineage>,
+    selfs: Option<Selfs<'a>>,
+    /// Lent out while it is being added up.
+    block: Option<Box<Block>>,
+}
+
+impl<'a> Job<'a> {
+    /// Counts only: in any order, passing over chunks in which nothing can match.
+    pub fn counts(&self) -> Part {
+        let chunks = self.ring.chunks().into_iter().filter(|chunk| self.matcher.wants_chunk(chunk));
+        let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
+        let threads = scan::threads_for(units.len());
+        let walks = scan::each(&units, threads, || self.walk(None), |walk, unit| self.unit(walk, *unit));
+        merged(walks)
+    }
+
+    /// Outcomes and times.
+    pub fn all(&self) -> Part {
+        self.on_threads(scan::threads_for(self.ring.chunk_count() as usize))
+    }
+
+    /// As [`Job::all`], each thread taking one stretch of time.
+    pub fn on_threads(&self, threads: usize) -> Part {
+        let units = self.ring.units();
+        let stretches: Vec<(usize, &[Unit])> =
+            units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
+        let walks = scan::each(&stretches, threads, || Some(Vec::new()), |walks, &(number, units)| {
+            let walk = self.stretch(units, number == 0);
+            *walks = walks.take().zip(walk).map(|(mut walks, walk)| {
+                walks.push(walk);
+                walks
+            });
+        });
+        match walks.into_iter().collect::<Option<Vec<_>>>() {
+            Some(walks) => merged(walks.into_iter().flatten()),
+            // A lane was in the middle of something that its causes do not tell: read it from its beginning.
+            None => merged(self.stretch(&units, true)),
+        }
+    }
+
+    /// One stretch of the window; `None` if it is not the first and a lane's beginning in it is not clear.
+    fn stretch(&self, units: &[Unit], is_first: bool) -> Option<Walk<'a>> {
+        let mut walk = self.walk(Some(Selfs::new(self.asyncs)));
+        for unit in units {
+            if !is_first {
+                self.enter_lanes(&mut walk, *unit)?;
+            }
+            self.unit(&mut walk, *unit);
+        }
+        Some(walk)
+    }
+
+    fn walk(&self, selfs: Option<Selfs<'a>>) -> Walk<'a> {
+        let needs_lineage = self.scope.under.is_some() || self.by == By::RootCause;
+        Walk {
+            part: Part::new(),
+            memory: self.matcher.memory(),
+            lineage: needs_lineage.then(|| Lineage::new(self.ring.places())),
+            selfs,
+            block: Some(Block::boxed()),
+        }
+    }
+
+    /// Sees to it that lanes that a stretch begins in the middle of know what is open.
+    fn enter_lanes(&self, walk: &mut Walk<'a>, unit: Unit) -> Option<()> {
+        for place in unit.places(self.ring) {
+            let Some(head) = self.ring.head(place) else { continue };
+            let known = walk.selfs.as_ref().is_none_or(|selfs| selfs.knows(head.lane));
+            let block = walk.block.as_mut()?;
+            if known || !self.ring.load(place, block) {
+                continue;
+            }
+            let head = block.head;
+            let Some(first) = block.events().next() else { continue };
+            let mut selfs = walk.selfs.take()?;
+            selfs.turn_to(head.lane);
+            let clear = selfs.begin_at(self.ring, &head, &first, |head, slot| self.row(walk, head, slot));
+            walk.selfs = Some(selfs);
+            clear.then_some(())?;
+        }
+        Some(())
+    }
+
+    fn unit(&self, walk: &mut Walk<'a>, unit: Unit) {
+        let Some(mut block) = walk.block.take() else { return };
+        for place in unit.places(self.ring) {
+            if self.ring.load(place, &mut block) && self.folded.binary_search(&block.head.sequence).is_err() {
+                self.block(walk, &block);
+            }
+        }
+        walk.block = Some(block);
+    }
+
+    #[inline]
+    fn block(&self, walk: &mut Walk<'a>, block: &Block) {
+        let head = block.head;
+        if let Some(selfs) = &mut walk.selfs {
+            selfs.turn_to(head.lane);
+        }
+        for slot in block.events() {
+            let row = self.row(walk, &head, &slot);
+            if let Some(cell) = walk.part.cells.get_mut(row as usize) {
+                match walk.selfs {
+                    Some(_) => cell.add(&slot),
+                    None => cell.measure.count += 1,
+                }
+            }
+            if let Some(selfs) = &mut walk.selfs {
+                let start = head.base.saturating_add(slot.start);
+                let around = selfs.enter(head.id(slot.slot).raw(), start, &slot, row);
+                if let (Some(cell), Some(span)) = (walk.part.cells.get_mut(around as usize), slot.span()) {
+                    cell.own = cell.own.wrapping_sub(span);
+                }
+            }
+        }
+    }
+
+    /// The row of an event; [`NO_ROW`] if it is not wanted.
+    #[inline(always)]
+    fn row(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
+        if !self.scope.epochs.contains(&head.epoch)
+            || !self.scope.contains(slot.site, slot.subject())
+            || !self.matcher.matches(self.ring, head, slot, &mut walk.memory)
+        {
+            return NO_ROW;
+        }
+        let id = head.id(slot.slot);
+        if let Some(under) = self.scope.under
+            && !self.is_under(walk, under, id, slot)
+        {
+            return NO_ROW;
+        }
+        let site = match self.by {
+            By::RootCause => self.root(walk, id),
+            _ => Some(slot.site),
+        };
+        walk.part.row(self.by, site, slot.subject()) as u32
+    }
+
+    fn is_under(&self, walk: &mut Walk<'a>, under: EventId, id: EventId, slot: &Slot) -> bool {
+        if id == under || self.adopted.contains(&id) {
+            return id != under;
+        }
+        let Some(cause) = EventId::from_raw(slot.cause) else { return false };
+        let own = |id, _: &Slot| (id == under || self.adopted.contains(&id)).then_some(1);
+        walk.lineage.as_mut().is_some_and(|lineage| lineage.value(self.ring, cause, own) == 1)
+    }
+
+    fn root(&self, walk: &mut Walk<'a>, id: EventId) -> Option<u32> {
+        let root = |_: EventId, slot: &Slot| (slot.cause == 0).then_some(slot.site);
+        match walk.lineage.as_mut()?.value(self.ring, id, root) {
+            GONE => None,
+            site => Some(site),
+        }
+    }
+}
+
+impl Cell {
+    #[inline(always)]
+    fn add(&mut self, slot: &Slot) {
+        self.measure.add_event(slot);
+        if let Some(span) = slot.span() {
+            self.own = self.own.wrapping_add(span);
+        }
+    }
+}
+
+impl Part {
+    pub fn new() -> Self {
+        Part { table: Table::new(), cells: Vec::new(), exact: true, self_exact: true }
+    }
+
+    /// The row of a site and a subject, as far as the tally tells them apart.
+    #[inline(always)]
+    pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
+        let subject = if matches!(by, By::Subject | By::SiteSubject) { subject } else { None };
+        let site = if by == By::Subject { None } else { site };
+        let subject = subject.unwrap_or(Subject::NONE);
+        // Site numbers have 20 bits; the bit above them says that there is one.
+        let site = site.map_or(0, |site| 1 << 20 | site);
+        let who = |kind: u16| u64::from(site) | u64::from(kind) << 32;
+        let key = Key { key: subject.key, who: who(subject.kind.0) };
+        let row = self.table.row(key, Key { key: 0, who: who(OTHERS) });
+        if row >= self.cells.len() {
+            self.cells.resize(row + 1, Cell::default());
+        }
+        row
+    }
+
+    /// Rows as they are handed out.
+    pub fn into_tally(self, by: By) -> Tally {
+        let mut tally = Tally { rows: Vec::new(), exact: self.exact, self_exact: self.self_exact };
+        for (key, cell) in self.table.keys().iter().zip(&self.cells) {
+            let mut measure = cell.measure.settled();
+            if measure == Measure::default() {
+                continue;
+            }
+            let knows_self = measure.timed != 0 && !cell.without_self;
+            measure.self_ticks = knows_self.then(|| (cell.own as i64).max(0) as u64);
+            tally.self_exact &= measure.timed == 0 || knows_self;
+            let site = key.who as u32;
+            let kind = KindId((key.who >> 32) as u16);
+            let has_subject = matches!(by, By::Subject | By::SiteSubject) && kind.0 != 0;
+            tally.rows.push(TallyRow {
+                site: (site != 0).then_some(SiteId(site & 0xF_FFFF)),
+                subject: has_subject.then_some(Subject::new(kind, key.key)),
+                measure,
+            });
+        }
+        tally.rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
+        tally
+    }
+
+    /// Adds the rows of another part.
+    fn merge(&mut self, other: Part) {
+        for (key, cell) in other.table.keys().iter().zip(&other.cells) {
+            let others = Key { key: 0, who: key.who & 0xFFFF_FFFF | u64::from(OTHERS) << 32 };
+            let row = self.table.row(*key, others);
+            if row >= self.cells.len() {
+                self.cells.resize(row + 1, Cell::default());
+            }
+            let into = &mut self.cells[row];
+            into.measure.add(&cell.measure);
+            into.own = into.own.wrapping_add(cell.own);
+            into.without_self |= cell.without_self;
+        }
+        self.exact &= other.exact;
+        self.self_exact &= other.self_exact;
+    }
+}
+
+fn merged<'a>(walks: impl IntoIterator<Item = Walk<'a>>) -> Part {
+    let mut whole = Part::new();
+    for walk in walks {
+        let gave_up = walk.memory.is_exhausted() || walk.lineage.as_ref().is_some_and(Lineage::is_exhausted);
+        let mut part = walk.part;
+        part.exact &= !gave_up;
+        part.self_exact &= walk.selfs.is_none_or(|selfs| selfs.is_exact());
+        whole.merge(part);
+    }
+    whole
+}

@@ -1,0 +1,35 @@
+//! How a subject is written.
+
+use crate::format::row::OTHERS;
+use crate::store::Store;
+use crate::subject::{KindId, Subject};
+
+/// The kind of a row that stands for all subjects of a site that found no row of their own.
+pub(crate) const OTHERS_KIND: KindId = KindId(OTHERS);
+
+impl Store {
+    /// A subject as people read it: its label, else kind and key; a place as an address.
+    ///
+    /// The kind is left out where the recording knows only one.
+    pub fn subject_text(&self, subject: Subject) -> String {
+        match self.label(subject) {
+            Some(label) => label.to_owned(),
+            None => self.subject_name(subject),
+        }
+    }
+
+    /// A subject by kind and key, whatever its label: `#412`, `NodeId 5`, `@7f3a…`.
+    pub fn subject_name(&self, subject: Subject) -> String {
+        if subject.is_none() {
+            return "nobody".to_owned();
+        }
+        if subject.kind == OTHERS_KIND {
+            return "others".to_owned();
+        }
+        match self.kind(subject.kind) {
+            Some(kind) if kind.place => format!("{} @{:x}", kind.name, subject.key),
+            Some(kind) if self.names().kinds.len() > 1 => format!("{} {}", kind.name, subject.key),
+            _ => format!("#{}", subject.key),
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Rows by key: open addressing with a multiplicative hash, as a row is looked for once per event.
+
+/// Rows at most; what finds none joins the others of its site. 2^20 rows take about 150 MiB.
+pub(crate) const ROWS_MAX: usize = 1 << 20;
+
+/// What a row is about: the subject's key, and its kind and site in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub key: u64,
+    pub who: u64,
+}
+
+/// Row numbers by key, in the order in which they were first seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Table {
+    /// Row number + 1; 0 = free. A power of two, at least half free.
+    slots: Vec<u32>,
+    keys: Vec<Key>,
+}
+
+impl Table {
+    /// No rows.
+    pub fn new() -> Self {
+        Table { slots: vec![0; 64], keys: Vec::new() }
+    }
+
+    /// The row of a key, made if need be; if there are too many, that of `others`.
+    #[inline(always)]
+    pub fn row(&mut self, key: Key, others: Key) -> usize {
+        match self.find(key) {
+            Ok(row) => row,
+            Err(free) => self.insert(key, free, others),
+        }
+    }
+
+    /// The keys, by row.
+    pub fn keys(&self) -> &[Key] {
+        &self.keys
+    }
+
+    /// The row of a key, or the slot where it would go.
+    #[inline(always)]
+    fn find(&self, key: Key) -> Result<usize, usize> {
+        let mask = self.slots.len() - 1;
+        let mut at = hash(key) & mask;
+        loop {
+            match self.slots[at & mask] {
+                0 => return Err(at & mask),
+                row if self.keys[row as usize - 1] == key => return Ok(row as usize - 1),
+                _ => at += 1,
+            }
+        }
+    }
+
+    #[cold]
+    fn insert(&mut self, key: Key, free: usize, others: Key) -> usize {
+        let (mut key, mut free) = (key, free);
+        // The others of each site get their rows even when nobody else does: sites are bounded too.
+        if self.keys.len() >= ROWS_MAX && key != others {
+            match self.find(others) {
+                Ok(row) => return row,
+                Err(slot) => (key, free) = (others, slot),
+            }
+        }
+        self.keys.push(key);
+        self.slots[free] = self.keys.len() as u32;
+        if self.keys.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        self.find(key).unwrap_or(0)
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![0; self.slots.len() * 2];
+        for (row, key) in self.keys.iter().enumerate() {
+            let mask = self.slots.len() - 1;
+            let mut at = hash(*key) & mask;
+            while self.slots[at] != 0 {
+                at = (at + 1) & mask;
+            }
+            self.slots[at] = row as u32 + 1;
+        }
+    }
+}
+
+#[inline(always)]
+fn hash(key: Key) -> usize {
+    let mixed = (key.key ^ key.who.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed ^ mixed >> 32) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_keeps_its_row_while_the_table_grows() {
+        let mut table = Table::new();
+        let key = |key| Key { key, who: key % 7 };
+        let rows: Vec<usize> = (0..10_000).map(|at| table.row(key(at), key(0))).collect();
+        assert_eq!(rows, (0..10_000).collect::<Vec<_>>());
+        assert!((0..10_000).all(|at| table.row(key(at), key(0)) == at as usize));
+    }
+}

@@ -1,0 +1,262 @@
+//! Tallies: what calls came to, by site, subject or root cause, in the window and beyond it.
+//!
+//! Counts come from the events in the window, from the fold table for those that left it, and from the pages of the
+//! lanes for calls that never were events. A call stands in exactly one of the three.
+
+use std::collections::HashSet;
+use std::ops::{Range, RangeInclusive};
+use std::time::{Duration, Instant};
+
+use crate::event::EventId;
+use crate::format::row::{EPOCH_MASK, OTHERS};
+use crate::site::{SiteId, SiteKind};
+use crate::store::Store;
+use crate::store::blocks::Ring;
+use crate::store::adopted::adopted;
+use crate::store::filter::Filter;
+use crate::store::fold::{Pending, Row, Source};
+use crate::store::matcher::{Matcher, Members};
+use crate::store::measure::Measure;
+use crate::store::pass::{Job, Part};
+use crate::store::scan::{self, Levels, SubjectCounts};
+use crate::subject::{KindId, Subject};
+
+/// What a tally has a row for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Each site.
+    Site,
+    /// Each subject.
+    Subject,
+    /// Each subject at each site.
+    SiteSubject,
+    /// Each site at which a chain of causes began.
+    RootCause,
+}
+
+/// How much of each call is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum What {
+    /// Its number only, as fast as memory is read; times and outcomes stay 0.
+    Counts,
+    /// Outcomes and times too.
+    #[default]
+    All,
+}
+
+/// Which calls are tallied.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// Those that pass the filter.
+    pub filter: Filter,
+    /// Those that began in these epochs.
+    pub epochs: Range<u32>,
+    /// Those at these sites; `None` = at any.
+    pub sites: Option<HashSet<SiteId>>,
+    /// Those on these subjects; `None` = on any, or on none.
+    pub subjects: Option<HashSet<Subject>>,
+    /// Those that this event led to, however far, by cause or by link; it is not one of them.
+    pub under: Option<EventId>,
+    /// Those of handlers and of metaspy itself as well; a filter that says something about levels decides instead.
+    pub meta: bool,
+    /// Those of the members of a view; `None` = of everybody.
+    pub members: Option<Members>,
+    /// How much of each is wanted.
+    pub what: What,
+}
+
+impl Default for Scope {
+    /// Every call of the application.
+    fn default() -> Self {
+        Scope {
+            filter: Filter::all(),
+            epochs: 0..u32::MAX,
+            sites: None,
+            subjects: None,
+            under: None,
+            meta: false,
+            members: None,
+            what: What::All,
+        }
+    }
+}
+
+impl Scope {
+    /// Every call that passes the filter.
+    pub fn of(filter: Filter) -> Self {
+        Scope { filter, ..Self::default() }
+    }
+
+    /// The levels that count if the filter says nothing about them.
+    fn levels(&self) -> RangeInclusive<u8> {
+        if self.meta { 0..=3 } else { 0..=0 }
+    }
+
+    /// Whether a call at this site and on this subject may count.
+    #[inline]
+    pub(crate) fn contains(&self, site: u32, subject: Option<Subject>) -> bool {
+        self.sites.as_ref().is_none_or(|sites| sites.contains(&SiteId(site)))
+            && self.subjects.as_ref().is_none_or(|subjects| subject.is_some_and(|of| subjects.contains(&of)))
+    }
+
+    /// Whether only the filter decides.
+    fn is_plain(&self) -> bool {
+        let every_epoch = self.epochs.start == 0 && self.epochs.end == u32::MAX;
+        every_epoch && self.sites.is_none() && self.subjects.is_none() && self.under.is_none()
+    }
+}
+
+/// A row of a tally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TallyRow {
+    /// The site, where rows have one; `None` also where a root cause left the window.
+    pub site: Option<SiteId>,
+    /// The subject, where rows have one; `None` also for calls about nobody.
+    pub subject: Option<Subject>,
+    /// What its calls came to.
+    pub measure: Measure,
+}
+
+/// Calls by site, subject or root cause; most calls first.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// The rows.
+    pub rows: Vec<TallyRow>,
+    /// Whether every call that was asked for is in it, once. Not so where a filter asks what is not known of calls
+    /// that left the window, and where a live recording moved on while it was read.
+    pub exact: bool,
+    /// Whether self time is known for every timed call.
+    pub self_exact: bool,
+}
+
+/// How long a live recording is read again because it moved on meanwhile.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+impl Store {
+    /// What calls came to.
+    pub fn tally(&self, by: By, scope: &Scope) -> Tally {
+        let ring = self.ring();
+        let began = Instant::now();
+        loop {
+            let before = ring.fold_state();
+            let mut tally = self.tally_once(by, scope);
+            let settled = ring.fold_state() == before;
+            if settled || began.elapsed() > PATIENCE {
+                tally.exact &= settled;
+                return tally;
+            }
+        }
+    }
+
+    fn tally_once(&self, by: By, scope: &Scope) -> Tally {
+        let ring = self.ring();
+        let pending = ring.pending();
+        let folded = pending.as_ref().map_or(&[][..], |pending| &pending.blocks);
+        let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
+        let adopted = scope.under.map_or_else(HashSet::new, |under| adopted(ring, under));
+        let asyncs = self.asyncs();
+        let job = Job { ring, by, matcher: &matcher, scope, adopted: &adopted, folded, asyncs: &asyncs };
+        let mut part = match (scope.what, by, matcher.only_levels().filter(|_| scope.is_plain())) {
+            (What::Counts, By::Site, Some(levels)) => counts_by_site(ring, folded, Levels::new(levels)),
+            (What::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folded, Levels::new(levels)),
+            (What::Counts, ..) => job.counts(),
+            (What::All, ..) => job.all(),
+        };
+        self.add_rows(&mut part, by, scope, &matcher, pending.as_ref());
+        part.into_tally(by)
+    }
+
+    /// Adds the calls that have no event in the window.
+    fn add_rows(&self, part: &mut Part, by: By, scope: &Scope, matcher: &Matcher, pending: Option<&Pending>) {
+        let ring = self.ring();
+        let mut add = |row: Row, source: Source| {
+            let (who, measure) = (row.who(), row.measure(source));
+            if !contains_epoch(&scope.epochs, who.epoch) {
+                return;
+            }
+            let subject = row.subject();
+            if !scope.contains(who.site, subject) {
+                return;
+            }
+            if scope.under.is_some() {
+                // What led to these calls is not known any more.
+                part.exact &= measure.count == 0;
+                return;
+            }
+            match matcher.matches_row(who.site, subject, who.epoch, who.meta) {
+                Some(true) => {
+                    // The root of these calls left the window with them.
+                    let site = if by == By::RootCause { None } else { Some(who.site) };
+                    let at = part.row(by, site, subject);
+                    let cell = &mut part.cells[at];
+                    cell.without_self |= measure.timed != 0;
+                    match scope.what {
+                        What::All => cell.measure.add(&measure),
+                        What::Counts => {
+                            let Measure { count, lost, .. } = measure;
+                            cell.measure.add(&Measure { count, lost, ..Measure::default() });
+                        }
+                    }
+                }
+                Some(false) => {}
+                None => part.exact &= measure.count == 0,
+            }
+        };
+        ring.folded_rows(pending, |row| add(row, Source::Folded));
+        let whole = ring.page_rows(|row| add(row, Source::Page));
+        part.exact &= whole;
+    }
+
+    /// Whether a site is async, by number.
+    fn asyncs(&self) -> Vec<bool> {
+        let mut asyncs = Vec::new();
+        for site in self.sites().iter().filter(|site| site.kind == SiteKind::Async) {
+            let at = site.id.0 as usize;
+            asyncs.resize(asyncs.len().max(at + 1), false);
+            asyncs[at] = true;
+        }
+        asyncs
+    }
+}
+
+/// Whether a row's epoch, of which only the low bits are known, is one of these.
+fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
+    let known = EPOCH_MASK as u32;
+    let length = epochs.end.saturating_sub(epochs.start);
+    length > known || epoch.wrapping_sub(epochs.start) & known < length
+}
+
+fn counts_by_site(ring: Ring<'_>, folded: &[u64], levels: Levels) -> Part {
+    let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
+    let threads = scan::threads_for(chunks.len());
+    let parts = scan::each(&chunks, threads, Vec::new, |counts, &chunk| {
+        ring.count_sites(chunk, folded, levels, counts);
+    });
+    let mut part = Part::new();
+    for counts in parts {
+        for (site, count) in counts.into_iter().enumerate().filter(|(_, count)| *count != 0) {
+            let at = part.row(By::Site, Some(site as u32), None);
+            part.cells[at].measure.count += count;
+        }
+    }
+    part
+}
+
+fn counts_by_subject(ring: Ring<'_>, folded: &[u64], levels: Levels) -> Part {
+    let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
+    let threads = scan::threads_for(chunks.len());
+    let parts = scan::each(&chunks, threads, SubjectCounts::new, |counts, &chunk| {
+        ring.count_subjects(chunk, folded, levels, counts);
+    });
+    let mut part = Part::new();
+    for counts in parts {
+        let nobody = (None, counts.nobody);
+        let others = (Some(Subject::new(KindId(OTHERS), 0)), counts.others);
+        let known = counts.iter().map(|(key, kind, count)| (Some(Subject::new(KindId(kind), key)), count));
+        for (subject, count) in known.chain([nobody, others]).filter(|(_, count)| *count != 0) {
+            let at = part.row(By::Subject, None, subject);
+            part.cells[at].measure.count += count;
+        }
+    }
+    part
+}

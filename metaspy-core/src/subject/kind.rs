@@ -1,0 +1,100 @@
+//! Kinds of subjects: whose key it is.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// The number of a kind in this process; 0 is "no subject", 65,535 "the others of a site".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindId(pub u16);
+
+/// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
+pub struct Kind {
+    name: &'static str,
+    place: bool,
+    id: AtomicU16,
+}
+
+impl Kind {
+    /// A kind whose keys are given by the domain and never reused.
+    pub const fn new(name: &'static str) -> Self {
+        Kind { name, place: false, id: AtomicU16::new(0) }
+    }
+
+    /// A kind whose keys are addresses: Rust moves values and reuses memory, so such a subject is a place.
+    pub const fn place_of(name: &'static str) -> Self {
+        Kind { name, place: true, id: AtomicU16::new(0) }
+    }
+
+    /// Its number: one load, after the first call.
+    #[inline(always)]
+    pub fn id(&self) -> KindId {
+        match self.id.load(Ordering::Relaxed) {
+            0 => self.register(),
+            id => KindId(id),
+        }
+    }
+
+    #[cold]
+    fn register(&self) -> KindId {
+        let id = register(self.name, self.place, true);
+        self.id.store(id.0, Ordering::Relaxed);
+        id
+    }
+}
+
+/// One of several owners of equal keys: each tree of nodes has one, so that node 5 of two trees are two subjects.
+///
+/// At most 65,000 owners can be told apart in one process; the rest share a kind that says so in its name.
+#[derive(Debug)]
+pub struct Owner {
+    kind: KindId,
+}
+
+impl Owner {
+    /// A new owner of keys of this name.
+    pub fn new(name: &str) -> Self {
+        Owner { kind: register(name, false, false) }
+    }
+
+    /// The subject with this key of this owner.
+    #[inline(always)]
+    pub fn subject(&self, key: impl crate::Key) -> crate::Subject {
+        crate::Subject::new(self.kind, key.key())
+    }
+
+    /// The kind of this owner's subjects.
+    pub fn kind(&self) -> KindId {
+        self.kind
+    }
+}
+
+/// A kind as it was registered.
+#[derive(Clone, Debug)]
+pub(crate) struct Registered {
+    pub name: String,
+    pub place: bool,
+}
+
+static KINDS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
+
+/// Kinds that can be told apart.
+const MAX: usize = 65_000;
+
+/// The number of a kind. Shared kinds are found again by name; an owner's kind is always new.
+pub(crate) fn register(name: &str, place: bool, shared: bool) -> KindId {
+    let mut kinds = KINDS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if shared && let Some(at) = kinds.iter().position(|k| k.place == place && k.name == name) {
+        return KindId(at as u16 + 1);
+    }
+    if kinds.len() >= MAX {
+        return KindId(MAX as u16 + 1);
+    }
+    kinds.push(Registered { name: name.to_owned(), place });
+    KindId(kinds.len() as u16)
+}
+
+/// Kinds registered from `from` on, with their numbers.
+pub(crate) fn registered_since(from: usize) -> Vec<(KindId, Registered)> {
+    let kinds = KINDS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    (kinds.iter().enumerate().skip(from)).map(|(at, kind)| (KindId(at as u16 + 1), kind.clone())).collect()
+}

@@ -1,0 +1,176 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::text::{parse_number, parse_size};
+
+/// Profiles a domain, not a call stack: which object, which event, and what caused it.
+#[derive(Debug, Parser)]
+#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
+    the recording cannot be read.\n\nStart with:  metaspy demo")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shows a layout engine at work: a page that changes, laid out by taffy, live in the crawler
+    #[command(after_help = "Examples:\n  metaspy demo\n  metaspy demo page.html\n  metaspy demo --record run.spy --events 10M\n  \
+        metaspy demo --record big.spy --events 100M --policy grow")]
+    Demo(Demo),
+    /// Opens the crawler on a running process
+    #[command(after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
+        A process is recorded live when it was started with METASPY_RECORD=live.")]
+    Attach {
+        /// The process; `metaspy list` shows those that record
+        pid: Option<u32>,
+    },
+    /// Lists live recordings, those of ended processes told apart
+    #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]
+    List {
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Opens the crawler on recordings
+    #[command(after_help = "Example:\n  metaspy open run.spy\n\nSeveral files are open side by side; `w` turns to the next.")]
+    Open {
+        /// The recordings
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Removes the live recordings of processes that ended
+    #[command(after_help = "Example:\n  metaspy clean")]
+    Clean,
+    /// Prints what was counted, for people or for programs
+    #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
+        metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
+        metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n\nThe JSON is described in docs/report.md.")]
+    Report(Report),
+    /// Reads a recording whole and says what is in it, what is damaged and what is missing
+    #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
+    Verify {
+        /// The recording
+        file: PathBuf,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// The story that `demo` shows, in a process of its own, until its standard input is closed
+    #[command(hide = true, name = crate::demo::STORY)]
+    Story {
+        /// The page
+        page: Option<PathBuf>,
+    },
+}
+
+/// `metaspy demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The page to lay out; by default one that is shipped
+    pub page: Option<PathBuf>,
+    /// Records into this file without a screen, and prints a summary
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// When to stop, and how much to keep
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// When a recording ends, and how much it keeps.
+#[derive(Clone, Debug, Args)]
+pub struct Limits {
+    /// Stops after this many seconds [default: 5]
+    #[arg(long, value_name = "N", requires = "record", conflicts_with = "events", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+    /// Stops after this many events: 10M, 500k, 1000
+    #[arg(long, value_name = "N", requires = "record", value_parser = parse_number)]
+    pub events: Option<u64>,
+    /// What happens when the budget is spent
+    #[arg(long, value_enum, requires = "record", default_value = "newest")]
+    pub policy: Policy,
+    /// How much the recording may take: 256MiB, 1GiB
+    #[arg(long, value_name = "SIZE", requires = "record", value_parser = parse_size)]
+    pub budget: Option<u64>,
+}
+
+/// What happens when the budget is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// The oldest events are folded into the tallies
+    Newest,
+    /// No more events are stored; calls are still counted
+    Oldest,
+    /// The file grows
+    Grow,
+}
+
+/// `metaspy report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// A file, or the name or the process of a live recording
+    #[arg(value_name = "FILE|NAME")]
+    pub source: PathBuf,
+    /// One row for each of these; `cause`: for each site that something began with
+    #[arg(long, value_enum, default_value = "site")]
+    pub by: By,
+    /// So many rows, the most frequent first [default for people: 20]
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub top: Option<u64>,
+    /// All rows, and those of sites and labelled subjects to which nothing happened
+    #[arg(long, conflicts_with = "top")]
+    pub all: bool,
+    /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
+    #[arg(long, value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// Ends with 1 if this holds: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also total and self
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    /// For programs: docs/report.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a row of a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    /// A domain object
+    Subject,
+    /// A place in the code
+    Site,
+    /// The site of the root cause
+    Cause,
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('s').parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("metaspy {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+}

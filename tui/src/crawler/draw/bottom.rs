@@ -1,0 +1,81 @@
+//! What you can do next; or the line being written; or a word about what just happened.
+//!
+//! ```text
+//!  ↑↓ move  → effects  ← cause  s subject  / search  f filter  m mark  ␣ pause  ? help
+//!  filter: site:measure took:>1x▏ `1x` is no duration: write 1ms
+//! ```
+
+use super::canvas::Canvas;
+use super::theme;
+use crate::crawler::command::Command;
+use crate::crawler::jobs::Slot;
+use crate::crawler::keys;
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+use crate::crawler::state::line::Purpose;
+use crate::text::{short, width};
+
+/// Draws the line.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let (x, room) = (area.x + 1, area.width.saturating_sub(1));
+    if let Some(line) = &crawler.line {
+        let name = match line.purpose {
+            Purpose::Filter => "filter: ",
+            Purpose::Search => "search: ",
+        };
+        let wrong = line.wrong.as_deref().unwrap_or("");
+        // The end of a long line is what is being written.
+        let text_room = (room as usize).saturating_sub(width(name) + 2 + if wrong.is_empty() { 0 } else { room as usize / 2 });
+        let text = tail(&line.text, text_room);
+        canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS), (wrong, theme::ALARM)]);
+        if line.text.is_empty() && line.purpose == Purpose::Filter {
+            let used = width(name) as u16 + 2;
+            let example = "site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*";
+            canvas.text(x + used, area.y, room.saturating_sub(used), example, theme::FAINT);
+        }
+    } else if let Some(message) = &crawler.message {
+        canvas.text(x, area.y, room, message, theme::WARNING);
+    } else if let Some((done, of)) = crawler.progress(Slot::Search) {
+        let text = format!("searching `{}` … {} of {}", crawler.searched, short(done), short(of));
+        canvas.text(x, area.y, room, &text, theme::FOCUS);
+    } else {
+        hints(canvas, x, area.y, room, crawler);
+    }
+}
+
+fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) {
+    let text = |binding: &keys::Binding| match binding.hint.strip_prefix('↓') {
+        Some(word) => ("↑↓".to_owned(), word.to_owned()),
+        None => (keys::name(binding.key), format!(" {}", binding.hint)),
+    };
+    let live = crawler.store.is_live();
+    let all: Vec<_> = keys::hints(crawler.mode()).filter(|it| live || it.command != Command::Pause).map(text).collect();
+    let mut used = 0;
+    // The way to all other keys always stands there.
+    let help = all.iter().position(|(key, _)| key == "?");
+    let kept = help.map_or(0, |at| width(&all[at].0) + width(&all[at].1)) as u16;
+    for (at, (key, word)) in all.iter().enumerate() {
+        let columns = (width(key) + width(word)) as u16;
+        let reserve = if help.is_some_and(|help| at < help) { kept + 2 } else { 0 };
+        if used + columns + reserve > room {
+            continue;
+        }
+        canvas.line(x + used, y, room - used, &[(key, theme::KEY), (word, theme::PLAIN)]);
+        used += columns + 2;
+    }
+}
+
+/// The last characters of a text that fit.
+fn tail(text: &str, columns: usize) -> &str {
+    let over = width(text).saturating_sub(columns);
+    let mut cut = 0;
+    let mut at = 0;
+    for (begin, c) in text.char_indices() {
+        if cut >= over {
+            break;
+        }
+        cut += width(c.encode_utf8(&mut [0; 4]));
+        at = begin + c.len_utf8();
+    }
+    &text[at..]
+}

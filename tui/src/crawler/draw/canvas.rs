@@ -1,0 +1,81 @@
+//! The one door to the terminal's cells: everything written here is clean and stays inside of its place.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::{Block, Clear, Widget};
+
+use super::theme;
+use crate::crawler::layout::Area;
+use crate::text::{clean, shorten, width};
+
+/// The cells of a frame.
+pub struct Canvas<'a>(&'a mut Buffer);
+
+impl<'a> Canvas<'a> {
+    /// Over the cells of a frame.
+    pub fn new(cells: &'a mut Buffer) -> Self {
+        Canvas(cells)
+    }
+
+    /// Writes a text into at most `columns` columns from here, and says how many it took.
+    pub fn text(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
+        let area = self.0.area;
+        if columns == 0 || x >= area.right() || y >= area.bottom() {
+            return 0;
+        }
+        let columns = columns.min(area.right() - x);
+        let text = shorten(&clean(text), columns as usize);
+        self.0.set_stringn(x, y, &text, columns as usize, style);
+        width(&text) as u16
+    }
+
+    /// Writes pieces one after the other into at most `columns` columns.
+    pub fn line(&mut self, x: u16, y: u16, columns: u16, pieces: &[(&str, Style)]) -> u16 {
+        let mut used = 0;
+        for (text, style) in pieces {
+            used += self.text(x + used, y, columns.saturating_sub(used), text, *style);
+        }
+        used
+    }
+
+    /// Writes a text so that it ends before column `end`.
+    pub fn right(&mut self, end: u16, y: u16, columns: u16, text: &str, style: Style) {
+        let took = (width(text) as u16).min(columns);
+        self.text(end.saturating_sub(took), y, took, text, style);
+    }
+
+    /// Lays a style over a row.
+    pub fn paint(&mut self, area: Area, style: Style) {
+        self.0.set_style(rect(area).intersection(self.0.area), style);
+    }
+
+    /// A border with a title on its left and one on its right.
+    pub fn frame(&mut self, area: Area, left: &str, right: &str, focused: bool) {
+        let style = if focused { theme::FOCUS } else { theme::FAINT };
+        Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
+        let room = area.width.saturating_sub(4);
+        let right_columns = (width(right) as u16).min(room / 2);
+        self.text(area.x + 1, area.y, room - right_columns, left, theme::STRONG);
+        self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
+    }
+
+    /// Empties an area.
+    pub fn clear(&mut self, area: Area) {
+        Clear.render(rect(area).intersection(self.0.area), self.0);
+    }
+
+    /// Why an area is empty, and what to press: lines in its middle.
+    pub fn empty(&mut self, area: Area, lines: &[String]) {
+        let from = area.y + (area.height.saturating_sub(lines.len() as u16)) / 3;
+        for (at, text) in lines.iter().enumerate().take(area.height as usize) {
+            let took = (width(text) as u16).min(area.width);
+            let x = area.x + (area.width - took) / 2;
+            self.text(x, from + at as u16, area.width, text, if at == 0 { theme::PLAIN } else { theme::FAINT });
+        }
+    }
+}
+
+fn rect(area: Area) -> Rect {
+    Rect { x: area.x, y: area.y, width: area.width, height: area.height }
+}

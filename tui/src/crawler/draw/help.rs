@@ -1,0 +1,33 @@
+//! The keys, from the table that also feeds dispatch.
+//!
+//! ```text
+//! ┌ keys of this screen ───────────────────────────────────────┐
+//! │ ← c          to its cause; in the pane, out of it          │
+//! ```
+
+use super::canvas::Canvas;
+use super::theme;
+use crate::crawler::keys;
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+
+/// Columns for the keys.
+const KEYS: u16 = 20;
+
+/// Draws the help over the body, from line `top` on.
+pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
+    let lines = keys::help(crawler.view.screen);
+    let height = (lines.len() as u16 + 2).min(body.height);
+    let width = 76.min(body.width);
+    let area = Area { x: body.x + (body.width - width) / 2, y: body.y, width, height };
+    canvas.clear(area);
+    let title = format!(" keys on {} ", crawler.view.screen.name());
+    let more = if top + (height as usize).saturating_sub(2) < lines.len() { " ↓ more " } else { "" };
+    canvas.frame(area, &title, more, true);
+    let inner = area.inner();
+    for (y, line) in (inner.y..inner.y + inner.height).zip(lines.iter().skip(top)) {
+        canvas.text(inner.x + 1, y, KEYS, &line.keys, theme::KEY);
+        let x = inner.x + 1 + KEYS;
+        canvas.text(x, y, (inner.x + inner.width).saturating_sub(x), line.help, theme::PLAIN);
+    }
+}

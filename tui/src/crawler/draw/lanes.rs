@@ -1,0 +1,85 @@
+//! The lanes over time: how busy each thread was, and what it did last.
+//!
+//! ```text
+//! ┌ 3 lanes ───────────────────────────────────────── the last 12.4 ms ┐
+//! │ main     1,204  ▁▁▂▇█▇▂▁▁▁▂▇█▇▂▁▁▁  layout #412 <p>                │
+//! │ painter     12  ▁           ▁       paint        lost 12           │
+//! └────────────────────────────────────────────────────────────────────┘
+//! ```
+
+use super::canvas::Canvas;
+use super::theme;
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+use crate::crawler::state::lanes::{LaneRow, PIECES};
+use crate::crawler::state::pane::describe;
+use crate::text::{clean, duration, grouped, short};
+
+/// Columns of the name and of the count.
+const NAME: u16 = 16;
+const COUNT: u16 = 9;
+
+/// Draws the screen.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let view = &crawler.view.lanes;
+    let inner = area.inner();
+    let Some(rows) = &view.rows else {
+        canvas.frame(area, " lanes ", "", true);
+        canvas.empty(inner, &["looking …".into()]);
+        return;
+    };
+    let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
+    let title = format!(" {} lanes ", grouped(rows.len() as u64));
+    let around = if crawler.view.list.follow { "" } else { " around the selected event" };
+    canvas.frame(area, &title, &format!(" {}{around} ", duration(span).trim_start()), true);
+    if rows.is_empty() {
+        canvas.empty(inner, &["no thread has emitted anything yet".into()]);
+        return;
+    }
+    let strip = (inner.width.saturating_sub(NAME + COUNT + 4) / 2).min(PIECES as u16);
+    let x = inner.x + 1 + NAME + COUNT + 2;
+    canvas.text(inner.x + 1, inner.y, NAME, "lane", theme::FAINT);
+    canvas.right(inner.x + 1 + NAME + COUNT, inner.y, COUNT, "events", theme::FAINT);
+    canvas.text(x, inner.y, strip, "over time", theme::FAINT);
+    canvas.text(x + strip + 2, inner.y, 20, "the last event", theme::FAINT);
+    let largest = rows.iter().flat_map(|row| joined(row, strip)).max().unwrap_or(0);
+    let seen = rows.iter().enumerate().skip(view.top).take(view.height);
+    for (y, (at, row)) in (inner.y + 1..inner.y + inner.height).zip(seen) {
+        let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
+        canvas.text(inner.x + 1, y, NAME, &clean(&row.lane.name), style);
+        canvas.right(inner.x + 1 + NAME + COUNT, y, COUNT, &short(row.events), style);
+        canvas.text(x, y, strip, &heights(row, strip, largest), theme::BAR);
+        let end = inner.x + inner.width;
+        let lost = match row.lane.lost {
+            0 => String::new(),
+            lost => format!(" lost {} ", short(lost)),
+        };
+        let lost_columns = lost.chars().count() as u16;
+        let text = row.last.map_or(String::new(), |event| describe(&crawler.store, &event));
+        canvas.text(x + strip + 2, y, end.saturating_sub(x + strip + 2 + lost_columns), &text, style);
+        canvas.right(end, y, lost_columns, &lost, theme::ALARM);
+        if at == view.cursor {
+            canvas.paint(Area { y, height: 1, ..inner }, theme::CURSOR);
+        }
+    }
+}
+
+/// The pieces of a lane's time, joined to as many as there are columns.
+fn joined(row: &LaneRow, columns: u16) -> Vec<u32> {
+    let columns = columns.max(1) as usize;
+    let mut joined = vec![0; columns];
+    for (at, count) in row.pieces.iter().enumerate() {
+        joined[at * columns / PIECES] += count;
+    }
+    joined
+}
+
+fn heights(row: &LaneRow, columns: u16, largest: u32) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let height = |count: u32| match count {
+        0 => ' ',
+        // Square roots, so that one busy moment does not flatten all others.
+        count => HEIGHTS[((count as f64 / largest.max(1) as f64).sqrt() * 7.0).round() as usize],
+    };
+    joined(row, columns).into_iter().map(height).collect()
+}

@@ -1,0 +1,54 @@
+//! State is drawn. Each panel is one file with one `draw`; none of them changes anything.
+
+mod bottom;
+mod canvas;
+mod events;
+mod help;
+mod lanes;
+mod pane;
+mod screens;
+mod sites;
+mod subjects;
+mod table;
+pub mod theme;
+mod top;
+
+use ratatui::Frame;
+
+use super::command::Screen;
+use super::layout::Layout;
+use super::state::Crawler;
+use canvas::Canvas;
+
+/// Smaller than this, nothing sensible fits.
+const SMALLEST: (u16, u16) = (24, 6);
+
+/// Draws the whole screen.
+pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
+    let size = frame.area();
+    let mut canvas = Canvas::new(frame.buffer_mut());
+    if size.width < SMALLEST.0 || size.height < SMALLEST.1 {
+        canvas.text(size.x, size.y, size.width, "too small: make the window larger", theme::WARNING);
+        return;
+    }
+    let layout = Layout::new(size.width, size.height, crawler.view.pane.focused);
+    top::draw(&mut canvas, layout.top, crawler);
+    screens::draw(&mut canvas, layout.screens, crawler);
+    match crawler.view.screen {
+        Screen::Events => {
+            if layout.list.width > 0 {
+                events::draw(&mut canvas, layout.list, crawler);
+            }
+            if layout.pane.width > 0 {
+                pane::draw(&mut canvas, layout.pane, crawler);
+            }
+        }
+        Screen::Subjects => subjects::draw(&mut canvas, layout.body, crawler),
+        Screen::Sites => sites::draw(&mut canvas, layout.body, crawler),
+        Screen::Lanes => lanes::draw(&mut canvas, layout.body, crawler),
+    }
+    if let Some(top) = crawler.help {
+        help::draw(&mut canvas, layout.body, crawler, top);
+    }
+    bottom::draw(&mut canvas, layout.bottom, crawler);
+}

@@ -1,0 +1,116 @@
+//! The selected event: why it happened, and to whom.
+//!
+//! ```text
+//! ┬ Scene::layout ── #412 <p> ──────┐
+//! │ Detail Causes Effects Same …    │
+//! │ frame 4,113                     │
+//! │ └ resize 1280→1279              │
+//! │   └ layout #1 html     ◀ here   │
+//! │                                 │
+//! │ took     61.2 µs (self 8.9)     │
+//! └─────────────────────────────────┘
+//! ```
+
+use metaspy_core::{Event, Outcome};
+
+use super::canvas::Canvas;
+use super::theme;
+use crate::crawler::jobs::Slot;
+use crate::crawler::layout::{Area, tabs};
+use crate::crawler::state::Crawler;
+use crate::crawler::state::pane::{PaneRow, Tab, What, describe, detail};
+use crate::text::{clean, duration, short, short_path};
+
+/// Draws the pane.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let pane = &crawler.view.pane;
+    canvas.frame(area, &title(crawler), &work(crawler), pane.focused);
+    if area.x > 0 {
+        canvas.text(area.x, area.y, 1, "┬", theme::FAINT);
+        canvas.text(area.x, area.y + area.height.saturating_sub(1), 1, "┴", theme::FAINT);
+    }
+    let inner = area.inner();
+    if crawler.view.list.selected.is_none() {
+        canvas.empty(inner, &["no event is selected".into()]);
+        return;
+    }
+    for (x, tab, text) in tabs(inner.width as usize) {
+        let style = if tab == pane.tab { theme::STRONG.patch(theme::CURSOR) } else { theme::FAINT };
+        canvas.text(inner.x + x, inner.y, inner.width.saturating_sub(x), text, style);
+    }
+    for (at, row) in pane.rows.iter().enumerate().skip(pane.top).take(pane.height) {
+        let line = Area { y: inner.y + 1 + (at - pane.top) as u16, height: 1, ..inner };
+        draw_row(canvas, line, crawler, row);
+        if pane.focused && at == pane.cursor {
+            canvas.paint(line, theme::CURSOR);
+        }
+    }
+}
+
+fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRow) {
+    let (x, room) = (line.x + 1, line.width.saturating_sub(1));
+    let used = canvas.text(x, line.y, room, &row.guide, theme::FAINT);
+    let (x, room) = (x + used, room - used);
+    match &row.what {
+        What::Fact(name, value) => {
+            canvas.text(x, line.y, room, name, theme::FAINT);
+            let name = detail::NAME as u16 - 1;
+            canvas.text(x + name, line.y, room.saturating_sub(name), value, theme::PLAIN);
+        }
+        What::More(value) => {
+            let name = detail::NAME as u16 - 1;
+            canvas.text(x + name, line.y, room.saturating_sub(name), value, theme::PLAIN);
+        }
+        What::Event(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, false),
+        What::Here(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, true),
+        What::Subject(subject) => {
+            let here = crawler.view.list.selected.and_then(|event| event.subject) == Some(*subject);
+            let room = if here { room.saturating_sub(7) } else { room };
+            canvas.text(x, line.y, room, &clean(&crawler.store.subject_text(*subject)), theme::PLAIN);
+            if here {
+                canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
+            }
+        }
+        What::Title(text) => {
+            canvas.text(x, line.y, room, text, theme::STRONG);
+        }
+        What::Note(text) => {
+            canvas.text(x, line.y, room, text, theme::FAINT);
+        }
+        What::Blank => {}
+    }
+}
+
+fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Event, here: bool) {
+    let end = area.x + area.width;
+    let (sign, style) = theme::outcome(event.outcome);
+    let text = describe(&crawler.store, event);
+    let style = if here { theme::STRONG } else if sign == ' ' { theme::PLAIN } else { style };
+    let tail = match (here, event.span) {
+        (true, _) => "◀ here ".into(),
+        (false, _) if crawler.view.pane.tab == Tab::Detail => String::new(),
+        (false, Some(span)) if event.outcome != Outcome::Instant => {
+            format!("{} {sign}", duration(crawler.store.span_ns(span)))
+        }
+        _ => format!("{sign}"),
+    };
+    let tail_columns = (tail.chars().count() as u16).min(area.width / 2);
+    canvas.text(area.x, area.y, area.width.saturating_sub(tail_columns + 1), &text, style);
+    canvas.right(end, area.y, tail_columns, &tail, if here { theme::FOCUS } else { theme::FAINT });
+}
+
+fn title(crawler: &Crawler) -> String {
+    let Some(event) = crawler.view.list.selected else { return String::new() };
+    let site = short_path(crawler.store.site_path(event.site)).to_owned();
+    match event.subject {
+        Some(subject) => format!(" {site} ── {} ", crawler.store.subject_text(subject)),
+        None => format!(" {site} "),
+    }
+}
+
+fn work(crawler: &Crawler) -> String {
+    match (crawler.view.pane.tab, crawler.progress(Slot::Index)) {
+        (Tab::Effects, Some((done, of))) if of > 0 => format!(" {} of {} ", short(done), short(of)),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,74 @@
+//! Where we are, and what to distrust.
+//!
+//! ```text
+//!  metaspy  layout  live ● 1.2 M ev/s   window 00:03:41   events 8.4 M  lost 0
+//! ```
+//!
+//! Where there is no room for all, what can be distrusted stays.
+
+use metaspy_core::store::Ended;
+use ratatui::style::Style;
+
+use super::canvas::Canvas;
+use super::theme;
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+use crate::text::{clock, short, width};
+
+/// A piece of the line; the higher `rank` gives way first.
+struct Piece {
+    rank: u8,
+    text: String,
+    style: Style,
+}
+
+/// Draws the line.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let mut pieces = pieces(crawler);
+    let room = area.width as usize;
+    let long = |pieces: &[Piece]| pieces.iter().map(|piece| width(&piece.text) + 2).sum::<usize>() > room;
+    while long(&pieces) && pieces.len() > 1 {
+        let last = pieces.iter().map(|piece| piece.rank).max();
+        let Some(at) = pieces.iter().rposition(|piece| Some(piece.rank) == last && piece.rank > 0) else { break };
+        pieces.remove(at);
+    }
+    let mut x = area.x + 1;
+    for piece in &pieces {
+        let room = (area.x + area.width).saturating_sub(x);
+        x += canvas.text(x, area.y, room, &piece.text, piece.style) + 2;
+    }
+}
+
+fn pieces(crawler: &Crawler) -> Vec<Piece> {
+    let status = &crawler.status;
+    let totals = &status.totals;
+    let mut pieces = Vec::new();
+    let mut piece = |rank, text: String, style| pieces.push(Piece { rank, text, style });
+    piece(5, "metaspy".into(), theme::FAINT);
+    let name = if status.name.is_empty() { crawler.source.clone() } else { status.name.clone() };
+    piece(1, crate::text::shorten(&name, 24), theme::STRONG);
+    match status.ended {
+        Ended::Live if crawler.paused => piece(0, "live ‖ paused".into(), theme::WARNING),
+        Ended::Live => piece(0, "live ●".into(), theme::LIVE),
+        Ended::Closed => piece(1, "closed".into(), theme::PLAIN),
+        _ => piece(0, "killed ✝".into(), theme::ALARM),
+    }
+    if let Some(rate) = status.rate.filter(|_| !crawler.paused) {
+        piece(4, format!("{} ev/s", short(rate)), theme::PLAIN);
+    }
+    match status.beyond_window() {
+        0 => piece(3, format!("window {}", clock(status.window_ns)), theme::PLAIN),
+        _ => {
+            piece(0, format!("window {} of {}", clock(status.window_ns), clock(status.whole_ns)), theme::WARNING);
+        }
+    }
+    piece(2, format!("events {}", short(totals.emitted)), theme::PLAIN);
+    match totals.lost + totals.unnamed {
+        0 => piece(2, "lost 0".into(), theme::FAINT),
+        lost => piece(0, format!("lost {}", short(lost)), theme::ALARM),
+    }
+    if status.missing > 0 {
+        piece(0, "damaged".into(), theme::ALARM);
+    }
+    pieces
+}

@@ -1,0 +1,283 @@
+//! Work that may take longer than a frame: it runs beside the screen, and its answer changes the state.
+//!
+//! A job is data, so that tests run it in place. Of one [`Slot`] only the latest job counts.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope};
+use metaspy_core::{Event, EventId, Store, Subject};
+
+use super::state::lanes::{self, LaneRow};
+use super::state::list::Side;
+use super::state::table::{self, Sort, TableRow};
+
+/// Slots that are looked at between two looks at whether anybody still wants to know.
+const STRIDE: usize = 1 << 18;
+/// Rows of a tree of effects at most, and how deep it goes.
+const TREE: usize = 400;
+const DEPTH: usize = 12;
+/// Events of the same subject that are listed on either side of the selected one.
+const AROUND: usize = 60;
+
+/// What a job is about. A new job takes the place of the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// More rows for the list of events.
+    Rows,
+    /// The next place where a text stands.
+    Search,
+    /// What the right pane shows.
+    Pane,
+    /// The index of effects.
+    Index,
+    /// The table of a screen.
+    Table,
+    /// How many events pass the filter.
+    Count,
+}
+
+/// A piece of work.
+#[derive(Clone)]
+#[allow(missing_docs, reason = "the fields are the words of the sentence above them")]
+pub enum Job {
+    /// Looks on for rows of the list.
+    Rows { side: Side, from: Position, filter: Filter, want: usize },
+    /// Looks for the next event, or the one before, that passes.
+    Search { side: Side, from: Position, filter: Filter },
+    /// The effects of an event, as a tree.
+    Effects { id: EventId, index: Option<Arc<EffectsIndex>> },
+    /// The events of a subject around one of them.
+    Same { id: EventId, subject: Subject },
+    /// Builds the index of effects.
+    Index,
+    /// Tallies by site or by subject.
+    Table { by: By, filter: Filter, sort: Sort, before: Option<Arc<Vec<TableRow>>> },
+    /// Sorts the rows of a table.
+    Sort { rows: Arc<Vec<TableRow>>, sort: Sort },
+    /// What the lanes did last.
+    Lanes { around: Option<EventId>, filter: Filter },
+    /// Counts what passes the filter.
+    Count { filter: Filter },
+}
+
+/// What came of a job.
+pub enum Answer {
+    /// Rows for that end of the list.
+    Rows(Side, Page),
+    /// The event that was searched for, if there is one.
+    Search(Option<Event>),
+    /// The effects of an event.
+    Effects(EventId, Effects),
+    /// Events of the same subject, oldest first.
+    Same(EventId, Vec<Event>),
+    /// The index of effects.
+    Index(Option<Arc<EffectsIndex>>),
+    /// The rows of a table, sorted; and subjects that were never observed.
+    Table(Table),
+    /// The rows of a table, sorted anew.
+    Sorted(Arc<Vec<TableRow>>),
+    /// The lanes.
+    Lanes(Vec<LaneRow>),
+    /// How many events pass, in the tallies and so beyond the window.
+    Count(u64),
+}
+
+/// The effects of an event.
+#[derive(Clone, Debug, Default)]
+pub struct Effects {
+    /// The tree, depth first: how deep, and which event.
+    pub tree: Vec<(usize, Event)>,
+    /// The direct ones by site, most first.
+    pub by_site: Vec<(metaspy_core::SiteId, usize)>,
+    /// How many direct ones there are.
+    pub direct: usize,
+    /// Ticks that the direct ones on the same lane took.
+    pub ticks: u64,
+    /// Whether the tree was cut.
+    pub cut: bool,
+    /// Whether effects on other lanes are among them.
+    pub whole: bool,
+}
+
+/// The answer for a screen with a table.
+pub struct Table {
+    /// By what it is grouped.
+    pub by: By,
+    /// The rows.
+    pub rows: Arc<Vec<TableRow>>,
+    /// Labelled subjects that stand in no row.
+    pub never: Arc<Vec<Subject>>,
+    /// Whether every number is exact.
+    pub exact: bool,
+    /// How the rows are sorted.
+    pub sort: Sort,
+}
+
+/// How far a job is, seen from both sides.
+#[derive(Debug, Default)]
+pub struct Progress {
+    stopped: AtomicBool,
+    done: AtomicU64,
+    of: AtomicU64,
+}
+
+impl Progress {
+    /// Nobody wants to know any more.
+    pub fn stop(&self) {
+        self.stopped.store(true, Relaxed);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Relaxed)
+    }
+
+    /// Events looked at, and how many there are; 0 if that is not known.
+    pub fn read(&self) -> (u64, u64) {
+        (self.done.load(Relaxed), self.of.load(Relaxed))
+    }
+
+    fn add(&self, looked_at: usize) {
+        self.done.fetch_add(looked_at as u64, Relaxed);
+    }
+}
+
+impl Job {
+    /// What it is about.
+    pub fn slot(&self) -> Slot {
+        match self {
+            Job::Rows { .. } => Slot::Rows,
+            Job::Search { .. } => Slot::Search,
+            Job::Effects { .. } | Job::Same { .. } => Slot::Pane,
+            Job::Index => Slot::Index,
+            Job::Table { .. } | Job::Sort { .. } | Job::Lanes { .. } => Slot::Table,
+            Job::Count { .. } => Slot::Count,
+        }
+    }
+
+    /// Does it. `None` if nobody wants to know any more.
+    pub fn run(self, store: &Store, progress: &Progress) -> Option<Answer> {
+        progress.of.store(store.totals().stored, Relaxed);
+        let answer = match self {
+            Job::Rows { side, from, filter, want } => Answer::Rows(side, scan(store, side, from, &filter, want, progress)),
+            Job::Search { side, from, filter } => {
+                Answer::Search(scan(store, side, from, &filter, 1, progress).events.first().copied())
+            }
+            Job::Effects { id, index } => Answer::Effects(id, effects(store, id, index.as_deref(), progress)),
+            Job::Same { id, subject } => Answer::Same(id, same(store, id, subject, progress)),
+            Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
+            Job::Table { by, filter, sort, before } => Answer::Table(tally(store, by, filter, sort, before.as_deref())),
+            Job::Sort { rows, sort } => {
+                let mut rows = rows.to_vec();
+                table::sort(store, &mut rows, sort);
+                Answer::Sorted(Arc::new(rows))
+            }
+            Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
+            Job::Count { filter } => {
+                let tally = store.tally(By::Site, &Scope { filter, ..Scope::default() });
+                Answer::Count(tally.rows.iter().map(|row| row.measure.count).sum())
+            }
+        };
+        (!progress.is_stopped()).then_some(answer)
+    }
+}
+
+fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: usize, progress: &Progress) -> Page {
+    let mut found = Page { events: Vec::new(), more: Some(from), looked_at: 0 };
+    while let (Some(at), true) = (found.more, found.events.len() < want && !progress.is_stopped()) {
+        let missing = want - found.events.len();
+        let mut page = match side {
+            Side::Before => store.backward(at, filter, missing, STRIDE),
+            Side::After => store.forward(at, filter, missing, STRIDE),
+        };
+        progress.add(page.looked_at);
+        found.looked_at += page.looked_at;
+        found.more = page.more;
+        match side {
+            Side::Before => {
+                page.events.append(&mut found.events);
+                found.events = page.events;
+            }
+            Side::After => found.events.append(&mut page.events),
+        }
+    }
+    found
+}
+
+fn same(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
+    let filter = Filter::subject(subject);
+    let mut events = scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
+    events.extend(store.event(id));
+    events.extend(scan(store, Side::After, Position::Event(id), &filter, AROUND, progress).events);
+    events
+}
+
+fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &Progress) -> Effects {
+    // The index knows other lanes; the lane knows what came after the index was built.
+    let of = |id: EventId| -> Vec<EventId> {
+        let mut ids = store.effects(id);
+        if let Some(index) = index {
+            ids.extend(index.effects(id));
+            ids.sort_unstable();
+            ids.dedup();
+        }
+        ids
+    };
+    let direct = of(id);
+    let mut answer = Effects { direct: direct.len(), whole: index.is_some(), ..Effects::default() };
+    let lane = store.event(id).map(|event| event.lane);
+    let mut by_site: BTreeMap<_, usize> = BTreeMap::new();
+    for event in direct.iter().filter_map(|&id| store.event(id)) {
+        *by_site.entry(event.site).or_default() += 1;
+        if Some(event.lane) == lane && event.cause == Some(id) {
+            answer.ticks += event.span.unwrap_or(0);
+        }
+    }
+    answer.by_site = by_site.into_iter().collect();
+    answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let mut seen = HashSet::from([id]);
+    let mut next: Vec<(usize, EventId)> = direct.into_iter().rev().map(|id| (0, id)).collect();
+    while let Some((depth, id)) = next.pop() {
+        if answer.tree.len() == TREE || progress.is_stopped() {
+            answer.cut = true;
+            break;
+        }
+        let Some(event) = store.event(id) else { continue };
+        // Links may lead back to where they came from.
+        if !seen.insert(id) {
+            continue;
+        }
+        answer.tree.push((depth, event));
+        if depth < DEPTH {
+            next.extend(of(id).into_iter().rev().map(|id| (depth + 1, id)));
+        }
+    }
+    answer
+}
+
+fn index(store: &Store, progress: &Progress) -> Option<EffectsIndex> {
+    EffectsIndex::build(store, |done, of| {
+        progress.done.store(done, Relaxed);
+        progress.of.store(of, Relaxed);
+        !progress.is_stopped()
+    })
+}
+
+fn tally(store: &Store, by: By, filter: Filter, sort: Sort, before: Option<&Vec<TableRow>>) -> Table {
+    let all = filter.is_all();
+    let tally = store.tally(by, &Scope { filter, ..Scope::default() });
+    let before: Option<HashMap<_, u64>> = before.map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
+    let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
+    let mut never = Vec::new();
+    match by {
+        By::Site if all => rows.extend(table::never_called(store, &rows)),
+        By::Subject if all => {
+            let seen: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
+            never.extend(store.labelled().map(|(subject, _)| subject).filter(|subject| !seen.contains(subject)));
+        }
+        _ => {}
+    }
+    table::sort(store, &mut rows, sort);
+    Table { by, rows: Arc::new(rows), never: Arc::new(never), exact: tally.exact, sort }
+}

@@ -1,0 +1,237 @@
+//! Keys become commands. One table feeds dispatch, the help screen and the hints at the bottom.
+
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::command::{Command, Screen, Step};
+
+/// What the keys are about at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A screen has them.
+    Screen(Screen),
+    /// A line is being written.
+    Line,
+    /// The help lies over everything.
+    Help,
+}
+
+/// Where a binding holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On every screen.
+    Screens,
+    /// On the screen of events.
+    Events,
+    /// On the screens with a table.
+    Tables,
+    /// While a line is being written.
+    Line,
+    /// While the help is open.
+    Help,
+}
+
+/// A key and what it means.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// Where it holds.
+    pub place: Place,
+    /// The key.
+    pub key: KeyCode,
+    /// What it stands for.
+    pub command: Command,
+    /// The sentence for the help screen; empty for a second key of the command above it.
+    pub help: &'static str,
+    /// The word for the bottom line; empty if it does not stand there.
+    pub hint: &'static str,
+}
+
+const fn bind(place: Place, key: KeyCode, command: Command, help: &'static str, hint: &'static str) -> Binding {
+    Binding { place, key, command, help, hint }
+}
+
+/// The bindings, in the order in which the help shows them.
+pub const BINDINGS: &[Binding] = {
+    use Command::*;
+    use KeyCode::{BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up};
+    use Place::{Events, Help as InHelp, Line, Screens, Tables};
+    &[
+        bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),
+        bind(Screens, Down, Move(Step::Down), "", ""),
+        bind(Screens, Char('k'), Move(Step::Up), "", ""),
+        bind(Screens, Char('j'), Move(Step::Down), "", ""),
+        bind(Screens, PageUp, Move(Step::PageUp), "a screenful", ""),
+        bind(Screens, PageDown, Move(Step::PageDown), "", ""),
+        bind(Screens, Home, Move(Step::First), "the first, the last", ""),
+        bind(Screens, End, Move(Step::Last), "", ""),
+        bind(Screens, Char('g'), Move(Step::First), "", ""),
+        bind(Screens, Char('G'), Move(Step::Last), "", ""),
+        bind(Events, Right, GoToEffects, "to its effects; in the pane, to the row's event", "effects"),
+        bind(Events, Left, GoToCause, "to its cause; in the pane, out of it", "cause"),
+        bind(Events, Char('c'), GoToCause, "", ""),
+        bind(Screens, Backspace, Back, "back to the exact view you came from", "back"),
+        bind(Screens, Char('['), Back, "", ""),
+        bind(Screens, Char(']'), Forward, "forward again", ""),
+        bind(Events, Char('s'), GoToSubject, "all events of its subject", "subject"),
+        bind(Tables, Return, Enter, "the events of this row", "its events"),
+        bind(Events, Return, Enter, "into the pane; there, to the row's event", ""),
+        bind(Events, Tab, NextTab, "the next tab of the pane", ""),
+        bind(Events, BackTab, PreviousTab, "the tab before", ""),
+        bind(Screens, Char('1'), Show(Screen::Events), "the screens", ""),
+        bind(Screens, Char('2'), Show(Screen::Subjects), "", ""),
+        bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
+        bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
+        bind(Screens, Char('/'), Search, "search for a text", "search"),
+        bind(Events, Char('n'), NextMatch, "the next match", ""),
+        bind(Events, Char('N'), PreviousMatch, "the match before", ""),
+        bind(Screens, Char('f'), EditFilter, "filter: site: subject: took: outcome: cause: lane:", "filter"),
+        bind(Events, Char('m'), Mark, "put a mark, or take it off", "mark"),
+        bind(Events, Char('\''), NextMark, "to the next mark", ""),
+        bind(Screens, Char(' '), Pause, "pause a live recording", "pause"),
+        bind(Events, Char('F'), Follow, "follow what is new; the selection stays", ""),
+        bind(Screens, Char('e'), OpenSource, "open the source in $EDITOR", ""),
+        bind(Tables, Char('>'), SortNext, "sort by the next column", "sort"),
+        bind(Tables, Char('<'), SortPrevious, "sort by the column before", ""),
+        bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
+        bind(Tables, Char('n'), NeverObserved, "list what was never observed", "never observed"),
+        bind(Screens, Char('w'), NextRecording, "the next of several recordings", ""),
+        bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
+        bind(Screens, Char('?'), Help, "these keys", "help"),
+        bind(Screens, Char('q'), Quit, "quit", "quit"),
+        bind(Line, Return, Enter, "", "take it"),
+        bind(Line, Esc, Leave, "", "leave it"),
+        bind(Line, Backspace, Erase, "", ""),
+        bind(InHelp, Up, Move(Step::Up), "", "↓ move"),
+        bind(InHelp, Down, Move(Step::Down), "", ""),
+        bind(InHelp, PageUp, Move(Step::PageUp), "", ""),
+        bind(InHelp, PageDown, Move(Step::PageDown), "", ""),
+        bind(InHelp, Home, Move(Step::First), "", ""),
+        bind(InHelp, End, Move(Step::Last), "", ""),
+        bind(InHelp, Esc, Leave, "", "close"),
+        bind(InHelp, Char('?'), Leave, "", ""),
+        bind(InHelp, Char('q'), Leave, "", ""),
+    ]
+};
+
+impl Place {
+    fn holds(self, mode: Mode) -> bool {
+        match (self, mode) {
+            (Place::Line, Mode::Line) | (Place::Help, Mode::Help) => true,
+            (Place::Screens, Mode::Screen(_)) | (Place::Events, Mode::Screen(Screen::Events)) => true,
+            (Place::Tables, Mode::Screen(screen)) => screen != Screen::Events,
+            _ => false,
+        }
+    }
+}
+
+/// What a key means in this mode.
+pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
+    if key.modifiers.contains(KeyModifiers::CONTROL) {
+        return match (key.code, mode) {
+            (KeyCode::Char('c'), _) => Some(Command::Quit),
+            (KeyCode::Char('u'), Mode::Line) => Some(Command::EraseLine),
+            (KeyCode::Char('u'), _) => Some(Command::Move(Step::PageUp)),
+            (KeyCode::Char('d'), _) => Some(Command::Move(Step::PageDown)),
+            _ => None,
+        };
+    }
+    let bound = BINDINGS.iter().find(|binding| binding.place.holds(mode) && binding.key == key.code);
+    match (bound, key.code, mode) {
+        (Some(binding), _, _) => Some(binding.command),
+        (None, KeyCode::Char(c), Mode::Line) => Some(Command::Type(c)),
+        _ => None,
+    }
+}
+
+/// What the mouse means.
+pub fn mouse(event: MouseEvent) -> Option<Command> {
+    match event.kind {
+        MouseEventKind::Down(MouseButton::Left) => Some(Command::Click { column: event.column, row: event.row }),
+        MouseEventKind::ScrollUp => Some(Command::Move(Step::Up)),
+        MouseEventKind::ScrollDown => Some(Command::Move(Step::Down)),
+        _ => None,
+    }
+}
+
+/// The bindings for the bottom line of this mode.
+pub fn hints(mode: Mode) -> impl Iterator<Item = &'static Binding> {
+    BINDINGS.iter().filter(move |binding| binding.place.holds(mode) && !binding.hint.is_empty())
+}
+
+/// A line of the help: all keys of a command, and what it does.
+pub struct HelpLine {
+    /// The keys, as people write them.
+    pub keys: String,
+    /// What they do.
+    pub help: &'static str,
+}
+
+/// The help for a screen: every binding that holds there, keys of one sentence together.
+pub fn help(screen: Screen) -> Vec<HelpLine> {
+    let mut lines: Vec<HelpLine> = Vec::new();
+    for binding in BINDINGS.iter().filter(|binding| binding.place.holds(Mode::Screen(screen))) {
+        match lines.last_mut() {
+            Some(line) if binding.help.is_empty() => {
+                line.keys.push(' ');
+                line.keys.push_str(&name(binding.key));
+            }
+            _ => lines.push(HelpLine { keys: name(binding.key), help: binding.help }),
+        }
+    }
+    lines
+}
+
+/// A key as it is written on screen.
+pub fn name(key: KeyCode) -> String {
+    match key {
+        KeyCode::Up => "↑".into(),
+        KeyCode::Down => "↓".into(),
+        KeyCode::Left => "←".into(),
+        KeyCode::Right => "→".into(),
+        KeyCode::Enter => "↵".into(),
+        KeyCode::Backspace => "⌫".into(),
+        KeyCode::Char(' ') => "␣".into(),
+        KeyCode::Char(c) => c.to_string(),
+        KeyCode::Tab => "Tab".into(),
+        KeyCode::BackTab => "⇧Tab".into(),
+        KeyCode::PageUp => "PgUp".into(),
+        KeyCode::PageDown => "PgDn".into(),
+        key => format!("{key:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(code: KeyCode) -> KeyEvent {
+        KeyEvent::new(code, KeyModifiers::NONE)
+    }
+
+    #[test]
+    fn no_key_means_two_things_in_one_place() {
+        for screen in Screen::ALL {
+            let mode = Mode::Screen(screen);
+            let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.holds(mode)).collect();
+            for (at, binding) in held.iter().enumerate() {
+                assert!(held[..at].iter().all(|b| b.key != binding.key), "{:?} on {screen:?}", binding.key);
+            }
+        }
+    }
+
+    #[test]
+    fn a_letter_is_typed_into_a_line_and_a_command_elsewhere() {
+        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events)), Some(Command::GoToCause));
+        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites)), None);
+        assert_eq!(command(key(KeyCode::Char('c')), Mode::Line), Some(Command::Type('c')));
+    }
+
+    #[test]
+    fn every_key_of_a_screen_stands_in_its_help() {
+        for screen in Screen::ALL {
+            let shown: String = help(screen).iter().map(|line| format!("{} ", line.keys)).collect();
+            for binding in BINDINGS.iter().filter(|b| b.place.holds(Mode::Screen(screen))) {
+                assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The loop: keys and time go in, the screen comes out, and work goes on beside it.
+
+use std::path::Path;
+use std::process::Command as Process;
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event::{self, Event, KeyEventKind};
+
+use super::command::Command;
+use super::state::{Crawler, Outside};
+use super::terminal::Screen;
+use super::worker::Worker;
+use super::{draw, keys};
+
+/// How often a live recording is looked at.
+const TICK: Duration = Duration::from_millis(100);
+/// How long an answer from beside the screen may wait to be seen.
+const ANSWER: Duration = Duration::from_millis(10);
+/// Keys that are taken before the screen is drawn again, so that a held key never runs behind.
+const BURST: usize = 32;
+
+/// Crawls recordings until the reader quits. There is at least one.
+pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
+    let mut screen = Screen::take()?;
+    let mut workers: Vec<Worker> = crawlers.iter().map(|_| Worker::new()).collect();
+    let size = screen.terminal.size()?;
+    for crawler in &mut crawlers {
+        crawler.resize(size.width, size.height);
+    }
+    let began = Instant::now();
+    let mut last_tick = Instant::now();
+    let (mut open, mut dirty) = (0, true);
+    loop {
+        let count = crawlers.len();
+        let (crawler, worker) = (&mut crawlers[open], &mut workers[open]);
+        for order in crawler.take_orders() {
+            worker.take(&crawler.store, order);
+        }
+        if dirty {
+            screen.terminal.draw(|frame| draw::draw(frame, crawler))?;
+        }
+        let until_tick = TICK.saturating_sub(last_tick.elapsed());
+        let wait = if crawler.is_waiting() { until_tick.min(ANSWER) } else { until_tick };
+        dirty = false;
+        let mut burst = 0;
+        let mut turn = false;
+        while event::poll(if burst == 0 { wait } else { Duration::ZERO })? && burst < BURST {
+            burst += 1;
+            dirty = true;
+            match take(crawler, event::read()?) {
+                Some(Outside::Quit) => return Ok(()),
+                Some(Outside::NextRecording) if count > 1 => {
+                    turn = true;
+                    break;
+                }
+                Some(Outside::NextRecording) => crawler.message = Some("this is the only recording that is open".into()),
+                Some(Outside::Edit { file, line }) => {
+                    let done = screen.lend(|| edit(&file, line))?;
+                    crawler.message = done.err();
+                }
+                None => {}
+            }
+        }
+        for reply in worker.replies() {
+            crawler.accept(reply);
+            dirty = true;
+        }
+        if last_tick.elapsed() >= TICK {
+            last_tick = Instant::now();
+            crawler.tick(began.elapsed().as_nanos() as u64);
+            dirty |= crawler.store.is_live() || crawler.is_waiting() || crawler.message.is_some();
+        }
+        if turn {
+            open = (open + 1) % count;
+            let size = screen.terminal.size()?;
+            crawlers[open].resize(size.width, size.height);
+            dirty = true;
+        }
+    }
+}
+
+fn take(crawler: &mut Crawler, event: Event) -> Option<Outside> {
+    let command: Option<Command> = match event {
+        Event::Key(key) if key.kind != KeyEventKind::Release => keys::command(key, crawler.mode()),
+        Event::Mouse(mouse) => keys::mouse(mouse),
+        Event::Resize(width, height) => {
+            crawler.resize(width, height);
+            None
+        }
+        _ => None,
+    };
+    crawler.apply(command?)
+}
+
+/// Opens a file in the reader's editor. The name comes from a recording: it is never given to a shell, and never
+/// stands where an option could.
+fn edit(file: &str, line: u32) -> Result<(), String> {
+    let path = Path::new(file);
+    if !path.is_file() {
+        return Err(format!("{file} is not here: start metaspy in the folder where the program was built"));
+    }
+    let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let editor = editor.unwrap_or_else(|| "vi".into());
+    let mut words = editor.split_whitespace();
+    let program = words.next().unwrap_or("vi");
+    let status = Process::new(program).args(words).arg(format!("+{line}")).arg(path).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{program} ended with {status}")),
+        Err(error) => Err(format!("{program}: {error}; set EDITOR to an editor that is there")),
+    }
+}

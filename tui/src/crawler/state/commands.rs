@@ -1,0 +1,268 @@
+//! Commands change the state.
+
+use metaspy_core::store::{Filter, Position};
+
+use super::line::{Line, Purpose};
+use super::list::Side;
+use super::pane::Tab;
+use super::table::Turn;
+use super::{Crawler, Outside};
+use crate::crawler::command::{Command, Screen, Step};
+use crate::crawler::jobs::{Job, Slot};
+use crate::crawler::keys;
+
+impl Crawler {
+    /// Does what a command says; what it cannot do itself is handed back.
+    pub fn apply(&mut self, command: Command) -> Option<Outside> {
+        self.message = None;
+        let outside = match self.line.is_some() {
+            true => self.apply_to_line(command),
+            false => self.apply_to_screen(command),
+        };
+        self.settle();
+        outside
+    }
+
+    fn apply_to_line(&mut self, command: Command) -> Option<Outside> {
+        let line = self.line.as_mut()?;
+        match command {
+            Command::Type(c) => line.push(c),
+            Command::Erase if line.text.is_empty() => self.line = None,
+            Command::Erase => line.erase(),
+            Command::EraseLine => line.clear(),
+            Command::Leave => self.line = None,
+            Command::Enter => self.take_line(),
+            Command::Quit => return Some(Outside::Quit),
+            _ => {}
+        }
+        None
+    }
+
+    fn apply_to_screen(&mut self, command: Command) -> Option<Outside> {
+        match command {
+            Command::Quit => return Some(Outside::Quit),
+            Command::NextRecording => return Some(Outside::NextRecording),
+            Command::OpenSource => return self.open_source(),
+            Command::Help => self.help = Some(0),
+            Command::Leave => self.leave(),
+            Command::Show(screen) => self.show(screen),
+            Command::Move(step) => self.step(step),
+            Command::Click { column, row } => self.click(column, row),
+            Command::Enter => self.enter(),
+            Command::NextTab => self.open_tab(self.view.pane.tab.turned(1)),
+            Command::PreviousTab => self.open_tab(self.view.pane.tab.turned(Tab::ALL.len() - 1)),
+            Command::GoToCause if self.view.pane.focused => self.view.pane.focused = false,
+            Command::GoToCause => self.go_to_cause(),
+            Command::GoToEffects => self.go_to_effects(),
+            Command::GoToSubject => self.go_to_subject(),
+            Command::Back => self.go_back(),
+            Command::Forward => self.go_forward(),
+            Command::EditFilter => self.line = Some(Line::new(Purpose::Filter, self.view.filter.text())),
+            Command::Search => self.line = Some(Line::new(Purpose::Search, "")),
+            Command::NextMatch => self.search(Side::After),
+            Command::PreviousMatch => self.search(Side::Before),
+            Command::Mark => self.mark(),
+            Command::NextMark => self.next_mark(),
+            Command::Pause => self.pause(),
+            Command::Follow => self.follow(),
+            Command::SortNext => self.sort(Turn::Next),
+            Command::SortPrevious => self.sort(Turn::Previous),
+            Command::SortReverse => self.sort(Turn::Reverse),
+            Command::NeverObserved => self.never_observed(),
+            Command::Type(_) | Command::Erase | Command::EraseLine => {}
+        }
+        None
+    }
+
+    /// Opens a tab and orders what it needs.
+    pub(super) fn open_tab(&mut self, tab: Tab) {
+        self.view.pane.open(tab);
+        self.order_pane();
+        self.view.pane.write(&self.store, self.view.list.selected.as_ref());
+        self.aim();
+    }
+
+    /// Puts the pane's cursor on the first row to walk to: a tree begins with the event itself.
+    pub(super) fn aim(&mut self) {
+        let pane = &mut self.view.pane;
+        if pane.tab != Tab::Detail
+            && let Some(first) = pane.rows.iter().position(|row| row.is_target())
+        {
+            pane.select(first);
+        }
+    }
+
+    /// Stops a search for rows of a list that is no longer open.
+    pub(super) fn stop_rows(&mut self) {
+        if let Some((_, progress)) = self.waiting.remove(&Slot::Rows) {
+            progress.stop();
+        }
+    }
+
+    pub(super) fn show(&mut self, screen: Screen) {
+        if screen != self.view.screen {
+            self.view.screen = screen;
+            self.order_screen();
+        }
+    }
+
+    fn leave(&mut self) {
+        if self.help.take().is_some() {
+        } else if self.view.screen == Screen::Events && self.view.pane.focused {
+            self.view.pane.focused = false;
+        } else if let Some((table, _)) = self.view.table().filter(|(table, _)| table.lists_never) {
+            table.lists_never = false;
+            table.select(0);
+        } else if !self.view.filter.is_all() {
+            self.history.leave(&self.view);
+            self.set_filter(Filter::all());
+            self.message = Some("filter taken away; Backspace brings it back".into());
+        }
+    }
+
+    fn step(&mut self, step: Step) {
+        if let Some(at) = self.help {
+            let lines = keys::help(self.view.screen).len();
+            let height = self.view.list.height.max(1);
+            self.help = Some(step.from(at, lines.saturating_sub(height) + 1, height));
+            return;
+        }
+        let (store, view) = (&self.store, &mut self.view);
+        match view.screen {
+            Screen::Events if view.pane.focused => view.pane.step(step),
+            Screen::Events => view.list.step(store, &view.filter, step),
+            Screen::Subjects => view.subjects.step(step),
+            Screen::Sites => view.sites.step(step),
+            Screen::Lanes => view.lanes.step(step),
+        }
+    }
+
+    fn enter(&mut self) {
+        if self.view.screen == Screen::Events {
+            match self.view.pane.focused {
+                false => self.view.pane.focused = self.view.list.selected.is_some(),
+                true => self.enter_pane_row(),
+            }
+            return;
+        }
+        let filter = match self.view.screen {
+            Screen::Lanes => self.view.lanes.current().map(|row| format!("lane:{}", row.lane.id.0).parse().ok()),
+            _ => self.view.table().and_then(|(table, _)| table.current()).map(|row| match (row.subject, row.site) {
+                (Some(subject), _) => Some(Filter::subject(subject)),
+                (None, Some(site)) => format!("site:{}", self.store.site_path(site)).parse().ok(),
+                (None, None) => None,
+            }),
+        };
+        match filter {
+            Some(Some(filter)) => self.show_only(self.view.filter.clone().and(filter)),
+            Some(None) => self.message = Some("these events cannot be asked for by a filter".into()),
+            None => {}
+        }
+    }
+
+    fn take_line(&mut self) {
+        let Some(line) = &mut self.line else { return };
+        let text = line.text.trim().to_owned();
+        match line.purpose {
+            Purpose::Filter => match text.parse::<Filter>() {
+                Ok(filter) => {
+                    self.line = None;
+                    self.history.leave(&self.view);
+                    self.set_filter(filter);
+                }
+                Err(error) => line.wrong = Some(error.to_string()),
+            },
+            Purpose::Search => {
+                self.line = None;
+                if !text.is_empty() {
+                    self.searched = text;
+                }
+                self.search(Side::After);
+            }
+        }
+    }
+
+    fn search(&mut self, side: Side) {
+        if self.searched.is_empty() {
+            self.line = Some(Line::new(Purpose::Search, ""));
+            return;
+        }
+        let text = self.searched.clone();
+        let found = match self.view.screen {
+            Screen::Events => {
+                match text.parse::<Filter>() {
+                    Err(error) => self.message = Some(error.to_string()),
+                    Ok(filter) => {
+                        let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
+                        let filter = self.view.filter.clone().and(filter);
+                        self.order(Job::Search { side, from, filter });
+                    }
+                }
+                return;
+            }
+            Screen::Subjects => self.view.subjects.find(&self.store, &text),
+            Screen::Sites => self.view.sites.find(&self.store, &text),
+            Screen::Lanes => self.view.lanes.find(&text),
+        };
+        if !found {
+            self.message = Some(format!("`{text}` stands in no row"));
+        }
+    }
+
+    fn mark(&mut self) {
+        let Some(id) = self.view.list.selected_id() else { return };
+        if !self.marks.remove(&id) {
+            self.marks.insert(id);
+        }
+    }
+
+    /// Goes round the marks in the order of their ids.
+    fn next_mark(&mut self) {
+        let after = self.view.list.selected_id();
+        let next = self.marks.iter().find(|&&id| Some(id) > after).or(self.marks.first());
+        match next.map(|&id| self.store.event(id)) {
+            Some(Some(event)) => self.go_to(event),
+            Some(None) => self.message = Some("the marked event left the window".into()),
+            None => self.message = Some("no marks yet: m puts one".into()),
+        }
+    }
+
+    fn pause(&mut self) {
+        if self.store.is_live() {
+            self.paused = !self.paused;
+        } else {
+            self.message = Some("nothing to pause: the recording has ended".into());
+        }
+    }
+
+    fn follow(&mut self) {
+        self.view.list.follow = !self.view.list.follow;
+        if self.view.list.follow {
+            self.paused = false;
+            self.view.list.refresh(&self.store, &self.view.filter);
+        }
+    }
+
+    fn sort(&mut self, turn: Turn) {
+        let store = self.store.clone();
+        let Some((table, _)) = self.view.table() else { return };
+        if let Some(rows) = table.turn(&store, turn) {
+            let sort = table.sort;
+            self.order(Job::Sort { rows, sort });
+        }
+    }
+
+    fn never_observed(&mut self) {
+        if self.view.screen != Screen::Subjects {
+            self.message = Some("on screen 2: subjects that the model knows and nobody observed".into());
+            return;
+        }
+        let table = &mut self.view.subjects;
+        if table.never.is_empty() && !table.lists_never {
+            self.message = Some("every labelled subject was observed".into());
+            return;
+        }
+        table.lists_never = !table.lists_never;
+        table.select(0);
+    }
+}

@@ -1,0 +1,271 @@
+//! What the crawler knows. Commands change it, the drawing reads it; it holds no drawing types.
+//!
+//! Time is given from outside, and work that takes long leaves as an order and comes back as a reply: so a test
+//! steps through a journey without a clock, a thread or a terminal.
+
+mod commands;
+pub mod lanes;
+pub mod line;
+pub mod list;
+mod mouse;
+pub mod pane;
+mod replies;
+pub mod status;
+pub mod table;
+pub mod tree;
+pub mod view;
+mod walk;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use metaspy_core::store::{EffectsIndex, Ended};
+use metaspy_core::{EventId, Store};
+
+use super::command::Screen;
+use super::jobs::{Job, Progress, Slot};
+use super::keys::Mode;
+use super::worker::Order;
+use line::Line;
+use pane::Tab;
+use status::Status;
+use view::{History, View};
+
+/// How often tables and panes of a live recording are read again.
+const REREAD_NS: u64 = 1_000_000_000;
+
+/// What the crawler asks of the world around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// End.
+    Quit,
+    /// Show a place in the source.
+    Edit {
+        /// The file, as the recording names it.
+        file: String,
+        /// The line.
+        line: u32,
+    },
+    /// Turn to the next recording.
+    NextRecording,
+}
+
+/// A crawler on one recording.
+pub struct Crawler {
+    /// The recording.
+    pub store: Store,
+    /// What it is called: a file, or a process.
+    pub source: String,
+    /// Columns and rows of the screen.
+    pub size: (u16, u16),
+    /// What is looked at.
+    pub view: View,
+    /// What was looked at before.
+    pub history: History,
+    /// Where we are, and what to distrust.
+    pub status: Status,
+    /// Marked events.
+    pub marks: BTreeSet<EventId>,
+    /// The line being written.
+    pub line: Option<Line>,
+    /// A word to the reader, until the next key.
+    pub message: Option<String>,
+    /// The first line of the help that is seen, while it is open.
+    pub help: Option<usize>,
+    /// Whether a live recording is looked at again and again.
+    pub paused: bool,
+    /// What was searched for last.
+    pub searched: String,
+    /// Events emitted when the newest row was last seen.
+    pub seen_emitted: u64,
+    now_ns: u64,
+    pane_read_ns: u64,
+    index: Option<Arc<EffectsIndex>>,
+    index_emitted: u64,
+    orders: Vec<Order>,
+    waiting: HashMap<Slot, (u64, Arc<Progress>)>,
+    next_order: u64,
+}
+
+impl Crawler {
+    /// A crawler on a recording, for a screen of this size. Of a live recording it shows the end, else the start.
+    pub fn new(store: Store, source: impl Into<String>, size: (u16, u16)) -> Self {
+        let mut crawler = Crawler {
+            source: source.into(),
+            size,
+            view: View::new(size.0, size.1),
+            history: History::default(),
+            status: Status::new(&store),
+            marks: BTreeSet::new(),
+            line: None,
+            message: None,
+            help: None,
+            paused: false,
+            searched: String::new(),
+            seen_emitted: 0,
+            now_ns: 0,
+            pane_read_ns: 0,
+            index: None,
+            index_emitted: 0,
+            orders: Vec::new(),
+            waiting: HashMap::new(),
+            next_order: 0,
+            store,
+        };
+        let view = &mut crawler.view;
+        if crawler.store.is_live() {
+            view.list.follow = true;
+            view.list.load_end(&crawler.store, &view.filter);
+        } else {
+            view.list.load_start(&crawler.store, &view.filter);
+        }
+        crawler.settle();
+        crawler
+    }
+
+    /// Which keys hold at the moment.
+    pub fn mode(&self) -> Mode {
+        match (&self.line, self.help) {
+            (Some(_), _) => Mode::Line,
+            (None, Some(_)) => Mode::Help,
+            (None, None) => Mode::Screen(self.view.screen),
+        }
+    }
+
+    /// Fits everything to another size of the screen.
+    pub fn resize(&mut self, width: u16, height: u16) {
+        self.size = (width, height);
+        self.view.resize(width, height);
+        if let Some(cursor) = self.view.list.cursor() {
+            let list = &mut self.view.list;
+            list.top = list.top.clamp((cursor + 1).saturating_sub(list.height.max(1)), cursor);
+        }
+        self.view.list.fill(&self.store, &self.view.filter);
+        self.view.pane.of = None;
+        self.settle();
+    }
+
+    /// Looks at the recording again: ten times a second, `now_ns` after the crawler began.
+    pub fn tick(&mut self, now_ns: u64) {
+        self.now_ns = now_ns;
+        if self.paused || self.status.ended != Ended::Live {
+            return;
+        }
+        if let Err(error) = self.store.refresh() {
+            self.message = Some(format!("{error}; what was read stays open"));
+        }
+        let before = self.status.ended;
+        self.status.read(&self.store, now_ns);
+        if before == Ended::Live && self.status.ended != Ended::Live {
+            self.say_how_it_ended();
+        }
+        if !self.waiting.contains_key(&Slot::Rows) {
+            self.view.list.refresh(&self.store, &self.view.filter);
+        }
+        let running = self.view.list.selected.is_some_and(|event| event.is_running());
+        if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
+            && (running || matches!(self.view.pane.tab, Tab::Same | Tab::Siblings))
+        {
+            self.order_pane();
+        }
+        self.view.pane.write(&self.store, self.view.list.selected.as_ref());
+        if !self.waiting.contains_key(&Slot::Table) {
+            let read_ns = match self.view.screen {
+                Screen::Subjects => self.view.subjects.read_ns,
+                Screen::Sites => self.view.sites.read_ns,
+                Screen::Lanes => self.view.lanes.read_ns,
+                Screen::Events => now_ns,
+            };
+            if now_ns.saturating_sub(read_ns) >= REREAD_NS {
+                self.order_screen();
+            }
+        }
+        self.settle();
+    }
+
+    fn say_how_it_ended(&mut self) {
+        self.message = Some(match self.status.ended {
+            Ended::Closed => "the recording was closed; it stays open here".into(),
+            _ => "the process is gone; its recording stays open here".into(),
+        });
+        // A last look: what came between the look before and the end.
+        self.view.list.refresh(&self.store, &self.view.filter);
+        self.order_screen();
+        self.order_pane();
+    }
+
+    /// What has to follow every change: the pane shows what is selected, and searches go on.
+    fn settle(&mut self) {
+        let selected = self.view.list.selected;
+        let id = selected.map(|event| event.id);
+        if self.view.pane.of != id {
+            self.view.pane.turn_to(id);
+            self.order_pane();
+            self.view.pane.write(&self.store, selected.as_ref());
+        }
+        if let Some((side, from)) = self.view.list.searching()
+            && !self.waiting.contains_key(&Slot::Rows)
+        {
+            let want = self.view.list.height.max(1);
+            self.order(Job::Rows { side, from, filter: self.view.filter.clone(), want });
+        }
+        if self.view.list.sees_end() {
+            self.seen_emitted = self.status.totals.emitted;
+        }
+    }
+
+    /// Orders what the open tab needs.
+    fn order_pane(&mut self) {
+        let Some(event) = self.view.list.selected else { return };
+        self.pane_read_ns = self.now_ns;
+        match (self.view.pane.tab, event.subject) {
+            (Tab::Same, Some(subject)) => self.order(Job::Same { id: event.id, subject }),
+            (Tab::Same | Tab::Causes | Tab::Siblings | Tab::Parents, _) => {}
+            (Tab::Detail | Tab::Effects, _) => {
+                self.order(Job::Effects { id: event.id, index: self.index.clone() });
+                let emitted = self.status.totals.emitted;
+                let known = self.index.is_some() && emitted == self.index_emitted;
+                if self.view.pane.tab == Tab::Effects && !known && !self.waiting.contains_key(&Slot::Index) {
+                    self.index_emitted = emitted;
+                    self.order(Job::Index);
+                }
+            }
+        }
+    }
+
+    /// Orders what the open screen needs.
+    fn order_screen(&mut self) {
+        let filter = self.view.filter.clone();
+        if self.view.screen == Screen::Lanes {
+            let around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
+            self.order(Job::Lanes { around, filter });
+        } else if let Some((table, by)) = self.view.table() {
+            let (sort, before) = (table.sort, table.rows.clone());
+            self.order(Job::Table { by, filter, sort, before });
+        }
+    }
+
+    fn order(&mut self, job: Job) {
+        self.next_order += 1;
+        let (number, progress) = (self.next_order, Arc::new(Progress::default()));
+        if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {
+            before.stop();
+        }
+        self.orders.push(Order { number, job, progress });
+    }
+
+    /// The orders that nobody has taken yet.
+    pub fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+
+    /// Whether anything is being worked on.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// How far the work of this kind is, if it goes on: events looked at, and of how many.
+    pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
+        self.waiting.get(&slot).map(|(_, progress)| progress.read())
+    }
+}

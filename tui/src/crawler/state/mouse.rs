@@ -1,0 +1,57 @@
+//! The mouse: a press selects what it points at, a second one on the same row of the pane walks to it.
+
+use super::Crawler;
+use crate::crawler::command::Screen;
+use crate::crawler::layout::{Area, Layout, screen_at, tab_at};
+
+impl Crawler {
+    pub(super) fn click(&mut self, column: u16, row: u16) {
+        if self.help.take().is_some() {
+            return;
+        }
+        let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focused);
+        if layout.screens.holds(column, row) {
+            if let Some(screen) = screen_at(column) {
+                self.show(screen);
+            }
+            return;
+        }
+        // The line of an area under the mouse, below `head` lines of titles.
+        let line = |area: Area, head: u16| row.checked_sub(area.inner().y + head).map(usize::from);
+        let view = &mut self.view;
+        match view.screen {
+            Screen::Events if layout.list.inner().holds(column, row) => {
+                view.pane.focused = false;
+                view.list.select_line(line(layout.list, 0).unwrap_or(0));
+            }
+            Screen::Events if layout.pane.inner().holds(column, row) => {
+                view.pane.focused = true;
+                self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
+            }
+            Screen::Subjects | Screen::Sites => {
+                if let (Some(line), Some((table, _))) = (line(layout.body, 1), view.table()) {
+                    table.select(table.top + line);
+                }
+            }
+            Screen::Lanes => {
+                if let Some(line) = line(layout.body, 1) {
+                    view.lanes.select(view.lanes.top + line);
+                }
+            }
+            Screen::Events => {}
+        }
+    }
+
+    fn click_pane(&mut self, line: Option<usize>, column: u16) {
+        let pane = &mut self.view.pane;
+        match line.map(|line| pane.top + line) {
+            Some(at) if at == pane.cursor => self.enter_pane_row(),
+            Some(at) => pane.select(at),
+            None => {
+                if let Some(tab) = tab_at(column, pane.width) {
+                    self.open_tab(tab);
+                }
+            }
+        }
+    }
+}

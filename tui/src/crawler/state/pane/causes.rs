@@ -1,0 +1,45 @@
+//! The chain of causes, nearest first, and further causes beside it.
+
+use metaspy_core::store::Origin;
+use metaspy_core::{Event, Store};
+
+use super::{PaneRow, What};
+
+/// Causes that are shown at most.
+const SHOWN: usize = 200;
+
+/// The rows of the tab.
+pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
+    let mut rows = vec![PaneRow::plain(What::Here(*event))];
+    let mut ancestors = store.causes(event.id);
+    for (depth, cause) in ancestors.by_ref().take(SHOWN).enumerate() {
+        rows.push(PaneRow { guide: format!("{}└ ", "  ".repeat(depth.min(8))), what: What::Event(cause) });
+    }
+    let end = if rows.len() > SHOWN {
+        Some("… and further causes above".into())
+    } else {
+        origin(ancestors.origin(), rows.len() == 1)
+    };
+    rows.extend(end.map(|text| PaneRow::plain(What::Note(text))));
+    let links = store.links(event.id);
+    if !links.is_empty() {
+        rows.push(PaneRow::plain(What::Blank));
+        rows.push(PaneRow::plain(What::Title(format!("further causes  {}", links.len()))));
+        let linked = links.iter().take(SHOWN).map(|&id| match store.event(id) {
+            Some(event) => What::Event(event),
+            None => What::Note(format!("{id}: left the window")),
+        });
+        rows.extend(linked.map(PaneRow::plain));
+    }
+    rows
+}
+
+/// Why the chain of causes ends where it ends.
+pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
+    match origin {
+        Origin::Root if at_once => Some("a root: no recorded event caused it".into()),
+        Origin::Root => None,
+        Origin::Evicted(id) => Some(format!("cause {id} left the window")),
+        Origin::Loop(id) => Some(format!("damaged: the causes lead back to {id}")),
+    }
+}

@@ -1,0 +1,154 @@
+//! All about one event: the chain down to it, then the facts.
+
+use metaspy_core::store::DetailKind;
+use metaspy_core::{Event, Outcome, Store};
+
+use super::{PaneRow, What, causes, describe, effects};
+use crate::crawler::jobs::Effects;
+use crate::text::{clean, duration, grouped, shorten, width};
+
+/// Columns that the name of a fact takes.
+pub const NAME: usize = 9;
+/// Lines that one value takes at most.
+const LINES: usize = 12;
+
+/// The rows of the tab.
+pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
+    let mut rows = chain(store, event);
+    rows.push(PaneRow::plain(What::Blank));
+    let mut fact = |name, value: String| wrap(&mut rows, name, &value, columns.saturating_sub(NAME));
+    fact("took", took(store, event, effects));
+    if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
+        fact("outcome", event.outcome.name().into());
+    }
+    if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
+        let later = store.span_ns(event.start.saturating_sub(cause.start));
+        fact("cause", format!("{} (+{})", describe(store, &cause), duration(later).trim_start()));
+    }
+    let links = store.links(event.id).len();
+    if links > 0 {
+        fact("", format!("and {} further: see Causes", grouped(links as u64)));
+    }
+    match effects {
+        Some(found) => fact("effects", effects::summary(store, found)),
+        None => fact("effects", "…".into()),
+    }
+    if let Some(subject) = event.subject {
+        fact("subject", store.subject_text(subject));
+        if let Some(kind) = store.kind(subject.kind) {
+            match kind.place {
+                true => fact("", format!("{}: a place in memory ({:#x}), not an identity", kind.name, subject.key)),
+                false => fact("", format!("{} {}", kind.name, subject.key)),
+            }
+        }
+    }
+    for detail in store.details(event.id) {
+        let cut = if detail.cut { " … (cut)" } else { "" };
+        match detail.kind {
+            DetailKind::Argument => fact("arg", format!("{} = {}{cut}", detail.name, detail.value)),
+            DetailKind::Return => fact("returned", format!("{}{cut}", detail.value)),
+            _ => fact("label", format!("{}{cut}", detail.value)),
+        }
+    }
+    if let Some(polls) = store.polls(event.id) {
+        let busy = duration(store.span_ns(polls.busy_ticks));
+        fact("polls", format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
+    }
+    if let Some(missed) = store.gap(event.id) {
+        fact("missed", format!("{} announcements before it", grouped(missed)));
+    }
+    if event.level > 0 {
+        fact("level", format!("{}: metaspy's own code or a handler", event.level));
+    }
+    fact("when", stamp(store.time_ns(event.start)));
+    let lane = store.lanes().into_iter().find(|lane| lane.id == event.lane);
+    fact("lane", lane.map_or(format!("{}", event.lane.0), |lane| format!("{} (thread {})", lane.name, lane.thread)));
+    if let Some(site) = store.site(event.site) {
+        // Paths lose their middle, never their end.
+        let room = columns.saturating_sub(NAME);
+        fact("site", shorten(&clean(&site.path), room));
+        fact("at", shorten(&clean(&format!("{}:{}", site.file, site.lines.0)), room));
+    }
+    fact("event", event.id.to_string());
+    rows
+}
+
+/// Minutes, seconds, and what follows down to the nanosecond: `03:41.207 113 042`.
+pub fn stamp(ns: u64) -> String {
+    let (s, ms, us) = (ns / 1_000_000_000, ns / 1_000_000 % 1000, ns / 1000 % 1000);
+    format!("{:02}:{:02}.{ms:03} {us:03} {:03}", s / 60, s % 60, ns % 1000)
+}
+
+/// The chain from the root down to the event; of a long one the two ends.
+fn chain(store: &Store, event: &Event) -> Vec<PaneRow> {
+    let mut ancestors = store.causes(event.id);
+    let mut chain: Vec<Event> = ancestors.by_ref().take(200).collect();
+    let origin = if chain.len() < 200 { causes::origin(ancestors.origin(), false) } else { None };
+    chain.reverse();
+    let mut rows: Vec<PaneRow> = origin.map(|text| PaneRow::plain(What::Note(text))).into_iter().collect();
+    let hidden = if chain.len() > 6 { 2..chain.len() - 3 } else { 0..0 };
+    let mut depth = 0;
+    for (at, &cause) in chain.iter().enumerate() {
+        if hidden.contains(&at) {
+            if at == hidden.start {
+                rows.push(PaneRow { guide: indent(depth), what: What::Note(format!("… {} more …", hidden.len())) });
+                depth += 1;
+            }
+            continue;
+        }
+        rows.push(PaneRow { guide: indent(depth), what: What::Event(cause) });
+        depth += 1;
+    }
+    rows.push(PaneRow { guide: indent(depth), what: What::Here(*event) });
+    rows
+}
+
+fn indent(depth: usize) -> String {
+    if depth == 0 { String::new() } else { format!("{}└ ", "  ".repeat(depth - 1)) }
+}
+
+fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
+    match (event.span, event.outcome) {
+        (_, Outcome::Running) => match store.is_live() {
+            true => "it still runs".into(),
+            false => "it never ended: the program was here".into(),
+        },
+        (_, Outcome::Instant) => "an instant".into(),
+        (Some(span), _) => {
+            let total = duration(store.span_ns(span));
+            match effects {
+                Some(effects) => {
+                    let own = duration(store.span_ns(span.saturating_sub(effects.ticks)));
+                    format!("{} (self {})", total.trim_start(), own.trim_start())
+                }
+                None => total.trim_start().into(),
+            }
+        }
+        (None, Outcome::Moved) => "longer than the window: see the tallies".into(),
+        (None, _) => "not timed".into(),
+    }
+}
+
+/// A name and a value, on as many lines as the value takes.
+fn wrap(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
+    let columns = columns.max(8);
+    let value = clean(value);
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for c in value.chars() {
+        let wide = width(c.encode_utf8(&mut [0; 4]));
+        if used + wide > columns {
+            lines.push(String::new());
+            used = 0;
+        }
+        used += wide;
+        lines.last_mut().expect("there is always a line").push(c);
+    }
+    if lines.len() > LINES {
+        lines.truncate(LINES);
+        lines.last_mut().expect("there is always a line").push('…');
+    }
+    let mut lines = lines.into_iter();
+    rows.push(PaneRow::plain(What::Fact(name, lines.next().unwrap_or_default())));
+    rows.extend(lines.map(|line| PaneRow::plain(What::More(line))));
+}

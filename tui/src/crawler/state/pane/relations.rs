@@ -1,0 +1,134 @@
+//! What the domain said about its subjects: siblings and parents, and the siblings of the event itself.
+
+use std::collections::HashSet;
+
+use metaspy_core::{Event, Store, Subject};
+
+use super::{PaneRow, What, guide};
+use crate::text::grouped;
+
+/// The relation from a subject to what it belongs to.
+const OWNER: &str = "owner";
+/// The relation between subjects side by side.
+const SIBLING: &str = "sibling";
+/// Rows of one kind at most.
+const SHOWN: usize = 100;
+/// Owners that are followed upwards at most.
+const DEPTH: usize = 64;
+
+/// The other effects of the event's cause, and the subjects beside its subject.
+pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
+    let mut rows = Vec::new();
+    if let Some(subject) = event.subject {
+        let siblings = siblings_of(store, subject);
+        if !siblings.is_empty() {
+            rows.push(PaneRow::plain(What::Title(format!("subjects beside it  {}", grouped(siblings.len() as u64)))));
+            rows.extend(siblings.iter().take(SHOWN).map(|&subject| PaneRow::plain(What::Subject(subject))));
+            rows.extend(more(siblings.len()));
+            rows.push(PaneRow::plain(What::Blank));
+        }
+    }
+    match event.cause {
+        None => rows.push(PaneRow::plain(What::Note("a root: it has no cause to share".into()))),
+        Some(cause) => {
+            let ids = store.effects(cause);
+            rows.push(PaneRow::plain(What::Title(format!("effects of the same cause  {}", grouped(ids.len() as u64)))));
+            // Those around the event, not the first of many.
+            let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
+            let from = at.saturating_sub(SHOWN / 2);
+            let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
+            let row = |other: Event| if other.id == event.id { What::Here(other) } else { What::Event(other) };
+            rows.extend(events.map(row).map(PaneRow::plain));
+            rows.extend(more(ids.len()));
+        }
+    }
+    rows
+}
+
+/// The chain of owners, and every other relation of the subject.
+pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
+    let Some(subject) = event.subject else {
+        return vec![PaneRow::plain(What::Note("this event is about no subject".into()))];
+    };
+    let relations = store.relations_of(subject);
+    if relations.is_empty() {
+        let text = "the domain told no relations of it; ← goes to the event's cause";
+        return vec![PaneRow::plain(What::Note(text.into()))];
+    }
+    let mut rows = Vec::new();
+    let owners = owners(store, subject);
+    if !owners.is_empty() {
+        rows.push(PaneRow::plain(What::Title("owners".into())));
+        // From the outermost inwards, as trees are drawn.
+        for (depth, &owner) in owners.iter().rev().chain([&subject]).enumerate() {
+            rows.push(PaneRow { guide: guide(depth.min(8), std::iter::empty()), what: What::Subject(owner) });
+        }
+    }
+    let mut named: Vec<(String, Subject)> = (relations.iter())
+        .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
+        .map(|relation| match relation.from == subject {
+            true => (format!("{} →", relation.name), relation.to),
+            false => (format!("← {}", relation.name), relation.from),
+        })
+        .collect();
+    named.sort();
+    let mut last = None;
+    for (at, (name, other)) in named.iter().enumerate() {
+        if last != Some(name) {
+            let count = named.iter().filter(|(other, _)| other == name).count();
+            if !rows.is_empty() {
+                rows.push(PaneRow::plain(What::Blank));
+            }
+            rows.push(PaneRow::plain(What::Title(format!("{name}  {}", grouped(count as u64)))));
+            last = Some(name);
+        }
+        if at >= SHOWN {
+            rows.extend(more(named.len()));
+            break;
+        }
+        rows.push(PaneRow::plain(What::Subject(*other)));
+    }
+    rows
+}
+
+fn siblings_of(store: &Store, subject: Subject) -> Vec<Subject> {
+    let mut seen = HashSet::from([subject]);
+    let mut siblings = Vec::new();
+    for relation in store.relations_of(subject) {
+        let others = match relation.name.as_str() {
+            SIBLING if relation.from == subject => vec![relation.to],
+            SIBLING => vec![relation.from],
+            OWNER if relation.from == subject => owned_by(store, relation.to),
+            _ => continue,
+        };
+        siblings.extend(others.into_iter().filter(|&other| seen.insert(other)));
+    }
+    siblings.sort();
+    siblings
+}
+
+fn owned_by(store: &Store, owner: Subject) -> Vec<Subject> {
+    let relations = store.relations_of(owner).into_iter();
+    relations.filter(|relation| relation.name == OWNER && relation.to == owner).map(|relation| relation.from).collect()
+}
+
+/// The owner, its owner, and so on.
+fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
+    let mut owners = Vec::new();
+    let mut at = subject;
+    while owners.len() < DEPTH {
+        let relations = store.relations_of(at);
+        let Some(owner) = relations.iter().find(|relation| relation.name == OWNER && relation.from == at) else { break };
+        if owner.to == subject || owners.contains(&owner.to) {
+            break;
+        }
+        owners.push(owner.to);
+        at = owner.to;
+    }
+    owners
+}
+
+fn more(count: usize) -> Option<PaneRow> {
+    let more = count.checked_sub(SHOWN + 1)? + 1;
+    Some(PaneRow::plain(What::Note(format!("… and {} more", grouped(more as u64)))))
+}

@@ -1,0 +1,95 @@
+//! What comes back from beside the screen changes the state.
+
+use metaspy_core::store::By;
+
+use super::Crawler;
+use super::list::Side;
+use super::pane::Tab;
+use crate::crawler::jobs::{Answer, Slot};
+use crate::crawler::worker::Reply;
+
+impl Crawler {
+    /// Takes a reply in, unless something newer was ordered meanwhile.
+    pub fn accept(&mut self, reply: Reply) {
+        if self.waiting.get(&reply.slot).is_none_or(|&(number, _)| number != reply.number) {
+            return;
+        }
+        self.waiting.remove(&reply.slot);
+        match reply.answer {
+            Some(answer) => self.take_in(answer),
+            None => self.failed(reply.slot),
+        }
+        self.view.list.trim();
+        self.settle();
+    }
+
+    fn take_in(&mut self, answer: Answer) {
+        let selected = self.view.list.selected;
+        let id = selected.map(|event| event.id);
+        match answer {
+            Answer::Rows(side, page) => {
+                let view = &mut self.view;
+                view.list.accept(side, &page);
+                view.list.fill(&self.store, &view.filter);
+                if side == Side::After && self.view.list.follow {
+                    self.view.list.refresh(&self.store, &self.view.filter);
+                }
+            }
+            Answer::Search(Some(event)) => self.go_to(event),
+            Answer::Search(None) => self.message = Some(format!("`{}` stands nowhere further on", self.searched)),
+            Answer::Effects(of, effects) if Some(of) == id => {
+                let first = self.view.pane.effects.replace(effects).is_none();
+                self.view.pane.write(&self.store, selected.as_ref());
+                if first {
+                    self.aim();
+                }
+            }
+            Answer::Same(of, events) if Some(of) == id => {
+                let at = events.iter().position(|event| event.id == of);
+                let first = self.view.pane.same.is_none();
+                self.view.pane.same = Some(events);
+                self.view.pane.write(&self.store, selected.as_ref());
+                if let (Some(at), true, Tab::Same) = (at, first, self.view.pane.tab) {
+                    // Below the title.
+                    self.view.pane.select(at + 1);
+                }
+            }
+            Answer::Effects(..) | Answer::Same(..) => {}
+            Answer::Index(index) => {
+                self.index = index.or(self.index.take());
+                if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects) {
+                    self.order_pane();
+                }
+            }
+            Answer::Table(table) => {
+                let now_ns = self.now_ns;
+                let view = match table.by {
+                    By::Site => &mut self.view.sites,
+                    _ => &mut self.view.subjects,
+                };
+                view.accept(table, now_ns);
+            }
+            Answer::Sorted(rows) => {
+                if let Some((table, _)) = self.view.table() {
+                    table.rows = Some(rows);
+                }
+            }
+            Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
+            Answer::Count(count) => self.view.count = Some(count),
+        }
+    }
+
+    /// Nothing came of an order that was not stopped from here: its thread failed.
+    fn failed(&mut self, slot: Slot) {
+        let what = match slot {
+            Slot::Rows | Slot::Search => "the search",
+            Slot::Pane | Slot::Index => "the look at the effects",
+            Slot::Table => "the table",
+            Slot::Count => "the count",
+        };
+        if slot == Slot::Rows {
+            self.view.list.give_up();
+        }
+        self.message = Some(format!("{what} failed; `metaspy verify` says whether the recording is damaged"));
+    }
+}

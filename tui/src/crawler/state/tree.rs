@@ -1,0 +1,65 @@
+//! Indentation by cause, for the rows that are seen.
+
+use std::collections::HashMap;
+
+use metaspy_core::store::Filter;
+use metaspy_core::{Event, EventId, Store};
+
+use super::list::Row;
+
+/// Causes that are followed upwards at most, so that a deep recursion costs no frame.
+const DEPTH: usize = 48;
+
+/// What stands before the text of each row: `│ ├ `.
+///
+/// A row is indented by its causes that pass the filter, less what all rows have in common.
+pub fn guides(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
+    let mut known = HashMap::new();
+    for row in rows {
+        known.insert(row.event.id, row.event);
+    }
+    let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, filter, &mut known, row.event)).collect();
+    let common = paths.iter().map(Vec::len).min().unwrap_or(0);
+    (0..rows.len()).map(|at| guide(&paths, at, common)).collect()
+}
+
+/// The causes of an event that pass the filter, farthest first, and the event itself.
+fn path(store: &Store, filter: &Filter, known: &mut HashMap<EventId, Event>, event: Event) -> Vec<EventId> {
+    let mut path = vec![event.id];
+    let mut next = event.cause;
+    for _ in 0..DEPTH {
+        let Some(id) = next else { break };
+        let cause = match known.get(&id) {
+            Some(cause) => *cause,
+            None => match store.event(id) {
+                Some(cause) => *known.entry(id).or_insert(cause),
+                None => break,
+            },
+        };
+        if filter.matches(store, &cause) {
+            path.push(id);
+        }
+        next = cause.cause;
+    }
+    path.reverse();
+    path
+}
+
+fn guide(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
+    let own = &paths[at];
+    let mut text = String::new();
+    for level in common..own.len() {
+        let parent = &own[..level];
+        // Another child of the same parent comes below: the line goes on to it.
+        let goes_on = paths[at + 1..].iter().any(|other| {
+            other.len() > level && other[..level] == *parent && other[level] != own[level]
+        });
+        text.push_str(match (level + 1 == own.len(), goes_on) {
+            (true, true) => "├ ",
+            (true, false) => "└ ",
+            (false, true) => "│ ",
+            (false, false) => "  ",
+        });
+    }
+    text
+}

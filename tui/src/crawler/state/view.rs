@@ -1,0 +1,112 @@
+//! What a reader looks at, whole: a walk keeps it, and `Backspace` brings it back as it was.
+
+use metaspy_core::store::{By, Filter};
+
+use super::lanes::LanesView;
+use super::list::EventList;
+use super::pane::Pane;
+use super::table::TableView;
+use crate::crawler::command::Screen;
+use crate::crawler::layout::Layout;
+
+/// Views that are kept.
+const KEPT: usize = 200;
+
+/// A view on a recording.
+#[derive(Clone)]
+pub struct View {
+    /// The screen that is open.
+    pub screen: Screen,
+    /// What is let through.
+    pub filter: Filter,
+    /// Events that pass the filter, once they are counted.
+    pub count: Option<u64>,
+    /// The list of events.
+    pub list: EventList,
+    /// The right pane.
+    pub pane: Pane,
+    /// The table of subjects.
+    pub subjects: TableView,
+    /// The table of sites.
+    pub sites: TableView,
+    /// The lanes.
+    pub lanes: LanesView,
+}
+
+impl View {
+    /// The view that a screen of this size begins with.
+    pub fn new(width: u16, height: u16) -> Self {
+        let mut view = View {
+            screen: Screen::Events,
+            filter: Filter::all(),
+            count: None,
+            list: EventList::new(0),
+            pane: Pane::new(0, 0),
+            subjects: TableView::new(0),
+            sites: TableView::new(0),
+            lanes: LanesView::default(),
+        };
+        view.resize(width, height);
+        view
+    }
+
+    /// Fits it to a screen of this size.
+    pub fn resize(&mut self, width: u16, height: u16) {
+        let layout = Layout::new(width, height, self.pane.focused);
+        let rows = layout.body.inner().height as usize;
+        self.list.height = rows;
+        // The tabs take the pane's first row.
+        self.pane.height = rows.saturating_sub(1);
+        self.pane.width = Layout::new(width, height, true).pane.inner().width as usize;
+        // Head and foot of a table.
+        self.subjects.height = rows.saturating_sub(2);
+        self.sites.height = rows.saturating_sub(2);
+        self.lanes.height = rows.saturating_sub(1);
+    }
+
+    /// The open table, and by what it is grouped.
+    pub fn table(&mut self) -> Option<(&mut TableView, By)> {
+        match self.screen {
+            Screen::Subjects => Some((&mut self.subjects, By::Subject)),
+            Screen::Sites => Some((&mut self.sites, By::Site)),
+            Screen::Events | Screen::Lanes => None,
+        }
+    }
+}
+
+/// The views behind and before the one that is open.
+#[derive(Clone, Default)]
+pub struct History {
+    past: Vec<View>,
+    future: Vec<View>,
+}
+
+impl History {
+    /// A walk leaves `view`.
+    pub fn leave(&mut self, view: &View) {
+        self.future.clear();
+        self.past.push(view.clone());
+        if self.past.len() > KEPT {
+            self.past.remove(0);
+        }
+    }
+
+    /// The view before `view`, which becomes the one to come forward to.
+    pub fn back(&mut self, view: &View) -> Option<View> {
+        let past = self.past.pop()?;
+        self.future.push(view.clone());
+        Some(past)
+    }
+
+    /// Undoes a step back.
+    pub fn forward(&mut self, view: &View) -> Option<View> {
+        let future = self.future.pop()?;
+        self.past.push(view.clone());
+        Some(future)
+    }
+
+    /// How many steps back there are.
+    pub fn depth(&self) -> usize {
+        self.past.len()
+    }
+}

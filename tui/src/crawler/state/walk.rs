@@ -1,0 +1,155 @@
+//! Walks: from an event to its cause, its effects, its subject, and back.
+
+use metaspy_core::store::{Filter, Position};
+use metaspy_core::{Event, EventId, Subject};
+
+use super::pane::{Tab, What};
+use super::view::View;
+use super::{Crawler, Outside};
+use crate::crawler::command::Screen;
+use crate::crawler::jobs::Job;
+
+/// Events that are looked at for the nearest one of a subject: within a frame.
+const BUDGET: usize = 200_000;
+
+impl Crawler {
+    /// Goes to an event, wherever it stands, and remembers where from.
+    pub fn go_to(&mut self, event: Event) {
+        self.history.leave(&self.view);
+        self.view.screen = Screen::Events;
+        if !self.view.filter.matches(&self.store, &event) {
+            self.message = Some(format!("filter `{}` put aside; Backspace brings it back", self.view.filter.text()));
+            self.view.filter = Filter::all();
+            self.view.count = None;
+            // What stands around it is another list now.
+            self.view.list.rows.clear();
+        }
+        self.view.list.load_around(&self.store, &self.view.filter, event);
+    }
+
+    fn go_to_id(&mut self, id: EventId) {
+        match self.store.event(id) {
+            Some(event) => self.go_to(event),
+            None => self.message = Some(format!("event {id} left the window: only its count is known")),
+        }
+    }
+
+    pub(super) fn go_to_cause(&mut self) {
+        let Some(event) = self.view.list.selected else { return };
+        match event.cause {
+            Some(cause) => self.go_to_id(cause),
+            None => self.message = Some("a root: no recorded event caused it".into()),
+        }
+    }
+
+    /// Into the tree of effects; there, on to the event of the row.
+    pub(super) fn go_to_effects(&mut self) {
+        if self.view.pane.focused && self.view.pane.tab == Tab::Effects {
+            self.enter_pane_row();
+            return;
+        }
+        if self.view.list.selected.is_none() {
+            return;
+        }
+        self.view.pane.focused = true;
+        self.open_tab(Tab::Effects);
+    }
+
+    /// All events of the selected event's subject.
+    pub(super) fn go_to_subject(&mut self) {
+        match self.view.list.selected.map(|event| event.subject) {
+            Some(Some(subject)) => self.show_only(Filter::subject(subject)),
+            Some(None) => self.message = Some("this event is about no subject".into()),
+            None => {}
+        }
+    }
+
+    /// Does what the row under the pane's cursor stands for.
+    pub(super) fn enter_pane_row(&mut self) {
+        match self.view.pane.current().map(|row| row.what.clone()) {
+            Some(What::Event(event)) => self.go_to_id(event.id),
+            Some(What::Subject(subject)) => self.go_to_events_of(subject),
+            _ => {}
+        }
+    }
+
+    /// The nearest event of a subject before the selected one, else the first after it; in the tab of the same subject.
+    fn go_to_events_of(&mut self, subject: Subject) {
+        let filter = Filter::subject(subject);
+        let at = self.view.list.selected_id().map_or(Position::End, Position::Event);
+        let before = self.store.backward(at, &filter, 1, BUDGET).events;
+        let found = before.first().copied().or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
+        match found {
+            Some(event) => self.go_to(event),
+            None => self.message = Some("no event of it nearby; `f` with `subject:` looks through all".into()),
+        }
+    }
+
+    /// Shows the events that pass `filter` and nothing else, the selection staying if it passes.
+    pub(super) fn show_only(&mut self, filter: Filter) {
+        self.history.leave(&self.view);
+        self.view.screen = Screen::Events;
+        self.set_filter(filter);
+    }
+
+    /// Changes the filter, and looks again at whatever is open.
+    pub(super) fn set_filter(&mut self, filter: Filter) {
+        self.view.filter = filter;
+        self.view.count = None;
+        let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
+        match list.selected.filter(|event| filter.matches(store, event)) {
+            Some(event) => {
+                list.rows.clear();
+                list.load_around(store, filter, event);
+            }
+            None if list.follow => list.load_end(store, filter),
+            None => list.load_start(store, filter),
+        }
+        if !filter.is_all() {
+            let filter = filter.clone();
+            self.order(Job::Count { filter });
+        }
+        self.stop_rows();
+        (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
+        self.order_screen();
+    }
+
+    pub(super) fn go_back(&mut self) {
+        match self.history.back(&self.view) {
+            Some(view) => self.restore(view),
+            None => self.message = Some("this is where you began".into()),
+        }
+    }
+
+    pub(super) fn go_forward(&mut self) {
+        match self.history.forward(&self.view) {
+            Some(view) => self.restore(view),
+            None => self.message = Some("there is nothing further on".into()),
+        }
+    }
+
+    fn restore(&mut self, view: View) {
+        self.view = view;
+        self.stop_rows();
+        self.view.resize(self.size.0, self.size.1);
+        self.order_pane();
+        self.order_screen();
+    }
+
+    /// Opens the source of the selected event, or of the site under the cursor.
+    pub(super) fn open_source(&mut self) -> Option<Outside> {
+        let site = match self.view.screen {
+            Screen::Events => self.view.list.selected.map(|event| event.site),
+            Screen::Lanes => self.view.lanes.current().and_then(|row| row.last).map(|event| event.site),
+            _ => self.view.table().and_then(|(table, _)| table.current()).and_then(|row| row.site),
+        };
+        let site = site.and_then(|site| self.store.site(site));
+        match site {
+            Some(site) if !site.file.is_empty() => Some(Outside::Edit { file: site.file.clone(), line: site.lines.0 }),
+            _ => {
+                self.message = Some("no source is known for this".into());
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The terminal: taken over while a guard lives, and given back however that ends.
+
+use std::io::{self, Stdout, stdout};
+use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::Show;
+use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+
+/// Whether the terminal is taken, so that it is given back once.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// The terminal as the crawler's screen. Dropping it gives the terminal back; so does a panic.
+pub struct Screen {
+    /// What is drawn on.
+    pub terminal: Terminal<CrosstermBackend<Stdout>>,
+}
+
+impl Screen {
+    /// Takes the terminal.
+    pub fn take() -> io::Result<Screen> {
+        give_back_on_panic();
+        enter()?;
+        match Terminal::new(CrosstermBackend::new(stdout())) {
+            Ok(terminal) => Ok(Screen { terminal }),
+            Err(error) => {
+                give_back();
+                Err(error)
+            }
+        }
+    }
+
+    /// Gives the terminal to something else while it runs: an editor.
+    pub fn lend<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
+        give_back();
+        let value = run();
+        enter()?;
+        self.terminal.clear()?;
+        Ok(value)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn enter() -> io::Result<()> {
+    TAKEN.store(true, SeqCst);
+    enable_raw_mode().and_then(|()| execute!(stdout(), EnterAlternateScreen, EnableMouseCapture)).inspect_err(|_| give_back())
+}
+
+fn give_back() {
+    if TAKEN.swap(false, SeqCst) {
+        // There is nobody left to tell if this fails.
+        let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// A panic's message must not be written into a screen that is about to vanish.
+///
+/// Work beside the screen may panic without ending the crawler: its thread says nothing, and its order is answered
+/// with "failed".
+fn give_back_on_panic() {
+    static ONCE: AtomicBool = AtomicBool::new(false);
+    if ONCE.swap(true, SeqCst) {
+        return;
+    }
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        let beside = std::thread::current().name().is_some_and(|name| name.starts_with(super::worker::THREAD));
+        if !beside {
+            give_back();
+            before(panic);
+        }
+    }));
+}

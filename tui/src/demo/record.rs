@@ -1,0 +1,54 @@
+//! The story, recorded without a screen.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use metaspy_core::Recording;
+use metaspy_core::recording::{self, Policy};
+
+use super::story::{self, End};
+use crate::cli::{self, By, Limits};
+use crate::exit::{Ended, say};
+use crate::report;
+use crate::text::{grouped, short};
+
+/// How long a recording runs that was given no end.
+const SECONDS: f64 = 5.0;
+
+/// Records the story into a file and prints a summary.
+pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
+    let page = story::open(page)?;
+    if file.exists() && !recording::is_recording(file) {
+        return Err(say(format!("{} is there and is no recording; it is left as it is, choose another name", file.display())));
+    }
+    let policy = match limits.policy {
+        cli::Policy::Newest => Policy::KeepNewest,
+        cli::Policy::Oldest => Policy::KeepOldest,
+        cli::Policy::Grow => Policy::Grow,
+    };
+    let builder = Recording::file(file).policy(policy);
+    let builder = limits.budget.into_iter().fold(builder, |builder, budget| builder.budget(budget));
+    builder.guarded(true).start()?;
+    let seconds = limits.seconds.or(limits.events.is_none().then_some(SECONDS));
+    let end = End { time: seconds.map(Duration::from_secs_f64), events: limits.events, hurry: true, ..End::default() };
+    let (name, elements) = (page.name().to_owned(), page.elements());
+    let began = Instant::now();
+    story::run(page, end)?;
+    let took = began.elapsed();
+    writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
+    let report = cli::Report {
+        source: file.to_owned(),
+        by: By::Site,
+        top: None,
+        all: false,
+        filter: None,
+        fail_if: Vec::new(),
+        json: false,
+    };
+    let ended = report::run(&report, out)?;
+    let bytes = std::fs::metadata(file).map_or(0, |meta| meta.len());
+    writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(bytes), file.display())?;
+    Ok(ended)
+}

@@ -1,0 +1,122 @@
+//! The story itself: a page that changes and is laid out, with a profiler on it.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy_core::{Profiler, Recording};
+use metaspy_layout_story::page::Limits as PageLimits;
+use metaspy_layout_story::{Page, STACK, Story, Until};
+
+use crate::exit::{Ended, say};
+
+/// The same story each time.
+const SEED: u64 = 1;
+/// Frames a second of a story that somebody looks at.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// When a story ends.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    /// After so long.
+    pub time: Option<Duration>,
+    /// After so many events.
+    pub events: Option<u64>,
+    /// When this is set.
+    pub stop: Arc<AtomicBool>,
+    /// Whether it runs as fast as it can; else at the pace of a screen.
+    pub hurry: bool,
+}
+
+/// Every site of the story.
+struct Everything;
+
+impl Instrumenter for Everything {
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+        session.arm_selected(&"metaspy_layout_story::**".parse()?, &Arming::all(Mode::Full))?;
+        Ok(Hooks::none())
+    }
+}
+
+/// Opens the page: what is wrong with it is said before anything is recorded.
+pub fn open(page: Option<&Path>) -> Result<Page> {
+    match page {
+        None => Ok(Page::shipped()),
+        Some(path) => Page::open(path, PageLimits::default()).map_err(|error| {
+            let (name, text) = (path.display().to_string(), error.to_string());
+            say(if text.contains(&name) { text } else { format!("{name}: {text}") })
+        }),
+    }
+}
+
+/// Runs the story on a page into the recording of this process.
+pub fn run(page: Page, end: End) -> Result<()> {
+    let recording = Recording::current()?;
+    let installed = Profiler::new("layout").observe(Everything).relation("owner").relation("sibling").install()?;
+    // The layout of a deep page needs more stack than a thread is given.
+    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(move || -> Result<()> {
+        let mut story = Story::open(&page, SEED)?;
+        let mut goal = Goal::new(end.events);
+        let mut next = Instant::now();
+        let until = Until { time: end.time, stop: Some(&end.stop), ..Until::default() };
+        story.run(until, |_| {
+            if !end.hurry {
+                next += FRAME;
+                std::thread::sleep(next.saturating_duration_since(Instant::now()));
+                next = next.max(Instant::now() - FRAME);
+            }
+            goal.frame(&recording)
+        })?;
+        Ok(())
+    })?;
+    let ended = story.join().map_err(|_| say("the story panicked; its recording is kept"))?;
+    drop(installed);
+    recording.close();
+    ended
+}
+
+/// Runs the story until standard input is closed: until whoever started this process is gone.
+pub fn attended(page: Option<&Path>) -> Result<Ended> {
+    let page = open(page)?;
+    let end = End::default();
+    let stop = Arc::clone(&end.stop);
+    std::thread::spawn(move || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        stop.store(true, Relaxed);
+    });
+    run(page, end)?;
+    Ok(Ended::Fine)
+}
+
+/// A number of events to reach. Looking costs more than a frame, so it looks ever more often as it comes near.
+struct Goal {
+    events: Option<u64>,
+    frames: u64,
+    look_at: u64,
+}
+
+impl Goal {
+    fn new(events: Option<u64>) -> Self {
+        Goal { events, frames: 0, look_at: 1 }
+    }
+
+    fn frame(&mut self, recording: &Recording) -> ControlFlow<()> {
+        let Some(goal) = self.events else { return ControlFlow::Continue(()) };
+        self.frames += 1;
+        if self.frames < self.look_at {
+            return ControlFlow::Continue(());
+        }
+        let emitted = recording.store().totals().emitted;
+        if emitted >= goal {
+            return ControlFlow::Break(());
+        }
+        let per_frame = (emitted / self.frames).max(1);
+        self.look_at = self.frames + ((goal - emitted) / per_frame / 2).clamp(1, 1000);
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,12 @@
+#![forbid(unsafe_code)]
+//! The event crawler, and the `metaspy` command.
+
+pub mod cli;
+pub mod commands;
+pub mod crawler;
+pub mod demo;
+pub mod exit;
+pub mod live;
+pub mod report;
+pub mod text;
+pub mod verify;

@@ -1,0 +1,189 @@
+//! `--fail-if`: a measure of what passes a filter, compared with a number.
+//!
+//! `count(site:measure) > 1000`, `max(site:frame) > 16ms`: MEASURE(FILTER) OPERATOR NUMBER.
+
+use std::fmt;
+use std::str::FromStr;
+
+use metaspy_core::Store;
+use metaspy_core::store::{By, Filter, Scope};
+
+use crate::text::{duration, grouped, parse_duration_ns, parse_number};
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Calls.
+    Count,
+    /// Time, with what was called.
+    Total,
+    /// The longest time.
+    Max,
+    /// Time, without what was called.
+    SelfTime,
+}
+
+/// How it is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operator {
+    /// `>`
+    More,
+    /// `>=`
+    AtLeast,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `==` or `=`
+    Equal,
+    /// `!=`
+    Unequal,
+}
+
+/// A condition under which a report fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    /// What is measured.
+    pub quantity: Quantity,
+    /// Of which events.
+    pub filter: Filter,
+    /// How it is compared.
+    pub operator: Operator,
+    /// With what: a number of calls, or ns.
+    pub limit: u64,
+}
+
+const OPERATORS: [(&str, Operator); 7] = [
+    (">=", Operator::AtLeast),
+    ("<=", Operator::AtMost),
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    (">", Operator::More),
+    ("<", Operator::Less),
+    ("=", Operator::Equal),
+];
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let help = "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
+        let wrong = |what: String| format!("`{text}` is no condition: {what}; {help}");
+        let (name, rest) = text.split_once('(').ok_or_else(|| wrong("a filter in parentheses is missing".into()))?;
+        let (filter, rest) = rest.rsplit_once(')').ok_or_else(|| wrong("the `)` is missing".into()))?;
+        let quantity = match name.trim() {
+            "count" => Quantity::Count,
+            "total" => Quantity::Total,
+            "max" => Quantity::Max,
+            "self" => Quantity::SelfTime,
+            other => return Err(wrong(format!("there is no `{other}`"))),
+        };
+        let rest = rest.trim();
+        let found = OPERATORS.iter().find_map(|(sign, operator)| Some((operator, rest.strip_prefix(sign)?.trim())));
+        let (&operator, number) = found.ok_or_else(|| wrong("a comparison is missing: > >= < <= == or !=".into()))?;
+        let limit = match quantity {
+            Quantity::Count => parse_number(number),
+            _ => parse_duration_ns(number),
+        };
+        let filter = match filter.trim() {
+            "" | "*" => Filter::all(),
+            filter => filter.parse().map_err(|error| wrong(format!("{error}")))?,
+        };
+        Ok(Condition { text: text.trim().to_owned(), quantity, filter, operator, limit: limit.map_err(wrong)? })
+    }
+}
+
+/// What a condition came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The condition, as it was written.
+    pub condition: String,
+    /// What was measured; ns for times. `None` where it is not known.
+    pub value: Option<u64>,
+    /// Whether the condition holds; `None` where that is not known.
+    pub holds: Option<bool>,
+    /// The value for people.
+    pub text: String,
+}
+
+impl Condition {
+    /// Measures and compares.
+    pub fn judge(&self, store: &Store, within: &Filter) -> Verdict {
+        let filter = within.clone().and(self.filter.clone());
+        let tally = store.tally(By::Site, &Scope { filter, ..Scope::default() });
+        let measures = || tally.rows.iter().map(|row| &row.measure);
+        let calls: u64 = measures().map(|measure| measure.count).sum();
+        let timed = calls == 0 || measures().any(|measure| measure.timed > 0);
+        let ticks = match self.quantity {
+            Quantity::Count => None,
+            Quantity::Total => Some(measures().map(|measure| measure.total_ticks).sum()),
+            Quantity::Max => Some(measures().map(|measure| measure.max_ticks).max().unwrap_or(0)),
+            Quantity::SelfTime => measures().filter(|measure| measure.count > 0).map(|measure| measure.self_ticks).sum(),
+        };
+        let value = match self.quantity {
+            Quantity::Count => Some(calls),
+            _ => ticks.filter(|_| timed).map(|ticks| store.span_ns(ticks)),
+        };
+        let text = match (value, self.quantity) {
+            (None, Quantity::SelfTime) => "self time is not known: some calls left the window".into(),
+            (None, _) => "it was not timed".into(),
+            (Some(count), Quantity::Count) => grouped(count),
+            (Some(ns), _) => duration(ns).trim_start().to_owned(),
+        };
+        Verdict { condition: self.text.clone(), value, holds: value.map(|value| self.operator.holds(value, self.limit)), text }
+    }
+}
+
+impl Operator {
+    fn holds(self, value: u64, limit: u64) -> bool {
+        match self {
+            Operator::More => value > limit,
+            Operator::AtLeast => value >= limit,
+            Operator::Less => value < limit,
+            Operator::AtMost => value <= limit,
+            Operator::Equal => value == limit,
+            Operator::Unequal => value != limit,
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = match self.holds {
+            Some(true) => "FAILED",
+            Some(false) => "ok",
+            None => "unknown",
+        };
+        write!(f, "{word}: {} (it is {})", self.condition, self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_read_as_it_is_said() {
+        let condition: Condition = "count(site:measure) > 1000".parse().unwrap();
+        assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Count, Operator::More, 1000));
+        let condition: Condition = "max( site:frame )>=16ms".parse().unwrap();
+        assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Max, Operator::AtLeast, 16_000_000));
+        assert_eq!("count(*) = 1_000".parse::<Condition>().unwrap().filter, Filter::all());
+    }
+
+    #[test]
+    fn what_is_no_condition_is_told_how_to_become_one() {
+        for (bad, word) in [
+            ("count", "parentheses"),
+            ("count(site:a", "`)`"),
+            ("sum(site:a) > 1", "`sum`"),
+            ("count(site:a) 1", "comparison"),
+            ("count(site:a) > many", "many"),
+            ("max(site:a) > 1 lightyear", "lightyear"),
+        ] {
+            let error = bad.parse::<Condition>().unwrap_err();
+            assert!(error.contains(word) && error.contains("site:frame"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The report for programs. `docs/report.md` describes it; what stands there stays.
+
+use std::io::{self, Write};
+
+use metaspy_core::Store;
+use metaspy_core::store::Ended;
+use serde::ser::{SerializeSeq, Serializer};
+use serde::Serialize;
+
+use super::condition::Verdict;
+use super::rows::{Key, Report, Row};
+use crate::cli::By;
+
+#[derive(Serialize)]
+struct Out<'a> {
+    format: u32,
+    program: &'a str,
+    state: &'static str,
+    by: &'static str,
+    emitted: u64,
+    events: u64,
+    folded: u64,
+    counted: u64,
+    lost: u64,
+    exact: bool,
+    row_count: usize,
+    rows: Rows<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionOut<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    missing: &'a [String],
+}
+
+#[derive(Serialize)]
+struct RowOut<'a> {
+    key: Option<KeyOut<'a>>,
+    label: Option<&'a str>,
+    kind: Option<&'a str>,
+    count: u64,
+    total_ns: Option<u64>,
+    self_ns: Option<u64>,
+    max_ns: Option<u64>,
+    timed: u64,
+    lost: u64,
+    failed: u64,
+    panicked: u64,
+    cancelled: u64,
+    running: u64,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum KeyOut<'a> {
+    Path(&'a str),
+    Number(u64),
+}
+
+#[derive(Serialize)]
+struct ConditionOut<'a> {
+    condition: &'a str,
+    value: Option<u64>,
+    failed: Option<bool>,
+}
+
+/// Rows are written one after the other: a million of them are never held twice.
+struct Rows<'a> {
+    store: &'a Store,
+    rows: &'a [Row],
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
+        for row in self.rows {
+            seq.serialize_element(&RowOut {
+                key: match &row.key {
+                    Key::Site(path) => Some(KeyOut::Path(path)),
+                    Key::Subject(key) => Some(KeyOut::Number(*key)),
+                    Key::None => None,
+                },
+                label: row.label.as_deref(),
+                kind: row.kind.as_deref(),
+                count: row.measure.count,
+                total_ns: row.total_ns(self.store),
+                self_ns: row.self_ns(self.store),
+                max_ns: row.max_ns(self.store),
+                timed: row.measure.timed,
+                lost: row.measure.lost,
+                failed: row.measure.failed,
+                panicked: row.measure.panicked,
+                cancelled: row.measure.cancelled,
+                running: row.measure.running,
+            })?;
+        }
+        seq.end()
+    }
+}
+
+/// Writes the report as one object, with the first `top` rows.
+pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
+    let totals = &report.totals;
+    let condition =
+        |verdict| { let Verdict { condition, value, holds, .. } = verdict; ConditionOut { condition, value: *value, failed: *holds } };
+    let object = Out {
+        format: 1,
+        program: &store.program().name,
+        state: match store.ended() {
+            Ended::Live => "live",
+            Ended::Closed => "closed",
+            _ => "killed",
+        },
+        by: match report.by {
+            By::Subject => "subject",
+            By::Site => "site",
+            By::Cause => "cause",
+        },
+        emitted: totals.emitted,
+        events: totals.stored,
+        folded: totals.folded,
+        counted: totals.counted,
+        lost: totals.lost + totals.unnamed,
+        exact: report.exact,
+        row_count: report.rows.len(),
+        rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
+        conditions: verdicts.iter().map(condition).collect(),
+        missing: store.missing(),
+    };
+    serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
+    writeln!(out)
+}

@@ -1,0 +1,56 @@
+//! `metaspy report`: what was counted, as text for people and as JSON for programs.
+
+pub mod condition;
+mod json;
+mod people;
+mod rows;
+
+use std::io::Write;
+
+use anyhow::Result;
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+
+use crate::cli;
+use crate::exit::{Ended, say};
+use crate::live;
+use condition::{Condition, Verdict};
+
+/// Rows for people who did not say how many.
+const TOP: usize = 20;
+
+/// Writes the report that was asked for.
+pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
+    // What was written wrongly is said before anything is opened.
+    let parsed: Result<Vec<Condition>, String> = asked.fail_if.iter().map(|text| text.parse()).collect();
+    let conditions = parsed.map_err(say)?;
+    let filter: Filter = match &asked.filter {
+        Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
+        None => Filter::all(),
+    };
+    let store = live::open_named(&asked.source)?;
+    check(&store, &filter)?;
+    for condition in &conditions {
+        check(&store, &condition.filter)?;
+    }
+    let report = rows::Report::new(&store, asked.by, &filter, asked.all);
+    let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
+    if asked.json {
+        let top = asked.top.map_or(usize::MAX, |top| top as usize);
+        json::write(out, &store, &report, top, &verdicts)?;
+    } else {
+        let top = if asked.all { usize::MAX } else { asked.top.map_or(TOP, |top| top as usize) };
+        people::write(out, &store, &report, top, &verdicts)?;
+    }
+    out.flush()?;
+    if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
+        return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
+    }
+    let failed = verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !store.missing().is_empty();
+    Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// A selector that no site of the recording matches is a mistake, not an empty report.
+fn check(store: &Store, filter: &Filter) -> Result<()> {
+    filter.check(store).map_err(|error| say(error.to_string()))
+}

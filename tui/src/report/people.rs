@@ -1,0 +1,120 @@
+//! The report for people: aligned, with one unit for each column.
+
+use std::io::{self, Write};
+
+use metaspy_core::Store;
+use metaspy_core::store::Ended;
+
+use super::condition::Verdict;
+use super::rows::{Key, Report, Row};
+use crate::cli::By;
+use crate::text::{Unit, clean, clock, fit, grouped, pad_left, shorten_path, width};
+
+/// Columns of a name at most.
+const NAME: usize = 44;
+
+/// Writes the report, with the first `top` rows.
+pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
+    summary(out, store, report)?;
+    let rows = &report.rows[..top.min(report.rows.len())];
+    if rows.is_empty() {
+        writeln!(out, "\nNothing to count: {}", if report.totals.emitted == 0 { "nothing was recorded" } else { "no event passes" })?;
+    } else {
+        writeln!(out)?;
+        table(out, store, report.by, rows)?;
+    }
+    let more = report.rows.len() - rows.len();
+    if more > 0 {
+        writeln!(out, "… and {} more: --top N or --all shows them", grouped(more as u64))?;
+    }
+    if report.never > 0 {
+        let what = match report.by {
+            By::Subject => "labelled subjects were never observed",
+            _ => "sites were never called",
+        };
+        writeln!(out, "{} {what}: --all lists them", grouped(report.never as u64))?;
+    }
+    for verdict in verdicts {
+        writeln!(out, "{verdict}")?;
+    }
+    for text in store.missing() {
+        writeln!(out, "damaged: {}", clean(text))?;
+    }
+    for note in store.notes() {
+        writeln!(out, "note: {}", clean(note))?;
+    }
+    Ok(())
+}
+
+/// What the recording is, and what to distrust.
+pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
+    let totals = &report.totals;
+    let header = store.header();
+    let state = match store.ended() {
+        Ended::Live => "live",
+        Ended::Closed => "closed",
+        _ => "killed",
+    };
+    let whole = clock(store.time_ns(header.last_tick));
+    writeln!(out, "{}  {state}  {whole}  process {}", clean(&store.program().name), header.pid)?;
+    let mut parts = vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
+    if totals.folded > 0 {
+        parts.push(format!("{} folded into the tallies", grouped(totals.folded)));
+    }
+    if totals.counted > 0 {
+        parts.push(format!("{} counted without an event", grouped(totals.counted)));
+    }
+    parts.push(format!("{} lost", grouped(totals.lost + totals.unnamed)));
+    let exact = if report.exact { "exact" } else { "about: it is being written" };
+    writeln!(out, "{}  ({exact})", parts.join(", "))
+}
+
+fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Result<()> {
+    let name = |row: &Row| match &row.key {
+        Key::Site(path) => shorten_path(&clean(path), NAME),
+        _ => clean(row.label.as_deref().unwrap_or("(about nobody)")).into_owned(),
+    };
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let title = match by {
+        By::Subject => "subject",
+        By::Site => "site",
+        By::Cause => "root cause",
+    };
+    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
+    let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
+    let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
+    let unit = |of: fn(&Row, &Store) -> Option<u64>| Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
+    let times: [(&str, fn(&Row, &Store) -> Option<u64>); 3] =
+        [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
+    let times = times.map(|(name, of)| (name, of, unit(of)));
+    write!(out, "{}  {}  {}", fit(title, columns), fit("kind", kinds), pad_left("count", 13))?;
+    for (name, _, unit) in &times {
+        write!(out, "  {}", pad_left(&format!("{name} {}", unit.sign()), 10))?;
+    }
+    writeln!(out)?;
+    for (row, name) in rows.iter().zip(&names) {
+        let count = grouped(row.measure.count);
+        write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
+        for (_, of, unit) in &times {
+            let text = of(row, store).map_or("–".into(), |ns| unit.write(ns));
+            write!(out, "  {}", pad_left(&text, 10))?;
+        }
+        writeln!(out, "{}", outcomes(row))?;
+    }
+    Ok(())
+}
+
+/// What went wrong, if anything did.
+fn outcomes(row: &Row) -> String {
+    let measure = &row.measure;
+    let words = [
+        (measure.failed, "failed"),
+        (measure.panicked, "panicked"),
+        (measure.cancelled, "cancelled"),
+        (measure.running, "running"),
+        (measure.lost, "lost"),
+    ];
+    let words = words.iter().filter(|(count, _)| *count > 0);
+    let text: Vec<String> = words.map(|&(count, word)| format!("{} {word}", grouped(count))).collect();
+    if text.is_empty() { String::new() } else { format!("  {}", text.join(", ")) }
+}

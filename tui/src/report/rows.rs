@@ -1,0 +1,130 @@
+//! The rows of a report.
+
+use std::collections::HashSet;
+
+use metaspy_core::store::{Filter, Measure, Scope, Totals};
+use metaspy_core::{SiteId, Store, Subject, store};
+
+use crate::cli::By;
+use crate::text::short_path;
+
+/// The kind of the subjects that share the row of the others of their site.
+const OTHERS: u16 = u16::MAX;
+
+/// What was counted, by what was asked for.
+pub struct Report {
+    /// One row for each of these.
+    pub by: By,
+    /// What was emitted and where it went.
+    pub totals: Totals,
+    /// Whether every number is exact.
+    pub exact: bool,
+    /// The rows, the most frequent first.
+    pub rows: Vec<Row>,
+    /// Sites or labelled subjects to which nothing happened, if they are not among the rows.
+    pub never: usize,
+}
+
+/// A row.
+pub struct Row {
+    /// What it is about.
+    pub key: Key,
+    /// Its name for people: the subject's label, the last part of the site's path.
+    pub label: Option<String>,
+    /// The kind of the site or of the subject.
+    pub kind: Option<String>,
+    /// What was counted and timed.
+    pub measure: Measure,
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The path of a site.
+    Site(String),
+    /// The key of a subject.
+    Subject(u64),
+    /// Nobody, or what is no longer known.
+    None,
+}
+
+impl Report {
+    /// Counts.
+    pub fn new(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+        let tallied = match by {
+            By::Subject => store::By::Subject,
+            By::Site => store::By::Site,
+            By::Cause => store::By::RootCause,
+        };
+        let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
+        let row = |row: &store::TallyRow| match by {
+            By::Subject => subject_row(store, row.subject, row.measure),
+            By::Site | By::Cause => site_row(store, row.site, row.measure),
+        };
+        let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
+        rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
+        // Under a filter, that nothing passes says nothing about a site.
+        let silent = if filter.is_all() { silent(store, by, &tally.rows) } else { Vec::new() };
+        let never = if all { 0 } else { silent.len() };
+        if all {
+            rows.extend(silent);
+        }
+        let totals = store.totals();
+        Report { by, exact: totals.exact && tally.exact, totals, rows, never }
+    }
+}
+
+/// Rows of those to whom nothing happened.
+fn silent(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+    match by {
+        By::Site => {
+            let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
+            let sites = store.sites().iter().filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
+            sites.map(|site| site_row(store, Some(site.id), Measure::default())).collect()
+        }
+        By::Subject => {
+            let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
+            let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
+            labelled.map(|(subject, _)| subject_row(store, Some(subject), Measure::default())).collect()
+        }
+        By::Cause => Vec::new(),
+    }
+}
+
+fn site_row(store: &Store, site: Option<SiteId>, measure: Measure) -> Row {
+    let Some(id) = site else {
+        return Row { key: Key::None, label: Some("root left the window".into()), kind: None, measure };
+    };
+    let path = store.site_path(id).to_owned();
+    let label = Some(short_path(&path).to_owned());
+    let kind = store.site(id).map(|site| site.kind.name().to_owned());
+    Row { key: Key::Site(path), label, kind, measure }
+}
+
+fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row {
+    let Some(subject) = subject else {
+        return Row { key: Key::None, label: None, kind: None, measure };
+    };
+    if subject.kind.0 == OTHERS {
+        return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure };
+    }
+    let kind = store.kind(subject.kind).map(|kind| kind.name.clone());
+    Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure }
+}
+
+impl Row {
+    /// A time of the row in ns; `None` where nothing was timed.
+    pub fn total_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.timed > 0).then(|| store.span_ns(self.measure.total_ticks))
+    }
+
+    /// The time of the calls themselves; `None` where nothing was timed and where some calls left the window.
+    pub fn self_ns(&self, store: &Store) -> Option<u64> {
+        self.measure.self_ticks.filter(|_| self.measure.timed > 0).map(|ticks| store.span_ns(ticks))
+    }
+
+    /// The longest call.
+    pub fn max_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.timed > 0).then(|| store.span_ns(self.measure.max_ticks))
+    }
+}

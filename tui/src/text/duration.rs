@@ -1,0 +1,121 @@
+//! Durations, written and read.
+
+use super::number::{grouped, split};
+
+/// One unit for a whole column, so that rows can be compared by their length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds, whole.
+    Ns,
+    /// Microseconds, with one decimal.
+    Us,
+    /// Milliseconds, with one decimal.
+    Ms,
+    /// Seconds, with one decimal.
+    S,
+}
+
+impl Unit {
+    /// The finest unit in which the largest value has at most five digits.
+    pub fn for_largest(ns: u64) -> Unit {
+        match ns {
+            0..100_000 => Unit::Ns,
+            100_000..100_000_000 => Unit::Us,
+            100_000_000..100_000_000_000 => Unit::Ms,
+            _ => Unit::S,
+        }
+    }
+
+    /// Its sign.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Unit::Ns => "ns",
+            Unit::Us => "µs",
+            Unit::Ms => "ms",
+            Unit::S => "s",
+        }
+    }
+
+    /// A duration in this unit, without its sign: at most eight columns if the unit was chosen for it.
+    pub fn write(self, ns: u64) -> String {
+        let tenth = match self {
+            Unit::Ns => return grouped(ns),
+            Unit::Us => 100,
+            Unit::Ms => 100_000,
+            Unit::S => 100_000_000,
+        };
+        let tenths = ns / tenth + u64::from(ns % tenth >= tenth / 2);
+        format!("{}.{}", grouped(tenths / 10), tenths % 10)
+    }
+}
+
+/// A duration alone, in three digits, with a unit that is always two columns: `61.2 µs`, ` 912 ns`, `4.40  s`.
+pub fn duration(ns: u64) -> String {
+    if ns < 1000 {
+        return format!("{ns:>4} ns");
+    }
+    let mut value = ns as f64 / 1000.0;
+    let mut unit = "µs";
+    for next in ["ms", " s"] {
+        if value < 999.5 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    match value {
+        v if v < 9.995 => format!("{v:.2} {unit}"),
+        v if v < 99.95 => format!("{v:.1} {unit}"),
+        v => format!("{v:>4.0} {unit}"),
+    }
+}
+
+/// Hours, minutes and seconds: `00:03:41`.
+pub fn clock(ns: u64) -> String {
+    let s = ns / 1_000_000_000;
+    format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
+}
+
+/// `1ms`, `50us`, `50µs`, `2s`, `300` (ns).
+pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
+    let help = || format!("`{text}` is no duration: write 500ns, 50us, 1.5ms or 2s");
+    let (value, unit) = split(text).ok_or_else(help)?;
+    let factor = match unit {
+        "" | "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        _ => return Err(help()),
+    };
+    let ns = value * factor;
+    if ns < u64::MAX as f64 { Ok(ns.round() as u64) } else { Err(help()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_one_unit() {
+        let unit = Unit::for_largest(4_400_000_000);
+        assert_eq!((unit.sign(), unit.write(4_400_000_000), unit.write(12_340_000)), ("ms", "4,400.0".into(), "12.3".into()));
+        assert_eq!(Unit::for_largest(99_999).write(99_999), "99,999");
+        assert_eq!(Unit::S.write(u64::MAX), "18,446,744,073.7");
+    }
+
+    #[test]
+    fn a_duration_takes_seven_columns() {
+        let all = [0, 912, 2_004, 61_240, 912_000, 999_800, 1_810_000, 4_400_000_000, 360_000_000_000];
+        let texts = all.map(duration);
+        assert_eq!(texts, ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]);
+        assert!(texts.iter().all(|t| t.chars().count() == 7));
+    }
+
+    #[test]
+    fn durations_are_read_with_their_unit() {
+        assert_eq!(parse_duration_ns("1.5ms"), Ok(1_500_000));
+        assert_eq!(parse_duration_ns("50µs"), Ok(50_000));
+        assert!(parse_duration_ns("1x").is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! Text for people: numbers, durations, names that must fit, and strings that cannot be trusted.
+
+mod clean;
+mod duration;
+mod fit;
+mod number;
+
+pub use clean::clean;
+pub use duration::{Unit, clock, duration, parse_duration_ns};
+pub use fit::{fit, pad_left, pad_right, shorten, shorten_path, width};
+pub use number::{grouped, parse_number, parse_size, short};
+
+/// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.
+///
+/// A type's name starts with a capital; a free function stands alone.
+pub fn short_path(path: &str) -> &str {
+    let Some(last) = path.rfind("::") else { return path };
+    let before = &path[..last];
+    let parent = before.rfind("::").map_or(0, |at| at + 2);
+    match before[parent..].chars().next() {
+        Some(first) if first.is_uppercase() => &path[parent..],
+        _ => &path[last + 2..],
+    }
+}
+
+/// The last segment of a path: `measure` of `page::scene::Scene::measure`.
+pub fn last_segment(path: &str) -> &str {
+    path.rfind("::").map_or(path, |at| &path[at + 2..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_keeps_its_type_and_its_method() {
+        assert_eq!(short_path("page::scene::Scene::measure"), "Scene::measure");
+        assert_eq!(short_path("page::scene::measure"), "measure");
+        assert_eq!(short_path("measure"), "measure");
+        assert_eq!(last_segment("page::Scene::measure"), "measure");
+    }
+}
