@@ -95,7 +95,7 @@ impl<'a> Counts<'a> {
     fn by(self, by: By) -> Rows<'a> {
         let tally = self.profile.store.tally(by, &self.profile.scope);
         let mut rows = tally.rows;
-        rows.sort_by(|a, b| (b.measure.count, b.measure.total_ticks).cmp(&(a.measure.count, a.measure.total_ticks)));
+        rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
         Rows { profile: self.profile, exact: tally.exact, rows }
     }
 }

@@ -224,7 +224,7 @@ mod tests {
         let nearest = |text: &str| text.parse::<Selector>().expect("a selector").nearest(names);
         assert_eq!(nearest("Scene::mesure")[0], "a::Scene::measure");
         assert_eq!(nearest("scene::layout"), ["a::Scene::layout"]);
-        assert_eq!(nearest("measure_")[0], "a::Scene::measure_text");
+        assert_eq!(nearest("measure_"), ["a::Scene::measure", "a::Scene::measure_text"]);
         assert_eq!(nearest("zzzzzzzz"), Vec::<String>::new());
     }
 }

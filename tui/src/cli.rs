@@ -9,8 +9,10 @@ use crate::text::{parse_number, parse_size};
 /// Profiles a domain, not a call stack: which object, which event, and what caused it.
 #[derive(Debug, Parser)]
 #[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
-    the recording cannot be read.\n\nStart with:  metaspy demo")]
+#[command(
+    after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
+    the recording cannot be read.\n\nStart with:  metaspy demo"
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
@@ -21,12 +23,16 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Shows a layout engine at work: a page that changes, laid out by taffy, live in the crawler
-    #[command(after_help = "Examples:\n  metaspy demo\n  metaspy demo page.html\n  metaspy demo --record run.spy --events 10M\n  \
-        metaspy demo --record big.spy --events 100M --policy grow")]
+    #[command(
+        after_help = "Examples:\n  metaspy demo\n  metaspy demo page.html\n  metaspy demo --record run.spy --events 10M\n  \
+        metaspy demo --record big.spy --events 100M --policy grow"
+    )]
     Demo(Demo),
     /// Opens the crawler on a running process
-    #[command(after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
-        A process is recorded live when it was started with METASPY_RECORD=live.")]
+    #[command(
+        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
+        A process is recorded live when it was started with METASPY_RECORD=live."
+    )]
     Attach {
         /// The process; `metaspy list` shows those that record
         pid: Option<u32>,
@@ -39,7 +45,9 @@ pub enum Command {
         json: bool,
     },
     /// Opens the crawler on recordings
-    #[command(after_help = "Example:\n  metaspy open run.spy\n\nSeveral files are open side by side; `w` turns to the next.")]
+    #[command(
+        after_help = "Example:\n  metaspy open run.spy\n\nSeveral files are open side by side; `w` turns to the next."
+    )]
     Open {
         /// The recordings
         #[arg(required = true, value_name = "FILE")]

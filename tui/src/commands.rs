@@ -41,7 +41,10 @@ pub fn run(cli: Cli) -> Result<Ended> {
             for file in &files {
                 live::open(file)?;
             }
-            needs_terminal(&format!("metaspy report {}", files.first().map_or(Path::new("FILE"), |file| file).display()))?;
+            needs_terminal(&format!(
+                "metaspy report {}",
+                files.first().map_or(Path::new("FILE"), |file| file).display()
+            ))?;
             crawl(&files)
         }
         Command::List { json } => list(json, &mut out),
@@ -61,7 +64,8 @@ fn needs_terminal(instead: &str) -> Result<()> {
 
 fn crawl(files: &[PathBuf]) -> Result<Ended> {
     let open = |file: &PathBuf| {
-        let name = file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned());
+        let name =
+            file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned());
         Ok(Crawler::new(live::open(file)?, name, (80, 24)))
     };
     let crawlers = files.iter().map(open).collect::<Result<Vec<_>>>()?;
@@ -88,7 +92,7 @@ fn list(json: bool, out: &mut impl Write) -> Result<Ended> {
             bytes: it.bytes,
             path: it.path.display().to_string(),
         });
-        serde_json::to_writer_pretty(&mut out, &rows.collect::<Vec<_>>()).map_err(io::Error::from)?;
+        serde_json::to_writer_pretty(&mut *out, &rows.collect::<Vec<_>>()).map_err(io::Error::from)?;
         writeln!(out)?;
     } else if all.is_empty() {
         writeln!(out, "No recordings in {}.", live::directory().display())?;

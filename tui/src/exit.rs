@@ -27,7 +27,9 @@ pub const UNUSABLE: u8 = 2;
 
 /// Somebody closed the pipe that we print into: they have seen enough.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe))
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe))
 }
 
 /// An error of a command: one sentence that says what to do next.

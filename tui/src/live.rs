@@ -52,7 +52,9 @@ pub fn open_named(source: &Path) -> Result<Store> {
     let found = list().into_iter().find(|listed| *listed.name == *name || listed.pid.to_string() == *name);
     match found {
         Some(listed) => open(&listed.path),
-        None => Err(say(format!("there is no file {name}, and no live recording of that name; `metaspy list` shows those there are"))),
+        None => Err(say(format!(
+            "there is no file {name}, and no live recording of that name; `metaspy list` shows those there are"
+        ))),
     }
 }
 
@@ -67,8 +69,12 @@ pub fn attach(pid: Option<u32>) -> Result<Listed> {
                 "no process of yours is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
             )),
             (Some(first), Some(second)) => {
-                let rest: Vec<String> = [first, second].into_iter().chain(alive).map(|it| format!("  {}  {}", it.pid, it.name)).collect();
-                Err(say(format!("several processes are being recorded; choose one with `metaspy attach PID`:\n{}", rest.join("\n"))))
+                let rest: Vec<String> =
+                    [first, second].into_iter().chain(alive).map(|it| format!("  {}  {}", it.pid, it.name)).collect();
+                Err(say(format!(
+                    "several processes are being recorded; choose one with `metaspy attach PID`:\n{}",
+                    rest.join("\n")
+                )))
             }
         };
     };

@@ -31,6 +31,8 @@
 pub mod bench;
 pub mod changes;
 pub mod page;
+pub mod profiler;
+pub mod report;
 pub mod run;
 pub mod surprise;
 pub mod text;
@@ -38,5 +40,7 @@ pub mod tree;
 
 pub use changes::{Change, Script};
 pub use page::{Limits, Page, PageError};
+pub use profiler::profiler;
+pub use report::report;
 pub use run::{Frame, STACK, Story, Until};
 pub use tree::{Counts, Overrun, Scene};

@@ -127,7 +127,7 @@ pub(crate) fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
     let mut start = now.wrapping_sub(lane.base.load(Relaxed));
     // One branch for all that is rare: no slot left, a new epoch, a start out of range.
     let stale = u64::from(EPOCH.load(Relaxed)) ^ lane.epoch.load(Relaxed);
-    if id as usize % BLOCK_SLOTS == 0 || stale != 0 || start > START_MAX {
+    if (id as usize).is_multiple_of(BLOCK_SLOTS) || stale != 0 || start > START_MAX {
         match room(lane, 1, now, stale != 0) {
             Some((next, from_base)) => (id, start) = (next, from_base),
             None => return lost(lane, site, subject),

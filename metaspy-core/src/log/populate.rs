@@ -32,7 +32,7 @@ impl Log {
                 }
                 Err(error) => {
                     self.short.store(true, Ordering::Release);
-                    let mebibytes = grown * BLOCK_BYTES as u64 >> 20;
+                    let mebibytes = (grown * BLOCK_BYTES as u64) >> 20;
                     self.note(&format!(
                         "{} stays at {mebibytes} MiB of events: {error}. Make room, or ask for a smaller budget.",
                         path.display()

@@ -72,11 +72,20 @@ impl Recording {
     }
 
     /// The read side, as of now.
+    ///
+    /// # Panics
+    /// If the recording's file was truncated by somebody, so that it is no recording any more; see
+    /// [`Recording::store_if_sound`].
     pub fn store(&self) -> Store {
+        self.store_if_sound().expect("nobody truncated the recording's file")
+    }
+
+    /// The read side, as of now; an error if the recording's file was truncated by somebody.
+    pub fn store_if_sound(&self) -> Result<Store, crate::store::OpenError> {
         log::sync_names(self.log);
         self.log.calibrate();
         self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
-        Store::from_region(self.log.region.clone()).expect("a log that this process writes has a sound superblock")
+        Store::from_region(self.log.region.clone())
     }
 
     /// Ends the recording in good order. Hooks go on counting; no event is stored any more.

@@ -17,8 +17,6 @@ use crate::subject::Subject;
 
 /// Words of each small table.
 const TABLE: usize = 4096;
-/// Rows of the fold table.
-pub(crate) const TALLY_ROWS: usize = TABLE / ROW_WORDS;
 
 /// A recording in the making.
 pub(crate) struct Writer {

@@ -77,13 +77,13 @@ impl Time {
     /// How long `ticks` ticks take.
     pub fn span_ns(&self, ticks: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
-        clamp(i128::from(ticks) * ns_wide / ticks_wide)
+        clamp(i128::from(ticks).saturating_mul(ns_wide) / ticks_wide)
     }
 
     /// How many ticks `ns` take, rounded up, so that a filter `>=` finds what is shown as equal.
     pub fn ticks(&self, ns: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
-        clamp((i128::from(ns) * ticks_wide + ns_wide - 1) / ns_wide)
+        clamp(i128::from(ns).saturating_mul(ticks_wide).saturating_add(ns_wide - 1) / ns_wide)
     }
 
     /// The tick at which the monotonic clock is `ns` after the beginning.
@@ -122,7 +122,8 @@ impl Time {
             }
             _ => self.whole(),
         };
-        i128::from(from.monotonic_ns) + (i128::from(tick) - i128::from(from.tick)) * ns_wide / ticks_wide
+        let ticks = i128::from(tick) - i128::from(from.tick);
+        i128::from(from.monotonic_ns) + ticks.saturating_mul(ns_wide) / ticks_wide
     }
 }
 

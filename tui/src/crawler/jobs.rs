@@ -160,7 +160,9 @@ impl Job {
     pub fn run(self, store: &Store, progress: &Progress) -> Option<Answer> {
         progress.of.store(store.totals().stored, Relaxed);
         let answer = match self {
-            Job::Rows { side, from, filter, want } => Answer::Rows(side, scan(store, side, from, &filter, want, progress)),
+            Job::Rows { side, from, filter, want } => {
+                Answer::Rows(side, scan(store, side, from, &filter, want, progress))
+            }
             Job::Search { side, from, filter } => {
                 Answer::Search(scan(store, side, from, &filter, 1, progress).events.first().copied())
             }
@@ -267,7 +269,8 @@ fn index(store: &Store, progress: &Progress) -> Option<EffectsIndex> {
 fn tally(store: &Store, by: By, filter: Filter, sort: Sort, before: Option<&Vec<TableRow>>) -> Table {
     let all = filter.is_all();
     let tally = store.tally(by, &Scope { filter, ..Scope::default() });
-    let before: Option<HashMap<_, u64>> = before.map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
+    let before: Option<HashMap<_, u64>> =
+        before.map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
     let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
     let mut never = Vec::new();
     match by {

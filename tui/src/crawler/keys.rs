@@ -52,7 +52,9 @@ const fn bind(place: Place, key: KeyCode, command: Command, help: &'static str, 
 /// The bindings, in the order in which the help shows them.
 pub const BINDINGS: &[Binding] = {
     use Command::*;
-    use KeyCode::{BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up};
+    use KeyCode::{
+        BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
+    };
     use Place::{Events, Help as InHelp, Line, Screens, Tables};
     &[
         bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),

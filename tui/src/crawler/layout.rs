@@ -122,7 +122,9 @@ mod tests {
                 for pane in [false, true] {
                     let layout = Layout::new(width, height, pane);
                     for area in [layout.top, layout.screens, layout.list, layout.pane, layout.bottom] {
-                        assert!(area.x + area.width <= width && (area.height == 0 || area.y + area.height <= height.max(3)));
+                        assert!(
+                            area.x + area.width <= width && (area.height == 0 || area.y + area.height <= height.max(3))
+                        );
                     }
                 }
             }

@@ -53,7 +53,9 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
                     turn = true;
                     break;
                 }
-                Some(Outside::NextRecording) => crawler.message = Some("this is the only recording that is open".into()),
+                Some(Outside::NextRecording) => {
+                    crawler.message = Some("this is the only recording that is open".into())
+                }
                 Some(Outside::Edit { file, line }) => {
                     let done = screen.lend(|| edit(&file, line))?;
                     crawler.message = done.err();
@@ -100,7 +102,8 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
         return Err(format!("{file} is not here: start metaspy in the folder where the program was built"));
     }
     let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
-    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".into());
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");

@@ -52,7 +52,9 @@ impl Drop for Screen {
 
 fn enter() -> io::Result<()> {
     TAKEN.store(true, SeqCst);
-    enable_raw_mode().and_then(|()| execute!(stdout(), EnterAlternateScreen, EnableMouseCapture)).inspect_err(|_| give_back())
+    enable_raw_mode()
+        .and_then(|()| execute!(stdout(), EnterAlternateScreen, EnableMouseCapture))
+        .inspect_err(|_| give_back())
 }
 
 fn give_back() {

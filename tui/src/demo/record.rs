@@ -21,7 +21,10 @@ const SECONDS: f64 = 5.0;
 pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
     let page = story::open(page)?;
     if file.exists() && !recording::is_recording(file) {
-        return Err(say(format!("{} is there and is no recording; it is left as it is, choose another name", file.display())));
+        return Err(say(format!(
+            "{} is there and is no recording; it is left as it is, choose another name",
+            file.display()
+        )));
     }
     let policy = match limits.policy {
         cli::Policy::Newest => Policy::KeepNewest,

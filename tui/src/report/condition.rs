@@ -68,7 +68,8 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let help = "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
+        let help =
+            "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
         let wrong = |what: String| format!("`{text}` is no condition: {what}; {help}");
         let (name, rest) = text.split_once('(').ok_or_else(|| wrong("a filter in parentheses is missing".into()))?;
         let (filter, rest) = rest.rsplit_once(')').ok_or_else(|| wrong("the `)` is missing".into()))?;
@@ -119,7 +120,9 @@ impl Condition {
             Quantity::Count => None,
             Quantity::Total => Some(measures().map(|measure| measure.total_ticks).sum()),
             Quantity::Max => Some(measures().map(|measure| measure.max_ticks).max().unwrap_or(0)),
-            Quantity::SelfTime => measures().filter(|measure| measure.count > 0).map(|measure| measure.self_ticks).sum(),
+            Quantity::SelfTime => {
+                measures().filter(|measure| measure.count > 0).map(|measure| measure.self_ticks).sum()
+            }
         };
         let value = match self.quantity {
             Quantity::Count => Some(calls),
@@ -131,7 +134,12 @@ impl Condition {
             (Some(count), Quantity::Count) => grouped(count),
             (Some(ns), _) => duration(ns).trim_start().to_owned(),
         };
-        Verdict { condition: self.text.clone(), value, holds: value.map(|value| self.operator.holds(value, self.limit)), text }
+        Verdict {
+            condition: self.text.clone(),
+            value,
+            holds: value.map(|value| self.operator.holds(value, self.limit)),
+            text,
+        }
     }
 }
 
@@ -168,7 +176,10 @@ mod tests {
         let condition: Condition = "count(site:measure) > 1000".parse().unwrap();
         assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Count, Operator::More, 1000));
         let condition: Condition = "max( site:frame )>=16ms".parse().unwrap();
-        assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Max, Operator::AtLeast, 16_000_000));
+        assert_eq!(
+            (condition.quantity, condition.operator, condition.limit),
+            (Quantity::Max, Operator::AtLeast, 16_000_000)
+        );
         assert_eq!("count(*) = 1_000".parse::<Condition>().unwrap().filter, Filter::all());
     }
 

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use metaspy_core::Store;
 use metaspy_core::store::Ended;
-use serde::ser::{SerializeSeq, Serializer};
 use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
 
 use super::condition::Verdict;
 use super::rows::{Key, Report, Row};
@@ -62,6 +62,12 @@ struct ConditionOut<'a> {
     failed: Option<bool>,
 }
 
+impl<'a> ConditionOut<'a> {
+    fn of(verdict: &'a Verdict) -> Self {
+        ConditionOut { condition: &verdict.condition, value: verdict.value, failed: verdict.holds }
+    }
+}
+
 /// Rows are written one after the other: a million of them are never held twice.
 struct Rows<'a> {
     store: &'a Store,
@@ -99,8 +105,6 @@ impl Serialize for Rows<'_> {
 /// Writes the report as one object, with the first `top` rows.
 pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
     let totals = &report.totals;
-    let condition =
-        |verdict| { let Verdict { condition, value, holds, .. } = verdict; ConditionOut { condition, value: *value, failed: *holds } };
     let object = Out {
         format: 1,
         program: &store.program().name,
@@ -122,7 +126,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         exact: report.exact,
         row_count: report.rows.len(),
         rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
-        conditions: verdicts.iter().map(condition).collect(),
+        conditions: verdicts.iter().map(ConditionOut::of).collect(),
         missing: store.missing(),
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;

@@ -18,7 +18,11 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
     summary(out, store, report)?;
     let rows = &report.rows[..top.min(report.rows.len())];
     if rows.is_empty() {
-        writeln!(out, "\nNothing to count: {}", if report.totals.emitted == 0 { "nothing was recorded" } else { "no event passes" })?;
+        writeln!(
+            out,
+            "\nNothing to count: {}",
+            if report.totals.emitted == 0 { "nothing was recorded" } else { "no event passes" }
+        )?;
     } else {
         writeln!(out)?;
         table(out, store, report.by, rows)?;
@@ -57,7 +61,8 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     };
     let whole = clock(store.time_ns(header.last_tick));
     writeln!(out, "{}  {state}  {whole}  process {}", clean(&store.program().name), header.pid)?;
-    let mut parts = vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
+    let mut parts =
+        vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
     if totals.folded > 0 {
         parts.push(format!("{} folded into the tallies", grouped(totals.folded)));
     }
@@ -83,7 +88,9 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
     let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
     let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
-    let unit = |of: fn(&Row, &Store) -> Option<u64>| Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
+    let unit = |of: fn(&Row, &Store) -> Option<u64>| {
+        Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0))
+    };
     let times: [(&str, fn(&Row, &Store) -> Option<u64>); 3] =
         [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
     let times = times.map(|(name, of)| (name, of, unit(of)));

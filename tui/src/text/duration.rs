@@ -99,7 +99,10 @@ mod tests {
     #[test]
     fn a_column_has_one_unit() {
         let unit = Unit::for_largest(4_400_000_000);
-        assert_eq!((unit.sign(), unit.write(4_400_000_000), unit.write(12_340_000)), ("ms", "4,400.0".into(), "12.3".into()));
+        assert_eq!(
+            (unit.sign(), unit.write(4_400_000_000), unit.write(12_340_000)),
+            ("ms", "4,400.0".into(), "12.3".into())
+        );
         assert_eq!(Unit::for_largest(99_999).write(99_999), "99,999");
         assert_eq!(Unit::S.write(u64::MAX), "18,446,744,073.7");
     }
@@ -108,7 +111,10 @@ mod tests {
     fn a_duration_takes_seven_columns() {
         let all = [0, 912, 2_004, 61_240, 912_000, 999_800, 1_810_000, 4_400_000_000, 360_000_000_000];
         let texts = all.map(duration);
-        assert_eq!(texts, ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]);
+        assert_eq!(
+            texts,
+            ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]
+        );
         assert!(texts.iter().all(|t| t.chars().count() == 7));
     }
 

@@ -15,7 +15,7 @@ impl Scene {
         self.change(node.into(), change, current());
     }
 
-    #[observe(subject = (&self.owner, node))]
+    #[observe(subject = (&self.owner, node), args(change))]
     fn change(&mut self, node: u64, change: Change, around: Option<EventId>) {
         let node = NodeId::from(node);
         self.counts.changes += 1;

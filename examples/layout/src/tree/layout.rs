@@ -39,7 +39,7 @@ impl LayoutPartialTree for Scene {
 #[observe(only)]
 impl Scene {
     /// Lays out a node: the cache had no answer.
-    #[observe(subject = (&self.owner, node))]
+    #[observe(subject = (&self.owner, node), args(mode = inputs.run_mode))]
     fn layout(&mut self, node: u64, inputs: LayoutInput, around: Option<EventId>) -> LayoutOutput {
         let id = NodeId::from(node);
         if self.work == 0 {

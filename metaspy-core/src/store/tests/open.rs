@@ -80,7 +80,7 @@ fn a_live_recording_whose_process_is_gone_was_killed() {
 
 #[test]
 fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
-    let (mut writer, _) = busy(3, 2, 20_000, 9);
+    let (mut writer, _) = busy(2, 2, 15_800, 9);
     writer.summarise();
     let bytes = writer.bytes();
     let whole = writer.store().totals().stored;

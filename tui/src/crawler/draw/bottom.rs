@@ -25,9 +25,15 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         };
         let wrong = line.wrong.as_deref().unwrap_or("");
         // The end of a long line is what is being written.
-        let text_room = (room as usize).saturating_sub(width(name) + 2 + if wrong.is_empty() { 0 } else { room as usize / 2 });
+        let text_room =
+            (room as usize).saturating_sub(width(name) + 2 + if wrong.is_empty() { 0 } else { room as usize / 2 });
         let text = tail(&line.text, text_room);
-        canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS), (wrong, theme::ALARM)]);
+        canvas.line(
+            x,
+            area.y,
+            room,
+            &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS), (wrong, theme::ALARM)],
+        );
         if line.text.is_empty() && line.purpose == Purpose::Filter {
             let used = width(name) as u16 + 2;
             let example = "site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*";

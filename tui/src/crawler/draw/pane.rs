@@ -85,7 +85,13 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
     let end = area.x + area.width;
     let (sign, style) = theme::outcome(event.outcome);
     let text = describe(&crawler.store, event);
-    let style = if here { theme::STRONG } else if sign == ' ' { theme::PLAIN } else { style };
+    let style = if here {
+        theme::STRONG
+    } else if sign == ' ' {
+        theme::PLAIN
+    } else {
+        style
+    };
     let tail = match (here, event.span) {
         (true, _) => "◀ here ".into(),
         (false, _) if crawler.view.pane.tab == Tab::Detail => String::new(),

@@ -58,7 +58,12 @@ fn draw_never(canvas: &mut Canvas<'_>, inner: Area, crawler: &Crawler) {
         }
     }
     let foot = inner.y + inner.height.saturating_sub(1);
-    canvas.line(inner.x + 1, foot, inner.width, &[("n", theme::KEY), (" back to those that were observed", theme::PLAIN)]);
+    canvas.line(
+        inner.x + 1,
+        foot,
+        inner.width,
+        &[("n", theme::KEY), (" back to those that were observed", theme::PLAIN)],
+    );
 }
 
 fn why_empty(crawler: &Crawler) -> Vec<String> {

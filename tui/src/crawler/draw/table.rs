@@ -75,7 +75,15 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, store: &Store, table: &TableVie
 }
 
 #[allow(clippy::too_many_arguments, reason = "the places of one row, handed from the rows to their head")]
-fn head(canvas: &mut Canvas<'_>, area: Area, table: &TableView, title: &str, name: u16, times: &[Column], units: &[Unit]) {
+fn head(
+    canvas: &mut Canvas<'_>,
+    area: Area,
+    table: &TableView,
+    title: &str,
+    name: u16,
+    times: &[Column],
+    units: &[Unit],
+) {
     let style = |column| if column == table.sort.column { theme::FOCUS } else { theme::FAINT };
     canvas.text(area.x + 1, area.y, name, title, style(Column::Name));
     let mut end = area.x + name + COUNT;
@@ -125,6 +133,9 @@ mod tests {
 
     #[test]
     fn a_bar_grows_by_eighths() {
-        assert_eq!([0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)), ["", "▏", "▍", "▊", "██████████"].map(String::from).map(|b| b));
+        assert_eq!(
+            [0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)),
+            ["", "▏", "▍", "▊", "██████████"].map(String::from).map(|b| b)
+        );
     }
 }

@@ -133,7 +133,8 @@ impl EventList {
             Step::Up | Step::PageUp => {
                 let want = if step == Step::Up { 1 } else { page };
                 let missing = want.saturating_sub(cursor);
-                let added = if missing > 0 { self.extend(store, filter, Side::Before, self.height.max(missing)) } else { 0 };
+                let added =
+                    if missing > 0 { self.extend(store, filter, Side::Before, self.height.max(missing)) } else { 0 };
                 (cursor + added).saturating_sub(want)
             }
             _ => {

@@ -47,7 +47,9 @@ impl TableRow {
 pub fn never_called(store: &Store, rows: &[TableRow]) -> Vec<TableRow> {
     let seen: HashSet<SiteId> = rows.iter().filter_map(|row| row.site).collect();
     let never = store.sites().iter().filter(|site| !seen.contains(&site.id));
-    never.map(|site| TableRow { site: Some(site.id), subject: None, measure: Measure::default(), delta: None }).collect()
+    never
+        .map(|site| TableRow { site: Some(site.id), subject: None, measure: Measure::default(), delta: None })
+        .collect()
 }
 
 /// A column to sort by.
@@ -68,8 +70,7 @@ pub enum Column {
 }
 
 impl Column {
-    const ALL: [Column; 6] =
-        [Column::Count, Column::Delta, Column::Total, Column::SelfTime, Column::Max, Column::Name];
+    const ALL: [Column; 6] = [Column::Count, Column::Delta, Column::Total, Column::SelfTime, Column::Max, Column::Name];
 
     /// Its name.
     pub fn name(self) -> &'static str {

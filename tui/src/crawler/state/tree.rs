@@ -51,9 +51,9 @@ fn guide(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
     for level in common..own.len() {
         let parent = &own[..level];
         // Another child of the same parent comes below: the line goes on to it.
-        let goes_on = paths[at + 1..].iter().any(|other| {
-            other.len() > level && other[..level] == *parent && other[level] != own[level]
-        });
+        let goes_on = paths[at + 1..]
+            .iter()
+            .any(|other| other.len() > level && other[..level] == *parent && other[level] != own[level]);
         text.push_str(match (level + 1 == own.len(), goes_on) {
             (true, true) => "├ ",
             (true, false) => "└ ",

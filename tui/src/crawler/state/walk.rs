@@ -78,7 +78,8 @@ impl Crawler {
         let filter = Filter::subject(subject);
         let at = self.view.list.selected_id().map_or(Position::End, Position::Event);
         let before = self.store.backward(at, &filter, 1, BUDGET).events;
-        let found = before.first().copied().or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
+        let found =
+            before.first().copied().or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
         match found {
             Some(event) => self.go_to(event),
             None => self.message = Some("no event of it nearby; `f` with `subject:` looks through all".into()),

@@ -15,7 +15,10 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>) -> Vec<Pane
         let text = if event.is_running() { "none so far: it still runs" } else { "none: nothing recorded came of it" };
         return vec![PaneRow::plain(What::Note(text.into())), beyond(effects)];
     }
-    let mut rows = vec![PaneRow::plain(What::Title(format!("effects  {}", summary(store, effects)))), PaneRow::plain(What::Here(*event))];
+    let mut rows = vec![
+        PaneRow::plain(What::Title(format!("effects  {}", summary(store, effects)))),
+        PaneRow::plain(What::Here(*event)),
+    ];
     for (at, &(depth, event)) in effects.tree.iter().enumerate() {
         let following = effects.tree[at + 1..].iter().map(|&(depth, _)| depth + 1);
         rows.push(PaneRow { guide: guide(depth + 1, following), what: What::Event(event) });

@@ -118,7 +118,9 @@ fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
     let mut at = subject;
     while owners.len() < DEPTH {
         let relations = store.relations_of(at);
-        let Some(owner) = relations.iter().find(|relation| relation.name == OWNER && relation.from == at) else { break };
+        let Some(owner) = relations.iter().find(|relation| relation.name == OWNER && relation.from == at) else {
+            break;
+        };
         if owner.to == subject || owners.contains(&owner.to) {
             break;
         }

@@ -1,0 +1,22 @@
+//! The profiler of the story: every site of the tree, and the relations of its nodes.
+
+use metaspy::arm::{Arming, Mode};
+use metaspy::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy::{Profiler, Selector};
+
+/// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as it is.
+pub fn profiler() -> Profiler {
+    Profiler::new("layout").observe(Tree).relation("owner").relation("sibling").relation("cache")
+}
+
+/// Observes the tree of boxes: all nodes, every site.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree;
+
+impl Instrumenter for Tree {
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+        let tree: Selector = "metaspy_layout_story::tree::**".parse()?;
+        session.arm_selected(&tree, &Arming::all(Mode::Full))?;
+        Ok(Hooks::none())
+    }
+}

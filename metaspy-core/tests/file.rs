@@ -1,0 +1,247 @@
+//! Recordings in files: what a kill, a fork, a full disk or a truncated file leaves behind. Each case runs in a process
+//! of its own: this test program started again.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::hook;
+use metaspy_core::instrumenter::Hooks;
+use metaspy_core::recording::{self, Policy};
+use metaspy_core::store::{Ended, Filter, Position, Store};
+use metaspy_core::{
+    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
+    Subject,
+};
+
+#[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
+#[linkme(crate = metaspy_core::site::linkme)]
+static WORK: Site = Site::new(SiteDef {
+    kind: SiteKind::Method,
+    module: "file",
+    name: "Worker::work",
+    file: file!(),
+    lines: (line!(), line!()),
+    skipped: None,
+});
+
+static NODE: Kind = Kind::new("Node");
+
+fn node(key: u64) -> Subject {
+    Subject::new(NODE.id(), key)
+}
+
+struct All;
+
+impl Instrumenter for All {
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+        session.arm(&WORK, Arming::all(Mode::Full)).map(|()| Hooks::none())
+    }
+}
+
+fn observe() -> Installed {
+    Profiler::new("file").observe(All).install().unwrap()
+}
+
+fn work(key: u64) -> Option<metaspy_core::EventId> {
+    let call = if WORK.is_armed() { hook::enter(&WORK, node(key)) } else { hook::Call::inert() };
+    let event = call.event();
+    call.done(Outcome::Returned);
+    event
+}
+
+/// Runs a case of this file in a process of its own.
+fn child(case: &str, path: &Path) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "case", "--nocapture"]).env("CASE", case).env("FILE_UNDER_TEST", path);
+    command
+}
+
+fn finish(mut command: Command) -> Output {
+    let output = command.output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}\n{text}", output.status);
+    output
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("metaspy-test-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir.join(name)
+}
+
+fn subjects(store: &Store) -> Vec<u64> {
+    let page = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX);
+    page.events.iter().map(|event| event.subject.unwrap().key).collect()
+}
+
+/// Not a test of its own: the part of the tests below that runs in the child.
+#[test]
+fn case() {
+    let Ok(case) = std::env::var("CASE") else { return };
+    let path = PathBuf::from(std::env::var_os("FILE_UNDER_TEST").unwrap());
+    match case.as_str() {
+        "closed" => {
+            Recording::file(&path).budget(4 << 20).start().unwrap();
+            let _installed = observe();
+            (0..1_000).for_each(|key| _ = work(key));
+        }
+        "killed" => {
+            Recording::file(&path).budget(4 << 20).start().unwrap();
+            let _installed = observe();
+            // Every id that was published is noted in a map of our own, before the next call.
+            let notes = std::fs::OpenOptions::new().read(true).write(true).open(path.with_extension("ids")).unwrap();
+            let notes = memmap2::MmapOptions::new().map_raw(&notes).unwrap();
+            for key in 1_u64.. {
+                // A call that found no block is counted and has no id: wait for the collector, and call again.
+                let id = std::iter::repeat_with(|| work(key)).inspect(|id| if id.is_none() { std::thread::yield_now() }).flatten().next();
+                let id = id.map_or(0, |id| id.raw());
+                let at = (key as usize % (notes.len() / 16)) * 16;
+                // SAFETY: the offset is within the map, and aligned; nobody else writes it.
+                unsafe {
+                    notes.as_mut_ptr().add(at).cast::<u64>().write_volatile(id);
+                    notes.as_mut_ptr().add(at + 8).cast::<u64>().write_volatile(key);
+                }
+            }
+        }
+        "forked" => {
+            let recording = Recording::file(&path).budget(4 << 20).start().unwrap();
+            let _installed = observe();
+            (0..100).for_each(|key| _ = work(key));
+            let open = hook::enter(&WORK, node(100));
+            // SAFETY: the child calls hooks and leaves.
+            match unsafe { libc::fork() } {
+                0 => {
+                    // The child ends an event that it inherited, and calls on: all of it for nobody.
+                    open.done(Outcome::Panicked);
+                    (5_000..6_000).for_each(|key| _ = work(key));
+                    // SAFETY: ends this process without running what belongs to the parent.
+                    unsafe { libc::_exit(0) };
+                }
+                child => {
+                    let mut status = 0;
+                    // SAFETY: waits for our own child.
+                    unsafe { libc::waitpid(child, &mut status, 0) };
+                    assert_eq!(status, 0);
+                    open.done(Outcome::Succeeded);
+                    (101..200).for_each(|key| _ = work(key));
+                    assert_eq!(subjects(&recording.store()), (0..200).collect::<Vec<_>>());
+                }
+            }
+        }
+        "full disk" => {
+            let recording = Recording::file(&path).budget(64 << 20).start().unwrap();
+            let _installed = observe();
+            (0..500_000).for_each(|key| _ = work(key % 1_000));
+            let store = recording.store();
+            assert_eq!(store.totals().emitted, 500_000);
+            println!("NOTES {:?}", store.notes());
+        }
+        "truncated" => {
+            let recording = Recording::file(&path).budget(4 << 20).guarded(true).start().unwrap();
+            let _installed = observe();
+            (0..1_000).for_each(|key| _ = work(key));
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+            (0..100_000).for_each(|key| _ = work(key % 1_000));
+            assert!(recording::truncated_pages() > 0);
+            let _ = recording.store_if_sound();
+        }
+        other => panic!("no case {other}"),
+    }
+}
+
+#[test]
+fn a_closed_recording_is_read_back() {
+    let path = scratch("closed.spy");
+    finish(child("closed", &path));
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.ended(), Ended::Closed);
+    assert_eq!(subjects(&store), (0..1_000).collect::<Vec<_>>());
+    assert!(store.program().name.starts_with("file"));
+    assert!(store.verify().is_sound());
+}
+
+#[test]
+fn a_kill_loses_no_event_that_was_published() {
+    let path = scratch("killed.spy");
+    let ids = path.with_extension("ids");
+    std::fs::File::create(&ids).unwrap().set_len(16 * 1_000).unwrap();
+    for round in 0..5 {
+        let mut recorder = child("killed", &path).stdout(Stdio::null()).spawn().unwrap();
+        let began = Instant::now();
+        while began.elapsed() < Duration::from_millis(300 + 100 * round) {
+            std::thread::yield_now();
+        }
+        recorder.kill().unwrap();
+        recorder.wait().unwrap();
+        let store = Store::open(&path).unwrap();
+        assert_eq!(store.ended(), Ended::Killed);
+        let bytes = std::fs::read(&ids).unwrap();
+        let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+        let notes: Vec<(u64, u64)> = (0..1_000).map(|at| (word(at * 16), word(at * 16 + 8))).collect();
+        let newest = notes.iter().map(|note| note.1).max().unwrap();
+        assert!(newest > 1_000, "the recorder was killed before it had done anything");
+        let mut found = 0;
+        // The one being noted when the kill came may be half a note.
+        for (id, key) in notes.into_iter().filter(|(id, key)| *id != 0 && key + 900 > newest && *key < newest) {
+            let event = metaspy_core::EventId::from_raw(id).and_then(|id| store.event(id));
+            let event = event.unwrap_or_else(|| panic!("round {round}: event of {key} is gone, newest {newest}"));
+            assert_eq!(event.subject.map(|subject| subject.key), Some(key));
+            found += 1;
+        }
+        assert!(found > 800, "{found} of {newest}: {:?}", store.totals());
+        let totals = store.totals();
+        let rows = store.tally(metaspy_core::store::By::Site, &metaspy_core::store::Scope::default());
+        let counted: u64 = rows.rows.iter().map(|row| row.measure.count).sum();
+        assert_eq!(counted, totals.emitted, "{totals:?}");
+        let published = totals.stored + totals.folded;
+        assert!((newest..=newest + 2).contains(&published), "{totals:?}, newest {newest}");
+        assert!(store.verify().is_sound(), "{:?}", store.verify());
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_forked_child_leaves_the_recording_alone() {
+    let path = scratch("forked.spy");
+    finish(child("forked", &path));
+    let store = Store::open(&path).unwrap();
+    assert_eq!(subjects(&store), (0..200).collect::<Vec<_>>());
+    let open = store.forward(Position::Start, &"subject:#100".parse().unwrap(), 1, usize::MAX).events[0];
+    assert_eq!(open.outcome, Outcome::Succeeded);
+}
+
+/// Needs a small file system, and so the rights to mount one.
+#[test]
+#[cfg(target_os = "linux")]
+fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
+    let dir = scratch("full");
+    std::fs::create_dir_all(&dir).unwrap();
+    for (size, said) in [("1m", "in memory"), ("24m", "stays at")] {
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            eprintln!("SKIPPED: no right to mount a small file system");
+            return;
+        }
+        let output = finish(child("full disk", &dir.join("full.spy")));
+        Command::new("umount").arg(&dir).status().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(said), "{size}: {text}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_truncated_under_the_writer_does_not_end_it() {
+    finish(child("truncated", &scratch("truncated.spy")));
+}
+
+#[test]
+fn a_path_with_something_else_in_it_is_refused() {
+    let path = scratch("letter.txt");
+    std::fs::write(&path, "Dear reader").unwrap();
+    let error = Recording::file(&path).policy(Policy::Grow).start().unwrap_err();
+    assert!(error.to_string().contains("something else than a recording"), "{error}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "Dear reader");
+}
