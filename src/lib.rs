@@ -1,18 +1,25 @@
+//! Metaspy profiles a *domain*, not a call stack: which of my nodes is laid out too often, which announcement fires
+//! five times too many, and what caused it.
+//!
+#![cfg_attr(feature = "record", doc = include_str!("on/first.md"))]
+//!
+//! # Off is nothing
+//!
+//! Libraries depend on metaspy with `default-features = false`. Then [`macro@observe`] leaves its item as it was
+//! written, [`Spied`] is its value, nothing of the standard library is needed, and there is no dependency but the
+//! macros. The application switches everything on with the feature `record`.
+
 #![cfg_attr(not(feature = "record"), no_std)]
 #![forbid(unsafe_code)]
-//! Metaspy profiles a *domain*, not a call stack.
 
+#[cfg(not(feature = "record"))]
+mod off;
 #[cfg(feature = "record")]
 mod on;
-#[cfg(feature = "record")]
-pub use on::*;
+pub mod prelude;
 
 pub use metaspy_macros::{Identify, observe};
-
-/// The site of an observed function.
-#[macro_export]
-macro_rules! site {
-    ($($path:tt)+) => {
-        $crate::__private::site!($crate; $($path)+)
-    };
-}
+#[cfg(not(feature = "record"))]
+pub use off::*;
+#[cfg(feature = "record")]
+pub use on::*;

@@ -4,8 +4,22 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
+mod dynamic;
 #[doc(hidden)]
 pub mod expansion;
+mod known;
+mod methods;
+mod objects;
 mod site_ref;
+mod sites;
+mod spied;
+mod watched;
 
+pub use calls::Calls;
+pub use methods::{ReceiverSite, methods, on};
+pub use objects::{group, objects};
 pub use site_ref::{NamedSite, SiteRef};
+pub use sites::Sites;
+pub use spied::Spied;
+pub use watched::Watched;

@@ -72,7 +72,7 @@ mod tests {
         for case in [Case::WholePage, Case::OneChange] {
             let run = || {
                 let mut relayouts = Relayouts::of(Page::shipped().scene()).unwrap();
-                let sum = relayouts.run(case, 20).unwrap();
+                let sum = relayouts.run(case, 6).unwrap();
                 (sum, relayouts.scene().counts())
             };
             assert_eq!(run(), run(), "{case:?}");

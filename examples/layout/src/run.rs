@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn the_same_seed_tells_the_same_story() {
-        assert_eq!(story(7, 30), story(7, 30));
-        assert_ne!(story(7, 30).0, story(8, 30).0);
+        assert_eq!(story(7, 12), story(7, 12));
+        assert_ne!(story(7, 12).0, story(8, 12).0);
     }
 
     #[test]

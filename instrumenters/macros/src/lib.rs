@@ -4,6 +4,8 @@
 //! feature `record` that module is another one, which hands the item back as it was written.
 
 #![forbid(unsafe_code)]
+// What options say is checked either way, and used by hooks only.
+#![cfg_attr(not(feature = "record"), allow(dead_code))]
 
 mod identify;
 mod item;
@@ -11,7 +13,6 @@ mod lone;
 mod naming;
 mod observe;
 mod options;
-mod plain;
 mod proxy;
 mod site_ref;
 mod unobservable;

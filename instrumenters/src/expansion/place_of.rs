@@ -1,12 +1,13 @@
 //! Places, by the type that stands there.
 
 use std::any::type_name;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use metaspy_core::Subject;
 use metaspy_core::hook::Place;
+
+use crate::known::Known;
 
 /// The places of values of one type; a `static` beside the site.
 ///
@@ -33,24 +34,13 @@ pub fn of_any<T: ?Sized>(it: &T) -> Subject {
     places(type_name::<T>()).of(it)
 }
 
-/// The places of a type, by its name: a thread's own table first, as the name's address is the same each time.
+/// The places of a type, by its name.
 #[inline]
 fn places(name: &'static str) -> &'static Place {
     thread_local! {
-        static KNOWN: [Cell<Option<(&'static str, &'static Place)>>; 64] = const { [const { Cell::new(None) }; 64] };
+        static KNOWN: Known<&'static Place> = const { Known::new() };
     }
-    let looked = KNOWN.try_with(|known| {
-        let cell = &known[name.as_ptr().addr().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58];
-        match cell.get() {
-            Some((found, place)) if std::ptr::eq(found, name) => place,
-            _ => {
-                let place = registered(name);
-                cell.set(Some((name, place)));
-                place
-            }
-        }
-    });
-    looked.unwrap_or_else(|_| registered(name))
+    KNOWN.try_with(|known| known.get([name, ""], || registered(name))).unwrap_or_else(|_| registered(name))
 }
 
 #[cold]

@@ -124,6 +124,18 @@ impl Config {
         Mode::from_bits(self.0 >> Self::MODE)
     }
 
+    /// Whether every call is an event, and the plan need not be asked.
+    #[inline(always)]
+    pub const fn is_simple(self) -> bool {
+        self.0 & (Self::PLAN | 2 << Self::MODE) == 2 << Self::MODE
+    }
+
+    /// Whether the mode for all subjects is [`Mode::Full`].
+    #[inline(always)]
+    pub const fn is_full(self) -> bool {
+        self.0 & 3 << Self::MODE == 3 << Self::MODE
+    }
+
     /// Whether the plan must be asked.
     #[inline(always)]
     pub const fn has_plan(self) -> bool {

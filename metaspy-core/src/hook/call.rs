@@ -37,35 +37,33 @@ pub fn enter(site: &'static Site, subject: Subject) -> Call {
     if arm != EVERYBODY && arm & subject.bit() == 0 {
         return Call::inert();
     }
-    if Config(site.config.load(Relaxed)).looks_inside() {
-        return enter_with(site, subject, |_| ());
-    }
     begin(site, subject)
 }
 
 #[inline(never)]
 fn begin(site: &'static Site, subject: Subject) -> Call {
     let config = Config(site.config.load(Relaxed));
-    let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
-    begin_in(mode, site, subject, config)
-}
-
-/// Begins a call in a mode that has been decided.
-#[inline(always)]
-fn begin_in(mode: Mode, site: &'static Site, subject: Subject, config: Config) -> Call {
-    if mode >= Mode::Sampled {
-        let timed = mode == Mode::Full || log::is_timed(config.sample());
+    if config.is_simple() {
+        let timed = config.is_full() || log::is_timed(config.sample());
         return Call::new(site, subject, log::begin(config.site(), subject, timed));
     }
-    uncommon(mode, site, subject, config)
+    uncommon(site, subject, config)
 }
 
+/// Tallies, and modes that depend on the subject.
 #[inline(never)]
-fn uncommon(mode: Mode, site: &'static Site, subject: Subject, config: Config) -> Call {
-    match mode {
-        Mode::Tally => Call::new(site, subject, log::tally(config.site(), subject)),
-        _ => Call::inert(),
+fn uncommon(site: &'static Site, subject: Subject, config: Config) -> Call {
+    if config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject)) {
+        return begin_detailed(site, subject, config, |_| ());
     }
+    let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
+    let begun = match mode {
+        Mode::Tally => log::tally(config.site(), subject),
+        Mode::Sampled => log::begin(config.site(), subject, log::is_timed(config.sample())),
+        Mode::Full => log::begin(config.site(), subject, true),
+        Mode::Off => return Call::inert(),
+    };
+    Call::new(site, subject, begun)
 }
 
 /// The mode for a subject, where the site's words do not say it.

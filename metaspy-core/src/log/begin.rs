@@ -34,22 +34,27 @@ pub(crate) struct About(pub u64);
 
 impl About {
     const TIMED: u64 = 1 << 61;
+    /// The bits of the log's number.
+    pub const LOG: u64 = 0xFF << 48;
     /// A panic was under way when the call began.
     pub const PANICKING: u64 = 1 << 62;
     /// Handlers or details look inside the call.
     pub const LOOKED_INTO: u64 = 1 << 63;
 
-    #[inline(always)]
-    fn new(lane: &Lane, kind: u16, timed: bool) -> Self {
-        let timed = if timed { Self::TIMED } else { 0 };
-        let level = u64::from(lane.level.load(Relaxed) & 3) << 59;
-        let log = u64::from(lane.log.load(Relaxed)) << 48;
-        About(u64::from(kind) << 32 | log | level | timed)
+    /// What all events of a lane have in common.
+    pub const fn of_lane(epoch: u32, log: u8, level: u8) -> Self {
+        About(epoch as u64 | (log as u64) << 48 | (level as u64 & 3) << 59)
     }
 
     #[inline(always)]
-    fn since(self, epoch: u64) -> Self {
-        About(self.0 | epoch & 0xFFFF_FFFF)
+    fn new(lane: &Lane, kind: u16, timed: bool) -> Self {
+        About(lane.about.load(Relaxed) | u64::from(kind) << 32 | u64::from(timed) << 61)
+    }
+
+    /// The same call, counted in another epoch than that of the lane's block.
+    #[inline(always)]
+    fn in_epoch(self, epoch: u32) -> Self {
+        About(self.0 & !0xFFFF_FFFF | u64::from(epoch))
     }
 
     /// The epoch in which it began.
@@ -126,18 +131,18 @@ pub(crate) fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
     let now = if timed { clock::now() } else { lane.seen.load(Relaxed) };
     let mut start = now.wrapping_sub(lane.base.load(Relaxed));
     // One branch for all that is rare: no slot left, a new epoch, a start out of range.
-    let stale = u64::from(EPOCH.load(Relaxed)) ^ lane.epoch.load(Relaxed);
-    if (id as usize).is_multiple_of(BLOCK_SLOTS) || stale != 0 || start > START_MAX {
-        match room(lane, 1, now, stale != 0) {
+    let stale = EPOCH.load(Relaxed) != lane.about.load(Relaxed) as u32;
+    if (id as usize).is_multiple_of(BLOCK_SLOTS) || stale || start > START_MAX {
+        match room(lane, 1, now, stale) {
             Some((next, from_base)) => (id, start) = (next, from_base),
             None => return lost(lane, site, subject),
         }
     }
     let about = About::new(lane, subject.kind.0, timed);
-    write(lane, id, site, subject.key, start, about.flags(Outcome::Running, 0));
+    write(lane, id, site, subject.key, start, u64::from(subject.kind.0) | u64::from(timed) << 21);
     lane.seen.store(now, Relaxed);
     lane.next.store(id + 1, Relaxed);
-    Begun { id, before: enter(lane, id), start: now, about: about.since(lane.epoch.load(Relaxed)) }
+    Begun { id, before: enter(lane, id), start: now, about }
 }
 
 /// Begins an event with details known at its start.
@@ -157,7 +162,7 @@ pub(crate) fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Beg
     write(lane, id, site, subject.key, start, about.flags(Outcome::Running, 1));
     lane.seen.store(now, Relaxed);
     lane.next.store(id + slots as u64, Relaxed);
-    Begun { id, before: enter(lane, id), start: now, about: about.since(lane.epoch.load(Relaxed)) }
+    Begun { id, before: enter(lane, id), start: now, about }
 }
 
 /// Whether the next sampled call of this lane is timed: one in `n`, at random, so that no rhythm of the program
@@ -206,8 +211,8 @@ pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> O
 /// Raises the meta level of this thread, and tells what it was.
 pub(crate) fn enter_level(level: u8) -> u8 {
     let lane = lane::here();
-    let before = lane.level.load(Relaxed);
-    lane.level.store(level.min(3), Relaxed);
+    let before = lane.level();
+    lane.set_level(level.min(3));
     before
 }
 
@@ -217,7 +222,7 @@ fn write(lane: &Lane, id: u64, site: u32, key: u64, start: u64, flags: u64) {
     let cells = slot_cells(lane, id);
     cells[1].store(lane.current.load(Relaxed), Relaxed);
     cells[2].store(key, Relaxed);
-    cells[3].store(slot::running(lane.sequence.load(Relaxed), flags), Relaxed);
+    cells[3].store(lane.running.load(Relaxed) | flags, Relaxed);
     cells[0].store(commit(start, site, lane.lap.load(Relaxed)), Release);
 }
 
@@ -246,7 +251,7 @@ fn room(lane: &Lane, slots: usize, now: u64, stale: bool) -> Option<(u64, u64)> 
     let id = lane.next.load(Relaxed);
     let used = id as usize % BLOCK_SLOTS;
     let base = lane.base.load(Relaxed);
-    let stale = stale || u64::from(EPOCH.load(Acquire)) != lane.epoch.load(Relaxed);
+    let stale = stale || EPOCH.load(Acquire) != lane.about.load(Relaxed) as u32;
     let behind = used != 0 && now < base;
     if used == 0 || used + slots > BLOCK_SLOTS || stale || (!behind && now - base > START_MAX) {
         return lane.turn(if now == 0 { clock::now() } else { now }).then(|| (lane.next.load(Relaxed), 0));
@@ -265,19 +270,19 @@ fn room(lane: &Lane, slots: usize, now: u64, stale: bool) -> Option<(u64, u64)> 
 #[inline(always)]
 fn lost(lane: &Lane, site: u32, subject: Subject) -> Begun {
     let epoch = lose(lane, site, subject);
-    Begun { id: LOST, about: About::new(lane, subject.kind.0, false).since(epoch), ..Begun::NOTHING }
+    Begun { id: LOST, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
 }
 
 /// Counts it by site and subject: lost in place and time, not in number. In which epoch it was counted.
 #[cold]
 #[inline(never)]
-fn lose(lane: &Lane, site: u32, subject: Subject) -> u64 {
+fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
     let epoch = EPOCH.load(Acquire);
     lane.lost.store(lane.lost.load(Relaxed) + 1, Relaxed);
-    let meta = lane.level.load(Relaxed) != 0;
+    let meta = lane.level() != 0;
     let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: true };
     count(lane, subject.key, who.pack());
-    u64::from(epoch)
+    epoch
 }
 
 /// Counts a call without an event.
@@ -369,9 +374,9 @@ pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
     let lane = lane::here();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let epoch = EPOCH.load(Acquire);
-    let meta = lane.level.load(Relaxed) != 0;
+    let meta = lane.level() != 0;
     let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: false };
     count(lane, subject.key, who.pack());
-    let about = About::new(lane, subject.kind.0, false).since(u64::from(epoch));
+    let about = About::new(lane, subject.kind.0, false).in_epoch(epoch);
     Begun { id: COUNTED, about, ..Begun::NOTHING }
 }

@@ -7,7 +7,7 @@ use crate::clock;
 use crate::event::Outcome;
 use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
-use crate::log::begin::{Begun, COUNTED, LOST, mark};
+use crate::log::begin::{About, Begun, COUNTED, LOST, mark};
 use crate::log::lane::{self, NO_ROW};
 use crate::log::protocol::end_elsewhere;
 use crate::log::{Log, numbered};
@@ -19,7 +19,10 @@ use crate::log::{Log, numbered};
 pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     let now = if begun.about.timed() { clock::now() } else { 0 };
     if begun.id >= LOST {
-        return count_outcome(begun, site, key, outcome);
+        if row::outcome_words(outcome) != (0, 0) {
+            count_outcome(begun, site, key, outcome);
+        }
+        return;
     }
     let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
     let lane = lane::here();
@@ -27,7 +30,7 @@ pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: 
         lane.seen.store(now, Relaxed);
     }
     if begun.id / BLOCK_SLOTS as u64 == lane.sequence.load(Relaxed)
-        && begun.about.log() == lane.log.load(Relaxed)
+        && (begun.about.0 ^ lane.about.load(Relaxed)) & About::LOG == 0
         && span <= SPAN_MAX
     {
         let flags = begun.about.flags(outcome, (marked as u8) << 1);
@@ -36,7 +39,7 @@ pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: 
         // never unmapped. While a lane holds a block nobody else writes to its slots.
         let slot = unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) };
         // An event that began with details keeps the bit that says so.
-        let kept = slot[3].load(Relaxed) & 3 << 22;
+        let kept = if begun.about.is(About::LOOKED_INTO) { slot[3].load(Relaxed) & 3 << 22 } else { 0 };
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {
         late_or_elsewhere(begun, site, key, outcome, span, marked);
@@ -92,10 +95,8 @@ fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome
 }
 
 /// Counts how a call ended that has no event. Those that returned are the rest of the count.
+#[inline(never)]
 fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
-    if row::outcome_words(outcome) == (0, 0) {
-        return;
-    }
     let Some(log) = numbered(begun.about.log()) else { return };
     let who = row::Who { site, kind: begun.about.kind(), epoch: begun.about.epoch(), meta: begun.about.level() != 0, lost: begun.id != COUNTED };
     with_row(log, key, who.pack(), |row| row.outcome(outcome));

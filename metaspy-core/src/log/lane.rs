@@ -6,7 +6,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use crate::format::slot;
 use crate::format::superblock::{self as sb, lane as row};
+use crate::log::begin::About;
 use crate::log::page::Page;
 use crate::log::{EPOCH, Log, current};
 
@@ -14,8 +16,6 @@ use crate::log::{EPOCH, Log, current};
 pub(crate) struct Lane {
     /// A hook is at work; one that starts meanwhile is counted and not recorded.
     pub busy: AtomicU8,
-    /// The meta level.
-    pub level: AtomicU8,
     /// The lap of the block, as slots carry it.
     pub lap: AtomicU8,
     /// The log's number.
@@ -28,8 +28,10 @@ pub(crate) struct Lane {
     pub sequence: AtomicU64,
     /// The tick that starts count from.
     pub base: AtomicU64,
-    /// The epoch of the block.
-    pub epoch: AtomicU64,
+    /// What all events that begin now have in common, for their guards: the block's epoch, the log, the meta level.
+    pub about: AtomicU64,
+    /// The same for their last word: running, the block's tag, the meta level.
+    pub running: AtomicU64,
     /// The event that this thread is in; 0 = none.
     pub current: AtomicU64,
     /// When this lane last looked at the clock.
@@ -53,14 +55,14 @@ impl Lane {
     const fn new() -> Self {
         Lane {
             busy: AtomicU8::new(0),
-            level: AtomicU8::new(0),
             lap: AtomicU8::new(0),
             log: AtomicU8::new(0),
             next: AtomicU64::new(0),
             block: AtomicUsize::new(0),
             sequence: AtomicU64::new(0),
             base: AtomicU64::new(0),
-            epoch: AtomicU64::new(0),
+            about: AtomicU64::new(0),
+            running: AtomicU64::new(0),
             current: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             untimed: AtomicU64::new(0),
@@ -92,10 +94,25 @@ impl Lane {
         self.block.store(std::ptr::from_ref(&log.cells()[taken.word]) as usize, Relaxed);
         self.base.store(tick, Relaxed);
         self.seen.store(tick, Relaxed);
-        self.epoch.store(u64::from(epoch), Relaxed);
+        let level = self.level();
+        self.about.store(About::of_lane(epoch, log.number, level).0, Relaxed);
+        self.running.store(running_in(taken.sequence, level), Relaxed);
         self.lap.store(taken.lap, Relaxed);
         self.next.store(taken.sequence * crate::format::BLOCK_SLOTS as u64 + 1, Relaxed);
         true
+    }
+
+    /// The meta level.
+    #[inline(always)]
+    pub fn level(&self) -> u8 {
+        About(self.about.load(Relaxed)).level()
+    }
+
+    /// Goes to another meta level.
+    pub fn set_level(&self, level: u8) {
+        let about = About(self.about.load(Relaxed));
+        self.about.store(About::of_lane(about.epoch(), about.log(), level).0, Relaxed);
+        self.running.store(running_in(self.sequence.load(Relaxed), level), Relaxed);
     }
 
     /// Makes `log` the lane's log: another recording may have been started since.
@@ -110,6 +127,7 @@ impl Lane {
         }
         self.page.forget();
         self.log.store(log.number, Relaxed);
+        self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
         self.current.store(0, Relaxed);
         self.lost.store(0, Relaxed);
         if RETIRE.try_with(|retire| retire.0.set(true)).is_err() {
@@ -147,6 +165,11 @@ impl Lane {
         self.dice.store(dice, Relaxed);
         dice
     }
+}
+
+/// The last word of an event that begins in a block, without its subject's kind.
+fn running_in(sequence: u64, level: u8) -> u64 {
+    slot::running(sequence, u64::from(level & 3) << 19)
 }
 
 thread_local! {
@@ -197,7 +220,7 @@ pub(crate) fn swap_current(event: u64) -> u64 {
 
 /// The meta level of this thread.
 pub(crate) fn lane_level() -> u8 {
-    here().level.load(Relaxed)
+    here().level()
 }
 
 /// An event that this thread is in for as long as this lives; then it is back in the one before.

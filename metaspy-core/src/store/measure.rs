@@ -2,9 +2,6 @@
 
 use serde::Serialize;
 
-use crate::event::Outcome;
-use crate::format::slot::Flags;
-use crate::store::blocks::Slot;
 
 /// What calls came to: exact counts and outcomes; times where calls were timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -32,29 +29,6 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Adds an event; its own time is counted elsewhere.
-    #[inline(always)]
-    pub(crate) fn add_event(&mut self, slot: &Slot) {
-        self.count += 1;
-        let flags = Flags::unpack(slot.end);
-        let outcome = slot.outcome();
-        match outcome {
-            Outcome::Failed => self.failed += 1,
-            Outcome::Panicked => self.panicked += 1,
-            Outcome::Cancelled => self.cancelled += 1,
-            // How an event that was moved out ended is in the pages, as an end of one that still runs here.
-            Outcome::Running | Outcome::Moved => self.running = self.running.wrapping_add(1),
-            _ => {}
-        }
-        if flags.timed
-            && let Some(span) = slot.span()
-        {
-            self.timed += 1;
-            self.total_ticks = self.total_ticks.wrapping_add(span);
-            self.max_ticks = self.max_ticks.max(span);
-        }
-    }
-
     /// Adds what another measure counted; own time is left out.
     pub(crate) fn add(&mut self, other: &Measure) {
         self.count = self.count.wrapping_add(other.count);

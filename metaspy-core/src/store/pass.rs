@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::event::EventId;
+use crate::event::{EventId, Outcome};
 use crate::format::row::OTHERS;
 use crate::site::SiteId;
 use crate::store::blocks::{Block, Head, Ring, Slot};
@@ -13,10 +13,10 @@ use crate::store::chunks::Unit;
 use crate::store::lineage::{GONE, Lineage};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::measure::Measure;
-use crate::store::scan;
+use crate::store::scan::{self, Levels};
 use crate::store::selfs::{NO_ROW, Selfs};
 use crate::store::table::{Key, Table};
-use crate::store::tally::{By, Scope, Tally, TallyRow};
+use crate::store::tally::{By, Scope, Tally, TallyRow, What};
 use crate::subject::{KindId, Subject};
 
 /// What is added up, and of which events.
@@ -25,6 +25,8 @@ pub(crate) struct Job<'a> {
     pub by: By,
     pub matcher: &'a Matcher,
     pub scope: &'a Scope,
+    /// The levels that count, if nothing but these is asked for.
+    pub plain: Option<Levels>,
     /// Events that a link says belong under [`Scope::under`].
     pub adopted: &'a HashSet<EventId>,
     /// Sequences of blocks that a pending fold has taken.
@@ -44,7 +46,13 @@ pub(crate) struct Part {
 /// What a row has so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
+    /// What rows of tables brought.
     pub measure: Measure,
+    /// Events in the window by outcome: counted without a branch, as outcomes are hard to foresee.
+    outcomes: [u64; 8],
+    timed: u64,
+    total_ticks: u64,
+    max_ticks: u64,
     /// Below 0 for a moment where the events inside come before the one around them.
     own: u64,
     /// Some of its timed calls have no self time.
@@ -157,10 +165,7 @@ impl<'a> Job<'a> {
         for slot in block.events() {
             let row = self.row(walk, &head, &slot);
             if let Some(cell) = walk.part.cells.get_mut(row as usize) {
-                match walk.selfs {
-                    Some(_) => cell.add(&slot),
-                    None => cell.measure.count += 1,
-                }
+                cell.add(&slot);
             }
             if let Some(selfs) = &mut walk.selfs {
                 let start = head.base.saturating_add(slot.start);
@@ -175,6 +180,16 @@ impl<'a> Job<'a> {
     /// The row of an event; [`NO_ROW`] if it is not wanted.
     #[inline(always)]
     fn row(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
+        if let Some(levels) = self.plain {
+            return match levels.contains(slot.end) {
+                true => walk.part.row(self.by, Some(slot.site), slot.subject()) as u32,
+                false => NO_ROW,
+            };
+        }
+        self.row_of_chosen(walk, head, slot)
+    }
+
+    fn row_of_chosen(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
         if !self.scope.epochs.contains(&head.epoch)
             || !self.scope.contains(slot.site, slot.subject())
             || !self.matcher.matches(self.ring, head, slot, &mut walk.memory)
@@ -215,11 +230,50 @@ impl<'a> Job<'a> {
 impl Cell {
     #[inline(always)]
     fn add(&mut self, slot: &Slot) {
-        self.measure.add_event(slot);
-        if let Some(span) = slot.span() {
-            self.own = self.own.wrapping_add(span);
-        }
+        self.outcomes[slot.outcome() as usize] += 1;
+        let (span, has_span) = slot.span().map_or((0, 0), |span| (span, 1));
+        self.timed += has_span;
+        self.total_ticks = self.total_ticks.wrapping_add(span);
+        self.max_ticks = self.max_ticks.max(span);
+        self.own = self.own.wrapping_add(span);
     }
+
+    /// All of it as a measure; `own` is told apart.
+    fn whole(&self) -> Measure {
+        let of = |outcome: Outcome| self.outcomes[outcome as usize];
+        let mut measure = Measure {
+            count: self.outcomes.iter().sum(),
+            timed: self.timed,
+            total_ticks: self.total_ticks,
+            max_ticks: self.max_ticks,
+            failed: of(Outcome::Failed),
+            panicked: of(Outcome::Panicked),
+            cancelled: of(Outcome::Cancelled),
+            // How an event that was moved out ended is in the pages, as an end of one that still runs here.
+            running: of(Outcome::Running) + of(Outcome::Moved),
+            ..Measure::default()
+        };
+        measure.add(&self.measure);
+        measure
+    }
+
+    fn merge(&mut self, other: &Cell) {
+        self.measure.add(&other.measure);
+        (self.outcomes.iter_mut()).zip(other.outcomes).for_each(|(sum, count)| *sum += count);
+        self.timed += other.timed;
+        self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
+        self.max_ticks = self.max_ticks.max(other.max_ticks);
+        self.own = self.own.wrapping_add(other.own);
+        self.without_self |= other.without_self;
+    }
+}
+
+/// Site numbers have 20 bits; the bit above them says that there is one.
+const HAS_SITE: u64 = 1 << 20;
+
+/// The row of the others of a site.
+fn others(key: Key) -> Key {
+    Key { key: 0, who: key.who & 0xFFFF_FFFF | u64::from(OTHERS) << 32 }
 }
 
 impl Part {
@@ -230,14 +284,16 @@ impl Part {
     /// The row of a site and a subject, as far as the tally tells them apart.
     #[inline(always)]
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
-        let subject = if matches!(by, By::Subject | By::SiteSubject) { subject } else { None };
-        let site = if by == By::Subject { None } else { site };
         let subject = subject.unwrap_or(Subject::NONE);
-        // Site numbers have 20 bits; the bit above them says that there is one.
-        let site = site.map_or(0, |site| 1 << 20 | site);
-        let who = |kind: u16| u64::from(site) | u64::from(kind) << 32;
-        let key = Key { key: subject.key, who: who(subject.kind.0) };
-        let row = self.table.row(key, Key { key: 0, who: who(OTHERS) });
+        let kind = u64::from(subject.kind.0) << 32;
+        let site = site.map_or(0, |site| HAS_SITE | u64::from(site));
+        // Dense numbers are found fastest as the first word of a key.
+        let key = match by {
+            By::Site | By::RootCause => Key { key: site, who: 0 },
+            By::Subject => Key { key: subject.key, who: kind },
+            By::SiteSubject => Key { key: subject.key, who: kind | site },
+        };
+        let row = self.table.row(key, || others(key));
         if row >= self.cells.len() {
             self.cells.resize(row + 1, Cell::default());
         }
@@ -245,22 +301,27 @@ impl Part {
     }
 
     /// Rows as they are handed out.
-    pub fn into_tally(self, by: By) -> Tally {
+    pub fn into_tally(self, by: By, what: What) -> Tally {
         let mut tally = Tally { rows: Vec::new(), exact: self.exact, self_exact: self.self_exact };
         for (key, cell) in self.table.keys().iter().zip(&self.cells) {
-            let mut measure = cell.measure.settled();
+            let mut measure = cell.whole().settled();
             if measure == Measure::default() {
                 continue;
+            }
+            if what == What::Counts {
+                let Measure { count, lost, .. } = measure;
+                measure = Measure { count, lost, ..Measure::default() };
             }
             let knows_self = measure.timed != 0 && !cell.without_self;
             measure.self_ticks = knows_self.then(|| (cell.own as i64).max(0) as u64);
             tally.self_exact &= measure.timed == 0 || knows_self;
-            let site = key.who as u32;
-            let kind = KindId((key.who >> 32) as u16);
-            let has_subject = matches!(by, By::Subject | By::SiteSubject) && kind.0 != 0;
+            let (site, kind) = match by {
+                By::Site | By::RootCause => (key.key, 0),
+                By::Subject | By::SiteSubject => (key.who, (key.who >> 32) as u16),
+            };
             tally.rows.push(TallyRow {
-                site: (site != 0).then_some(SiteId(site & 0xF_FFFF)),
-                subject: has_subject.then_some(Subject::new(kind, key.key)),
+                site: (site & HAS_SITE != 0).then_some(SiteId(site as u32 & (HAS_SITE - 1) as u32)),
+                subject: (kind != 0).then_some(Subject::new(KindId(kind), key.key)),
                 measure,
             });
         }
@@ -271,15 +332,11 @@ impl Part {
     /// Adds the rows of another part.
     fn merge(&mut self, other: Part) {
         for (key, cell) in other.table.keys().iter().zip(&other.cells) {
-            let others = Key { key: 0, who: key.who & 0xFFFF_FFFF | u64::from(OTHERS) << 32 };
-            let row = self.table.row(*key, others);
+            let row = self.table.row(*key, || others(*key));
             if row >= self.cells.len() {
                 self.cells.resize(row + 1, Cell::default());
             }
-            let into = &mut self.cells[row];
-            into.measure.add(&cell.measure);
-            into.own = into.own.wrapping_add(cell.own);
-            into.without_self |= cell.without_self;
+            self.cells[row].merge(cell);
         }
         self.exact &= other.exact;
         self.self_exact &= other.self_exact;

@@ -8,7 +8,7 @@ use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
 use crate::event::EventId;
-use crate::format::row::{EPOCH_MASK, OTHERS};
+use crate::format::row::EPOCH_MASK;
 use crate::site::{SiteId, SiteKind};
 use crate::store::Store;
 use crate::store::blocks::Ring;
@@ -19,7 +19,7 @@ use crate::store::matcher::{Matcher, Members};
 use crate::store::measure::Measure;
 use crate::store::pass::{Job, Part};
 use crate::store::scan::{self, Levels, SubjectCounts};
-use crate::subject::{KindId, Subject};
+use crate::subject::Subject;
 
 /// What a tally has a row for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,15 +155,17 @@ impl Store {
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         let adopted = scope.under.map_or_else(HashSet::new, |under| adopted(ring, under));
         let asyncs = self.asyncs();
-        let job = Job { ring, by, matcher: &matcher, scope, adopted: &adopted, folded, asyncs: &asyncs };
-        let mut part = match (scope.what, by, matcher.only_levels().filter(|_| scope.is_plain())) {
-            (What::Counts, By::Site, Some(levels)) => counts_by_site(ring, folded, Levels::new(levels)),
-            (What::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folded, Levels::new(levels)),
+        let levels = matcher.only_levels().filter(|_| scope.is_plain()).map(Levels::new);
+        let plain = levels.filter(|_| by != By::RootCause);
+        let job = Job { ring, by, matcher: &matcher, scope, plain, adopted: &adopted, folded, asyncs: &asyncs };
+        let mut part = match (scope.what, by, levels) {
+            (What::Counts, By::Site, Some(levels)) => counts_by_site(ring, folded, levels),
+            (What::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folded, levels),
             (What::Counts, ..) => job.counts(),
             (What::All, ..) => job.all(),
         };
         self.add_rows(&mut part, by, scope, &matcher, pending.as_ref());
-        part.into_tally(by)
+        part.into_tally(by, scope.what)
     }
 
     /// Adds the calls that have no event in the window.
@@ -190,13 +192,7 @@ impl Store {
                     let at = part.row(by, site, subject);
                     let cell = &mut part.cells[at];
                     cell.without_self |= measure.timed != 0;
-                    match scope.what {
-                        What::All => cell.measure.add(&measure),
-                        What::Counts => {
-                            let Measure { count, lost, .. } = measure;
-                            cell.measure.add(&Measure { count, lost, ..Measure::default() });
-                        }
-                    }
+                    cell.measure.add(&measure);
                 }
                 Some(false) => {}
                 None => part.exact &= measure.count == 0,
@@ -249,14 +245,9 @@ fn counts_by_subject(ring: Ring<'_>, folded: &[u64], levels: Levels) -> Part {
         ring.count_subjects(chunk, folded, levels, counts);
     });
     let mut part = Part::new();
-    for counts in parts {
-        let nobody = (None, counts.nobody);
-        let others = (Some(Subject::new(KindId(OTHERS), 0)), counts.others);
-        let known = counts.iter().map(|(key, kind, count)| (Some(Subject::new(KindId(kind), key)), count));
-        for (subject, count) in known.chain([nobody, others]).filter(|(_, count)| *count != 0) {
-            let at = part.row(By::Subject, None, subject);
-            part.cells[at].measure.count += count;
-        }
+    for (subject, count) in parts.iter().flat_map(SubjectCounts::iter) {
+        let at = part.row(By::Subject, None, Some(subject));
+        part.cells[at].measure.count += count;
     }
     part
 }

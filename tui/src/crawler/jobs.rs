@@ -2,7 +2,7 @@
 //!
 //! A job is data, so that tests run it in place. Of one [`Slot`] only the latest job counts.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -229,14 +229,16 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
     let direct = of(id);
     let mut answer = Effects { direct: direct.len(), whole: index.is_some(), ..Effects::default() };
     let lane = store.event(id).map(|event| event.lane);
-    let mut by_site: BTreeMap<_, usize> = BTreeMap::new();
     for event in direct.iter().filter_map(|&id| store.event(id)) {
-        *by_site.entry(event.site).or_default() += 1;
+        match answer.by_site.iter_mut().find(|(site, _)| *site == event.site) {
+            Some((_, count)) => *count += 1,
+            None => answer.by_site.push((event.site, 1)),
+        }
         if Some(event.lane) == lane && event.cause == Some(id) {
             answer.ticks += event.span.unwrap_or(0);
         }
     }
-    answer.by_site = by_site.into_iter().collect();
+    // Sites with equal counts stay in the order of time.
     answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let mut seen = HashSet::from([id]);
     let mut next: Vec<(usize, EventId)> = direct.into_iter().rev().map(|id| (0, id)).collect();
@@ -278,6 +280,7 @@ fn tally(store: &Store, by: By, filter: Filter, sort: Sort, before: Option<&Vec<
         By::Subject if all => {
             let seen: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
             never.extend(store.labelled().map(|(subject, _)| subject).filter(|subject| !seen.contains(subject)));
+            never.sort();
         }
         _ => {}
     }

@@ -33,6 +33,26 @@ pub fn shorten_path(path: &str, columns: usize) -> String {
     if rest.len() < path.len() { format!("…::{rest}") } else { path.to_owned() }
 }
 
+/// `text` in lines of at most `columns` columns, cut between words where that is possible.
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let columns = columns.max(2);
+    let mut lines = Vec::new();
+    let mut rest = text;
+    while width(rest) > columns {
+        let fitting: usize = take(rest.chars(), columns).iter().map(|c| c.len_utf8()).sum();
+        // A word that takes more than half a line is cut: a path, or a value without spaces.
+        let at = match rest[..fitting].rfind(' ') {
+            _ if rest[fitting..].starts_with(' ') => fitting,
+            Some(space) if space * 2 > fitting => space,
+            _ => fitting,
+        };
+        lines.push(rest[..at].trim_end().to_owned());
+        rest = rest[at..].trim_start();
+    }
+    lines.push(rest.to_owned());
+    lines
+}
+
 /// `text` in exactly `columns` columns: shortened, or followed by spaces.
 pub fn fit(text: &str, columns: usize) -> String {
     pad_right(&shorten(text, columns), columns)
@@ -74,6 +94,14 @@ mod tests {
         assert_eq!(shorten_path("layout::page::Scene::measure", 20), "…::Scene::measure");
         assert_eq!(shorten_path("layout::measure", 20), "layout::measure");
         assert_eq!(shorten_path("layout::measure_everything", 9), "meas…hing");
+    }
+
+    #[test]
+    fn lines_are_cut_between_words() {
+        assert_eq!(wrap("effects 3 (1 paint, 1 layout)", 20), ["effects 3 (1 paint,", "1 layout)"]);
+        assert_eq!(wrap("a_very_long_word_without_spaces", 12), ["a_very_long_", "word_without", "_spaces"]);
+        assert_eq!(wrap("", 12), [""]);
+        assert!(wrap("日本日本日本 日本日本日本", 5).iter().all(|line| width(line) <= 5));
     }
 
     #[test]

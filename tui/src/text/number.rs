@@ -13,6 +13,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// `1 lane`, `2 lanes`: a number of things.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// A number in at most seven columns: `9,999` as it is, then `8.4 M`.
 pub fn short(number: u64) -> String {
     if number < 10_000 {

@@ -7,8 +7,8 @@ use syn::ext::IdentExt;
 
 use crate::hook::call::Call;
 use crate::hook::owner::Owner;
+use crate::hook::plain;
 use crate::hook::receiver;
-use crate::plain;
 
 /// The way into a call.
 pub struct Entry<'a> {

@@ -107,6 +107,7 @@ fn self_time_is_the_same_however_many_threads_tell_it() {
         by: By::Site,
         matcher: &matcher,
         scope: &scope,
+        plain: None,
         adopted: &HashSet::new(),
         folded: &[],
         asyncs: &[],
@@ -114,10 +115,10 @@ fn self_time_is_the_same_however_many_threads_tell_it() {
     let own = |tally: Tally| -> BTreeMap<u32, u64> {
         tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()
     };
-    let one = own(job.on_threads(1).into_tally(By::Site));
+    let one = own(job.on_threads(1).into_tally(By::Site, What::All));
     assert_eq!(one, own_by_definition(&store));
     for threads in [2, 3, 7] {
-        assert_eq!(own(job.on_threads(threads).into_tally(By::Site)), one, "{threads} threads");
+        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, What::All)), one, "{threads} threads");
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  ↑↓ move  → effects  ← cause  s subject  / search  f filter  m mark  ␣ pause  ? help
-//!  filter: site:measure took:>1x▏ `1x` is no duration: write 1ms
+//!  `1x` is no length of time: write `took:>1ms`
+//!  filter: site:measure took:>1x▏
 //! ```
 
 use super::canvas::Canvas;
@@ -13,7 +14,7 @@ use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::line::Purpose;
-use crate::text::{short, width};
+use crate::text::{short, width, wrap};
 
 /// Draws the line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -23,17 +24,19 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
         };
-        let wrong = line.wrong.as_deref().unwrap_or("");
         // The end of a long line is what is being written.
-        let text_room =
-            (room as usize).saturating_sub(width(name) + 2 + if wrong.is_empty() { 0 } else { room as usize / 2 });
-        let text = tail(&line.text, text_room);
-        canvas.line(
-            x,
-            area.y,
-            room,
-            &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS), (wrong, theme::ALARM)],
-        );
+        let text = tail(&line.text, (room as usize).saturating_sub(width(name) + 2));
+        canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS)]);
+        if let Some(wrong) = &line.wrong {
+            // Where the eye is, and whole: it says what to write instead.
+            let lines = wrap(wrong, room as usize);
+            let height = (lines.len() as u16).min(area.y);
+            let above = Area { y: area.y - height, height, ..area };
+            canvas.clear(above);
+            for (y, text) in (above.y..area.y).zip(&lines) {
+                canvas.text(x, y, room, text, theme::ALARM);
+            }
+        }
         if line.text.is_empty() && line.purpose == Purpose::Filter {
             let used = width(name) as u16 + 2;
             let example = "site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*";

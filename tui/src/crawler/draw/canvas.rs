@@ -7,7 +7,7 @@ use ratatui::widgets::{Block, Clear, Widget};
 
 use super::theme;
 use crate::crawler::layout::Area;
-use crate::text::{clean, shorten, width};
+use crate::text::{clean, shorten, width, wrap};
 
 /// The cells of a frame.
 pub struct Canvas<'a>(&'a mut Buffer);
@@ -67,11 +67,14 @@ impl<'a> Canvas<'a> {
 
     /// Why an area is empty, and what to press: lines in its middle.
     pub fn empty(&mut self, area: Area, lines: &[String]) {
+        let room = area.width.saturating_sub(2) as usize;
+        let style = |at| if at == 0 { theme::PLAIN } else { theme::FAINT };
+        let wrapped =
+            lines.iter().enumerate().flat_map(|(at, text)| wrap(text, room).into_iter().map(move |it| (it, style(at))));
         let from = area.y + (area.height.saturating_sub(lines.len() as u16)) / 3;
-        for (at, text) in lines.iter().enumerate().take(area.height as usize) {
-            let took = (width(text) as u16).min(area.width);
-            let x = area.x + (area.width - took) / 2;
-            self.text(x, from + at as u16, area.width, text, if at == 0 { theme::PLAIN } else { theme::FAINT });
+        for (y, (text, style)) in (from..area.y + area.height).zip(wrapped) {
+            let took = (width(&text) as u16).min(area.width);
+            self.text(area.x + (area.width - took) / 2, y, area.width, &text, style);
         }
     }
 }

@@ -59,7 +59,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, g
     x += canvas.text(x, line.y, line.width, &stamp(crawler.store.time_ns(event.start), wide), theme::FAINT) + 1;
     let end = line.x + line.width;
     let took = if wide { 9 } else { 7 };
-    let room = end.saturating_sub(x + took + gap);
+    let room = end.saturating_sub(x + took + 1);
     let guide = clip(guide);
     let guide: Cow<'_, str> = match wide || guide.is_empty() {
         true => guide.into(),
@@ -147,6 +147,6 @@ fn why_empty(crawler: &Crawler) -> Vec<String> {
     }
     match crawler.store.is_live() {
         true => vec!["nothing happened yet".into(), "events appear here when a profiler is installed".into()],
-        false => vec!["nothing was recorded".into(), "was a profiler installed while the program ran?".into()],
+        false => vec!["nothing was recorded".into(), "was a profiler installed while it ran?".into()],
     }
 }

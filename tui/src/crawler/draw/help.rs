@@ -18,8 +18,7 @@ const KEYS: u16 = 20;
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
     let lines = keys::help(crawler.view.screen);
     let height = (lines.len() as u16 + 2).min(body.height);
-    let width = 76.min(body.width);
-    let area = Area { x: body.x + (body.width - width) / 2, y: body.y, width, height };
+    let area = Area { height, ..body };
     canvas.clear(area);
     let title = format!(" keys on {} ", crawler.view.screen.name());
     let more = if top + (height as usize).saturating_sub(2) < lines.len() { " ↓ more " } else { "" };

@@ -13,7 +13,7 @@ use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::lanes::{LaneRow, PIECES};
 use crate::crawler::state::pane::describe;
-use crate::text::{clean, duration, grouped, short};
+use crate::text::{clean, counted, duration, short};
 
 /// Columns of the name and of the count.
 const NAME: u16 = 16;
@@ -29,7 +29,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
-    let title = format!(" {} lanes ", grouped(rows.len() as u64));
+    let title = format!(" {} ", counted(rows.len() as u64, "lane"));
     let around = if crawler.view.list.follow { "" } else { " around the selected event" };
     canvas.frame(area, &title, &format!(" {}{around} ", duration(span).trim_start()), true);
     if rows.is_empty() {

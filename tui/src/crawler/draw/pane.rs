@@ -19,7 +19,7 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
 use crate::crawler::state::Crawler;
 use crate::crawler::state::pane::{PaneRow, Tab, What, describe, detail};
-use crate::text::{clean, duration, short, short_path};
+use crate::text::{clean, duration, last_segment, short, short_path};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -84,7 +84,15 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
 fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Event, here: bool) {
     let end = area.x + area.width;
     let (sign, style) = theme::outcome(event.outcome);
-    let text = describe(&crawler.store, event);
+    let text = match crawler.view.pane.tab {
+        // To whom stands in the title; what differs is when.
+        Tab::Same => {
+            let stamp = detail::stamp(crawler.store.time_ns(event.start));
+            let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
+            format!("{} {site}", stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp))
+        }
+        _ => describe(&crawler.store, event),
+    };
     let style = if here {
         theme::STRONG
     } else if sign == ' ' {

@@ -14,7 +14,7 @@ use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::table::TableRow;
-use crate::text::grouped;
+use crate::text::counted;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -26,7 +26,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let exact = if view.exact { "" } else { " about: it is being written " };
-    canvas.frame(area, &format!(" {} sites ", grouped(rows.len() as u64)), exact, true);
+    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), exact, true);
     if rows.is_empty() {
         let why = match crawler.view.filter.is_all() {
             true => "the recording knows no sites: was anything observed?".into(),

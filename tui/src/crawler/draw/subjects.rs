@@ -12,7 +12,7 @@ use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::text::grouped;
+use crate::text::{counted, grouped};
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -30,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         draw_never(canvas, inner, crawler);
         return;
     }
-    canvas.frame(area, &format!(" {} subjects ", grouped(rows.len() as u64)), exact, true);
+    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "subject")), exact, true);
     if rows.is_empty() {
         canvas.empty(inner, &why_empty(crawler));
     } else {

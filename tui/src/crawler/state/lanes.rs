@@ -82,7 +82,7 @@ impl LanesView {
     /// Puts the cursor on a row.
     pub fn select(&mut self, at: usize) {
         self.cursor = at.min(self.rows.as_ref().map_or(0, Vec::len).saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height), self.cursor);
+        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
     }
 
     /// Takes in new rows; the cursor stays on its lane.

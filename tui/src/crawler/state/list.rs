@@ -145,7 +145,7 @@ impl EventList {
                 (cursor + want).min(self.rows.len().saturating_sub(1))
             }
         };
-        self.top = self.top.clamp((cursor + 1).saturating_sub(self.height), cursor);
+        self.top = self.top.clamp((cursor + 1).saturating_sub(self.height.max(1)), cursor);
         self.selected = self.rows.get(cursor).map(|row| row.event);
         self.fill(store, filter);
     }

@@ -106,14 +106,14 @@ impl Sort {
 pub fn sort(store: &Store, rows: &mut [TableRow], sort: Sort) {
     match sort.column {
         Column::Name => rows.sort_by_cached_key(|row| name(store, row)),
-        column => rows.sort_by(|a, b| compare(a, b, column)),
+        column => rows.sort_by(|a, b| compare(store, a, b, column)),
     }
     if sort.reversed {
         rows.reverse();
     }
 }
 
-fn compare(a: &TableRow, b: &TableRow, column: Column) -> Ordering {
+fn compare(store: &Store, a: &TableRow, b: &TableRow, column: Column) -> Ordering {
     let value = |row: &TableRow| match column {
         Column::Delta => row.delta,
         Column::Total => Some(row.measure.total_ticks),
@@ -121,7 +121,9 @@ fn compare(a: &TableRow, b: &TableRow, column: Column) -> Ordering {
         Column::Max => Some(row.measure.max_ticks),
         Column::Count | Column::Name => Some(row.measure.count),
     };
-    Reverse(value(a)).cmp(&Reverse(value(b))).then_with(|| a.key().cmp(&b.key()))
+    // The numbers of sites differ from build to build; their paths do not.
+    let path = |row: &TableRow| row.site.map(|site| store.site_path(site));
+    Reverse(value(a)).cmp(&Reverse(value(b))).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
 }
 
 /// The name of what a row is about.
@@ -202,7 +204,7 @@ impl TableView {
     /// Puts the cursor on a row.
     pub fn select(&mut self, at: usize) {
         self.cursor = at.min(self.len().saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height), self.cursor);
+        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
     }
 
     /// Takes in new rows. The cursor stays on what it was on, and on its line of the screen.

@@ -5,7 +5,7 @@ use metaspy_core::{Event, Outcome, Store};
 
 use super::{PaneRow, What, causes, describe, effects};
 use crate::crawler::jobs::Effects;
-use crate::text::{clean, duration, grouped, shorten, width};
+use crate::text::{clean, duration, grouped, shorten, wrap};
 
 /// Columns that the name of a fact takes.
 pub const NAME: usize = 9;
@@ -16,14 +16,14 @@ const LINES: usize = 12;
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
     let mut rows = chain(store, event);
     rows.push(PaneRow::plain(What::Blank));
-    let mut fact = |name, value: String| wrap(&mut rows, name, &value, columns.saturating_sub(NAME));
+    let mut fact = |name, value: String| lay(&mut rows, name, &value, columns.saturating_sub(NAME));
     fact("took", took(store, event, effects));
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
         fact("outcome", event.outcome.name().into());
     }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));
-        fact("cause", format!("{} (+{})", describe(store, &cause), duration(later).trim_start()));
+        fact("cause", format!("{} (+{})", describe(store, &cause), duration(later).replace(' ', "")));
     }
     let links = store.links(event.id).len();
     if links > 0 {
@@ -130,23 +130,11 @@ fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
 }
 
 /// A name and a value, on as many lines as the value takes.
-fn wrap(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
-    let columns = columns.max(8);
-    let value = clean(value);
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for c in value.chars() {
-        let wide = width(c.encode_utf8(&mut [0; 4]));
-        if used + wide > columns {
-            lines.push(String::new());
-            used = 0;
-        }
-        used += wide;
-        lines.last_mut().expect("there is always a line").push(c);
-    }
+fn lay(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
+    let mut lines = wrap(&clean(value), columns.max(8));
     if lines.len() > LINES {
         lines.truncate(LINES);
-        lines.last_mut().expect("there is always a line").push('…');
+        lines.push("…".into());
     }
     let mut lines = lines.into_iter();
     rows.push(PaneRow::plain(What::Fact(name, lines.next().unwrap_or_default())));

@@ -183,7 +183,7 @@ impl Pane {
     /// Puts the cursor on a row.
     pub fn select(&mut self, at: usize) {
         self.cursor = at.min(self.rows.len().saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height), self.cursor);
+        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
     }
 
     /// The row under the cursor.

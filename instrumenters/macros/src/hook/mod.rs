@@ -7,6 +7,7 @@ mod exits;
 mod future;
 mod output;
 mod owner;
+mod plain;
 mod receiver;
 mod scan;
 mod site;

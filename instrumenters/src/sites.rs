@@ -1,0 +1,80 @@
+//! What an instrumenter may be told about where to hook: a checked site, or a selector.
+
+use std::fmt;
+
+use metaspy_core::arm::Arming;
+use metaspy_core::site::Site;
+use metaspy_core::{InstallError, Selector, Session};
+
+use crate::site_ref::{NamedSite, SiteRef};
+
+/// Which sites are meant: `site!(Scene::measure)`, `"layout::*"`, a [`Selector`] or a [`Site`].
+pub struct Sites(Meant);
+
+enum Meant {
+    One(&'static Site),
+    /// All of these; and what they are called.
+    Some(Vec<&'static Site>, &'static str),
+    Matching(String),
+}
+
+impl Sites {
+    /// Arms them. A selector also meets sites that are registered later.
+    pub(crate) fn arm(&self, session: &mut Session, arming: &Arming) -> Result<(), InstallError> {
+        match &self.0 {
+            Meant::One(site) => session.arm(site, arming.clone()),
+            Meant::Some(sites, name) if sites.is_empty() => {
+                Err(InstallError::NoSite { selector: (*name).to_owned(), nearest: Vec::new() })
+            }
+            Meant::Some(sites, _) => sites.iter().try_for_each(|site| session.arm(site, arming.clone())),
+            Meant::Matching(selector) => session.arm_selected(&selector.parse::<Selector>()?, arming),
+        }
+    }
+}
+
+impl<R: ?Sized> From<SiteRef<R>> for Sites {
+    fn from(site: SiteRef<R>) -> Self {
+        Sites(Meant::One(site.site()))
+    }
+}
+
+impl<R: ?Sized> From<NamedSite<R>> for Sites {
+    fn from(site: NamedSite<R>) -> Self {
+        Sites(Meant::Some(site.sites(), site.name()))
+    }
+}
+
+impl From<&'static Site> for Sites {
+    fn from(site: &'static Site) -> Self {
+        Sites(Meant::One(site))
+    }
+}
+
+impl From<Selector> for Sites {
+    fn from(selector: Selector) -> Self {
+        Sites(Meant::Matching(selector.to_string()))
+    }
+}
+
+/// A selector; what is wrong with it is said when it is installed.
+impl From<&str> for Sites {
+    fn from(selector: &str) -> Self {
+        Sites(Meant::Matching(selector.to_owned()))
+    }
+}
+
+impl From<String> for Sites {
+    fn from(selector: String) -> Self {
+        Sites(Meant::Matching(selector))
+    }
+}
+
+impl fmt::Debug for Sites {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Meant::One(site) => write!(f, "Sites({})", site.path()),
+            Meant::Some(_, name) => write!(f, "Sites({name})"),
+            Meant::Matching(selector) => write!(f, "Sites({selector})"),
+        }
+    }
+}

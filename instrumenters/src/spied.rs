@@ -1,0 +1,196 @@
+//! `Spied<T>`: an object with an identity that survives moves.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+
+use metaspy_core::hook::{self, Call, Resident};
+use metaspy_core::{Identify, ObjectId, Outcome, Site, Subject};
+
+use crate::dynamic;
+
+/// A `T` with an identity of its own, wherever it moves.
+///
+/// Observed methods (`#[observe]`) that are reached through it are about this identity. For a type without hooks
+/// [`Spied::call`] is the only door: what is called past it, through [`Deref`] say, is not seen.
+///
+/// A clone is another object. Dropping it, or taking the value out, ends the subject. Without the feature `record`
+/// it is a `T` and nothing more.
+///
+/// ```
+/// use metaspy_instrumenters::{Spied, objects};
+/// use metaspy_core::Profiler;
+///
+/// let mut names = Spied::new(vec!["b", "a"]);
+/// let profiler = Profiler::new("sorting").observe(objects([&names], names.site("sort"))).install()?;
+/// names.call_mut("sort", |names| names.sort());
+/// let profile = profiler.uninstall();
+/// assert_eq!(profile.count_of(&names), 1);
+/// # Ok::<(), metaspy_core::InstallError>(())
+/// ```
+pub struct Spied<T> {
+    // First, so that nobody is at home when the value is dropped.
+    resident: Resident,
+    // In a box, so that its address is its own for as long as it lives.
+    value: Box<T>,
+}
+
+impl<T> Spied<T> {
+    /// Wraps a value, and gives it an identity.
+    pub fn new(value: T) -> Self {
+        let value = Box::new(value);
+        Spied { resident: Resident::new(&*value, ObjectId::new()), value }
+    }
+
+    /// The value; the identity ends.
+    pub fn into_inner(self) -> T {
+        let Spied { resident, value } = self;
+        drop(resident);
+        *value
+    }
+
+    /// Calls something on the value, under a name. The name is the last segment of the site's path, after the type.
+    #[track_caller]
+    pub fn call<R>(&self, name: &'static str, f: impl FnOnce(&T) -> R) -> R {
+        let call = self.enter(name, Location::caller());
+        let value = f(&self.value);
+        call.done(Outcome::Returned);
+        value
+    }
+
+    /// Calls something that changes the value, under a name.
+    #[track_caller]
+    pub fn call_mut<R>(&mut self, name: &'static str, f: impl FnOnce(&mut T) -> R) -> R {
+        let call = self.enter(name, Location::caller());
+        let value = f(&mut self.value);
+        call.done(Outcome::Returned);
+        value
+    }
+
+    /// The site of what is called under this name on values of this type. It is known from now on, called or not.
+    #[track_caller]
+    pub fn site(&self, name: &'static str) -> &'static Site {
+        dynamic::of_type::<T>(name, Location::caller())
+    }
+
+    #[inline]
+    fn enter(&self, name: &'static str, at: &'static Location<'static>) -> Call {
+        let site = dynamic::of_type::<T>(name, at);
+        if site.is_armed() { hook::enter(site, self.identify()) } else { Call::inert() }
+    }
+}
+
+impl<T> Identify for Spied<T> {
+    #[inline]
+    fn identify(&self) -> Subject {
+        self.resident.id().identify()
+    }
+}
+
+impl<T> Deref for Spied<T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T> DerefMut for Spied<T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.value
+    }
+}
+
+impl<T> AsRef<T> for Spied<T> {
+    fn as_ref(&self) -> &T {
+        self
+    }
+}
+
+impl<T> AsMut<T> for Spied<T> {
+    fn as_mut(&mut self) -> &mut T {
+        self
+    }
+}
+
+impl<T> From<T> for Spied<T> {
+    fn from(value: T) -> Self {
+        Spied::new(value)
+    }
+}
+
+impl<T: Default> Default for Spied<T> {
+    fn default() -> Self {
+        Spied::new(T::default())
+    }
+}
+
+/// Another object, with an identity of its own.
+impl<T: Clone> Clone for Spied<T> {
+    fn clone(&self) -> Self {
+        Spied::new(T::clone(self))
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Spied<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::fmt(self, f)
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Spied<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        T::fmt(self, f)
+    }
+}
+
+/// By value: who they are does not matter.
+impl<T: PartialEq> PartialEq for Spied<T> {
+    fn eq(&self, other: &Self) -> bool {
+        T::eq(self, other)
+    }
+}
+
+impl<T: Eq> Eq for Spied<T> {}
+
+impl<T: PartialOrd> PartialOrd for Spied<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        T::partial_cmp(self, other)
+    }
+}
+
+impl<T: Ord> Ord for Spied<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        T::cmp(self, other)
+    }
+}
+
+impl<T: Hash> Hash for Spied<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        T::hash(self, state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_survives_moves_and_a_clone_has_its_own() {
+        let spied = Spied::new(7);
+        let identity = spied.identify();
+        let moved = vec![spied];
+        assert_eq!(moved[0].identify(), identity);
+        assert_ne!(moved[0].clone().identify(), identity);
+        assert_eq!(moved[0].clone(), moved[0]);
+    }
+
+    #[test]
+    fn values_without_a_size_are_told_apart_too() {
+        assert_ne!(Spied::new(()).identify(), Spied::new(()).identify());
+    }
+}

@@ -1,0 +1,113 @@
+//! `Watched<T>`: a field whose reads and writes are events.
+
+use std::fmt;
+use std::panic::Location;
+
+use metaspy_core::hook::{self, Call};
+use metaspy_core::site::{Site, SiteKind};
+use metaspy_core::{Identify, ObjectId, Outcome, Subject};
+
+use crate::dynamic;
+
+/// A value whose reads and writes are events, at the sites `name::read` and `name::write`.
+///
+/// The name says the type and the field: `Watched::new("Scene::width", 80)`. The events are about the value itself,
+/// or about its owner if one is named. A clone is another value, of the same owner. Without the feature `record` it
+/// is a `T` and nothing more.
+pub struct Watched<T> {
+    value: T,
+    read: &'static Site,
+    write: &'static Site,
+    about: About,
+}
+
+enum About {
+    Itself(ObjectId),
+    Owner(Subject),
+}
+
+impl<T> Watched<T> {
+    /// Watches a value under a name.
+    #[track_caller]
+    pub fn new(name: &'static str, value: T) -> Self {
+        let at = Location::caller();
+        let site = |access| dynamic::site(SiteKind::State, "", format!("{name}::{access}"), at);
+        Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::new()) }
+    }
+
+    /// Says whose state it is.
+    #[must_use = "it is the value returned that knows its owner"]
+    pub fn owned_by(mut self, owner: impl Identify) -> Self {
+        self.about = About::Owner(owner.identify());
+        self
+    }
+
+    /// Reads the value.
+    #[inline]
+    pub fn get(&self) -> &T {
+        self.tell(self.read);
+        &self.value
+    }
+
+    /// Writes the value, and hands back the old one.
+    #[inline]
+    pub fn set(&mut self, value: T) -> T {
+        self.tell(self.write);
+        std::mem::replace(&mut self.value, value)
+    }
+
+    /// Changes the value in place: a write that lasts, and may have effects.
+    #[inline]
+    pub fn update<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
+        let call = if self.write.is_armed() { hook::enter(self.write, self.identify()) } else { Call::inert() };
+        let value = change(&mut self.value);
+        call.done(Outcome::Returned);
+        value
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    #[inline]
+    fn tell(&self, site: &'static Site) {
+        if site.is_armed() {
+            hook::instant(site, self.identify());
+        }
+    }
+}
+
+impl<T> Identify for Watched<T> {
+    fn identify(&self) -> Subject {
+        match &self.about {
+            About::Itself(id) => id.identify(),
+            About::Owner(owner) => *owner,
+        }
+    }
+}
+
+/// Another value, of the same owner.
+impl<T: Clone> Clone for Watched<T> {
+    fn clone(&self) -> Self {
+        let about = match &self.about {
+            About::Itself(id) => About::Itself(id.clone()),
+            About::Owner(owner) => About::Owner(*owner),
+        };
+        Watched { value: self.value.clone(), about, ..*self }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Watched<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Watched<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Watched<T> {}

@@ -1,0 +1,13 @@
+//! Without the feature `record`: the same names for observed code, and nothing behind them.
+
+mod causality;
+mod model;
+mod spied;
+mod subject;
+mod watched;
+
+pub use causality::{Because, EventId, because, current, link};
+pub use model::{forget, label, relate, unrelate};
+pub use spied::Spied;
+pub use subject::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};
+pub use watched::Watched;

@@ -1,0 +1,9 @@
+//! What a program that is observed, and one that observes, usually need: `use metaspy::prelude::*;`.
+
+#[cfg(feature = "record")]
+pub use crate::{
+    Calls, Mode, Profile, Profiler, Recording, Selector, because, current, group, link, methods, objects, on, site,
+};
+pub use crate::{
+    Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,
+};

@@ -1,0 +1,120 @@
+//! Somebody in front of the crawler: presses keys, and reads the screen.
+
+use metaspy_core::Store;
+use metaspy_tui::crawler::draw::draw;
+use metaspy_tui::crawler::jobs::Progress;
+use metaspy_tui::crawler::keys;
+use metaspy_tui::crawler::state::{Crawler, Outside};
+use metaspy_tui::crawler::worker::Reply;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// A reader with a crawler. Work beside the screen is done at once, time passes when it is told to.
+pub struct Reader {
+    pub crawler: Crawler,
+    pub outside: Option<Outside>,
+    size: (u16, u16),
+}
+
+impl Reader {
+    /// In front of a screen of 80×24.
+    pub fn new(store: Store) -> Self {
+        Self::with_size(store, (80, 24))
+    }
+
+    /// In front of a screen of this size.
+    pub fn with_size(store: Store, size: (u16, u16)) -> Self {
+        let mut reader = Reader { crawler: Crawler::new(store, "run.spy", size), outside: None, size };
+        reader.work();
+        reader
+    }
+
+    /// Presses keys, written with spaces between them: `Down Enter f` or, for a line, `"site:measure"`.
+    pub fn press(&mut self, keys: &str) -> &mut Self {
+        for word in keys.split(' ') {
+            match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
+                Some(text) => text.chars().for_each(|c| self.key(KeyCode::Char(c))),
+                None => self.key(code(word)),
+            }
+        }
+        self
+    }
+
+    fn key(&mut self, code: KeyCode) {
+        if let Some(command) = keys::command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode()) {
+            self.outside = self.crawler.apply(command).or(self.outside.take());
+        }
+        self.work();
+    }
+
+    /// Lets time pass.
+    pub fn tick(&mut self, now_ms: u64) -> &mut Self {
+        self.crawler.tick(now_ms * 1_000_000);
+        self.work();
+        self
+    }
+
+    fn work(&mut self) {
+        loop {
+            let orders = self.crawler.take_orders();
+            if orders.is_empty() {
+                return;
+            }
+            for order in orders {
+                let slot = order.job.slot();
+                let answer = order.job.run(&self.crawler.store, &Progress::default());
+                self.crawler.accept(Reply { number: order.number, slot, answer });
+            }
+        }
+    }
+
+    /// The screen as text. What differs from run to run is blotted out.
+    pub fn screen(&self) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).expect("a test screen");
+        terminal.draw(|frame| draw(frame, &self.crawler)).expect("a test screen");
+        let text = terminal.backend().to_string();
+        let program = self.crawler.status.name.clone();
+        let lines = text.lines().map(|line| blot(line.trim_matches('"')).replace(&program, "page"));
+        lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The line of the screen with the selected event.
+    pub fn selected(&self) -> String {
+        let screen = self.screen();
+        let line = screen.lines().find(|line| line.contains(['▶', '◈'])).unwrap_or("nothing is selected");
+        // The list ends where the pane begins.
+        line.chars().take(43).collect()
+    }
+}
+
+/// The number of the test's thread, in as many columns.
+fn blot(line: &str) -> String {
+    let Some((before, rest)) = line.split_once("(thread ") else { return line.to_owned() };
+    let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let rest = rest[digits..].strip_prefix(')').unwrap_or(&rest[digits..]);
+    format!("{before}(thread #){}{rest}", " ".repeat(digits.saturating_sub(1)))
+}
+
+fn code(word: &str) -> KeyCode {
+    match word {
+        "Up" => KeyCode::Up,
+        "Down" => KeyCode::Down,
+        "Left" => KeyCode::Left,
+        "Right" => KeyCode::Right,
+        "Enter" => KeyCode::Enter,
+        "Esc" => KeyCode::Esc,
+        "Backspace" => KeyCode::Backspace,
+        "Tab" => KeyCode::Tab,
+        "BackTab" => KeyCode::BackTab,
+        "Home" => KeyCode::Home,
+        "End" => KeyCode::End,
+        "PageUp" => KeyCode::PageUp,
+        "PageDown" => KeyCode::PageDown,
+        "Space" => KeyCode::Char(' '),
+        key => {
+            assert_eq!(key.chars().count(), 1, "no key is called {key}");
+            KeyCode::Char(key.chars().next().expect("one character"))
+        }
+    }
+}

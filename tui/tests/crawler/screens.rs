@@ -1,0 +1,121 @@
+//! Every screen at 80×24, compared with snapshots.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use crate::fixture;
+use crate::reader::Reader;
+
+/// One recording for all of them.
+fn reader() -> Reader {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    Reader::new(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))))
+}
+
+/// Compares the screen after these keys.
+fn check(name: &str, keys: &str) {
+    let mut reader = reader();
+    if !keys.is_empty() {
+        reader.press(keys);
+    }
+    insta::assert_snapshot!(name, reader.screen());
+}
+
+#[test]
+fn events_stand_in_order_of_time_under_their_causes() {
+    check("events", "Down Down Down");
+}
+
+#[test]
+fn the_chain_of_causes_goes_up_to_the_root() {
+    check("causes", "Down Down Down Down Tab");
+}
+
+#[test]
+fn the_tree_of_effects_goes_down_to_the_last_of_them() {
+    check("effects", "Down Down Right");
+}
+
+#[test]
+fn events_of_the_same_subject_stand_side_by_side() {
+    check("same", "Down Down Down Tab Tab Tab");
+}
+
+#[test]
+fn siblings_are_those_of_the_subject_and_those_of_the_event() {
+    check("siblings", "Down Down Down Tab Tab Tab Tab");
+}
+
+#[test]
+fn parents_are_what_the_domain_said() {
+    check("parents", "Down Down Down Down Tab Tab Tab Tab Tab");
+}
+
+#[test]
+fn a_filter_leaves_only_what_passes() {
+    check("filtered", "f \"site:measure\" Enter");
+}
+
+#[test]
+fn a_wrong_filter_is_told_how_to_become_one() {
+    check("wrong_filter", "f \"took:>1x\" Enter");
+}
+
+#[test]
+fn a_filter_that_nothing_passes_says_so_and_what_to_press() {
+    check("nothing_passes", "f \"took:>1s\" Enter");
+}
+
+#[test]
+fn subjects_have_bars() {
+    check("subjects", "2 Down");
+}
+
+#[test]
+fn subjects_that_were_never_observed_can_be_listed() {
+    check("never_observed", "2 n");
+}
+
+#[test]
+fn sites_list_those_that_were_never_called_and_those_that_were_skipped() {
+    check("sites", "3");
+}
+
+#[test]
+fn lanes_lie_over_time() {
+    check("lanes", "Down Down Down 4");
+}
+
+#[test]
+fn the_help_shows_the_keys_of_the_screen() {
+    check("help", "?");
+}
+
+#[test]
+fn an_empty_recording_says_why_it_is_empty() {
+    let file = fixture::closed("empty.spy", 0);
+    insta::assert_snapshot!("empty", Reader::new(fixture::open(&file)).screen());
+}
+
+#[test]
+fn no_size_of_the_screen_is_a_problem() {
+    let file = fixture::closed("sizes.spy", 2);
+    for (width, height) in [(1, 1), (10, 3), (24, 6), (40, 10), (69, 12), (70, 24), (200, 60)] {
+        let mut reader = Reader::with_size(fixture::open(&file), (width, height));
+        for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "?"] {
+            reader.press(keys);
+            assert_eq!(reader.screen().split('\n').count(), height as usize);
+        }
+    }
+}
+
+#[test]
+fn a_recording_cannot_reach_the_terminal() {
+    let mut reader = reader();
+    for keys in ["PageDown", "2", "3", "1 / \"evil\" Enter", "Tab", "Tab Tab Tab"] {
+        reader.press(keys);
+        let screen = reader.screen();
+        assert!(!screen.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{screen}");
+    }
+    assert!(reader.screen().contains("evil"), "{}", reader.screen());
+}

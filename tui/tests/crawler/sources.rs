@@ -1,0 +1,92 @@
+//! The same journey over a live file, over the closed file and over memory shows equal screens.
+
+use metaspy_core::{Recording, Store};
+
+use crate::fixture;
+use crate::reader::Reader;
+
+const JOURNEY: [&str; 8] =
+    ["Home", "Down Down Down", "Right", "Left c", "Backspace", "f \"site:measure\" Enter", "2 Down", "3"];
+
+/// What the body of the screen shows at every station. The line on top says where we are; the one at the bottom
+/// offers to pause what is live.
+fn journey(store: Store) -> Vec<String> {
+    let mut reader = Reader::new(store);
+    let body = |reader: &Reader| {
+        let screen = reader.screen();
+        let lines: Vec<&str> = screen.lines().collect();
+        lines[1..lines.len() - 1].join("\n")
+    };
+    JOURNEY.map(|keys| body(reader.press(keys))).into()
+}
+
+#[test]
+fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("sources.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 5);
+    // Everything has been installed and uninstalled in all three.
+    drop(installed);
+    let store = fixture::open(&path);
+    assert!(store.is_live());
+    let live = journey(store);
+    recording.close();
+    let closed = fixture::open(&path);
+    assert!(!closed.is_live());
+    let closed = journey(closed);
+
+    let (recording, installed) = fixture::begin(Recording::memory(), 5);
+    drop(installed);
+    let memory = journey(recording.store());
+
+    for (at, station) in JOURNEY.iter().enumerate() {
+        assert_eq!(live[at], closed[at], "live and closed, after {station}");
+        assert_eq!(memory[at], closed[at], "memory and closed, after {station}");
+    }
+}
+
+#[test]
+fn new_events_of_a_live_recording_are_announced_and_nothing_moves() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("announced.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 5);
+    let mut reader = Reader::new(fixture::open(&path));
+    reader.press("Home Down Down").tick(100);
+    let before = reader.screen();
+    (0..3).for_each(|_| fixture::frame());
+    reader.tick(200);
+    let after = reader.screen();
+    let rows =
+        |screen: &str| screen.lines().skip(3).map(|line| line.chars().take(43).collect()).collect::<Vec<String>>();
+    assert_eq!(rows(&before)[..19], rows(&after)[..19]);
+    assert!(after.contains("▼"), "{after}");
+    // In follow mode what is new runs through, and the selection stays on its event.
+    let title = |screen: &str| screen.lines().nth(2).unwrap_or("").split('┬').nth(1).unwrap_or("").to_owned();
+    reader.press("F").tick(300);
+    assert!(reader.screen().contains("following"), "{}", reader.screen());
+    assert_eq!(title(&reader.screen()), title(&before));
+    drop(installed);
+    recording.close();
+    reader.tick(400);
+    assert!(reader.screen().contains("the recording was closed"), "{}", reader.screen());
+    assert!(reader.screen().lines().next().is_some_and(|top| top.contains("closed")));
+}
+
+#[test]
+fn a_pause_holds_everything_where_it_is() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("paused.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 1);
+    let mut reader = Reader::new(fixture::open(&path));
+    reader.press("Space").tick(100);
+    let before = reader.screen();
+    assert!(before.contains("paused"), "{before}");
+    (0..3).for_each(|_| fixture::frame());
+    reader.tick(5000);
+    assert_eq!(reader.screen(), before);
+    reader.press("Space").tick(5100);
+    assert!(reader.screen().contains("following"), "{}", reader.screen());
+    assert_ne!(reader.screen(), before);
+    drop(installed);
+    recording.close();
+}
