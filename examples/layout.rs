@@ -10,6 +10,7 @@
 //! it. `metaspy_layout_story::surprise` has the whole story. `metaspy demo` shows the same live.
 
 use std::error::Error;
+use std::process::ExitCode;
 
 use metaspy::Recording;
 use metaspy_layout_story::{Limits, Page, STACK, Story, Until, profiler, report};
@@ -17,13 +18,19 @@ use metaspy_layout_story::{Limits, Page, STACK, Story, Until, profiler, report};
 /// Frames that are profiled; about a million events.
 const FRAMES: u64 = 120;
 
-fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+fn main() -> ExitCode {
     // A deep page takes a deep stack, which threads have only if they are told.
-    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(tell)?;
-    story.join().map_err(|_| "the story panicked")?
+    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(|| match tell() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    });
+    story.expect("a thread can be started").join().unwrap_or(ExitCode::FAILURE)
 }
 
-fn tell() -> Result<(), Box<dyn Error + Send + Sync>> {
+fn tell() -> Result<(), Box<dyn Error>> {
     let page = match std::env::args_os().nth(1) {
         Some(path) => Page::open(path, Limits::default())?,
         None => Page::shipped(),

@@ -21,6 +21,8 @@ pub mod subject;
 pub use event::{Event, EventId, LaneId, Outcome};
 pub use causality::{because, current, link};
 pub use instrumenter::{Hooks, InstallError, Instrumenter, Session};
+#[doc(hidden)]
+pub use log::protocol;
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
 pub use profiler::{Installed, Profiler};

@@ -221,7 +221,7 @@ fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
     for (size, said) in [("1m", "in memory"), ("24m", "stays at")] {
         let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
         if !mounted.is_ok_and(|status| status.success()) {
-            eprintln!("SKIPPED: no right to mount a small file system");
+            eprintln!("SKIPPED: small-file-system: no right to mount one");
             return;
         }
         let output = finish(child("full disk", &dir.join("full.spy")));

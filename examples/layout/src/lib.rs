@@ -9,7 +9,7 @@
 //! | `Scene::frame` | frame: changes, layout, paint |
 //! | `Scene::change` | change of a node |
 //! | `Scene::layout` | re-layout of a node, linked to every change that made the node dirty |
-//! | `Scene::needless` | re-layout that should not have happened: nothing changed at the node, below it or above it |
+//! | `Scene::needless` | re-layout that should not have happened: nothing changed at the node, below it or above it, and it had answered the same before |
 //! | `Scene::measure` | measuring of a text |
 //! | `Scene::recall_size`, `Scene::recall_layout` | question to the cache of a node: a hit succeeds, a miss fails |
 //! | `Scene::store` | answer for the cache of a node; it fails if the cache does not keep it |

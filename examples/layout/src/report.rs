@@ -68,7 +68,9 @@ impl Report<'_> {
             let name = change.subject.map_or_else(String::new, |subject| self.store.subject_text(subject));
             let linked = effects.effects(change.id);
             let frame = change.cause.map_or_else(Measure::default, |frame| self.under(frame, "layout"));
-            let names: Vec<String> = linked.iter().rev().take(3).filter_map(|&id| self.name(id)).collect();
+            let mut names: Vec<String> = linked.iter().rev().filter_map(|&id| self.name(id)).collect();
+            names.dedup();
+            names.truncate(3);
             writeln!(
                 out,
                 "{:>9} re-layouts link to the change of {name}\n          out of {} in its frame: {} …",
@@ -84,7 +86,11 @@ impl Report<'_> {
         writeln!(out, "Which re-layouts should not have happened?\n")?;
         let nodes = self.nodes_at("needless");
         let all: u64 = nodes.iter().map(|(_, count)| count).sum();
-        writeln!(out, "{all:>9} of {layouts} ({}): nothing changed at, below or above the node", percent(all, layouts))?;
+        writeln!(
+            out,
+            "{all:>9} of {layouts} ({}): nothing changed at, below or above the node, and the answer was known",
+            percent(all, layouts)
+        )?;
         let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for (node, count) in nodes {
             let (nodes, counts) = kinds.entry(self.kind(node)).or_default();

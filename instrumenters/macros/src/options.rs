@@ -41,26 +41,38 @@ impl Options {
     }
 
     /// Takes the `#[observe]` attributes of a method out of its list; `None` if it has none.
+    ///
+    /// One in a `cfg_attr` counts as well: it stands under the condition that the outer one stood under, or it would
+    /// have been found by itself.
     pub fn take(attrs: &mut Vec<Attribute>) -> Result<Option<Options>> {
-        let mut found = None;
-        let mut error: Option<Error> = None;
-        attrs.retain(|attr| {
-            if !is_observe(attr.path()) {
-                return true;
+        let mut taken = Vec::new();
+        let mut kept = Vec::new();
+        for attr in attrs.drain(..) {
+            match conditional(&attr) {
+                _ if is_observe(attr.path()) => taken.push(attr.meta),
+                Some((condition, ours, others)) => {
+                    taken.extend(ours);
+                    if !others.is_empty() {
+                        kept.push(parse_quote!(#[cfg_attr(#condition, #(#others),*)]));
+                    }
+                }
+                None => kept.push(attr),
             }
-            let options = match &attr.meta {
-                Meta::Path(_) => Ok(Options::default()),
-                Meta::List(list) => Options::parse.parse2(list.tokens.clone()),
-                Meta::NameValue(_) => Err(Error::new_spanned(attr, "write `#[observe(…)]`")),
-            };
-            match options {
-                Ok(_) if found.is_some() => error = Some(Error::new_spanned(attr, "one `#[observe]` is enough")),
-                Ok(options) => found = Some(options),
-                Err(wrong) => error = Some(wrong),
-            }
-            false
-        });
-        error.map_or(Ok(found), Err)
+        }
+        *attrs = kept;
+        match &taken[..] {
+            [] => Ok(None),
+            [meta] => Options::of(meta).map(Some),
+            [_, second, ..] => Err(Error::new_spanned(second, "one `#[observe]` is enough")),
+        }
+    }
+
+    fn of(meta: &Meta) -> Result<Options> {
+        match meta {
+            Meta::Path(_) => Ok(Options::default()),
+            Meta::List(list) => parse(list.tokens.clone()),
+            Meta::NameValue(_) => Err(Error::new_spanned(meta, "write `#[observe(…)]`")),
+        }
     }
 
     /// The options of a method, with those of the `impl` or trait around it where it does not say otherwise.
@@ -168,6 +180,18 @@ fn value<T: Parse>(input: ParseStream) -> Result<T> {
 /// Whether the path of an attribute is ours: `observe`, `metaspy::observe`.
 fn is_observe(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident == "observe")
+}
+
+/// A `cfg_attr` with an `observe` in it: its condition, what is ours, and what is not.
+fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>, Vec<Meta>)> {
+    if !attr.path().is_ident("cfg_attr") {
+        return None;
+    }
+    let metas = attr.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()?;
+    let mut metas = metas.into_iter();
+    let condition = metas.next()?;
+    let (ours, others): (Vec<Meta>, Vec<Meta>) = metas.partition(|meta| is_observe(meta.path()));
+    (!ours.is_empty()).then_some((condition, ours, others))
 }
 
 /// Parses the tokens of an attribute.

@@ -13,6 +13,8 @@ use crate::site::{self, Site, SiteId};
 #[derive(Default)]
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
+    /// Plans that were replaced. A hook may still be reading one, and nothing tells when it is done, so they stay.
+    replaced: Vec<&'static Plan>,
     standing: Vec<Standing>,
 }
 
@@ -28,7 +30,7 @@ struct Standing {
 }
 
 static ARMS: Mutex<Arms> =
-    Mutex::new(Arms { orders: BTreeMap::new(), standing: Vec::new() });
+    Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
 
 /// The standing orders of the process.
 pub(crate) fn arms() -> MutexGuard<'static, Arms> {
@@ -81,7 +83,7 @@ impl Arms {
     }
 
     /// Stores what the orders for a site add up to.
-    fn publish(&self, id: SiteId, site: &'static Site) {
+    fn publish(&mut self, id: SiteId, site: &'static Site) {
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
         let mut plan = Plan::default();
         for order in orders {
@@ -101,8 +103,9 @@ impl Arms {
         }
         log::describe_site(id);
         if needed {
-            // The plan that it replaces may be in use by a hook: it is left to the process.
-            site.plan.store(Box::into_raw(Box::new(plan)), Ordering::Release);
+            let before = site.plan.swap(Box::into_raw(Box::new(plan)), Ordering::AcqRel);
+            // SAFETY: plans are leaked boxes.
+            self.replaced.extend(unsafe { before.as_ref() });
         }
         site.config.store(config.0, Ordering::Release);
         site.arm.store(word, Ordering::Release);

@@ -38,8 +38,10 @@ pub(crate) fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
             if let Some(log) = log::current() {
                 log.count(sb::HANDLER_PANICS, 1);
             }
-            // The payload may panic when it is dropped; it is left to the process instead.
-            std::mem::forget(panic);
+            // The payload may itself panic when it is dropped; what that throws is left to the process.
+            if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(thrown);
+            }
             None
         }
     }

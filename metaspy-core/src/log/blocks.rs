@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::format::superblock as sb;
 use crate::format::{header, slot};
 use crate::log::Log;
+use crate::log::protocol::publish;
 
 /// What becomes of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,8 +46,7 @@ impl Log {
         cells[header::BASE].store(base, Ordering::Relaxed);
         cells[header::LOST_BEFORE].store(lost_before, Ordering::Relaxed);
         // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is written before it.
-        cells[header::SEQUENCE].store(sequence, Ordering::Release);
-        std::sync::atomic::fence(Ordering::Release);
+        publish(&cells[header::SEQUENCE], sequence);
         Some(Taken { sequence, word, lap: header::lap_byte(sequence, self.layout.blocks) })
     }
 

@@ -9,6 +9,7 @@ use crate::format::header;
 use crate::format::row::ROW_WORDS;
 use crate::format::superblock::{self as sb, journal};
 use crate::log::Log;
+use crate::log::protocol::retract;
 
 /// One fold.
 pub(super) struct Entry<'a> {
@@ -47,10 +48,8 @@ impl Log {
         }
         for &sequence in entry.sequences {
             let place = header::place(sequence, self.layout.blocks);
-            self.block(place)[header::SEQUENCE].store(0, Ordering::Release);
+            retract(&self.block(place)[header::SEQUENCE]);
         }
-        // A reader that copied a block while it was taken away finds its sequence gone.
-        fence(Ordering::SeqCst);
         self.word(sb::FOLDED).store(folded, Ordering::Release);
         self.word(sb::MOVED).store(moved, Ordering::Release);
         self.word(sb::FOLD_DONE).store(entry.number, Ordering::Release);

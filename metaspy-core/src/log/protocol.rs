@@ -1,7 +1,7 @@
 //! The block protocol: the few steps that threads, the collector and readers must take in the same order.
 //!
 //! Generic over its words, so that Loom can check it on its own atomics and the recording runs it on mapped memory.
-//! Two models that the design asks for live in `tests/loom.rs`.
+//! The models live in `tests/loom.rs`.
 
 use std::sync::atomic::Ordering;
 
@@ -15,6 +15,8 @@ pub trait Word {
     fn store(&self, value: u64, order: Ordering);
     /// Replaces `current` by `new`, or tells what is there.
     fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64>;
+    /// A fence between words of this kind.
+    fn fence(order: Ordering);
 }
 
 impl Word for std::sync::atomic::AtomicU64 {
@@ -30,6 +32,36 @@ impl Word for std::sync::atomic::AtomicU64 {
     fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64> {
         self.compare_exchange(current, new, Ordering::AcqRel, Ordering::Acquire)
     }
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        std::sync::atomic::fence(order);
+    }
+}
+
+/// Gives an empty block its sequence. Whatever is written to the block afterwards is of this sequence.
+#[inline]
+pub fn publish<W: Word>(header: &W, sequence: u64) {
+    header.store(sequence, Ordering::Release);
+    W::fence(Ordering::Release);
+}
+
+/// Takes a block's sequence away: nothing that is written to it afterwards is of that sequence.
+#[inline]
+pub fn retract<W: Word>(header: &W) {
+    header.store(0, Ordering::Relaxed);
+    W::fence(Ordering::Release);
+}
+
+/// Reads a block while others may reuse it: what `read` saw, if the block was of one sequence all the time.
+#[inline]
+pub fn read_stable<W: Word, R>(header: &W, read: impl FnOnce(u64) -> R) -> Option<R> {
+    let sequence = header.load(Ordering::Acquire);
+    if sequence == 0 {
+        return None;
+    }
+    let seen = read(sequence);
+    W::fence(Ordering::Acquire);
+    (header.load(Ordering::Relaxed) == sequence).then_some(seen)
 }
 
 /// Ends an event from outside the block that the ending lane fills. `Err`: the collector has moved it out of the

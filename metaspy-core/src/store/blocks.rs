@@ -191,7 +191,8 @@ fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
 /// Copies slots; the commit word comes first, as what it commits must not be older than it.
 #[inline(always)]
 fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
-    for at in (0..words.len().min(BLOCK_WORDS) / SLOT_WORDS * SLOT_WORDS).step_by(SLOT_WORDS) {
+    for slot in 0..words.len().min(BLOCK_WORDS) / SLOT_WORDS {
+        let at = slot * SLOT_WORDS;
         to[at] = words.acquire(at);
         to[at + 1] = words.get(at + 1);
         to[at + 2] = words.get(at + 2);
@@ -321,10 +322,13 @@ impl Slot {
     /// How the event ended. A word that says neither "running" nor how is taken as running.
     #[inline(always)]
     pub fn outcome(&self) -> Outcome {
-        match slot::is_running(self.end) {
-            true => Outcome::Running,
-            false => Flags::unpack(self.end).outcome,
-        }
+        Outcome::from_bits(self.outcome_bits())
+    }
+
+    /// The number of the outcome.
+    #[inline(always)]
+    pub fn outcome_bits(&self) -> u8 {
+        if slot::is_running(self.end) { 0 } else { (self.end >> 16) as u8 & 7 }
     }
 
     /// How long it took, if it ended, was timed and has a length.
@@ -333,8 +337,14 @@ impl Slot {
         // The outcomes that have a length, as bits; looked up, as outcomes are hard to foresee.
         const WITH_LENGTH: u8 =
             !(1 << Outcome::Running as u8 | 1 << Outcome::Moved as u8 | 1 << Outcome::Instant as u8);
-        let flags = Flags::unpack(self.end);
-        (WITH_LENGTH >> self.outcome() as u8 & flags.timed as u8 == 1).then(|| slot::span(self.end))
+        let has_length = WITH_LENGTH >> self.outcome_bits() & 1 == 1;
+        (has_length & self.is_timed()).then(|| slot::span(self.end))
+    }
+
+    /// Whether start and span were measured.
+    #[inline(always)]
+    pub fn is_timed(&self) -> bool {
+        self.end >> 21 & 1 == 1
     }
 
     /// Whom it is about.

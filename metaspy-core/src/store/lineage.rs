@@ -10,8 +10,8 @@ use crate::store::blocks::{Ring, Slot};
 pub(crate) const GONE: u32 = u32::MAX;
 /// Causes that are followed in one go.
 const DEPTH_MAX: usize = 1 << 16;
-/// Entries of the cache at most: 16 MiB.
-const CACHE_MAX: usize = 1 << 20;
+/// Entries of the cache at most: 1 MiB, which stays near a core.
+const CACHE_MAX: usize = 1 << 16;
 
 /// A value that passes from cause to effect.
 pub(crate) struct Lineage {
@@ -30,7 +30,15 @@ impl Lineage {
     }
 
     /// The value of `id`: what `own` says of it or of the nearest cause of which it says anything.
+    #[inline]
     pub fn value(&mut self, ring: Ring<'_>, id: EventId, own: impl Fn(EventId, &Slot) -> Option<u32>) -> u32 {
+        match self.cached(id) {
+            Some(value) => value,
+            None => self.follow(ring, id, own),
+        }
+    }
+
+    fn follow(&mut self, ring: Ring<'_>, id: EventId, own: impl Fn(EventId, &Slot) -> Option<u32>) -> u32 {
         self.path.clear();
         let mut at = id;
         let value = loop {
@@ -51,11 +59,17 @@ impl Lineage {
                 None => break GONE,
             }
         };
-        for id in std::mem::take(&mut self.path) {
-            let at = self.index(id);
-            self.cache[at] = (id.raw(), value);
+        while let Some(id) = self.path.pop() {
+            self.remember(id, value);
         }
         value
+    }
+
+    /// Notes the value of an event, as its effects come soon.
+    #[inline]
+    pub fn remember(&mut self, id: EventId, value: u32) {
+        let at = self.index(id);
+        self.cache[at] = (id.raw(), value);
     }
 
     /// Whether it gave up on anything because it took too long.
@@ -63,12 +77,15 @@ impl Lineage {
         self.steps == 0
     }
 
+    #[inline(always)]
     fn cached(&self, id: EventId) -> Option<u32> {
         let (raw, value) = self.cache[self.index(id)];
         (raw == id.raw()).then_some(value)
     }
 
+    /// Not hashed: the ids of a block are neighbours, so their entries are.
+    #[inline(always)]
     fn index(&self, id: EventId) -> usize {
-        (id.raw().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (self.cache.len() - 1)
+        id.raw() as usize & (self.cache.len() - 1)
     }
 }

@@ -156,40 +156,43 @@ impl<'a> Job<'a> {
         walk.block = Some(block);
     }
 
-    #[inline]
     fn block(&self, walk: &mut Walk<'a>, block: &Block) {
-        let head = block.head;
         if let Some(selfs) = &mut walk.selfs {
-            selfs.turn_to(head.lane);
+            selfs.turn_to(block.head.lane);
         }
+        // The loop is made for each way of finding rows, as it runs once per event.
+        match (self.plain, self.by) {
+            (Some(levels), By::Site) => self.events(walk, block, |walk, slot| match levels.contains(slot.end) {
+                true => walk.part.row(By::Site, Some(slot.site), None) as u32,
+                false => NO_ROW,
+            }),
+            (Some(levels), By::Subject) => self.events(walk, block, |walk, slot| match levels.contains(slot.end) {
+                true => walk.part.row(By::Subject, None, slot.subject()) as u32,
+                false => NO_ROW,
+            }),
+            _ => self.events(walk, block, |walk, slot| self.row(walk, &block.head, slot)),
+        }
+    }
+
+    #[inline(always)]
+    fn events(&self, walk: &mut Walk<'a>, block: &Block, mut row: impl FnMut(&mut Walk<'a>, &Slot) -> u32) {
+        let head = block.head;
         for slot in block.events() {
-            let row = self.row(walk, &head, &slot);
+            let row = row(walk, &slot);
+            let span = slot.span();
             if let Some(cell) = walk.part.cells.get_mut(row as usize) {
-                cell.add(&slot);
+                cell.add(slot.outcome_bits(), span);
             }
-            if let Some(selfs) = &mut walk.selfs {
-                let start = head.base.saturating_add(slot.start);
-                let around = selfs.enter(head.id(slot.slot).raw(), start, &slot, row);
-                if let (Some(cell), Some(span)) = (walk.part.cells.get_mut(around as usize), slot.span()) {
-                    cell.own = cell.own.wrapping_sub(span);
-                }
+            let Some(selfs) = &mut walk.selfs else { continue };
+            let around = selfs.enter(head.id(slot.slot), head.base.saturating_add(slot.start), &slot, span, row);
+            if let (Some(cell), Some(span)) = (walk.part.cells.get_mut(around as usize), span) {
+                cell.own = cell.own.wrapping_sub(span);
             }
         }
     }
 
     /// The row of an event; [`NO_ROW`] if it is not wanted.
-    #[inline(always)]
     fn row(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
-        if let Some(levels) = self.plain {
-            return match levels.contains(slot.end) {
-                true => walk.part.row(self.by, Some(slot.site), slot.subject()) as u32,
-                false => NO_ROW,
-            };
-        }
-        self.row_of_chosen(walk, head, slot)
-    }
-
-    fn row_of_chosen(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
         if !self.scope.epochs.contains(&head.epoch)
             || !self.scope.contains(slot.site, slot.subject())
             || !self.matcher.matches(self.ring, head, slot, &mut walk.memory)
@@ -203,7 +206,7 @@ impl<'a> Job<'a> {
             return NO_ROW;
         }
         let site = match self.by {
-            By::RootCause => self.root(walk, id),
+            By::RootCause => self.root(walk, id, slot),
             _ => Some(slot.site),
         };
         walk.part.row(self.by, site, slot.subject()) as u32
@@ -218,20 +221,24 @@ impl<'a> Job<'a> {
         walk.lineage.as_mut().is_some_and(|lineage| lineage.value(self.ring, cause, own) == 1)
     }
 
-    fn root(&self, walk: &mut Walk<'a>, id: EventId) -> Option<u32> {
+    fn root(&self, walk: &mut Walk<'a>, id: EventId, slot: &Slot) -> Option<u32> {
+        let lineage = walk.lineage.as_mut()?;
         let root = |_: EventId, slot: &Slot| (slot.cause == 0).then_some(slot.site);
-        match walk.lineage.as_mut()?.value(self.ring, id, root) {
-            GONE => None,
-            site => Some(site),
-        }
+        let value = match EventId::from_raw(slot.cause) {
+            Some(cause) => lineage.value(self.ring, cause, root),
+            None => slot.site,
+        };
+        // Its effects come soon.
+        lineage.remember(id, value);
+        (value != GONE).then_some(value)
     }
 }
 
 impl Cell {
     #[inline(always)]
-    fn add(&mut self, slot: &Slot) {
-        self.outcomes[slot.outcome() as usize] += 1;
-        let (span, has_span) = slot.span().map_or((0, 0), |span| (span, 1));
+    fn add(&mut self, outcome: u8, span: Option<u64>) {
+        self.outcomes[outcome as usize & 7] += 1;
+        let (span, has_span) = span.map_or((0, 0), |span| (span, 1));
         self.timed += has_span;
         self.total_ticks = self.total_ticks.wrapping_add(span);
         self.max_ticks = self.max_ticks.max(span);
@@ -268,9 +275,6 @@ impl Cell {
     }
 }
 
-/// Site numbers have 20 bits; the bit above them says that there is one.
-const HAS_SITE: u64 = 1 << 20;
-
 /// The row of the others of a site.
 fn others(key: Key) -> Key {
     Key { key: 0, who: key.who & 0xFFFF_FFFF | u64::from(OTHERS) << 32 }
@@ -286,7 +290,7 @@ impl Part {
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
         let subject = subject.unwrap_or(Subject::NONE);
         let kind = u64::from(subject.kind.0) << 32;
-        let site = site.map_or(0, |site| HAS_SITE | u64::from(site));
+        let site = site.map_or(0, |site| u64::from(site) + 1);
         // Dense numbers are found fastest as the first word of a key.
         let key = match by {
             By::Site | By::RootCause => Key { key: site, who: 0 },
@@ -320,7 +324,7 @@ impl Part {
                 By::Subject | By::SiteSubject => (key.who, (key.who >> 32) as u16),
             };
             tally.rows.push(TallyRow {
-                site: (site & HAS_SITE != 0).then_some(SiteId(site as u32 & (HAS_SITE - 1) as u32)),
+                site: (site as u32).checked_sub(1).map(SiteId),
                 subject: (kind != 0).then_some(Subject::new(KindId(kind), key.key)),
                 measure,
             });

@@ -104,14 +104,11 @@ impl<'a> Ring<'a> {
         let mut sites = [0_u32; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
-            let mut ends = 0;
-            let next = self.block(place + 1);
-            let is_full = full(words, next, lap, |slot, site| {
-                ends |= words.get(slot * SLOT_WORDS + 3);
-                sites[slot] = site;
+            let seen = Seen::all(words, self.block(place + 1), |slot, commit, _| {
+                sites[slot] = (commit >> 8) as u32 & 0xF_FFFF;
             });
             let mut range = 1..BLOCK_SLOTS;
-            if !is_full || !levels.are_plain(ends) {
+            if !seen.are_events(lap) || !levels.are_plain(seen.ends) {
                 range = 0..0;
                 events_of(words, lap, |at, site| {
                     if levels.contains(words.get(at + 3)) {
@@ -121,7 +118,7 @@ impl<'a> Ring<'a> {
                 });
             }
             if left(words, sequence) {
-                let largest = sites[range.clone()].iter().fold(0, |largest, &site| largest.max(site)) as usize;
+                let largest = sites[range.clone()].iter().fold(0, |all, &site| all | site) as usize;
                 if counts.len() <= largest {
                     counts.resize(largest + 1, 0);
                 }
@@ -132,29 +129,28 @@ impl<'a> Ring<'a> {
 
     /// Adds the events of a chunk to the counts of their subjects.
     pub fn count_subjects(self, chunk: u64, folded: &[u64], levels: Levels, counts: &mut SubjectCounts) {
-        let mut subjects = [(0_u64, 0_u64); BLOCK_SLOTS];
+        let mut keys = [0; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
-            let mut ends = 0;
-            let next = self.block(place + 1);
-            let is_full = full(words, next, lap, |slot, _| {
-                let end = words.get(slot * SLOT_WORDS + 3);
-                ends |= end;
-                subjects[slot] = (words.get(slot * SLOT_WORDS + 2), end);
-            });
-            let mut range = 1..BLOCK_SLOTS;
-            if !is_full || !levels.are_plain(ends) {
-                range = 0..0;
-                events_of(words, lap, |at, _| {
-                    let end = words.get(at + 3);
-                    if levels.contains(end) {
-                        subjects[range.end] = (words.get(at + 2), end);
-                        range.end += 1;
-                    }
-                });
+            let seen = Seen::all(words, self.block(place + 1), |slot, _, at| keys[slot] = words.get(at + 2));
+            let one_kind = seen.ends as u16 == seen.common_ends as u16;
+            if seen.are_events(lap) && levels.are_plain(seen.ends) && one_kind {
+                if left(words, sequence) {
+                    counts.add_all(&keys[1..], seen.ends as u16);
+                }
+                continue;
             }
+            let mut some = [(0, 0); BLOCK_SLOTS];
+            let mut len = 0;
+            events_of(words, lap, |at, _| {
+                let end = words.get(at + 3);
+                if levels.contains(end) {
+                    some[len] = (words.get(at + 2), end as u16);
+                    len += 1;
+                }
+            });
             if left(words, sequence) {
-                subjects[range].iter().for_each(|&(key, end)| counts.add(key, end as u16));
+                some[..len].iter().for_each(|&(key, kind)| counts.add(key, kind));
             }
         }
     }
@@ -178,26 +174,54 @@ fn left(words: Words<'_>, sequence: u64) -> bool {
     words.get(header::SEQUENCE) == sequence
 }
 
-/// Hands on slot and site of each of the 127 slots; whether all of them were committed events, as most are, is found
-/// out on the way, without a branch. Asks for the block after this one at the same pace.
-#[inline(always)]
-fn full(words: Words<'_>, next: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> bool {
-    if words.len() != BLOCK_WORDS {
-        return false;
-    }
-    let mut odd = 0;
-    for slot in 1..BLOCK_SLOTS {
-        if slot % 2 == 0 {
-            next.prefetch(slot * SLOT_WORDS);
+/// What all slots of a block have in common: most blocks are full of plain events, and this tells it without a branch
+/// for each.
+struct Seen {
+    /// All commit words laid over each other.
+    commits: u64,
+    /// The bits that all commit words have.
+    common_commits: u64,
+    /// All end words laid over each other.
+    ends: u64,
+    /// The bits that all end words have.
+    common_ends: u64,
+}
+
+impl Seen {
+    /// Hands on slot, commit word and first word of each of the 127 slots, whatever they are; asks for the block after
+    /// this one at the same pace.
+    #[inline(always)]
+    fn all(words: Words<'_>, next: Words<'_>, mut each: impl FnMut(usize, u64, usize)) -> Self {
+        let mut seen = Seen { commits: 0, common_commits: u64::MAX, ends: 0, common_ends: u64::MAX };
+        if words.len() != BLOCK_WORDS {
+            return Seen { common_commits: 0, ..seen };
         }
-        let commit = words.acquire(slot * SLOT_WORDS);
-        let site = (commit >> 8) as u32 & 0xF_FFFF;
-        odd |= (commit ^ u64::from(lap)) & 0xFF;
-        // Carries into the bit above the site's if it is a mark's number.
-        odd |= u64::from(site + (0x10_0000 - FIRST_MARK)) >> 20;
-        each(slot, site);
+        let mut add = |slot: usize| {
+            let at = slot * SLOT_WORDS;
+            let (commit, end) = (words.acquire(at), words.get(at + 3));
+            seen.commits |= commit;
+            seen.common_commits &= commit;
+            seen.ends |= end;
+            seen.common_ends &= end;
+            each(slot, commit, at);
+        };
+        // Two slots are one line of the cache. The header shares its line with slot 1.
+        add(1);
+        next.prefetch(0);
+        for line in 1..BLOCK_SLOTS / 2 {
+            next.prefetch(2 * line * SLOT_WORDS);
+            add(2 * line);
+            add(2 * line + 1);
+        }
+        seen
     }
-    odd == 0
+
+    /// Whether all slots are committed events of this lap. Says no where it cannot tell: then they are read one by one.
+    #[inline(always)]
+    fn are_events(&self, lap: u8) -> bool {
+        let may_hold_marks = self.commits >> 8 & u64::from(FIRST_MARK) == u64::from(FIRST_MARK);
+        self.commits as u8 == lap && self.common_commits as u8 == lap && !may_hold_marks
+    }
 }
 
 /// Hands on the word at which each event begins, and its site; tells the number of marks.
@@ -246,6 +270,27 @@ impl SubjectCounts {
         match self.counts.get_mut(row) {
             Some(count) => *count += 1,
             None => self.counts.push(1),
+        }
+    }
+
+    /// Counts events of subjects of one kind.
+    #[inline]
+    fn add_all(&mut self, mut keys: &[u64], kind: u16) {
+        while let Some((&first, behind)) = keys.split_first() {
+            let rows = if kind == 0 { &[] } else { self.table.small(kind.into()) };
+            let known = |key: &&u64| {
+                let row = rows.get(**key as usize).map_or(0, |&row| row as usize);
+                let count = self.counts.get_mut(row.wrapping_sub(1));
+                count.map(|count| *count += 1).is_some()
+            };
+            match keys.iter().take_while(known).count() {
+                // The first one is new, or its key is not small.
+                0 => {
+                    self.add(first, kind);
+                    keys = behind;
+                }
+                done => keys = &keys[done..],
+            }
         }
     }
 

@@ -7,7 +7,6 @@
 use std::collections::HashMap;
 
 use crate::event::{EventId, Outcome};
-use crate::format::slot::Flags;
 use crate::store::blocks::{Head, Ring, Slot};
 
 /// Events inside each other at most, and async calls at once; beyond that self time is not exact.
@@ -68,25 +67,21 @@ impl<'a> Selfs<'a> {
 
     /// An event begins: tells the row of the event around it, whose self time is shorter by this one's span.
     #[inline(always)]
-    pub fn enter(&mut self, id: u64, start: u64, slot: &Slot, row: u32) -> u32 {
+    pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
         while let Some(top) = self.nest.open.last()
             && top.end <= start
         {
             self.nest.open.pop();
         }
-        let flags = Flags::unpack(slot.end);
-        let outcome = slot.outcome();
-        if !flags.timed || outcome == Outcome::Instant {
-            return NO_ROW;
-        }
         // Not ended: it is around what comes, and has no time of its own yet.
-        let (end, row) = match slot.span() {
+        let (end, row) = match span {
             Some(span) => (start.saturating_add(span), row),
-            None => (u64::MAX, NO_ROW),
+            None if slot.is_timed() && slot.outcome() != Outcome::Instant => (u64::MAX, NO_ROW),
+            None => return NO_ROW,
         };
         let around = self.around(slot.cause, end);
-        if self.asyncs.get(slot.site as usize).copied().unwrap_or(false) {
-            self.poll(id, start, Open { end, row });
+        if !self.asyncs.is_empty() && self.is_async(slot.site) {
+            self.poll(id.raw(), start, Open { end, row });
         } else if self.nest.open.len() < DEPTH_MAX {
             // What is inside ends with what is around it, even if its own end was forgotten.
             let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
@@ -95,6 +90,10 @@ impl<'a> Selfs<'a> {
             self.exact = false;
         }
         around
+    }
+
+    fn is_async(&self, site: u32) -> bool {
+        self.asyncs.get(site as usize).copied().unwrap_or(false)
     }
 
     /// The row of the nearest event that is around one that ends at `end`.
@@ -143,14 +142,13 @@ impl<'a> Selfs<'a> {
             if outer.lane != head.lane || step >= DEPTH_MAX {
                 return false;
             }
-            let is_async = self.asyncs.get(slot.site as usize).copied().unwrap_or(false);
             let began = outer.base.saturating_add(slot.start);
-            if Flags::unpack(slot.end).timed && slot.outcome() != Outcome::Instant {
+            if slot.is_timed() && slot.outcome() != Outcome::Instant {
                 let (end, row) = match slot.span() {
                     Some(span) => (began.saturating_add(span), row_of(&outer, &slot)),
                     None => (u64::MAX, NO_ROW),
                 };
-                if is_async || end <= start {
+                if self.is_async(slot.site) || end <= start {
                     return false;
                 }
                 around.push(Open { end, row });

@@ -41,14 +41,17 @@ impl Table {
     /// The row of a key, made if need be; if there are too many, that of `others`.
     #[inline(always)]
     pub fn row(&mut self, key: Key, others: impl FnOnce() -> Key) -> usize {
-        let dense = &self.dense[dense_at(key.who)];
-        if dense.who == key.who
-            && let Some(&row) = dense.rows.get(key.key as usize)
-            && row != 0
-        {
-            return row as usize - 1;
+        match self.small(key.who).get(key.key as usize) {
+            Some(&row) if row != 0 => row as usize - 1,
+            _ => self.search(key, others),
         }
-        self.search(key, others)
+    }
+
+    /// Row numbers + 1 of small keys with this second word, by key; 0 = not there.
+    #[inline(always)]
+    pub fn small(&self, who: u64) -> &[u32] {
+        let dense = &self.dense[dense_at(who)];
+        if dense.who == who { &dense.rows } else { &[] }
     }
 
     #[inline(always)]

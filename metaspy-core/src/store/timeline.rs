@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 use crate::event::{Event, EventId};
 use crate::store::Store;
 use crate::store::blocks::{Block, Head, Ring, Slot};
-use crate::store::chunks::Chunk;
 use crate::store::filter::Filter;
+use crate::store::matcher::{Matcher, Memory};
 
 /// A place in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,9 +33,9 @@ pub enum Position {
 pub struct Page {
     /// The events.
     pub events: Vec<Event>,
-    /// Where to go on, if the page or the budget was full; `None` = there are no more.
+    /// Where to go on, if the page or the budget was full; `None` = there are no more. There may be none there either.
     pub more: Option<Position>,
-    /// Events that were looked at.
+    /// Events that were looked at: those of a whole block at once, so that it may be a little more than the budget.
     pub looked_at: usize,
 }
 
@@ -58,22 +58,22 @@ impl Store {
         let mut page = Page::default();
         let Some(from) = self.key_of::<D>(from) else { return page };
         let matcher = self.compile(filter, 0..=0);
-        let mut memory = matcher.memory();
-        let wants_block = |head: &Head| matcher.wants_block(head);
-        let mut merge = Merge::<D, _>::new(ring, from, |chunk| matcher.wants_chunk(chunk), wants_block);
-        let mut last = None;
-        while let Some(cursor) = merge.next() {
-            if page.events.len() >= max || page.looked_at >= budget.max(1) {
-                page.more = last.map(Position::Event);
-                break;
-            }
-            let (head, slot) = cursor;
-            page.looked_at += 1;
-            last = Some(head.id(slot.slot));
-            if matcher.matches(ring, &head, &slot, &mut memory) {
-                page.events.push(self.completed(head.event(&slot)));
+        let mut merge = Merge::<D>::new(ring, from, &matcher);
+        while page.events.len() < max {
+            match merge.next(budget.max(1)) {
+                Step::Event(head, slot) => page.events.push(self.completed(head.event(&slot))),
+                Step::Spent(tick) => {
+                    page.more = Some(Position::At { tick });
+                    break;
+                }
+                Step::SpentBehindLast => break,
+                Step::End => break,
             }
         }
+        if page.more.is_none() && !merge.is_done() {
+            page.more = page.events.last().map(|event| Position::Event(event.id));
+        }
+        page.looked_at = merge.looked_at;
         if D::IS_BACK {
             page.events.reverse();
         }
@@ -147,6 +147,8 @@ trait Direction {
     /// A key that is larger the later the walk comes to it.
     type Rank: Ord + Copy;
     fn rank(key: Key) -> Self::Rank;
+    /// The tick of a rank.
+    fn tick(rank: Self::Rank) -> u64;
 }
 
 struct Ahead;
@@ -158,6 +160,9 @@ impl Direction for Ahead {
     fn rank(key: Key) -> Key {
         key
     }
+    fn tick(rank: Key) -> u64 {
+        rank.0
+    }
 }
 
 impl Direction for Back {
@@ -166,13 +171,17 @@ impl Direction for Back {
     fn rank(key: Key) -> Reverse<Key> {
         Reverse(key)
     }
+    fn tick(rank: Reverse<Key>) -> u64 {
+        rank.0.0
+    }
 }
 
 /// The merge of all lanes: chunks wait until the walk comes near them, then their blocks do, then their events.
-struct Merge<'a, D: Direction, B> {
+struct Merge<'a, D: Direction> {
     ring: Ring<'a>,
     from: Bound,
-    wants_block: B,
+    matcher: &'a Matcher,
+    memory: Memory,
     /// Chunks by the rank of the first event that they may hold; the next one is last.
     chunks: Vec<(D::Rank, u64)>,
     /// Blocks that wait, by the same.
@@ -185,16 +194,29 @@ struct Merge<'a, D: Direction, B> {
     /// The cursor at hand; it is not in `cursors`.
     hand: Option<usize>,
     block: Box<Block>,
+    /// The tick of the event that was handed out last.
+    last: Option<u64>,
+    looked_at: usize,
 }
 
-/// A block that the walk is in: its events, the next one last.
+/// A block that the walk is in: its events that match, the next one last.
 struct Cursor {
     head: Head,
     events: Vec<(Key, Slot)>,
 }
 
-impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
-    fn new(ring: Ring<'a>, from: Bound, wants_chunk: impl Fn(&Chunk) -> bool, wants_block: B) -> Self {
+/// What a step of the walk comes to.
+enum Step {
+    Event(Head, Slot),
+    /// The budget is spent, and the walk can go on from this tick.
+    Spent(u64),
+    /// The budget is spent, and the walk can go on behind the event that it handed out last.
+    SpentBehindLast,
+    End,
+}
+
+impl<'a, D: Direction> Merge<'a, D> {
+    fn new(ring: Ring<'a>, from: Bound, matcher: &'a Matcher) -> Self {
         let tick = from.tick();
         let mut chunks: Vec<(D::Rank, u64)> = ring
             .chunks()
@@ -204,7 +226,7 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
                 (Some(tick), false) => chunk.last >= tick,
                 (Some(tick), true) => chunk.first <= tick,
             })
-            .filter(wants_chunk)
+            .filter(|chunk| matcher.wants_chunk(chunk))
             .map(|chunk| {
                 let near = if D::IS_BACK { (chunk.last, u32::MAX, u64::MAX) } else { (chunk.first, 0, 0) };
                 (D::rank(near), chunk.index)
@@ -214,7 +236,8 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
         Merge {
             ring,
             from,
-            wants_block,
+            matcher,
+            memory: matcher.memory(),
             chunks,
             blocks: BinaryHeap::new(),
             cursors: BinaryHeap::new(),
@@ -222,11 +245,19 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
             done: Vec::new(),
             hand: None,
             block: Block::boxed(),
+            last: None,
+            looked_at: 0,
         }
     }
 
-    /// The next event.
-    fn next(&mut self) -> Option<(Head, Slot)> {
+    /// Whether nothing waits any more.
+    fn is_done(&self) -> bool {
+        let hand = self.hand.is_none_or(|hand| self.open[hand].events.is_empty());
+        hand && self.cursors.is_empty() && self.blocks.is_empty() && self.chunks.is_empty()
+    }
+
+    /// The next event that matches.
+    fn next(&mut self, budget: usize) -> Step {
         loop {
             // As long as the block at hand has the next event, no heap is touched.
             if let Some(hand) = self.hand {
@@ -234,7 +265,8 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
                     Some((key, slot)) if self.nearest().is_none_or(|nearest| D::rank(key) <= nearest) => {
                         let cursor = &mut self.open[hand];
                         cursor.events.pop();
-                        return Some((cursor.head, slot));
+                        self.last = Some(key.0);
+                        return Step::Event(cursor.head, slot);
                     }
                     Some((key, _)) => self.cursors.push(Reverse((D::rank(key), hand))),
                     None => self.done.push(hand),
@@ -245,18 +277,15 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
             let block = self.blocks.peek().map(|Reverse((rank, _))| *rank);
             let chunk = self.chunks.last().map(|(rank, _)| *rank);
             // What may hold an earlier event is opened before a later one is handed out.
-            if let Some(chunk) = chunk
-                && next.is_none_or(|next| chunk <= next)
-                && block.is_none_or(|block| chunk <= block)
-            {
-                self.open_chunk();
-            } else if let Some(block) = block
-                && next.is_none_or(|next| block <= next)
-            {
-                self.open_block();
-            } else {
-                let Reverse((_, cursor)) = self.cursors.pop()?;
-                self.hand = Some(cursor);
+            let opens = [chunk, block].into_iter().flatten().min().filter(|&near| next.is_none_or(|next| near <= next));
+            match opens {
+                Some(near) if self.looked_at >= budget && self.can_stop_at(near) => return self.stop_at(near),
+                Some(near) if chunk == Some(near) => self.open_chunk(),
+                Some(_) => self.open_block(),
+                None => match self.cursors.pop() {
+                    Some(Reverse((_, cursor))) => self.hand = Some(cursor),
+                    None => return Step::End,
+                },
             }
         }
     }
@@ -269,21 +298,42 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
         [next, block, chunk].into_iter().flatten().min()
     }
 
+    /// Whether a walk that stops before this rank can be told where to go on, and gets further then.
+    fn can_stop_at(&self, near: D::Rank) -> bool {
+        let tick = D::tick(near);
+        self.last.is_some() || if D::IS_BACK {
+            self.from.tick().map_or(u64::MAX, |from| from.saturating_sub(1)) > tick
+        } else {
+            self.from.tick().is_none_or(|from| from < tick)
+        }
+    }
+
+    fn stop_at(&self, near: D::Rank) -> Step {
+        let tick = D::tick(near);
+        match (self.last, D::IS_BACK) {
+            (Some(last), false) if last >= tick => Step::SpentBehindLast,
+            (Some(last), true) if last <= tick => Step::SpentBehindLast,
+            (_, false) => Step::Spent(tick),
+            (_, true) => Step::Spent(tick.saturating_add(1)),
+        }
+    }
+
     fn open_chunk(&mut self) {
         let Some((_, chunk)) = self.chunks.pop() else { return };
         for place in self.ring.places_of(chunk) {
-            let Some(head) = self.ring.head(place).filter(|head| (self.wants_block)(head)) else { continue };
-            let tick = self.from.tick();
-            if D::IS_BACK {
-                // Where a block ends only its events tell.
-                if tick.is_none_or(|tick| head.base <= tick)
-                    && self.ring.load(place, &mut self.block)
-                    && let Some((key, _)) = Place::keys(&self.block).last()
-                {
-                    self.blocks.push(Reverse((D::rank(key), place)));
-                }
-            } else {
+            let Some(head) = self.ring.head(place).filter(|head| self.matcher.wants_block(head)) else { continue };
+            if !D::IS_BACK {
                 self.blocks.push(Reverse((D::rank((head.base, head.lane, head.id(0).raw())), place)));
+                continue;
+            }
+            // Where a block ends only its events tell. As they are at hand, those without a match are done with.
+            if self.from.tick().is_none_or(|tick| head.base <= tick) && self.ring.load(place, &mut self.block) {
+                let mut events = Vec::new();
+                let tested = self.matching(&mut events);
+                match events.last() {
+                    Some(&(key, _)) => self.blocks.push(Reverse((D::rank(key), place))),
+                    None => self.looked_at += tested,
+                }
             }
         }
     }
@@ -293,6 +343,25 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
         if !self.ring.load(place, &mut self.block) {
             return;
         }
+        let at = self.done.pop().unwrap_or(self.open.len());
+        if at == self.open.len() {
+            self.open.push(Cursor { head: self.block.head, events: Vec::new() });
+        }
+        let mut events = std::mem::take(&mut self.open[at].events);
+        events.clear();
+        self.looked_at += self.matching(&mut events);
+        if !D::IS_BACK {
+            events.reverse();
+        }
+        match events.last() {
+            Some(&(key, _)) => self.cursors.push(Reverse((D::rank(key), at))),
+            None => self.done.push(at),
+        }
+        self.open[at] = Cursor { head: self.block.head, events };
+    }
+
+    /// Adds the events of the block at hand that lie behind the walk's beginning and match; tells how many it tested.
+    fn matching(&mut self, into: &mut Vec<(Key, Slot)>) -> usize {
         let from = self.from;
         let behind = |key: Key| match (from, D::IS_BACK) {
             (Bound::All, _) => true,
@@ -301,20 +370,13 @@ impl<'a, D: Direction, B: Fn(&Head) -> bool> Merge<'a, D, B> {
             (Bound::Key(from), false) => key > from,
             (Bound::Key(from), true) => key < from,
         };
-        let at = self.done.pop().unwrap_or(self.open.len());
-        if at == self.open.len() {
-            self.open.push(Cursor { head: self.block.head, events: Vec::new() });
+        let mut tested = 0;
+        for (key, slot) in Place::keys(&self.block).filter(|&(key, _)| behind(key)) {
+            tested += 1;
+            if self.matcher.matches(self.ring, &self.block.head, &slot, &mut self.memory) {
+                into.push((key, slot));
+            }
         }
-        let cursor = &mut self.open[at];
-        cursor.head = self.block.head;
-        cursor.events.clear();
-        cursor.events.extend(Place::keys(&self.block).filter(|&(key, _)| behind(key)));
-        if !D::IS_BACK {
-            cursor.events.reverse();
-        }
-        match cursor.events.last() {
-            Some(&(key, _)) => self.cursors.push(Reverse((D::rank(key), at))),
-            None => self.done.push(at),
-        }
+        tested
     }
 }

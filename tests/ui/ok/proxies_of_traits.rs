@@ -22,7 +22,7 @@ where
     where
         Self: Sized,
     {
-        wide = A::default();
+        wide.clone_from(&A::default());
         drop(wide);
         Err(Self::Error::default())
     }

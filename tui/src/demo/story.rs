@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
-use metaspy_core::{Profiler, Recording};
+use metaspy_core::Recording;
 use metaspy_layout_story::page::Limits as PageLimits;
 use metaspy_layout_story::{Page, STACK, Story, Until};
 
@@ -33,16 +31,6 @@ pub struct End {
     pub hurry: bool,
 }
 
-/// Every site of the story.
-struct Everything;
-
-impl Instrumenter for Everything {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
-        session.arm_selected(&"metaspy_layout_story::**".parse()?, &Arming::all(Mode::Full))?;
-        Ok(Hooks::none())
-    }
-}
-
 /// Opens the page: what is wrong with it is said before anything is recorded.
 pub fn open(page: Option<&Path>) -> Result<Page> {
     match page {
@@ -57,7 +45,7 @@ pub fn open(page: Option<&Path>) -> Result<Page> {
 /// Runs the story on a page into the recording of this process.
 pub fn run(page: Page, end: End) -> Result<()> {
     let recording = Recording::current()?;
-    let installed = Profiler::new("layout").observe(Everything).relation("owner").relation("sibling").install()?;
+    let installed = metaspy_layout_story::profiler().install()?;
     // The layout of a deep page needs more stack than a thread is given.
     let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(move || -> Result<()> {
         let mut story = Story::open(&page, SEED)?;

@@ -113,7 +113,7 @@ fn a_relation_leads_to_the_events_of_its_subject() {
 fn the_source_of_an_event_is_asked_for_by_file_and_line() {
     let mut reader = reader("source.spy");
     reader.press("e");
-    assert_eq!(reader.outside, Some(Outside::Edit { file: "examples/page/src/scene.rs".into(), line: 88 }));
+    assert_eq!(reader.outside, Some(Outside::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 }));
 }
 
 #[test]

@@ -11,7 +11,7 @@ pub struct Counts {
     pub dirtied: u64,
     /// Re-layouts: the cache had no answer.
     pub layouts: u64,
-    /// Re-layouts of nodes that no change had made dirty, with no change above them either.
+    /// Re-layouts with no change at the node, below it or above it, which gave what had been known before.
     pub needless: u64,
     /// Re-layouts of hidden nodes.
     pub hidden: u64,

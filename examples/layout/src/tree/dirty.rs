@@ -24,9 +24,12 @@ pub struct Cause {
 pub enum Why {
     /// Changes made it dirty.
     Dirty,
-    /// A change above it gave it another space to fill, or made it appear.
+    /// Something above it changed.
     Above,
-    /// Nothing changed at it, below it or above it: this should not have happened.
+    /// Something beside it changed, and left it another space than it was ever asked to fill.
+    Beside,
+    /// Nothing changed at it, below it or above it, and what it is asked it has answered before: this should not have
+    /// happened.
     Needless,
 }
 
@@ -41,8 +44,8 @@ impl Scene {
         self[id].reasons.iter().map(|&reason| &self.causes[reason as usize])
     }
 
-    /// Why a node that is being laid out is.
-    pub fn why(&self, id: NodeId) -> Why {
+    /// Why a node that is being laid out is, in a space that it has been asked to fill before or not.
+    pub(super) fn why(&self, id: NodeId, asked_before: bool) -> Why {
         if !self[id].reasons.is_empty() || self.causes.is_empty() {
             return Why::Dirty;
         }
@@ -53,13 +56,14 @@ impl Scene {
             }
             above = self[parent].parent;
         }
-        Why::Needless
+        if asked_before { Why::Needless } else { Why::Beside }
     }
 
     /// Makes every node dirty, for no reason that is remembered.
     pub fn dirty_all(&mut self) {
         for node in &mut self.nodes {
             node.cache.clear();
+            node.asked.clear();
         }
     }
 
@@ -73,6 +77,7 @@ impl Scene {
             if matches!(self[id].cache.clear(), ClearState::Cleared) {
                 self.counts.dirtied += 1;
             }
+            self[id].asked.clear();
             if self[id].reasons.is_empty() {
                 self.dirty.push(id);
             }

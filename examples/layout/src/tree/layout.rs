@@ -47,9 +47,10 @@ impl Scene {
         }
         self.work -= 1;
         self.counts.layouts += 1;
-        match self.why(id) {
+        let asked_before = self[id].asked.note(&inputs);
+        match self.why(id, asked_before) {
             Why::Dirty => self.link_reasons(id, around),
-            Why::Above => {}
+            Why::Above | Why::Beside => {}
             Why::Needless => self.needless(node),
         }
         let mut output = match (&self[id].content, self[id].style.display) {
@@ -69,7 +70,7 @@ impl Scene {
         output
     }
 
-    /// Says that a node is laid out with no change at it, below it or above it.
+    /// Says that a node is laid out with no change at it, below it or above it, in a space that it has filled before.
     #[observe(subject = (&self.owner, node))]
     fn needless(&mut self, node: u64) {
         let _ = node;

@@ -1,5 +1,6 @@
 //! The tree of boxes: an arena of our own, laid out by taffy.
 
+mod asked;
 mod cache;
 mod change;
 mod counts;

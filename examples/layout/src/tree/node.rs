@@ -2,6 +2,7 @@
 
 use taffy::{Cache, Layout, NodeId, Style};
 
+use super::asked::Asked;
 use crate::text::Text;
 
 /// A node of the tree.
@@ -26,6 +27,8 @@ pub struct Node {
     pub(super) unrounded: Layout,
     pub(super) hoisted: Vec<NodeId>,
     pub(super) cache: Cache,
+    /// What it was asked since it was last dirty.
+    pub(super) asked: Asked,
     /// The changes since the last layout that made it dirty, by their place among the scene's causes.
     pub(super) reasons: Vec<u32>,
     /// Whether one of the reasons changed this very node, and not one below it.
@@ -57,6 +60,7 @@ impl Node {
             unrounded: Layout::new(),
             hoisted: Vec::new(),
             cache: Cache::new(),
+            asked: Asked::default(),
             reasons: Vec::new(),
             changed: false,
         }

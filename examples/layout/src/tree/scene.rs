@@ -111,7 +111,8 @@ impl Scene {
         let node = &self[id];
         let number = u64::from(id);
         // A page may call its elements what it likes, terminal escapes included.
-        let tag = if node.tag.is_empty() { "text".into() } else { node.tag.escape_debug().take(24).collect::<String>() };
+        let tag =
+            if node.tag.is_empty() { "text".into() } else { node.tag.escape_debug().take(24).collect::<String>() };
         match node.text().map(|text| text.beginning(24)) {
             Some(text) if !text.is_empty() => format!("#{number} <{tag}> {text:?}"),
             _ => format!("#{number} <{tag}>"),

@@ -59,13 +59,14 @@ fn a_node_remembers_every_change_that_made_it_dirty() {
 }
 
 #[test]
-fn a_node_is_laid_out_for_a_change_at_it_below_it_or_above_it() {
+fn a_node_is_laid_out_for_a_change_at_it_below_it_above_it_or_beside_it() {
     let mut scene = scene("<div><p>one</p><h1>two</h1></div>");
     let (p, h1, div) = (find(&scene, "p"), find(&scene, "h1"), find(&scene, "div"));
     scene.make(Change::Type { node: p, letter: 'x' });
-    assert_eq!([p, div, h1].map(|id| scene.why(id)), [Why::Dirty, Why::Dirty, Why::Needless]);
+    assert_eq!([p, div, h1].map(|id| scene.why(id, false)), [Why::Dirty, Why::Dirty, Why::Beside]);
+    assert_eq!([p, div, h1].map(|id| scene.why(id, true)), [Why::Dirty, Why::Dirty, Why::Needless]);
     scene.make(Change::Resize { width: 500.0 });
-    assert_eq!([p, div, h1].map(|id| scene.why(id)), [Why::Dirty, Why::Dirty, Why::Above]);
+    assert_eq!([p, div, h1].map(|id| scene.why(id, true)), [Why::Dirty, Why::Dirty, Why::Above]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 use syn::Signature;
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 use crate::hook::call::Call;
 use crate::hook::owner::Owner;
@@ -49,7 +50,9 @@ impl Entry<'_> {
     pub fn subject(&self) -> TokenStream {
         let krate = self.call.krate;
         if let Some(subject) = &self.call.options.subject {
-            let identity = quote_spanned!(Span::mixed_site()=> #krate::__private::Identify::identify(&(#subject)));
+            // A subject that cannot be identified is pointed at.
+            let at = Span::mixed_site().located_at(subject.span());
+            let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
             return match plain::is_plain(subject) {
                 true => identity,
                 false => quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity)),
@@ -82,7 +85,9 @@ impl Entry<'_> {
         });
         let args = self.call.options.args.iter().map(|argument| {
             let (name, value) = (argument.name.unraw().to_string(), &argument.value);
-            quote_spanned!(Span::mixed_site()=> __reify.arg(#name, &(#value));)
+            // One that is not `Debug` is pointed at.
+            let shown = quote_spanned!(Span::mixed_site().located_at(value.span())=> &(#value));
+            quote_spanned!(Span::mixed_site()=> __reify.arg(#name, #shown);)
         });
         let caller = self.call.options.caller.map(|_| {
             quote_spanned!(Span::mixed_site()=> __reify.arg("caller", &::core::format_args!("{__caller}"));)

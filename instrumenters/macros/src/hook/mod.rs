@@ -144,7 +144,8 @@ impl Function<'_> {
                     "" => quote_spanned!(Span::mixed_site()=> #sibling().site()),
                     _ => quote_spanned!(Span::mixed_site()=> Self::#sibling().site()),
                 };
-                (TokenStream::new(), site, definition.sibling(attrs, vis, &sig.ident, &owner.receiver()))
+                let offered = if sig.receiver().is_some() && kind == "Method" { owner } else { Owner::Nobody };
+                (TokenStream::new(), site, definition.sibling(attrs, vis, &sig.ident, &offered.receiver()))
             }
         };
         Call { krate: &krate, options, owner, statics, site }.hook(attrs, sig, block)?;

@@ -19,12 +19,12 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
 use crate::crawler::state::Crawler;
 use crate::crawler::state::pane::{PaneRow, Tab, What, describe, detail};
-use crate::text::{clean, duration, last_segment, short, short_path};
+use crate::text::{clean, duration, last_segment, short, short_path, shorten};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let pane = &crawler.view.pane;
-    canvas.frame(area, &title(crawler), &work(crawler), pane.focused);
+    canvas.frame(area, &title(crawler, area.width), &work(crawler), pane.focused);
     if area.x > 0 {
         canvas.text(area.x, area.y, 1, "┬", theme::FAINT);
         canvas.text(area.x, area.y + area.height.saturating_sub(1), 1, "┴", theme::FAINT);
@@ -113,11 +113,15 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
     canvas.right(end, area.y, tail_columns, &tail, if here { theme::FOCUS } else { theme::FAINT });
 }
 
-fn title(crawler: &Crawler) -> String {
+fn title(crawler: &Crawler, columns: u16) -> String {
     let Some(event) = crawler.view.list.selected else { return String::new() };
     let site = short_path(crawler.store.site_path(event.site)).to_owned();
     match event.subject {
-        Some(subject) => format!(" {site} ── {} ", crawler.store.subject_text(subject)),
+        Some(subject) => {
+            // The subject gives way: its label also stands in the rows.
+            let room = (columns as usize).saturating_sub(site.chars().count() + 10);
+            format!(" {site} ── {} ", shorten(&clean(&crawler.store.subject_text(subject)), room))
+        }
         None => format!(" {site} "),
     }
 }

@@ -33,6 +33,8 @@ use view::{History, View};
 
 /// How often tables and panes of a live recording are read again.
 const REREAD_NS: u64 = 1_000_000_000;
+/// How many times longer a live recording is left alone than it took to read its table.
+const SPARED: u64 = 4;
 
 /// What the crawler asks of the world around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +82,8 @@ pub struct Crawler {
     pub seen_emitted: u64,
     now_ns: u64,
     pane_read_ns: u64,
+    table_ordered_ns: u64,
+    table_took_ns: u64,
     index: Option<Arc<EffectsIndex>>,
     index_emitted: u64,
     orders: Vec<Order>,
@@ -105,6 +109,8 @@ impl Crawler {
             seen_emitted: 0,
             now_ns: 0,
             pane_read_ns: 0,
+            table_ordered_ns: 0,
+            table_took_ns: 0,
             index: None,
             index_emitted: 0,
             orders: Vec::new(),
@@ -176,7 +182,8 @@ impl Crawler {
                 Screen::Lanes => self.view.lanes.read_ns,
                 Screen::Events => now_ns,
             };
-            if now_ns.saturating_sub(read_ns) >= REREAD_NS {
+            // Reading a large recording takes its time, which the application needs more.
+            if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * SPARED) {
                 self.order_screen();
             }
         }
@@ -236,6 +243,7 @@ impl Crawler {
     /// Orders what the open screen needs.
     fn order_screen(&mut self) {
         let filter = self.view.filter.clone();
+        self.table_ordered_ns = self.now_ns;
         if self.view.screen == Screen::Lanes {
             let around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
             self.order(Job::Lanes { around, filter });

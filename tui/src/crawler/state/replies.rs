@@ -63,6 +63,7 @@ impl Crawler {
             }
             Answer::Table(table) => {
                 let now_ns = self.now_ns;
+                self.table_took_ns = now_ns.saturating_sub(self.table_ordered_ns);
                 let view = match table.by {
                     By::Site => &mut self.view.sites,
                     _ => &mut self.view.subjects,

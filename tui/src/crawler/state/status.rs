@@ -30,11 +30,23 @@ pub struct Status {
     samples: VecDeque<(u64, u64)>,
 }
 
+/// What is looked at: the profilers that were installed, else the program.
+fn name(store: &Store) -> String {
+    let views = store.views();
+    let name = match views {
+        [] => store.program().name.clone(),
+        [only] => only.view.name.clone(),
+        [first, rest @ ..] if rest.iter().all(|it| it.view.name == first.view.name) => first.view.name.clone(),
+        [.., last] => format!("{} and others", last.view.name),
+    };
+    clean(&name).into_owned()
+}
+
 impl Status {
     /// The status of a recording.
     pub fn new(store: &Store) -> Self {
         let mut status = Status {
-            name: clean(&store.program().name).into_owned(),
+            name: name(store),
             ended: store.ended(),
             totals: store.totals(),
             rate: None,
@@ -49,6 +61,7 @@ impl Status {
 
     /// Looks again; `now_ns` counts from when the crawler began.
     pub fn read(&mut self, store: &Store, now_ns: u64) {
+        self.name = name(store);
         self.ended = store.ended();
         self.totals = store.totals();
         self.missing = store.missing().len();

@@ -1,0 +1,50 @@
+//! Cases, interleaved over rounds: what disturbs the machine for a while disturbs them all.
+
+use std::path::PathBuf;
+
+use crate::child::{self, Found};
+
+/// A case and the program that runs it.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    /// The case.
+    pub case: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// The program.
+    pub program: PathBuf,
+}
+
+/// A case and what each round found.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The case.
+    pub case: &'static str,
+    /// What it is.
+    pub what: &'static str,
+    /// One for each round.
+    pub rounds: Vec<Found>,
+}
+
+/// Runs all cases in each round, each time beginning with another one.
+pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<Row>, String> {
+    let mut rows: Vec<Row> =
+        runners.iter().map(|runner| Row { case: runner.case, what: runner.what, rounds: Vec::new() }).collect();
+    for round in 0..rounds {
+        eprint!("\rround {} of {rounds} ", round + 1);
+        for step in 0..runners.len() {
+            let at = (round + step) % runners.len();
+            rows[at].rounds.push(child::start(&runners[at].program, runners[at].case, &[])?);
+        }
+    }
+    eprintln!();
+    Ok(rows)
+}
+
+/// The number behind `--rounds`, else 9, and 1 in a smoke test.
+pub fn wanted() -> usize {
+    let mut arguments = std::env::args();
+    let named = arguments.by_ref().find(|argument| argument == "--rounds").and_then(|_| arguments.next());
+    let rounds = named.and_then(|number| number.parse().ok());
+    rounds.unwrap_or(if child::is_smoke() { 1 } else { 9 })
+}

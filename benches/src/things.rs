@@ -1,0 +1,140 @@
+//! The objects that are called, and the one trivial method in all the ways it can be observed.
+//!
+//! Every method does the same: it adds to a word of its object and returns it. None is inlined.
+
+use std::hint::black_box;
+
+use metaspy::hook::{self, Call};
+use metaspy::site::{SITES, linkme};
+use metaspy::{Identify, Outcome, Site, SiteDef, SiteKind, observe};
+
+use crate::clock;
+
+/// A dense key: 0, 1, 2, …
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Identify)]
+pub struct Dense(pub u32);
+
+/// An arbitrary key of 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Identify)]
+pub struct Wide(pub u64);
+
+/// One of the objects: 32 bytes.
+#[derive(Debug, Identify)]
+pub struct Thing {
+    /// Its number.
+    #[identify(same)]
+    pub dense: Dense,
+    /// A number as hashes are.
+    pub wide: Wide,
+    value: u64,
+    /// Makes it half a cache line.
+    pub spare: u64,
+}
+
+impl Thing {
+    /// The thing with this number.
+    pub fn new(number: usize) -> Thing {
+        let wide = (number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        Thing { dense: Dense(number as u32), wide: Wide(wide ^ wide >> 29), value: 0, spare: 0 }
+    }
+
+    /// What each of the methods does.
+    #[inline(always)]
+    pub fn work(&mut self, by: u64) -> u64 {
+        self.value = self.value.wrapping_add(by);
+        self.value
+    }
+
+    /// The plain call.
+    #[inline(never)]
+    pub fn plain(&mut self, by: u64) -> u64 {
+        self.work(by)
+    }
+
+    /// The plain call between two readings of the clock.
+    #[inline(always)]
+    pub fn between_clocks(&mut self, by: u64) -> u64 {
+        let before = clock::ticks();
+        let value = self.plain(by);
+        black_box(clock::ticks().wrapping_sub(before));
+        value
+    }
+}
+
+#[observe]
+impl Thing {
+    /// Observed, about the dense key: the one that is measured as *unarmed*, *sampled*, *full* and so on.
+    #[observe(subject = self.dense)]
+    #[inline(never)]
+    pub fn by_dense(&mut self, by: u64) -> u64 {
+        self.work(by)
+    }
+
+    /// Observed, about the arbitrary key.
+    #[observe(subject = self.wide)]
+    #[inline(never)]
+    pub fn by_wide(&mut self, by: u64) -> u64 {
+        self.work(by)
+    }
+
+    /// Observed, about what the receiver's `Identify` says.
+    #[inline(never)]
+    pub fn by_receiver(&mut self, by: u64) -> u64 {
+        self.work(by)
+    }
+}
+
+/// Observed, about nobody.
+#[observe]
+#[inline(never)]
+pub fn by_nobody(thing: &mut Thing, by: u64) -> u64 {
+    thing.work(by)
+}
+
+/// A thousand calls: the cause of each of them.
+#[observe]
+#[inline(never)]
+pub fn batch(run: &mut dyn FnMut()) {
+    run();
+}
+
+/// The same hook without a macro.
+#[inline(never)]
+pub fn by_hand(thing: &mut Thing, by: u64) -> u64 {
+    let call = if BY_HAND.is_armed() { hook::enter(&BY_HAND, thing.dense.identify()) } else { Call::inert() };
+    let value = thing.work(by);
+    call.done(Outcome::Returned);
+    value
+}
+
+/// The site of [`by_hand`].
+#[linkme::distributed_slice(SITES)]
+#[linkme(crate = linkme)]
+pub static BY_HAND: Site = Site::new(SiteDef {
+    kind: SiteKind::Method,
+    module: module_path!(),
+    name: "by_hand",
+    file: file!(),
+    lines: (line!(), line!()),
+    skipped: None,
+});
+
+/// An object without any identity: its calls are about the place where it is.
+#[derive(Debug)]
+pub struct Placed(Thing);
+
+impl Placed {
+    /// The object with this number.
+    pub fn new(number: usize) -> Placed {
+        Placed(Thing::new(number))
+    }
+}
+
+#[observe]
+impl Placed {
+    /// Observed as an `impl` is that nobody thought about.
+    #[inline(never)]
+    pub fn by_place(&mut self, by: u64) -> u64 {
+        self.0.work(by)
+    }
+}

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, sanitizers, benchmark smoke.
+#
+#   ./check.sh          all of it
+#   ./check.sh --fast   format, clippy and tests
+#
+# A check that cannot run on a machine prints "SKIPPED: name: why". Those not listed in .ci/may-skip fail the run.
+set -euo pipefail
+cd "$(dirname "$0")"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+step() {
+    echo
+    echo "== $1"
+    shift
+    "$@" 2>&1 | tee -a "$log"
+}
+
+skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
+
+step "format" cargo fmt --all --check
+step "clippy" cargo clippy --workspace --all-targets -- -D warnings
+step "clippy, switched off" cargo clippy -p metaspy --no-default-features -- -D warnings
+step "tests" cargo test --workspace -- --nocapture
+if [ "${1:-}" != "--fast" ]; then
+    step "the facade, switched off" cargo test -p metaspy --no-default-features --test off
+    step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    step "example: layout" cargo run --release --quiet --example layout
+    step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
+    step "benchmark smoke" cargo bench --manifest-path benches/Cargo.toml --bench hooks -- --smoke
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
+    for sanitizer in thread address; do
+        if [ "$host" != x86_64-unknown-linux-gnu ]; then
+            skip "$sanitizer-sanitizer" "only run on x86-64 Linux"
+            continue
+        fi
+        step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer" \
+            TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
+            cargo test -p metaspy-core --test log --target "$host" --target-dir "target/$sanitizer"
+    done
+fi
+
+skipped=$(grep -o 'SKIPPED: [^:]*' "$log" | sed 's/SKIPPED: //' | sort -u || true)
+for name in $skipped; do
+    if ! grep -qx "$name" .ci/may-skip; then
+        echo "a check that must run was skipped: $name" >&2
+        exit 1
+    fi
+done
+echo
+echo "all checks passed; skipped: ${skipped:-none}"

@@ -1,0 +1,316 @@
+//! `#[observe]`: which functions become sites, and how their calls end.
+#![cfg(feature = "record")]
+
+mod common;
+
+use common::{check, panics, quietly, sites, watch};
+use metaspy::prelude::*;
+
+#[test]
+fn one_site_per_source_function_whatever_its_type_arguments() {
+    struct Grid<T>(T);
+    #[observe]
+    impl<T> Grid<T> {
+        fn cell(&self) -> &T {
+            &self.0
+        }
+    }
+    check(
+        "Grid::cell",
+        || {
+            Grid(1_u8).cell();
+            Grid("a").cell();
+        },
+        "cell returned\ncell returned\n",
+    );
+    assert_eq!(sites("Grid").len(), 1);
+}
+
+#[test]
+fn a_site_that_never_ran_is_known_with_its_lines() {
+    struct Idle;
+    #[observe]
+    impl Idle {
+        /// Documentation is not part of the function.
+        #[inline]
+        fn never(&self) -> u32 {
+            // These are the lines of the function.
+            1
+        }
+    }
+    let line = line!() - 5;
+    let [site] = sites("Idle")[..] else { panic!("one site") };
+    assert_eq!((site.name, site.module, site.file), ("Idle::never", module_path!(), file!()));
+    assert_eq!(site.lines, (line, line + 3));
+    assert_eq!(Idle.never(), 1);
+}
+
+#[test]
+fn what_cannot_be_observed_is_listed_with_the_reason() {
+    struct Mixed;
+    macro_rules! method {
+        () => {
+            fn made(&self) {}
+        };
+    }
+    #[observe]
+    impl Mixed {
+        const fn new() -> Self {
+            Mixed
+        }
+        extern "C" fn foreign(&self) {}
+        method!();
+        #[observe(skip)]
+        fn quiet(&self) {}
+    }
+    let mixed = Mixed::new();
+    mixed.foreign();
+    mixed.made();
+    mixed.quiet();
+    let skipped: Vec<(&str, &str)> =
+        sites("Mixed").iter().map(|site| (site.name, site.skipped.expect("all are skipped"))).collect();
+    let expected = [
+        ("Mixed::new", "a const fn runs in the compiler too, where nobody can look"),
+        ("Mixed::foreign", "a function with a foreign ABI is called from code that metaspy knows nothing about"),
+        ("Mixed::method!", "what a macro makes is not there yet when an attribute looks"),
+        ("Mixed::quiet", "left out by #[observe(skip)]"),
+    ];
+    assert_eq!(skipped, expected);
+    let refused = Profiler::new("mixed").observe(methods("Mixed::new")).install().err().expect("it cannot be armed");
+    assert!(refused.to_string().ends_with("where nobody can look"), "{refused}");
+}
+
+#[test]
+fn sites_are_named_by_type_trait_and_function() {
+    trait Layout {
+        fn own(&self);
+        fn default(&self) {}
+    }
+    #[observe]
+    trait Shape {
+        fn area(&self) {}
+    }
+    struct Named;
+    #[observe]
+    impl Layout for Named {
+        fn own(&self) {}
+    }
+    impl Shape for Named {}
+    #[observe(name = "Renamed")]
+    impl Named {
+        fn one(&self) {}
+        #[observe(name = "zwei")]
+        fn two(&self) {}
+    }
+    impl Named {
+        #[observe]
+        fn alone(&self) {}
+        #[observe]
+        fn made() -> Self {
+            Named
+        }
+    }
+    #[observe]
+    fn function_by_itself() {}
+    let named = Named::made();
+    named.own();
+    named.default();
+    named.area();
+    named.one();
+    named.two();
+    named.alone();
+    function_by_itself();
+    for name in [
+        "Named::Layout::own",
+        "Shape::area",
+        "Renamed::one",
+        "Renamed::zwei",
+        "Named::alone",
+        "Named::made",
+        "function_by_itself",
+    ] {
+        assert_eq!(sites(name).len(), 1, "{name}");
+    }
+}
+
+struct Parser;
+
+#[observe]
+impl Parser {
+    fn question_mark(&self, text: &str) -> Result<u32, std::num::ParseIntError> {
+        let n: u32 = text.parse()?;
+        Ok(n)
+    }
+    fn early(&self, n: u32) -> Option<u32> {
+        if n == 0 {
+            return None;
+        }
+        if n == 1 {
+            return Some(1);
+        }
+        (n > 2).then_some(n)
+    }
+    fn hidden(&self, n: u32) -> Result<u32, String> {
+        macro_rules! ensure {
+            ($holds:expr) => {
+                if !$holds {
+                    return Err(String::new());
+                }
+            };
+        }
+        ensure!(n > 2);
+        Ok(n)
+    }
+    fn stops(&self, now: bool) {
+        if now {
+            return;
+        }
+        self.early(3);
+    }
+    fn falls(&self, deep: u32) -> u32 {
+        assert!(deep > 0, "deep enough");
+        self.falls(deep - 1)
+    }
+}
+
+#[test]
+fn a_call_ends_as_it_returned() {
+    check(
+        "Parser::question_mark",
+        || {
+            let _ = (Parser.question_mark("1"), Parser.question_mark("x"));
+        },
+        "question_mark succeeded\nquestion_mark failed\n",
+    );
+    check(
+        "Parser::early",
+        || {
+            let _ = [0, 1, 2, 3].map(|n| Parser.early(n));
+        },
+        "early failed\nearly succeeded\nearly failed\nearly succeeded\n",
+    );
+}
+
+#[test]
+fn a_way_out_that_a_macro_hides_is_a_failure_too() {
+    check(
+        "Parser::hidden",
+        || {
+            let _ = (Parser.hidden(1), Parser.hidden(3));
+        },
+        "hidden failed\nhidden succeeded\n",
+    );
+}
+
+#[test]
+fn a_function_that_returns_early_has_returned() {
+    check(
+        "Parser::stops",
+        || {
+            Parser.stops(true);
+            Parser.stops(false);
+        },
+        "stops returned\nstops returned\n",
+    );
+}
+
+#[test]
+fn a_panic_unwinds_as_before_and_every_call_on_its_way_panicked() {
+    check("Parser::falls", || panics(|| assert_eq!(Parser.falls(1), 0)), "falls panicked\n  falls panicked\n");
+}
+
+#[test]
+fn what_a_destructor_calls_while_unwinding_has_not_panicked() {
+    struct Calm;
+    #[observe]
+    impl Calm {
+        fn tidy(&self) {}
+        fn breaks(&self) {
+            panic!("broken")
+        }
+    }
+    impl Drop for Calm {
+        fn drop(&mut self) {
+            self.tidy();
+        }
+    }
+    check("Calm::*", || panics(|| Calm.breaks()), "breaks panicked\ntidy returned\n");
+}
+
+#[test]
+fn a_result_that_is_none_only_returned() {
+    type QueryResult = Vec<u32>;
+    #[observe]
+    fn query_rows(none: bool) -> QueryResult {
+        if none {
+            return vec![];
+        }
+        vec![1]
+    }
+    // A type called like a `Result` that does not tell how it went.
+    check("query_rows", || drop(query_rows(false)), "query_rows returned\n");
+}
+
+#[test]
+fn arguments_and_return_values_are_shown_where_somebody_asks() {
+    #[observe(args(a, sum = a + b), ret, caller)]
+    fn shown_call(a: u32, b: u32) -> Option<u32> {
+        if a == 0 {
+            return None;
+        }
+        Some(a + b)
+    }
+    let seen = watch(methods("shown_call").details(), "shown_call", || {
+        shown_call(1, 2);
+        shown_call(0, 2);
+    });
+    let at = format!("caller={}:{}:9", file!(), line!() - 3);
+    assert_eq!(seen.details(0), ["a=1", "sum=3", &at, "=Some(3)"]);
+    assert_eq!(seen.details(1)[3], "=None");
+}
+
+#[test]
+fn an_argument_whose_debug_panics_harms_nobody() {
+    struct Bad;
+    impl std::fmt::Debug for Bad {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            panic!("unshowable")
+        }
+    }
+    #[observe(args(bad))]
+    fn takes_bad(bad: Bad) -> u32 {
+        let _ = bad;
+        1
+    }
+    let seen = watch(methods("takes_bad").details(), "takes_bad", || assert_eq!(quietly(|| takes_bad(Bad)), 1));
+    assert_eq!(seen.details(0), ["bad= (its Debug panicked)"]);
+}
+
+#[test]
+fn recursion_is_nested() {
+    #[observe]
+    fn countdown(n: u32) {
+        if n > 0 {
+            countdown(n - 1)
+        }
+    }
+    check("countdown", || countdown(2), "countdown returned\n  countdown returned\n    countdown returned\n");
+}
+
+#[test]
+fn every_thread_profiles_its_own_calls() {
+    struct Shared;
+    #[observe]
+    impl Shared {
+        fn hit(&self) {}
+    }
+    std::thread::scope(|scope| {
+        for thread in 1..=8 {
+            scope.spawn(move || {
+                let profiler = Profiler::new("own").observe(methods(site!(Shared::hit)));
+                let ((), profile) = profiler.profile(|| (0..thread * 10).for_each(|_| Shared.hit())).expect("installed");
+                assert_eq!(profile.counts().total(), thread * 10);
+            });
+        }
+    });
+}

@@ -1,0 +1,38 @@
+//! Switches the library on, and looks.
+
+#![deny(warnings)]
+
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use library::{NodeId, Scene};
+use metaspy::prelude::*;
+
+fn main() {
+    let mut scene = Scene::default();
+    let profiler = Profiler::new("library")
+        .observe(methods("library::Scene::*"))
+        .observe(methods("library::SpiedDraw::Draw::draw"))
+        .install()
+        .expect("the library is observed");
+    assert!(scene.measure(NodeId(7), "5").is_ok());
+    assert!(scene.measure(NodeId(7), "x").is_err());
+    assert_eq!(poll(goes_anywhere(scene.later())), Some(5));
+    assert_eq!(poll(goes_anywhere(scene.anywhere())), 5);
+    assert_eq!(library::drawn(), 22);
+    let profile = profiler.uninstall();
+    assert_eq!(profile.count_of(NodeId(7)), 2);
+    println!("{}", profile.counts().by_site());
+}
+
+/// No future loses what it was by being observed.
+fn goes_anywhere<T: Send + Sync>(it: T) -> T {
+    it
+}
+
+fn poll<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("nothing waits"),
+    }
+}

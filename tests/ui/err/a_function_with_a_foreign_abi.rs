@@ -1,0 +1,8 @@
+use metaspy::observe;
+
+#[observe]
+extern "C" fn callback() {}
+
+fn main() {
+    callback();
+}

@@ -1,0 +1,8 @@
+use metaspy::observe;
+
+trait Layout {
+    #[observe]
+    fn measure(&self);
+}
+
+fn main() {}

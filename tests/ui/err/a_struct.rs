@@ -1,0 +1,8 @@
+use metaspy::observe;
+
+#[observe]
+struct Scene;
+
+fn main() {
+    let _ = Scene;
+}

@@ -1,0 +1,8 @@
+use metaspy::observe;
+
+#[observe(skipped)]
+fn measure() {}
+
+fn main() {
+    measure();
+}

@@ -1,0 +1,182 @@
+//! Bad input: a clear sentence, or what can be read together with what is missing. Never a panic.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::{ended, fixture, metaspy, text};
+
+/// Every command that reads a file refuses it, with a sentence that has `word` in it.
+fn refused(path: &str, word: &str) {
+    for arguments in [&["report", path][..], &["report", path, "--json"], &["verify", path], &["open", path]] {
+        let (code, out, error) = ended(arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{arguments:?}: {error}");
+        assert!(error.starts_with("metaspy: ") && error.contains(word), "{arguments:?}: {error}");
+        assert!(error.contains(path) && !error.contains("panicked"), "{arguments:?}: {error}");
+    }
+}
+
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = fixture::directory().join(name);
+    fs::write(&path, bytes).expect("the test's directory can be written");
+    path
+}
+
+#[test]
+fn a_missing_file() {
+    refused(text(&fixture::directory().join("missing.spy")), "there is no file");
+}
+
+#[test]
+fn a_directory() {
+    refused(text(&fixture::directory()), "not a file");
+}
+
+#[test]
+fn an_empty_file() {
+    refused(text(&file("nothing.spy", b"")), "empty");
+}
+
+#[test]
+fn a_file_that_is_not_ours() {
+    refused(text(&file("letter.spy", &b"Dear reader, ".repeat(1000))), "record");
+    refused(text(&file("zeros.spy", &[0; 8192])), "");
+}
+
+#[test]
+fn a_recording_of_a_newer_version() {
+    let mut bytes = fs::read(fixture::closed("newer.spy", 1)).unwrap();
+    // Word 1: the major version stands in its high half.
+    bytes[12..16].copy_from_slice(&77u32.to_le_bytes());
+    refused(text(&file("newer.spy", &bytes)), "77");
+}
+
+#[test]
+fn a_recording_that_was_cut_is_read_as_far_as_it_goes() {
+    let bytes = fs::read(fixture::closed("whole.spy", 200)).unwrap();
+    refused(text(&file("stump.spy", &bytes[..100])), "");
+    // Ten blocks before the end of what was written.
+    let written = bytes.iter().rposition(|&byte| byte != 0).unwrap();
+    let cut = file("cut.spy", &bytes[..written - 10 * 4096]);
+    let (code, out, error) = ended(&["verify", text(&cut)]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("missing: ") && out.contains("NOT SOUND"), "{out}");
+    let (code, out, error) = ended(&["report", text(&cut)]);
+    assert_eq!(code, 1, "{out}{error}");
+    assert!(out.contains("damaged: "), "{out}");
+}
+
+#[test]
+fn no_damage_makes_it_panic() {
+    let bytes = fs::read(fixture::closed("sound.spy", 50)).unwrap();
+    let mut random = 0x2545_F491_4F6C_DD1D_u64;
+    for round in 0..40 {
+        let mut damaged = bytes.clone();
+        for _ in 0..1 + round % 8 {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            // Half of the hits go to the first page, where one word says where everything stands.
+            let range = if round % 2 == 0 { 4096 } else { bytes.len() };
+            damaged[random as usize % range] = (random >> 40) as u8;
+        }
+        let path = file("damaged.spy", &damaged);
+        for arguments in [&["report", text(&path), "--by", "subject"][..], &["verify", text(&path), "--json"]] {
+            let (code, _, error) = ended(arguments);
+            assert!((0..=2).contains(&code) && !error.contains("panicked"), "round {round}, {arguments:?}: {error}");
+        }
+    }
+}
+
+#[test]
+fn without_a_terminal_the_crawler_points_to_the_report() {
+    let path = fixture::closed("terminal.spy", 1);
+    let (code, _, error) = ended(&["open", text(&path)]);
+    assert_eq!(code, 2);
+    assert!(error.contains("terminal") && error.contains("metaspy report"), "{error}");
+    if cfg!(feature = "demo") {
+        let (code, _, error) = ended(&["demo"]);
+        assert_eq!(code, 2);
+        assert!(error.contains("terminal") && error.contains("metaspy report"), "{error}");
+    }
+}
+
+#[test]
+fn a_process_that_is_not_there_or_not_recorded() {
+    let (code, _, error) = ended(&["attach", "4194999"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("4194999 does not exist") && error.contains("metaspy list"), "{error}");
+    let own = std::process::id().to_string();
+    let (code, _, error) = ended(&["attach", &own]);
+    assert_eq!(code, 2);
+    assert!(error.contains("not being recorded") && error.contains("METASPY_RECORD=live"), "{error}");
+    let (code, _, error) = ended(&["attach"]);
+    assert_eq!(code, 2);
+    assert!(error.contains("no process of yours"), "{error}");
+}
+
+#[test]
+fn a_wrong_command_line_says_what_to_write() {
+    for (arguments, word) in [
+        (&["report"][..], "Usage"),
+        (&["report", "x.spy", "--by", "colour"], "subject"),
+        (&["report", "x.spy", "--fail-if", "count > 3"], "count(site:measure) > 1000"),
+        (&["report", "x.spy", "--filter", "took:>1x"], "length of time"),
+        (&["demo", "--record", "x.spy", "--events", "many"], "100M"),
+        (&["demo", "--record", "x.spy", "--budget", "big"], "256MiB"),
+        (&["demo", "--seconds", "5"], "--record"),
+        (&["nonsense"], "metaspy"),
+    ] {
+        let (code, _, error) = ended(arguments);
+        assert_eq!(code, 2, "{arguments:?}: {error}");
+        assert!(error.contains(word), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_page_that_cannot_be_laid_out_is_said_before_anything_is_recorded() {
+    if !cfg!(feature = "demo") {
+        return;
+    }
+    let run = fixture::directory().join("page.spy");
+    for (name, bytes, word) in
+        [("empty.html", &b""[..], "empty"), ("plain.html", b"\x00\x01\x02", "page"), ("blank.html", b"<p></p>", "page")]
+    {
+        let page = file(name, bytes);
+        let (code, out, error) = ended(&["demo", text(&page), "--record", text(&run), "--seconds", "1"]);
+        assert_eq!((code, out.as_str()), (2, ""), "{name}: {error}");
+        assert!(error.contains(word) && !run.exists(), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_recording_is_not_overwritten() {
+    if !cfg!(feature = "demo") {
+        return;
+    }
+    let precious = file("precious.txt", b"do not lose this");
+    let (code, _, error) = ended(&["demo", "--record", text(&precious), "--seconds", "1"]);
+    assert_eq!(code, 2, "{error}");
+    assert_eq!(fs::read(&precious).unwrap(), b"do not lose this");
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    let path = fixture::closed("pipe.spy", 500);
+    let mut child = metaspy(&["report", text(&path), "--by", "subject", "--json"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn nothing_to_list_says_where_it_looked() {
+    let (code, out, _) = ended(&["list"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("live") && out.contains("metaspy demo"), "{out}");
+    assert_eq!(ended(&["list", "--json"]).1.trim(), "[]");
+    assert!(ended(&["clean"]).1.contains("0 recordings removed"));
+}

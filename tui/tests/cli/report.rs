@@ -1,0 +1,108 @@
+//! The report: what stands in its JSON, what its conditions decide.
+
+use serde_json::Value;
+
+use crate::{ended, fixture, text};
+
+fn json(arguments: &[&str]) -> (i32, Value) {
+    let (code, out, error) = ended(&[arguments, &["--json"]].concat());
+    (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {out}{error}")))
+}
+
+fn count(rows: &Value) -> u64 {
+    rows.as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn the_json_has_what_its_description_says() {
+    let path = fixture::closed("json.spy", 3);
+    for by in ["site", "subject", "cause"] {
+        let (code, report) = json(&["report", text(&path), "--by", by]);
+        assert_eq!(code, 0);
+        assert_eq!((&report["emitted"], &report["events"], &report["lost"]), (&57.into(), &57.into(), &0.into()));
+        assert_eq!((&report["exact"], &report["by"]), (&true.into(), &by.into()));
+        assert_eq!(count(&report["rows"]), 57, "{by}");
+        for row in report["rows"].as_array().unwrap() {
+            for key in ["key", "label", "kind", "count", "total_ns", "self_ns", "max_ns"] {
+                assert!(row.get(key).is_some(), "{by}: {key} in {row}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_was_not_measured_is_null() {
+    let path = fixture::closed("null.spy", 3);
+    let (_, report) = json(&["report", text(&path), "--filter", "site:resize"]);
+    let row = &report["rows"][0];
+    assert_eq!((&row["key"], &row["count"], &row["total_ns"]), (&"page::resize".into(), &3.into(), &Value::Null));
+    let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
+    // 0.3 µs for a hit, 60 µs of its own, six times a frame.
+    assert_eq!(report["rows"][0]["total_ns"], 18 * 60_300);
+    assert_eq!(report["rows"][0]["max_ns"], 60_300);
+}
+
+#[test]
+fn a_subject_has_its_key_as_a_number_and_its_label() {
+    let path = fixture::closed("subject.spy", 3);
+    let (_, report) = json(&["report", text(&path), "--by", "subject", "--filter", "subject:#3"]);
+    let row = &report["rows"][0];
+    assert_eq!((&row["key"], &row["kind"], &row["count"]), (&3.into(), &"node".into(), &3.into()));
+    assert!(row["label"].as_str().unwrap().contains("fox"), "{row}");
+}
+
+#[test]
+fn json_has_all_rows_and_top_takes_the_most_frequent() {
+    let path = fixture::closed("top.spy", 3);
+    let (_, report) = json(&["report", text(&path), "--by", "subject"]);
+    assert_eq!(report["rows"].as_array().unwrap().len(), 10);
+    let (_, report) = json(&["report", text(&path), "--by", "subject", "--top", "2"]);
+    assert_eq!((report["rows"].as_array().unwrap().len(), &report["row_count"]), (2, &10.into()));
+    let (_, report) = json(&["report", text(&path), "--all"]);
+    let rows = report["rows"].as_array().unwrap();
+    assert!(rows.iter().any(|row| row["key"] == "page::Scene::never" && row["count"] == 0), "{report}");
+}
+
+#[test]
+fn a_condition_decides_how_the_report_ends() {
+    let path = fixture::closed("conditions.spy", 3);
+    let judged = |condition: &str| ended(&["report", text(&path), "--fail-if", condition]);
+    let (code, out, _) = judged("count(site:measure) > 17");
+    assert_eq!(code, 1);
+    assert!(out.contains("FAILED: count(site:measure) > 17 (it is 18)"), "{out}");
+    assert_eq!(judged("count(site:measure) > 18").0, 0);
+    assert_eq!(judged("max(site:frame) > 1ms").0, 1);
+    assert_eq!(judged("max(site:frame) > 2ms").0, 0);
+    assert_eq!(judged("count(outcome:panicked) == 3").0, 1);
+    let (code, _, error) = judged("total(site:resize) > 1ms");
+    assert_eq!(code, 2);
+    assert!(error.contains("not timed"), "{error}");
+    let (code, _, error) = judged("count(site:mesure) > 17");
+    assert_eq!(code, 2);
+    assert!(error.contains("page::Scene::measure"), "{error}");
+}
+
+#[test]
+fn text_for_people_is_aligned_and_tells_what_it_leaves_out() {
+    let path = fixture::closed("people.spy", 3);
+    let (code, out, _) = ended(&["report", text(&path), "--top", "3"]);
+    assert_eq!(code, 0);
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(lines[1].starts_with("57 emitted, 57 in the window, 0 lost  (exact)"), "{out}");
+    let (head, row) = (lines[3], lines[4]);
+    assert_eq!(head.find("count").map(|at| at + 5), row.find("18").map(|at| at + 2), "{out}");
+    assert!(out.contains("and 3 more") && out.contains("1 sites were never called"), "{out}");
+    let (_, out, _) = ended(&["report", text(&path), "--by", "subject", "--all"]);
+    assert!(!out.chars().any(|c| c.is_control() && c != '\n'), "{out}");
+    assert!(out.contains("#12 <div>"), "{out}");
+}
+
+#[test]
+fn verify_says_what_is_in_it() {
+    let path = fixture::closed("verify.spy", 3);
+    let (code, out, _) = ended(&["verify", text(&path)]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("closed in good order") && out.trim_end().ends_with("sound"), "{out}");
+    let (code, verification) = json(&["verify", text(&path)]);
+    assert_eq!((code, &verification["events"]), (0, &57.into()));
+}

@@ -1,0 +1,146 @@
+//! The crawler in a real terminal: tmux types, and reads the screen.
+#![cfg(unix)]
+
+#[path = "../fixture/mod.rs"]
+mod fixture;
+mod tmux;
+
+use std::fs;
+use std::path::Path;
+
+use tmux::Tmux;
+
+/// A terminal that crawls a recording; `None`, loudly, where there is no tmux.
+fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
+    // A copy: what the crawler's test does to it must not reach the mapping of this process.
+    let path = fixture::directory().join(format!("copy-of-{name}"));
+    fs::copy(fixture::closed(name, 40), &path).expect("the test's directory can be written");
+    let mut terminal = Tmux::start(name.trim_end_matches(".spy"))?;
+    terminal.command(&format!("{} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
+    terminal.wait_for("1 Events");
+    Some((terminal, path))
+}
+
+/// The crawler ended well, and the terminal is as it was before.
+fn quits(terminal: &mut Tmux) {
+    terminal.keys(&["q"]);
+    terminal.wait_for("ended with 0");
+    assert_eq!(terminal.ask("#{alternate_on}#{mouse_any_flag}"), "00", "the screen and the mouse were given back");
+    terminal.command("stty -a");
+    let screen = terminal.wait_for(" icanon");
+    assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
+}
+
+#[test]
+fn a_walk_from_an_event_to_its_cause_and_back() {
+    let Some((mut terminal, _)) = crawl("walk.spy") else { return };
+    terminal.keys(&["f"]);
+    terminal.wait_for("filter: ▏");
+    terminal.line("site:measure");
+    terminal.wait_for("240 of 760");
+    terminal.keys(&["Down", "Down"]);
+    let before = terminal.wait_for("measure #6 <div>");
+    terminal.keys(&["c"]);
+    terminal.wait_for("put aside");
+    let cause = terminal.wait_for("Scene::layout ── #3 <p>");
+    assert!(cause.contains("layout #3 <p>"), "{cause}");
+    terminal.keys(&["BSpace"]);
+    terminal.wait_for("240 of 760");
+    assert_eq!(terminal.settled(), before);
+    terminal.keys(&["?"]);
+    terminal.wait_for("keys on Events");
+    terminal.keys(&["Escape"]);
+    quits(&mut terminal);
+}
+
+#[test]
+fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
+    let Some((mut terminal, path)) = crawl("truncated.spy") else { return };
+    terminal.wait_for("760 events");
+    fs::OpenOptions::new().write(true).truncate(true).open(path).expect("it can be truncated");
+    terminal.keys(&["Down", "NPage", "End", "Right", "2"]);
+    terminal.wait_for("subject");
+    terminal.keys(&["3", "4", "1", "Home", "/"]);
+    terminal.line("measure");
+    quits(&mut terminal);
+}
+
+#[test]
+fn the_editor_opens_the_source_and_gives_the_screen_back() {
+    let Some((mut terminal, _)) = crawl("editor.spy") else { return };
+    terminal.wait_for("760 events");
+    terminal.keys(&["e"]);
+    terminal.wait_for("edits +88");
+    let screen = terminal.ask("#{alternate_on}");
+    assert_eq!(screen, "0", "the editor has the terminal");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("760 events");
+    quits(&mut terminal);
+}
+
+#[test]
+fn another_size_of_the_window_is_drawn_anew() {
+    let Some((mut terminal, _)) = crawl("window.spy") else { return };
+    terminal.wait_for("760 events");
+    terminal.resize(120, 30);
+    terminal.wait_for("Siblings Parents");
+    terminal.resize(60, 12);
+    terminal.wait_for("? help");
+    quits(&mut terminal);
+}
+
+/// The story as another process, killed while somebody looks.
+#[cfg(feature = "demo")]
+#[test]
+fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
+    let Some(mut terminal) = Tmux::start("attached") else { return };
+    let live = fixture::directory().join("attached");
+    let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
+        .arg("__story")
+        .env("METASPY_RECORD", "live")
+        .env("METASPY_DIR", &live)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the story can be started");
+    let until = |what: &dyn Fn() -> bool| {
+        let began = std::time::Instant::now();
+        while !what() {
+            assert!(began.elapsed().as_secs() < 60, "the story does not begin");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    until(&|| has_recording(&live));
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("METASPY_DIR={} {metaspy} attach {}", live.display(), story.id()));
+    terminal.wait_for("live ●");
+    terminal.wait_for("layout");
+    story.kill().expect("it can be killed");
+    story.wait().expect("it was killed");
+    terminal.wait_for("the process is gone");
+    terminal.keys(&["Home", "Down", "2"]);
+    terminal.wait_for("never observed");
+    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
+    quits(&mut terminal);
+}
+
+#[cfg(feature = "demo")]
+fn has_recording(live: &Path) -> bool {
+    fs::read_dir(live).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The whole demo: its process starts, is seen, and is gone afterwards.
+#[cfg(feature = "demo")]
+#[test]
+fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
+    let Some(mut terminal) = Tmux::start("demo") else { return };
+    let live = fixture::directory().join("demo");
+    terminal.command(&format!("METASPY_DIR={} {} demo", live.display(), env!("CARGO_BIN_EXE_metaspy")));
+    terminal.wait_for("live ●");
+    terminal.keys(&["2"]);
+    terminal.wait_for("never observed: ");
+    assert!(has_recording(&live));
+    quits(&mut terminal);
+    assert!(!has_recording(&live));
+}
