@@ -211,16 +211,8 @@ mod orders {
 #[test]
 fn other_attributes_may_stand_on_either_side() {
     use orders::{Both, Fetch, First, Second};
-    check(
-        "First::Fetch::*",
-        || assert_eq!(block_on(First.after(1)), Ok(2)),
-        "after succeeded\n  before succeeded\n",
-    );
-    check(
-        "Second::Fetch::*",
-        || assert_eq!(block_on(Second.after(1)), Ok(2)),
-        "after succeeded\n  before succeeded\n",
-    );
+    check("First::Fetch::*", || assert_eq!(block_on(First.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
+    check("Second::Fetch::*", || assert_eq!(block_on(Second.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
     check(
         "Both::*",
         || {

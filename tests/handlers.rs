@@ -86,7 +86,7 @@ fn what_a_handler_calls_is_not_observed_and_its_panic_is_caught() {
 fn a_site_without_a_receiver_offers_none() {
     // `site!` knows that there is none, so the handler can only be given `()`.
     for calls in [on(site!(Scene::made), |(): &(), _| ()), on(site!(Scene::later), |(): &(), _| ())] {
-        let refused = Profiler::new("none").observe(calls).install().err().expect("there is no receiver");
+        let refused = Profiler::new("none").observe(calls).install().expect_err("there is no receiver");
         assert!(refused.to_string().starts_with("this site offers no receiver"), "{refused}");
     }
     drop(Scene::made().later());
@@ -112,6 +112,6 @@ fn only_the_chosen_objects_are_observed() {
 
 #[test]
 fn a_selector_that_matches_nothing_names_the_nearest() {
-    let refused = Profiler::new("typo").observe(methods("Scene::mesure")).install().err().expect("a typing error");
+    let refused = Profiler::new("typo").observe(methods("Scene::mesure")).install().expect_err("a typing error");
     assert!(refused.to_string().contains("Scene::measure"), "{refused}");
 }

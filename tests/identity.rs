@@ -193,7 +193,8 @@ fn a_part_at_the_address_of_its_owner_is_another_subject() {
 fn objects_without_hooks_are_called_by_name() {
     let names = Spied::new(vec!["a"]);
     let others = Spied::new(vec!["b"]);
-    let profiler = Profiler::new("names").observe(objects([&names], names.site("length"))).install().expect("installed");
+    let profiler =
+        Profiler::new("names").observe(objects([&names], names.site("length"))).install().expect("installed");
     assert_eq!(names.call("length", |names| names.len()) + others.call("length", |names| names.len()), 2);
     let profile = profiler.uninstall();
     assert_eq!(profile.counts().total(), 1);

@@ -76,7 +76,7 @@ fn what_cannot_be_observed_is_listed_with_the_reason() {
         ("Mixed::quiet", "left out by #[observe(skip)]"),
     ];
     assert_eq!(skipped, expected);
-    let refused = Profiler::new("mixed").observe(methods("Mixed::new")).install().err().expect("it cannot be armed");
+    let refused = Profiler::new("mixed").observe(methods("Mixed::new")).install().expect_err("it cannot be armed");
     assert!(refused.to_string().ends_with("where nobody can look"), "{refused}");
 }
 
@@ -308,7 +308,8 @@ fn every_thread_profiles_its_own_calls() {
         for thread in 1..=8 {
             scope.spawn(move || {
                 let profiler = Profiler::new("own").observe(methods(site!(Shared::hit)));
-                let ((), profile) = profiler.profile(|| (0..thread * 10).for_each(|_| Shared.hit())).expect("installed");
+                let ((), profile) =
+                    profiler.profile(|| (0..thread * 10).for_each(|_| Shared.hit())).expect("installed");
                 assert_eq!(profile.counts().total(), thread * 10);
             });
         }

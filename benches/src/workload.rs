@@ -21,7 +21,7 @@ impl Dice {
     #[inline(always)]
     pub fn roll(&mut self, count: usize) -> (usize, u64) {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (((self.0 >> 32) * count as u64 >> 32) as usize, self.0)
+        ((((self.0 >> 32) * count as u64) >> 32) as usize, self.0)
     }
 }
 

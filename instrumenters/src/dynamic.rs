@@ -24,7 +24,12 @@ pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'stat
 
 /// The site with this path; it is made the first time.
 #[cold]
-pub(crate) fn site(kind: SiteKind, module: &'static str, name: String, at: &'static Location<'static>) -> &'static Site {
+pub(crate) fn site(
+    kind: SiteKind,
+    module: &'static str,
+    name: String,
+    at: &'static Location<'static>,
+) -> &'static Site {
     static ALL: Mutex<Option<HashMap<(&'static str, String), &'static Site>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.get_or_insert_default().entry((module, name)).or_insert_with_key(|(_, name)| {

@@ -183,7 +183,7 @@ mod tests {
     fn an_identity_survives_moves_and_a_clone_has_its_own() {
         let spied = Spied::new(7);
         let identity = spied.identify();
-        let moved = vec![spied];
+        let moved = [spied];
         assert_eq!(moved[0].identify(), identity);
         assert_ne!(moved[0].clone().identify(), identity);
         assert_eq!(moved[0].clone(), moved[0]);

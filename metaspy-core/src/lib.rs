@@ -18,8 +18,8 @@ pub mod site;
 pub mod store;
 pub mod subject;
 
-pub use event::{Event, EventId, LaneId, Outcome};
 pub use causality::{because, current, link};
+pub use event::{Event, EventId, LaneId, Outcome};
 pub use instrumenter::{Hooks, InstallError, Instrumenter, Session};
 #[doc(hidden)]
 pub use log::protocol;

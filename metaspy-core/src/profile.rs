@@ -162,4 +162,3 @@ impl fmt::Display for Rows<'_> {
         self.rows.iter().try_for_each(|row| self.line(f, row, width))
     }
 }
-

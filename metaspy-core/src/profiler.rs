@@ -97,7 +97,9 @@ impl Profiler {
     pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
         let mut installed = self.install()?;
         let site = block_site();
-        hook::meta(|| crate::arm::arms().arm(installed.session.profiler(), site, crate::arm::Arming::all(crate::arm::Mode::Full)));
+        hook::meta(|| {
+            crate::arm::arms().arm(installed.session.profiler(), site, crate::arm::Arming::all(crate::arm::Mode::Full))
+        });
         let call = hook::enter(site, Subject::NONE);
         let root = call.event();
         let value = block();

@@ -29,7 +29,9 @@ pub enum SelectorError {
 impl fmt::Display for SelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SelectorError::Empty => write!(f, "a selector is empty: write a path such as `Scene::measure` or `layout::*`"),
+            SelectorError::Empty => {
+                write!(f, "a selector is empty: write a path such as `Scene::measure` or `layout::*`")
+            }
             SelectorError::EmptySegment(text) => {
                 write!(f, "`{text}` has an empty segment: write `*` for any one segment, `**` for any number of them")
             }
@@ -73,8 +75,7 @@ impl Selector {
     pub fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split("::").collect();
         // The end of the path is what counts: anything may stand before it.
-        let patterns: Vec<&str> =
-            std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
+        let patterns: Vec<&str> = std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
         glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| within_segment(pattern, name))
     }
 

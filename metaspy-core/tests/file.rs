@@ -95,7 +95,14 @@ fn case() {
             let notes = memmap2::MmapOptions::new().map_raw(&notes).unwrap();
             for key in 1_u64.. {
                 // A call that found no block is counted and has no id: wait for the collector, and call again.
-                let id = std::iter::repeat_with(|| work(key)).inspect(|id| if id.is_none() { std::thread::yield_now() }).flatten().next();
+                let id = std::iter::repeat_with(|| work(key))
+                    .inspect(|id| {
+                        if id.is_none() {
+                            std::thread::yield_now()
+                        }
+                    })
+                    .flatten()
+                    .next();
                 let id = id.map_or(0, |id| id.raw());
                 let at = (key as usize % (notes.len() / 16)) * 16;
                 // SAFETY: the offset is within the map, and aligned; nobody else writes it.
@@ -219,7 +226,8 @@ fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
     let dir = scratch("full");
     std::fs::create_dir_all(&dir).unwrap();
     for (size, said) in [("1m", "in memory"), ("24m", "stays at")] {
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
+        let mounted =
+            Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
         if !mounted.is_ok_and(|status| status.success()) {
             eprintln!("SKIPPED: small-file-system: no right to mount one");
             return;

@@ -6,7 +6,9 @@ pub use metaspy_core::{
     Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef, SiteId, SiteKind, Store, Subject,
     because, current, forget, label, link, relate, unrelate,
 };
-pub use metaspy_core::{arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store};
+pub use metaspy_core::{
+    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store,
+};
 pub use metaspy_instrumenters::{
     Calls, NamedSite, ReceiverSite, SiteRef, Sites, Spied, Watched, group, methods, objects, on,
 };
@@ -27,7 +29,7 @@ macro_rules! site {
 /// What `#[observe]` writes into functions. It may change in any version.
 #[doc(hidden)]
 pub mod __private {
-    pub use metaspy_core::hook::{AsyncCall, Call, enter, enter_with};
+    pub use metaspy_core::hook::AsyncCall;
     pub use metaspy_core::site::{SITES, linkme};
     pub use metaspy_core::{Identify, Outcome, Site, SiteDef, SiteKind, Subject};
     pub use metaspy_instrumenters::SiteRef;

@@ -77,7 +77,11 @@ pub fn quietly<R>(run: impl FnOnce() -> R) -> R {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let loud = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |panic| if !QUIET.get() { loud(panic) }));
+        std::panic::set_hook(Box::new(move |panic| {
+            if !QUIET.get() {
+                loud(panic)
+            }
+        }));
     });
     QUIET.set(true);
     let value = run();

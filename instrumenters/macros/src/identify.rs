@@ -18,7 +18,10 @@ enum By {
 
 fn derive(item: DeriveInput) -> Result<TokenStream> {
     let Data::Struct(data) = &item.data else {
-        return Err(Error::new_spanned(&item.ident, "`Identify` can be derived for a struct with a field that is the key"));
+        return Err(Error::new_spanned(
+            &item.ident,
+            "`Identify` can be derived for a struct with a field that is the key",
+        ));
     };
     let (field, by) = chosen(&item.ident, &data.fields)?;
     let krate = krate(&item)?;

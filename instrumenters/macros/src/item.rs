@@ -14,7 +14,8 @@ pub enum Item {
 /// Reads the item, or says why nothing in it can be observed.
 pub fn parse(tokens: TokenStream) -> Result<Item> {
     if let Ok(TraitItemFn { default: None, sig, .. }) = syn::parse2(tokens.clone()) {
-        let said = "there is no body to observe here: put `#[observe]` on the `impl`, or `#[observe(proxy)]` on the trait";
+        let said =
+            "there is no body to observe here: put `#[observe]` on the `impl`, or `#[observe(proxy)]` on the trait";
         return Err(Error::new(sig.ident.span(), said));
     }
     match syn::parse2::<syn::Item>(tokens)? {

@@ -13,7 +13,7 @@ use crate::unobservable::{self, LEFT_OUT, MADE_BY_A_MACRO};
 
 /// What becomes of one item of an `impl` or a trait.
 pub enum Verdict {
-    Observe(Options),
+    Observe(Box<Options>),
     /// It is listed, with this reason, and never observed.
     Skip(&'static str),
     /// It is no function, or nobody asked for it.
@@ -82,7 +82,7 @@ pub fn judge(outer: &Options, attrs: &mut Vec<Attribute>, sig: &Signature) -> Re
     match unobservable::reason(sig, attrs) {
         Some(reason) if asked_for => Err(unobservable_error(sig, reason)),
         Some(reason) => Ok(Verdict::Skip(reason)),
-        None => Ok(Verdict::Observe(own.within(outer, sig.receiver().is_some()))),
+        None => Ok(Verdict::Observe(Box::new(own.within(outer, sig.receiver().is_some())))),
     }
 }
 

@@ -100,7 +100,10 @@ impl Options {
     /// Says which option makes no sense on an `impl` or a trait.
     pub fn check_block(&self, takes_proxy: bool) -> Result<()> {
         if let Some(span) = self.skip {
-            return Err(Error::new(span, "`skip` belongs on a method; to leave out the whole block, drop the attribute"));
+            return Err(Error::new(
+                span,
+                "`skip` belongs on a method; to leave out the whole block, drop the attribute",
+            ));
         }
         if let Some(argument) = self.args.first() {
             return Err(Error::new(argument.name.span(), "`args` belongs on a method"));
@@ -148,7 +151,7 @@ impl Options {
                 let inside;
                 parenthesized!(inside in input);
                 let args = Punctuated::<Argument, Token![,]>::parse_terminated(&inside)?;
-                std::mem::replace(&mut self.args, args.into_iter().collect()).len() > 0
+                !std::mem::replace(&mut self.args, args.into_iter().collect()).is_empty()
             }
             "ret" => self.ret.replace(span).is_some(),
             "caller" => self.caller.replace(span).is_some(),

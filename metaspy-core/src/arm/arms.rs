@@ -29,8 +29,7 @@ struct Standing {
     arming: Arming,
 }
 
-static ARMS: Mutex<Arms> =
-    Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
+static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
 
 /// The standing orders of the process.
 pub(crate) fn arms() -> MutexGuard<'static, Arms> {

@@ -109,7 +109,9 @@ impl Config {
     pub fn new(site: u32, plan: &Plan, sample: u16) -> Self {
         let needed = if plan.is_needed() { Self::PLAN } else { 0 };
         let inside = if plan.may_look_inside() { Self::INSIDE } else { 0 };
-        Config(site as u64 | (plan.mode() as u64) << Self::MODE | needed | inside | (sample.max(1) as u64) << Self::SAMPLE)
+        Config(
+            site as u64 | (plan.mode() as u64) << Self::MODE | needed | inside | (sample.max(1) as u64) << Self::SAMPLE,
+        )
     }
 
     /// The site's number.

@@ -174,8 +174,7 @@ mod tests {
 
     #[test]
     fn the_end_word_keeps_span_and_flags_apart() {
-        let flags =
-            Flags { kind: u16::MAX, outcome: Outcome::Panicked, level: 3, timed: true, details: 3 };
+        let flags = Flags { kind: u16::MAX, outcome: Outcome::Panicked, level: 3, timed: true, details: 3 };
         let word = ended(u64::MAX, flags.pack());
         assert!(!is_running(word));
         assert_eq!((span(word), Flags::unpack(word)), (SPAN_MAX, flags));

@@ -17,9 +17,7 @@ pub struct Region {
 
 enum Keep {
     Writable(MmapRaw),
-    ReadOnly {
-        _map: Mmap,
-    },
+    ReadOnly { _map: Mmap },
 }
 
 // SAFETY: the region hands out nothing but atomic words, and `keep` keeps them mapped.

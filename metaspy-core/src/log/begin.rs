@@ -289,7 +289,11 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
 #[inline(always)]
 pub(super) fn count(lane: &Lane, key: u64, who: u64) {
     match current() {
-        Some(log) if lane.row.load(Relaxed) != 0 && lane.row.load(Relaxed) != NO_ROW && lane.log.load(Relaxed) == log.number => {
+        Some(log)
+            if lane.row.load(Relaxed) != 0
+                && lane.row.load(Relaxed) != NO_ROW
+                && lane.log.load(Relaxed) == log.number =>
+        {
             match lane.page.row(log, lane.row.load(Relaxed) - 1, key, who) {
                 Some(row) => row.begun(),
                 None => log.count(sb::UNNAMED, 1),

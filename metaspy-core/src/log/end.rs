@@ -54,14 +54,7 @@ pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: 
 /// Ends an event whose block this thread does not hold: by exchange, or too late, in the tallies.
 #[cold]
 #[inline(never)]
-pub(crate) fn late_or_elsewhere(
-    begun: &Begun,
-    site: u32,
-    key: u64,
-    outcome: Outcome,
-    span: u64,
-    marked: bool,
-) {
+pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome, span: u64, marked: bool) {
     let Some(log) = numbered(begun.about.log()) else { return };
     let place = header::place(begun.id / BLOCK_SLOTS as u64, log.layout.blocks);
     let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
@@ -89,7 +82,14 @@ pub(crate) fn late_or_elsewhere(
 }
 
 fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome: Outcome, ticks: Option<u64>) {
-    let who = row::Who { site, kind: begun.about.kind(), epoch: begun.about.epoch(), meta: begun.about.level() != 0, lost: false }.pack();
+    let who = row::Who {
+        site,
+        kind: begun.about.kind(),
+        epoch: begun.about.epoch(),
+        meta: begun.about.level() != 0,
+        lost: false,
+    }
+    .pack();
     log.count(sb::LATE_ENDS, 1);
     with_row(log, key, who, |row| row.late_end(outcome, ticks));
 }
@@ -98,7 +98,13 @@ fn count_late_end(log: &'static Log, begun: &Begun, site: u32, key: u64, outcome
 #[inline(never)]
 fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
     let Some(log) = numbered(begun.about.log()) else { return };
-    let who = row::Who { site, kind: begun.about.kind(), epoch: begun.about.epoch(), meta: begun.about.level() != 0, lost: begun.id != COUNTED };
+    let who = row::Who {
+        site,
+        kind: begun.about.kind(),
+        epoch: begun.about.epoch(),
+        meta: begun.about.level() != 0,
+        lost: begun.id != COUNTED,
+    };
     with_row(log, key, who.pack(), |row| row.outcome(outcome));
 }
 

@@ -121,7 +121,8 @@ impl Log {
         let sequences: Vec<u64> =
             places.iter().map(|place| self.block(*place)[header::SEQUENCE].load(Ordering::Relaxed)).collect();
         round.fold += 1;
-        let entry = Entry { number: round.fold, sequences: &sequences, rows: &rows, events: found.events, moved: found.moved };
+        let entry =
+            Entry { number: round.fold, sequences: &sequences, rows: &rows, events: found.events, moved: found.moved };
         self.commit_fold(&entry);
         self.release(places, &sequences, &texts);
     }

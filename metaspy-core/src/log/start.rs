@@ -70,9 +70,9 @@ impl fmt::Display for StartError {
             StartError::Memory(source) => {
                 write!(f, "no memory for a recording: {source}. Ask for a smaller budget")
             }
-            StartError::Privileged => f.write_str(
-                "a program that runs with more rights than its user does not record; start it as that user",
-            ),
+            StartError::Privileged => {
+                f.write_str("a program that runs with more rights than its user does not record; start it as that user")
+            }
             StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
             StartError::Directory { path, why } => write!(
                 f,
@@ -256,9 +256,8 @@ impl Log {
             (sb::PROCESS_START, platform::process::start_of(std::process::id()).unwrap_or(0)),
             (sb::EPOCH, u64::from(EPOCH.load(Ordering::Relaxed))),
         ];
-        let places = tables.into_iter().flat_map(|(word, table)| {
-            [(word, table.offset as u64), (word + 1, table.bytes as u64)]
-        });
+        let places =
+            tables.into_iter().flat_map(|(word, table)| [(word, table.offset as u64), (word + 1, table.bytes as u64)]);
         for (word, value) in words.into_iter().chain(places) {
             self.word(word).store(value, Ordering::Relaxed);
         }
@@ -292,7 +291,9 @@ fn spawn_collector(log: &'static Log) {
     let spawned = std::thread::Builder::new().name("metaspy-collector".into()).spawn(|| log.collect());
     match spawned {
         Ok(thread) => drop(log.collector.set(thread.thread().clone())),
-        Err(error) => log.note(&format!("No thread for the collector: {error}. Events are lost when the ring is full.")),
+        Err(error) => {
+            log.note(&format!("No thread for the collector: {error}. Events are lost when the ring is full."))
+        }
     }
 }
 

@@ -11,8 +11,7 @@ struct Range {
     end: AtomicUsize,
 }
 
-static GUARDED: [Range; RANGES] =
-    [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; RANGES];
+static GUARDED: [Range; RANGES] = [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; RANGES];
 static HITS: AtomicU64 = AtomicU64::new(0);
 /// The handler that was there before, boxed and kept.
 static PREVIOUS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());

@@ -5,8 +5,8 @@ mod identity;
 
 pub use crate::log::StartError;
 pub use directory::{Listed, clean, directory, find, list};
-pub use identity::is_recording;
 pub(crate) use identity::build_id;
+pub use identity::is_recording;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

@@ -86,10 +86,7 @@ impl<'a> Ring<'a> {
     pub fn block(self, place: u64) -> Words<'a> {
         let at = place as usize * BLOCK_WORDS;
         match at < self.layout.chunks.len {
-            true => self.words.slice(
-                self.layout.chunks.at + at,
-                BLOCK_WORDS.min(self.layout.chunks.len - at),
-            ),
+            true => self.words.slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at)),
             false => self.words.slice(usize::MAX, 0),
         }
     }
@@ -229,11 +226,25 @@ impl Block {
         })
     }
 
-    /// Whether any slot behind the first one that is not committed carries this block's lap.
+    /// Whether any slot behind the first one that is not committed carries this block's lap, where a writer that was
+    /// killed cannot have left it: details are committed before the event that they stand behind.
     pub fn has_hole(&self) -> bool {
         let mut records = self.records();
         records.by_ref().for_each(drop);
-        (records.slot..BLOCK_SLOTS).any(|slot| self.words[slot * SLOT_WORDS] as u8 == self.lap)
+        let gap = records.slot;
+        let mut behind = Records { block: self, slot: gap + 1 };
+        if gap + 1 < BLOCK_SLOTS
+            && let Some(Record::Mark(mark)) = behind.next()
+            && mark.mark == Mark::Detail
+            && mark.event == self.head.id(gap).raw()
+        {
+            return (behind.slot..BLOCK_SLOTS).any(|slot| self.carries_lap(slot));
+        }
+        (gap..BLOCK_SLOTS).any(|slot| self.carries_lap(slot))
+    }
+
+    fn carries_lap(&self, slot: usize) -> bool {
+        self.words[slot * SLOT_WORDS] as u8 == self.lap
     }
 }
 
@@ -261,14 +272,7 @@ impl<'b> Iterator for Records<'b> {
             self.slot += 1;
             let Commit { start, site, .. } = commit;
             if site < FIRST_MARK {
-                return Some(Record::Event(Slot {
-                    slot,
-                    start,
-                    site,
-                    cause: words[1],
-                    key: words[2],
-                    end: words[3],
-                }));
+                return Some(Record::Event(Slot { slot, start, site, cause: words[1], key: words[2], end: words[3] }));
             }
             match Mark::from_site(site) {
                 Some(Mark::Detail) => {

@@ -3,9 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::format::summary::{
-    EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, SITES, STAMP, SUMMARY_WORDS, bit,
-};
+use crate::format::summary::{EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, SITES, STAMP, SUMMARY_WORDS, bit};
 use crate::store::blocks::{Head, Ring};
 
 /// A chunk's summary, whole.
@@ -60,6 +58,14 @@ impl Unit {
         match self {
             Unit::Chunk(chunk) => chunk.first,
             Unit::Block(head) => head.base,
+        }
+    }
+
+    /// No event in it began later; the largest tick where that is not known.
+    pub fn last(&self) -> u64 {
+        match self {
+            Unit::Chunk(chunk) => chunk.last,
+            Unit::Block(_) => u64::MAX,
         }
     }
 

@@ -5,6 +5,7 @@
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use crate::hook::{self, Detail};
+use crate::site::SiteKind;
 use crate::store::Store;
 use crate::store::blocks::{Block, MarkSlot};
 use crate::store::lanes::LaneBlocks;
@@ -23,6 +24,8 @@ pub struct Polls {
 const BLOCKS_WITHIN: usize = 4096;
 /// Blocks that are looked at where an event ended.
 const BLOCKS_AT_END: usize = 4;
+/// Chunks, or blocks of chunks that are being filled, that are looked at where an event ended on another thread.
+const UNITS_AT_END: usize = 512;
 /// Details of one event at most.
 const DETAILS_MAX: usize = 256;
 
@@ -122,11 +125,24 @@ impl Store {
             found = true;
             each(mark);
         });
-        if !found && event.details & 2 != 0 {
-            // It ended on another thread: look where each lane was then.
-            for lane in self.lanes().into_iter().filter(|lane| lane.id != event.lane) {
-                let elsewhere = Event { lane: lane.id, ..*event };
-                self.marks_at_end(&elsewhere, BLOCKS_AT_END, &mut each);
+        let is_async = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Async);
+        if !found && (is_async || event.details & 2 != 0) {
+            self.marks_elsewhere(event, &mut each);
+        }
+    }
+
+    /// Marks about an event that ended on another thread: looks where the lanes were then.
+    fn marks_elsewhere(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let Some(end) = event.span.map(|span| event.start.saturating_add(span)) else { return };
+        let ring = self.ring();
+        let mut block = Block::boxed();
+        let units = ring.units().into_iter().rev();
+        for unit in units.filter(|unit| unit.first() <= end && unit.last() >= end).take(UNITS_AT_END) {
+            for place in unit.places(ring) {
+                let is_other = ring.head(place).is_some_and(|head| head.lane != event.lane.0 && head.base <= end);
+                if is_other && ring.load(place, &mut block) {
+                    about(&block, event.id, &mut each);
+                }
             }
         }
     }

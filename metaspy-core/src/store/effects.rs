@@ -34,12 +34,8 @@ const CHUNKS_PER_REPORT: usize = 512;
 impl EffectsIndex {
     /// Builds the index. `progress` is told how many chunks of how many are read, and ends it by saying false.
     pub fn build(store: &Store, progress: impl FnMut(u64, u64) -> bool) -> Option<Self> {
-        let mut index = EffectsIndex {
-            store: store.clone(),
-            stamps: Vec::new(),
-            settled: Vec::new(),
-            fresh: Vec::new(),
-        };
+        let mut index =
+            EffectsIndex { store: store.clone(), stamps: Vec::new(), settled: Vec::new(), fresh: Vec::new() };
         index.read_on(progress).then_some(index)
     }
 

@@ -1,11 +1,11 @@
 //! What has no event any more, or never had one: rows of the fold table, pages of lanes, and a journal that was
 //! committed and not yet applied.
 
+use crate::format::Words;
 use crate::format::row::{
     CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
 use crate::format::superblock::{self as sb, journal};
-use crate::format::Words;
 use crate::store::blocks::Ring;
 use crate::store::measure::Measure;
 use crate::subject::{KindId, Subject};
@@ -122,6 +122,10 @@ impl Ring<'_> {
 
     /// Every row of the fold table, as the pending fold leaves it.
     pub fn folded_rows(self, pending: Option<&Pending>, mut each: impl FnMut(Row)) {
+        // A table that was never used is not read: that alone would bring all of its pages into being.
+        if self.words.acquire(sb::TALLY_USED) == 0 && pending.is_none() {
+            return;
+        }
         let words = self.layout.tally.of(self.words);
         let mut new = pending.map_or(&[][..], |pending| &pending.rows).iter().peekable();
         for index in 0..(words.len() / ROW_WORDS) as u64 {

@@ -34,8 +34,7 @@ impl Store {
             let state = rows.acquire(at + row::STATE);
             let id = LaneId(number as u32);
             let short = || {
-                let bytes: Vec<u8> =
-                    (0..4).flat_map(|word| rows.get(at + row::NAME + word).to_le_bytes()).collect();
+                let bytes: Vec<u8> = (0..4).flat_map(|word| rows.get(at + row::NAME + word).to_le_bytes()).collect();
                 sanitised_bytes(bytes.split(|&byte| byte == 0).next().unwrap_or_default())
             };
             (state != 0).then(|| LaneText {

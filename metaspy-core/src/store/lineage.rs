@@ -26,7 +26,11 @@ impl Lineage {
     pub fn new(places: u64) -> Self {
         let slots = places.saturating_mul(128);
         let size = (slots.min(CACHE_MAX as u64) as usize).next_power_of_two();
-        Lineage { cache: vec![(0, GONE); size], steps: slots.saturating_mul(16).saturating_add(1 << 20), path: Vec::new() }
+        Lineage {
+            cache: vec![(0, GONE); size],
+            steps: slots.saturating_mul(16).saturating_add(1 << 20),
+            path: Vec::new(),
+        }
     }
 
     /// The value of `id`: what `own` says of it or of the nearest cause of which it says anything.

@@ -215,22 +215,28 @@ impl Matcher {
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
         let belongs = |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
-        self.members.as_ref().is_none_or(belongs) && self.tests.iter().all(|(negated, test)| {
-            let holds = match test {
-                Test::Took(compare, ticks) => slot.span().is_some_and(|span| compare.holds(span, *ticks)),
-                Test::Outcome(bits) => bits >> slot.outcome() as u8 & 1 == 1,
-                Test::Lane(lanes) => lanes.contains(&head.lane),
-                Test::Level(compare, level) => compare.holds(Flags::unpack(slot.end).level.into(), *level),
-                Test::Levels(first, last) => (*first..=*last).contains(&Flags::unpack(slot.end).level),
-                Test::Cause(sites, lineage) => EventId::from_raw(slot.cause).is_some_and(|cause| {
-                    let matching = |_: EventId, slot: &Slot| sites.contains(slot.site).then_some(1);
-                    memory.0[*lineage].value(ring, cause, matching) == 1
-                }),
-                Test::Subject(..) | Test::Site(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) | Test::Text(..)
-                | Test::Epoch(..) => test.of_row(slot.site, slot.subject(), head.epoch, false).unwrap_or(false),
-            };
-            holds != *negated
-        })
+        self.members.as_ref().is_none_or(belongs)
+            && self.tests.iter().all(|(negated, test)| {
+                let holds = match test {
+                    Test::Took(compare, ticks) => slot.span().is_some_and(|span| compare.holds(span, *ticks)),
+                    Test::Outcome(bits) => bits >> slot.outcome() as u8 & 1 == 1,
+                    Test::Lane(lanes) => lanes.contains(&head.lane),
+                    Test::Level(compare, level) => compare.holds(Flags::unpack(slot.end).level.into(), *level),
+                    Test::Levels(first, last) => (*first..=*last).contains(&Flags::unpack(slot.end).level),
+                    Test::Cause(sites, lineage) => EventId::from_raw(slot.cause).is_some_and(|cause| {
+                        let matching = |_: EventId, slot: &Slot| sites.contains(slot.site).then_some(1);
+                        memory.0[*lineage].value(ring, cause, matching) == 1
+                    }),
+                    Test::Subject(..)
+                    | Test::Site(..)
+                    | Test::Key(..)
+                    | Test::Kind(..)
+                    | Test::KindKey(..)
+                    | Test::Text(..)
+                    | Test::Epoch(..) => test.of_row(slot.site, slot.subject(), head.epoch, false).unwrap_or(false),
+                };
+                holds != *negated
+            })
     }
 
     /// Whether a row of a tally matches; `None` where the filter asks what a row does not know.
@@ -269,7 +275,13 @@ impl Test {
             }
             Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
             // Of a level above the application's a row knows only that it is one.
-            Test::Levels(first, last) => if meta { *last > 0 } else { *first == 0 },
+            Test::Levels(first, last) => {
+                if meta {
+                    *last > 0
+                } else {
+                    *first == 0
+                }
+            }
             Test::Level(compare, level) if !meta => compare.holds(0, *level),
             Test::Level(compare, level) => match (1..=3).filter(|&of| compare.holds(of, *level)).count() {
                 0 => false,

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-
 /// What calls came to: exact counts and outcomes; times where calls were timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measure {

@@ -113,23 +113,31 @@ impl Store {
     }
 
     /// Reads what a live recording gained: names, labels, calibration, and more of the file if it grew.
+    ///
+    /// Where the file cannot be opened any more this is an error, and what is mapped stays as readable as it was.
     pub fn refresh(&mut self) -> Result<(), OpenError> {
-        if let Some(path) = &self.path
-            && self.layout.chunks.len < self.wanted_chunk_words()
-        {
-            // The file may be gone by now, or be cut: then what is mapped is the best there is.
-            let mapped = Mapped::file(path)?;
-            let layout = open::check(&mapped.region)?;
-            if mapped.region.len() > self.mapped.region.len() && layout.blocks == self.layout.blocks {
-                (self.mapped, self.layout) = (Arc::new(mapped), layout);
-            }
-        }
+        let grown = self.follow_growth();
         let words = self.mapped.region.words();
-        if Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
+        // Clones share the names until there are new ones.
+        if self.names.is_behind(words) && Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
             self.compiled = Arc::default();
         }
         self.time = Arc::new(Time::read(words, &self.layout));
         self.missing = Arc::new(self.what_is_missing());
+        grown
+    }
+
+    fn follow_growth(&mut self) -> Result<(), OpenError> {
+        let Some(path) = self.path.as_ref().filter(|_| self.layout.chunks.len < self.wanted_chunk_words()) else {
+            return Ok(());
+        };
+        let mapped = Mapped::file(path)?;
+        let layout = open::check(&mapped.region)?;
+        // Another recording may have taken its name.
+        let born = |words: Words<'_>| [sb::PID, sb::STARTED_NS, sb::BLOCKS, sb::CHUNKS].map(|at| words.get(at));
+        if mapped.region.len() > self.mapped.region.len() && born(mapped.region.words()) == born(self.words()) {
+            (self.mapped, self.layout) = (Arc::new(mapped), layout);
+        }
         Ok(())
     }
 

@@ -108,6 +108,11 @@ impl Names {
         self.used != before
     }
 
+    /// Whether the arena gained anything since it was read.
+    pub fn is_behind(&self, words: Words<'_>) -> bool {
+        self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
+    }
+
     /// The site with this number.
     pub fn site(&self, id: SiteId) -> Option<&SiteText> {
         let at = *self.site_at.get(id.0 as usize)? as usize;

@@ -39,22 +39,18 @@ pub enum OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OpenError::Missing(path) => write!(
-                f,
-                "there is no file {}: `metaspy list` shows the recordings there are",
-                path.display()
-            ),
+            OpenError::Missing(path) => {
+                write!(f, "there is no file {}: `metaspy list` shows the recordings there are", path.display())
+            }
             OpenError::NoFile(path) => {
                 write!(f, "{} is not a file: give the path of a recording (`.spy`) in it", path.display())
             }
             OpenError::Unreadable(path, error) => {
                 write!(f, "{} cannot be read ({error}): check who owns it and its permissions", path.display())
             }
-            OpenError::Empty(path) => write!(
-                f,
-                "{} is empty: its recorder stopped before it wrote anything; record again",
-                path.display()
-            ),
+            OpenError::Empty(path) => {
+                write!(f, "{} is empty: its recorder stopped before it wrote anything; record again", path.display())
+            }
             OpenError::NotARecording => {
                 write!(f, "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows")
             }

@@ -87,15 +87,19 @@ impl<'a> Job<'a> {
     /// As [`Job::all`], each thread taking one stretch of time.
     pub fn on_threads(&self, threads: usize) -> Part {
         let units = self.ring.units();
-        let stretches: Vec<(usize, &[Unit])> =
-            units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
-        let walks = scan::each(&stretches, threads, || Some(Vec::new()), |walks, &(number, units)| {
-            let walk = self.stretch(units, number == 0);
-            *walks = walks.take().zip(walk).map(|(mut walks, walk)| {
-                walks.push(walk);
-                walks
-            });
-        });
+        let stretches: Vec<(usize, &[Unit])> = units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
+        let walks = scan::each(
+            &stretches,
+            threads,
+            || Some(Vec::new()),
+            |walks, &(number, units)| {
+                let walk = self.stretch(units, number == 0);
+                *walks = walks.take().zip(walk).map(|(mut walks, walk)| {
+                    walks.push(walk);
+                    walks
+                });
+            },
+        );
         match walks.into_iter().collect::<Option<Vec<_>>>() {
             Some(walks) => merged(walks.into_iter().flatten()),
             // A lane was in the middle of something that its causes do not tell: read it from its beginning.
@@ -193,10 +197,7 @@ impl<'a> Job<'a> {
 
     /// The row of an event; [`NO_ROW`] if it is not wanted.
     fn row(&self, walk: &mut Walk<'a>, head: &Head, slot: &Slot) -> u32 {
-        if !self.scope.epochs.contains(&head.epoch)
-            || !self.scope.contains(slot.site, slot.subject())
-            || !self.matcher.matches(self.ring, head, slot, &mut walk.memory)
-        {
+        if !self.scope.epochs.contains(&head.epoch) || !self.matcher.matches(self.ring, head, slot, &mut walk.memory) {
             return NO_ROW;
         }
         let id = head.id(slot.slot);

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicUsize, Ordering, fence};
 use std::thread;
 
+use crate::format::row::OTHERS;
 use crate::format::slot::{self, Commit, FIRST_MARK, Mark};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};
 use crate::store::blocks::{BLOCK_WORDS, Ring};
-use crate::format::row::OTHERS;
 use crate::store::table::{Key, Table};
 use crate::subject::{KindId, Subject};
 
@@ -161,8 +161,7 @@ impl<'a> Ring<'a> {
     fn enter(self, place: u64, folded: &[u64]) -> Option<(Words<'a>, u64, u8)> {
         let words = self.block(place);
         let sequence = words.acquire(header::SEQUENCE);
-        let is_there =
-            self.belongs(sequence, place) && (folded.is_empty() || folded.binary_search(&sequence).is_err());
+        let is_there = self.belongs(sequence, place) && (folded.is_empty() || folded.binary_search(&sequence).is_err());
         is_there.then(|| (words, sequence, header::lap_byte(sequence, self.layout.blocks)))
     }
 }

@@ -11,8 +11,8 @@ use crate::event::EventId;
 use crate::format::row::EPOCH_MASK;
 use crate::site::{SiteId, SiteKind};
 use crate::store::Store;
-use crate::store::blocks::Ring;
 use crate::store::adopted::adopted;
+use crate::store::blocks::Ring;
 use crate::store::filter::Filter;
 use crate::store::fold::{Pending, Row, Source};
 use crate::store::matcher::{Matcher, Members};
@@ -51,10 +51,6 @@ pub struct Scope {
     pub filter: Filter,
     /// Those that began in these epochs.
     pub epochs: Range<u32>,
-    /// Those at these sites; `None` = at any.
-    pub sites: Option<HashSet<SiteId>>,
-    /// Those on these subjects; `None` = on any, or on none.
-    pub subjects: Option<HashSet<Subject>>,
     /// Those that this event led to, however far, by cause or by link; it is not one of them.
     pub under: Option<EventId>,
     /// Those of handlers and of metaspy itself as well; a filter that says something about levels decides instead.
@@ -68,16 +64,7 @@ pub struct Scope {
 impl Default for Scope {
     /// Every call of the application.
     fn default() -> Self {
-        Scope {
-            filter: Filter::all(),
-            epochs: 0..u32::MAX,
-            sites: None,
-            subjects: None,
-            under: None,
-            meta: false,
-            members: None,
-            what: What::All,
-        }
+        Scope { filter: Filter::all(), epochs: 0..u32::MAX, under: None, meta: false, members: None, what: What::All }
     }
 }
 
@@ -92,17 +79,10 @@ impl Scope {
         if self.meta { 0..=3 } else { 0..=0 }
     }
 
-    /// Whether a call at this site and on this subject may count.
-    #[inline]
-    pub(crate) fn contains(&self, site: u32, subject: Option<Subject>) -> bool {
-        self.sites.as_ref().is_none_or(|sites| sites.contains(&SiteId(site)))
-            && self.subjects.as_ref().is_none_or(|subjects| subject.is_some_and(|of| subjects.contains(&of)))
-    }
-
     /// Whether only the filter decides.
     fn is_plain(&self) -> bool {
         let every_epoch = self.epochs.start == 0 && self.epochs.end == u32::MAX;
-        every_epoch && self.sites.is_none() && self.subjects.is_none() && self.under.is_none()
+        every_epoch && self.under.is_none()
     }
 }
 
@@ -177,15 +157,9 @@ impl Store {
                 return;
             }
             let subject = row.subject();
-            if !scope.contains(who.site, subject) {
-                return;
-            }
-            if scope.under.is_some() {
-                // What led to these calls is not known any more.
-                part.exact &= measure.count == 0;
-                return;
-            }
             match matcher.matches_row(who.site, subject, who.epoch, who.meta) {
+                // What led to these calls is not known any more.
+                Some(true) if scope.under.is_some() => part.exact &= measure.count == 0,
                 Some(true) => {
                     // The root of these calls left the window with them.
                     let site = if by == By::RootCause { None } else { Some(who.site) };

@@ -66,8 +66,7 @@ impl Writer {
         let tables = 512 + 7 * TABLE;
         let words = tables + blocks as usize * BLOCK_WORDS;
         let map = MmapOptions::new().len(words * 8).map_anon().expect("memory").into();
-        let writer =
-            Writer { region: Region::writable(map), blocks, lanes: HashMap::new(), next: blocks, epoch: 1 };
+        let writer = Writer { region: Region::writable(map), blocks, lanes: HashMap::new(), next: blocks, epoch: 1 };
         let mut at = 512;
         for table in [sb::CALIBRATION, sb::SUMMARIES, sb::JOURNAL, sb::LANES, sb::ARENA, sb::PAGES, sb::TALLY] {
             writer.set(table, at as u64 * 8);
@@ -165,7 +164,7 @@ impl Writer {
 
     /// The next `slots` slots of a lane: their first word, sequence and slot.
     fn room(&mut self, lane: u32, slots: usize, tick: u64) -> (usize, u64, usize) {
-        if !self.lanes.get(&lane).is_some_and(|(_, slot)| slot + slots <= BLOCK_SLOTS) {
+        if self.lanes.get(&lane).is_none_or(|(_, slot)| slot + slots > BLOCK_SLOTS) {
             self.turn(lane, tick);
         }
         let (sequence, slot) = self.lanes[&lane];
@@ -261,6 +260,7 @@ impl Writer {
     /// Sets a row of the fold table.
     pub fn fold_row(&self, index: usize, row: [u64; ROW_WORDS]) {
         let first = self.table(sb::TALLY) + index * ROW_WORDS;
+        self.set(sb::TALLY_USED, self.get(sb::TALLY_USED) + 1);
         (first..).zip(row).for_each(|(at, word)| self.set(at, word));
     }
 }

@@ -18,8 +18,14 @@ fn harmless(c: char) -> char {
         '\n' | '\r' | '\t' => ' ',
         c if c.is_control() => char::REPLACEMENT_CHARACTER,
         // Line and paragraph separators; embeddings, overrides and isolates of direction; the byte order mark.
-        '\u{2028}' | '\u{2029}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}'
-        | '\u{061C}' | '\u{FEFF}' => char::REPLACEMENT_CHARACTER,
+        '\u{2028}'
+        | '\u{2029}'
+        | '\u{200E}'
+        | '\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{061C}'
+        | '\u{FEFF}' => char::REPLACEMENT_CHARACTER,
         c => c,
     }
 }

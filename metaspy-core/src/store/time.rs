@@ -39,8 +39,7 @@ impl Time {
         pairs.sort_by_key(|pair| pair.tick);
         let mut newest = None::<Pair>;
         pairs.retain(|pair| {
-            let rises =
-                newest.is_none_or(|newest| pair.tick > newest.tick && pair.monotonic_ns > newest.monotonic_ns);
+            let rises = newest.is_none_or(|newest| pair.tick > newest.tick && pair.monotonic_ns > newest.monotonic_ns);
             if rises {
                 newest = Some(*pair);
             }
@@ -50,12 +49,7 @@ impl Time {
             0 => 1_000_000_000,
             rate => rate,
         };
-        Time {
-            pairs,
-            first_tick: words.get(sb::FIRST_TICK),
-            ticks_per_s,
-            started_ns: words.get(sb::STARTED_NS),
-        }
+        Time { pairs, first_tick: words.get(sb::FIRST_TICK), ticks_per_s, started_ns: words.get(sb::STARTED_NS) }
     }
 
     /// ns from the beginning of the recording to `tick`; what lies before is 0.
@@ -67,9 +61,7 @@ impl Time {
     pub fn real_ns(&self, tick: u64) -> u64 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         match self.pairs.get(after.saturating_sub(1)) {
-            Some(pair) => {
-                clamp(i128::from(pair.real_ns) + self.monotonic_ns(tick) - i128::from(pair.monotonic_ns))
-            }
+            Some(pair) => clamp(i128::from(pair.real_ns) + self.monotonic_ns(tick) - i128::from(pair.monotonic_ns)),
             None => self.started_ns.saturating_add(self.since_start_ns(tick)),
         }
     }
@@ -137,12 +129,7 @@ mod tests {
 
     fn time(pairs: &[(u64, u64, u64)]) -> Time {
         let pair = |&(tick, monotonic_ns, real_ns)| Pair { tick, monotonic_ns, real_ns };
-        Time {
-            pairs: pairs.iter().map(pair).collect(),
-            first_tick: 1_000,
-            ticks_per_s: 2_000_000_000,
-            started_ns: 5,
-        }
+        Time { pairs: pairs.iter().map(pair).collect(), first_tick: 1_000, ticks_per_s: 2_000_000_000, started_ns: 5 }
     }
 
     #[test]

@@ -87,13 +87,11 @@ impl Store {
             Position::End if !D::IS_BACK => None,
             Position::Start | Position::End => Some(Bound::All),
             Position::At { tick } => Some(Bound::Tick(tick)),
-            Position::Event(id) => {
-                match Place::find(self.ring(), id) {
-                    Some(key) => Some(Bound::Key(key)),
-                    None if D::IS_BACK => None,
-                    None => Some(Bound::All),
-                }
-            }
+            Position::Event(id) => match Place::find(self.ring(), id) {
+                Some(key) => Some(Bound::Key(key)),
+                None if D::IS_BACK => None,
+                None => Some(Bound::All),
+            },
         }
     }
 }
@@ -301,11 +299,12 @@ impl<'a, D: Direction> Merge<'a, D> {
     /// Whether a walk that stops before this rank can be told where to go on, and gets further then.
     fn can_stop_at(&self, near: D::Rank) -> bool {
         let tick = D::tick(near);
-        self.last.is_some() || if D::IS_BACK {
-            self.from.tick().map_or(u64::MAX, |from| from.saturating_sub(1)) > tick
-        } else {
-            self.from.tick().is_none_or(|from| from < tick)
-        }
+        self.last.is_some()
+            || if D::IS_BACK {
+                self.from.tick().map_or(u64::MAX, |from| from.saturating_sub(1)) > tick
+            } else {
+                self.from.tick().is_none_or(|from| from < tick)
+            }
     }
 
     fn stop_at(&self, near: D::Rank) -> Step {

@@ -10,12 +10,12 @@ use crate::format::slot::{self, SPAN_MAX};
 use crate::format::superblock as sb;
 use crate::format::{CHUNK_BLOCKS, header};
 use crate::site::SiteId;
+use crate::store::Store;
 use crate::store::blocks::{Block, Ring, Slot};
 use crate::store::fold::Pending;
 use crate::store::header::Ended;
 use crate::store::scan;
 use crate::store::totals::Totals;
-use crate::store::Store;
 
 /// What reading a recording whole found.
 #[derive(Clone, Debug, Serialize)]
@@ -179,7 +179,8 @@ impl Store {
                     format!("chunk {chunk}: its summary tells of {} marks, and {marks} are there", told.marks)
                 });
             } else if events != 0 && (told.first > first || told.last < last) {
-                found.damage(chunk, || format!("chunk {chunk}: its events lie outside the time that its summary tells"));
+                found
+                    .damage(chunk, || format!("chunk {chunk}: its events lie outside the time that its summary tells"));
             }
         }
     }

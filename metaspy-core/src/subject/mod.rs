@@ -8,8 +8,8 @@ mod kind;
 mod object_id;
 
 pub use identify::{Identify, Key};
-pub(crate) use kind::{register, registered_since};
 pub use kind::{Kind, KindId, Owner};
+pub(crate) use kind::{register, registered_since};
 pub use object_id::ObjectId;
 
 /// The identity of a domain object.

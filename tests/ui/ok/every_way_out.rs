@@ -109,7 +109,15 @@ fn main() {
     assert_eq!(Parser.matched(Some(4)), Some(4));
     assert_eq!(Parser.nested(Some(Some(1))), Some(1));
     assert_eq!(recursive(10), 55);
-    for panics in [|| { Parser.never() }, || { let _ = Parser.not_yet(); }, || { let _ = Parser.panics(2); }] {
+    for panics in [
+        || Parser.never(),
+        || {
+            let _ = Parser.not_yet();
+        },
+        || {
+            let _ = Parser.panics(2);
+        },
+    ] {
         std::panic::set_hook(Box::new(|_| ()));
         assert!(std::panic::catch_unwind(panics).is_err());
     }

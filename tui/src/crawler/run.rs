@@ -4,9 +4,10 @@ use std::path::Path;
 use std::process::Command as Process;
 use std::time::{Duration, Instant};
 
-use ratatui::crossterm::event::{self, Event, KeyEventKind};
+use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
 use super::command::Command;
+use super::keys::Mode;
 use super::state::{Crawler, Outside};
 use super::terminal::Screen;
 use super::worker::Worker;
@@ -83,7 +84,14 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
 
 fn take(crawler: &mut Crawler, event: Event) -> Option<Outside> {
     let command: Option<Command> = match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => keys::command(key, crawler.mode()),
+        Event::Key(key) if key.kind == KeyEventKind::Release => None,
+        // A terminal cannot tell Alt and a key from Esc and the key soon after it; nothing here is bound to Alt.
+        Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Line => {
+            key.modifiers = KeyModifiers::NONE;
+            crawler.apply(Command::Leave);
+            keys::command(key, crawler.mode())
+        }
+        Event::Key(key) => keys::command(key, crawler.mode()),
         Event::Mouse(mouse) => keys::mouse(mouse),
         Event::Resize(width, height) => {
             crawler.resize(width, height);

@@ -10,6 +10,9 @@ use super::rows::{Key, Report, Row};
 use crate::cli::By;
 use crate::text::{Unit, clean, clock, fit, grouped, pad_left, shorten_path, width};
 
+/// One of the times of a row.
+type Time = fn(&Row, &Store) -> Option<u64>;
+
 /// Columns of a name at most.
 const NAME: usize = 44;
 
@@ -88,11 +91,8 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
     let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
     let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
-    let unit = |of: fn(&Row, &Store) -> Option<u64>| {
-        Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0))
-    };
-    let times: [(&str, fn(&Row, &Store) -> Option<u64>); 3] =
-        [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
+    let unit = |of: Time| Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
+    let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
     let times = times.map(|(name, of)| (name, of, unit(of)));
     write!(out, "{}  {}  {}", fit(title, columns), fit("kind", kinds), pad_left("count", 13))?;
     for (name, _, unit) in &times {

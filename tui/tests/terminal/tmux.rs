@@ -17,7 +17,7 @@ impl Tmux {
     pub fn start(name: &str) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
             // Written past the test's own capture, so that it is seen.
-            let _ = writeln!(std::io::stderr(), "SKIPPED: {name}: there is no tmux; install it to test the terminal");
+            let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: {name} needs tmux, which is not installed");
             return None;
         }
         let tmux = Tmux { socket: format!("metaspy-{}-{name}", std::process::id()) };

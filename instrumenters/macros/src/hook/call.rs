@@ -2,13 +2,13 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use syn::{Attribute, Block, Error, Expr, Path, ReturnType, Result, Signature, Stmt, parse_quote};
+use syn::{Attribute, Block, Error, Expr, Path, Result, ReturnType, Signature, Stmt, parse_quote};
 
 use crate::hook::entry::Entry;
+use crate::hook::exits;
 use crate::hook::future;
 use crate::hook::output::Output;
 use crate::hook::owner::Owner;
-use crate::hook::exits;
 use crate::options::Options;
 
 /// A function about to be observed.
@@ -72,17 +72,22 @@ impl Call<'_> {
                 )
             }
         };
-        replace(block, quote_spanned!(Span::mixed_site()=>
-            #statics
-            let __site: &'static #krate::__private::Site = #site;
-            #[allow(unused_mut)]
-            let mut __call: #krate::__private::Call = if __site.is_armed() {
-                #entry
-            } else {
-                #krate::__private::Call::inert()
-            };
-            #body
-        ));
+        replace(
+            block,
+            quote_spanned!(Span::mixed_site()=>
+                #statics
+                let __site: &'static #krate::__private::Site = #site;
+                let mut __frame: #krate::__private::Frame;
+                #[allow(unused_mut)]
+                let mut __call = if __site.is_armed() {
+                    __frame = { #entry };
+                    #krate::__private::Guard::of(&mut __frame)
+                } else {
+                    #krate::__private::Guard::unarmed()
+                };
+                #body
+            ),
+        );
         Ok(())
     }
 
@@ -117,9 +122,8 @@ impl Call<'_> {
     }
 
     fn check_async(&self) -> Result<()> {
-        let not_yet = |span: Span, option: &str| {
-            Err(Error::new(span, format!("`{option}` is for functions that are not async")))
-        };
+        let not_yet =
+            |span: Span, option: &str| Err(Error::new(span, format!("`{option}` is for functions that are not async")));
         match self.options {
             Options { caller: Some(span), .. } => not_yet(*span, "caller"),
             Options { ret: Some(span), .. } => not_yet(*span, "ret"),

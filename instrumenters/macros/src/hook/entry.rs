@@ -25,9 +25,11 @@ impl Entry<'_> {
         let krate = self.call.krate;
         let subject = self.subject();
         let shown = self.shown();
-        let caller = self.call.options.caller.map(|_| {
-            quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();)
-        });
+        let caller = self
+            .call
+            .options
+            .caller
+            .map(|_| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();));
         let enter = match shown {
             None => quote_spanned!(Span::mixed_site()=> #krate::__private::enter(__site, #subject)),
             Some(shown) => quote_spanned!(Span::mixed_site()=>
@@ -80,18 +82,20 @@ impl Entry<'_> {
     /// Statements that show the receiver and the arguments; `None` if there is nothing to show.
     fn shown(&self) -> Option<TokenStream> {
         let krate = self.call.krate;
-        let receiver = self.receiver().filter(|_| self.call.owner == Owner::Static).map(|it| {
-            quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Who::<Self>(#it).0);)
-        });
+        let receiver = self
+            .receiver()
+            .filter(|_| self.call.owner == Owner::Static)
+            .map(|it| quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Who::<Self>(#it).0);));
         let args = self.call.options.args.iter().map(|argument| {
             let (name, value) = (argument.name.unraw().to_string(), &argument.value);
             // One that is not `Debug` is pointed at.
             let shown = quote_spanned!(Span::mixed_site().located_at(value.span())=> &(#value));
             quote_spanned!(Span::mixed_site()=> __reify.arg(#name, #shown);)
         });
-        let caller = self.call.options.caller.map(|_| {
-            quote_spanned!(Span::mixed_site()=> __reify.arg("caller", &::core::format_args!("{__caller}"));)
-        });
+        let caller =
+            self.call.options.caller.map(
+                |_| quote_spanned!(Span::mixed_site()=> __reify.arg("caller", &::core::format_args!("{__caller}"));),
+            );
         let shown: TokenStream = receiver.into_iter().chain(args).chain(caller).collect();
         (!shown.is_empty()).then_some(shown)
     }

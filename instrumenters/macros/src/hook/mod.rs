@@ -56,12 +56,8 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
         match (item, verdict) {
             (ImplItem::Fn(method), Verdict::Observe(own)) => {
                 let name = naming::of_function(&prefix, &own, &method.sig);
-                let function = Function {
-                    attrs: &mut method.attrs,
-                    vis: &method.vis,
-                    sig: &method.sig,
-                    block: &mut method.block,
-                };
+                let function =
+                    Function { attrs: &mut method.attrs, vis: &method.vis, sig: &method.sig, block: &mut method.block };
                 siblings.push(ImplItem::Verbatim(function.observe(&own, owner, &name, reach)?));
             }
             (ImplItem::Fn(method), Verdict::Skip(reason)) => {

@@ -17,7 +17,7 @@ pub enum Output {
     /// A type that cannot be written down inside the body, as it has an `impl Trait` in it.
     Opaque,
     /// A type that can.
-    Named(Type),
+    Named(Box<Type>),
 }
 
 impl Output {
@@ -33,7 +33,7 @@ impl Output {
             Type::Tuple(tuple) if tuple.elems.is_empty() => Output::Unit,
             Type::Never(_) => Output::Never,
             ty if has_unwritable_part(ty) => Output::Opaque,
-            ty => Output::Named(ty.clone()),
+            ty => Output::Named(Box::new(ty.clone())),
         }
     }
 
@@ -69,12 +69,11 @@ pub fn of_future(ty: &Type) -> Option<Output> {
 
 fn of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Output> {
     bounds.iter().find_map(|bound| match bound {
-        TypeParamBound::Trait(bound) if bound.path.segments.last()?.ident == "Future" => {
-            arguments(&bound.path).find_map(|argument| match argument {
+        TypeParamBound::Trait(bound) if bound.path.segments.last()?.ident == "Future" => arguments(&bound.path)
+            .find_map(|argument| match argument {
                 GenericArgument::AssocType(assoc) if assoc.ident == "Output" => Some(Output::of_type(&assoc.ty)),
                 _ => None,
-            })
-        }
+            }),
         _ => None,
     })
 }

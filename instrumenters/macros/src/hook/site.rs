@@ -73,7 +73,13 @@ impl Definition<'_> {
     }
 
     /// A hidden function that holds the static and hands it out, for `site!`; under the conditions of the function.
-    pub fn sibling(&self, attrs: &[Attribute], vis: &Visibility, function: &Ident, receiver: &TokenStream) -> TokenStream {
+    pub fn sibling(
+        &self,
+        attrs: &[Attribute],
+        vis: &Visibility,
+        function: &Ident,
+        receiver: &TokenStream,
+    ) -> TokenStream {
         let (krate, conditions, item) = (self.krate, conditions(attrs), self.item());
         let name = format_ident!("{}", naming::sibling(function), span = Span::mixed_site());
         quote_spanned!(Span::mixed_site()=>

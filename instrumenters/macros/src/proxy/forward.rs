@@ -170,7 +170,8 @@ fn is_movable_future<'a>(bounds: impl Iterator<Item = &'a TypeParamBound>) -> bo
             _ => None,
         })
         .collect();
-    names.iter().any(|name| name == "Future") && names.iter().all(|name| matches!(name.as_str(), "Future" | "Send" | "Sync"))
+    names.iter().any(|name| name == "Future")
+        && names.iter().all(|name| matches!(name.as_str(), "Future" | "Send" | "Sync"))
 }
 
 fn argument(path: &Path) -> Option<&Type> {

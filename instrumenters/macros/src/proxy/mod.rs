@@ -83,7 +83,8 @@ fn implementation(options: &Options, name: &Ident, path: &Path, item: &ItemTrait
     let (parameters, _, conditions) = generics.split_for_impl();
     let unsafety = item.unsafety;
     // An attribute that changes the trait's methods must change the proxy's, too.
-    let attrs = item.attrs.iter().filter(|attr| attr.path().segments.last().is_some_and(|it| it.ident == "async_trait"));
+    let attrs =
+        item.attrs.iter().filter(|attr| attr.path().segments.last().is_some_and(|it| it.ident == "async_trait"));
     let mut proxy: ItemImpl = parse_quote_spanned!(Span::mixed_site()=>
         #(#attrs)* #unsafety impl #parameters #of for #name<#inner> #conditions {}
     );

@@ -3,6 +3,7 @@
 use crate::event::{EventId, LaneId, Outcome};
 use crate::format::arena::Entry;
 use crate::format::slot::{Mark, SPAN_MAX};
+use crate::site::SiteKind;
 use crate::store::testing::Draft;
 use crate::store::{DetailKind, EffectsIndex, Origin, Polls, Position};
 
@@ -71,6 +72,26 @@ fn what_is_told_at_the_end_is_found_there() {
     assert_eq!(store.effects(call).len(), 500);
     assert_eq!(store.event(long).and_then(|event| event.span), Some(SPAN_MAX + 4_990));
     assert_eq!(store.lanes()[0].name, "main");
+}
+
+#[test]
+fn an_async_call_that_ended_on_another_thread_is_told_there() {
+    let mut writer = scene(4);
+    writer.entry(Entry::Site, 9, &[SiteKind::Async as u64, 0], &["app::fetch", "src/lib.rs", ""]);
+    let call = writer.event(Draft { site: 9, start: 10, span: Some(5_000), ..Draft::default() });
+    for start in 0..900 {
+        writer.event(Draft { lane: 1, start: 20 + start * 10, ..Draft::default() });
+        if start == 499 {
+            writer.mark(1, 5_010, Mark::Polls, [call.raw(), 9, 2]);
+        }
+    }
+    for start in 0..900 {
+        writer.event(Draft { start: 11_000 + start, ..Draft::default() });
+    }
+    for _ in 0..2 {
+        assert_eq!(writer.store().polls(call), Some(Polls { busy_ticks: 9, polls: 2 }));
+        writer.summarise();
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::format::{SLOT_WORDS, header};
 use crate::site::SiteId;
 use crate::store::pass::Job;
 use crate::store::testing::{Draft, Writer};
-use crate::store::{By, Scope, Store, Tally, What};
+use crate::store::{By, Members, Scope, Store, Tally, What};
 
 use super::{busy, every_event, node, scene};
 
@@ -49,12 +49,8 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
     let filtered = Scope::of("subject:#3 site:measure".parse().expect("a filter"));
     let wanted = every_event(&store).iter().filter(|e| e.site.0 == 2 && e.subject == Some(node(3))).count();
     assert_eq!(store.tally(By::Site, &filtered).rows[0].measure.count, wanted as u64);
-    let chosen = Scope {
-        sites: Some(HashSet::from([SiteId(2)])),
-        subjects: Some(HashSet::from([node(3)])),
-        what: What::Counts,
-        ..Scope::default()
-    };
+    let members = Members::new(|site, subject| site == SiteId(2) && subject == Some(node(3)));
+    let chosen = Scope { members: Some(members), what: What::Counts, ..Scope::default() };
     assert_eq!(store.tally(By::Subject, &chosen).rows[0].measure.count, wanted as u64);
 }
 
@@ -206,6 +202,17 @@ fn a_fold_that_was_committed_counts_once_whether_it_was_applied_or_not() {
 }
 
 #[test]
+fn a_kill_between_the_details_of_an_event_and_the_event_damages_nothing() {
+    let mut writer = scene(1);
+    let done = writer.event(Draft { start: 0, ..Draft::default() });
+    let begun = writer.event(Draft { start: 1, ..Draft::default() });
+    writer.details(0, 1, begun, &[7; 60]);
+    writer.set(writer.block(begun.sequence()) + begun.slot() * SLOT_WORDS, 0);
+    assert!(writer.store().verify().is_sound());
+    assert_eq!(every_event(&writer.store()).iter().map(|event| event.id).collect::<Vec<_>>(), [done]);
+}
+
+#[test]
 fn what_an_event_led_to_is_told_by_causes_and_links() {
     let mut writer = scene(1);
     let block = writer.event(Draft { start: 0, span: Some(1_000), ..Draft::default() });
@@ -219,10 +226,10 @@ fn what_an_event_led_to_is_told_by_causes_and_links() {
     writer.mark(1, 5, Mark::Link, [stranger.raw(), elsewhere.raw(), 0]);
     assert_eq!(count(&writer.store()), 4);
     let by_cause = writer.store().tally(By::RootCause, &Scope::default());
-    assert_eq!(by_cause.rows.iter().map(|row| (row.site, row.measure.count)).collect::<Vec<_>>(), [
-        (Some(SiteId(1)), 3),
-        (Some(SiteId(3)), 2)
-    ]);
+    assert_eq!(
+        by_cause.rows.iter().map(|row| (row.site, row.measure.count)).collect::<Vec<_>>(),
+        [(Some(SiteId(1)), 3), (Some(SiteId(3)), 2)]
+    );
 }
 
 #[test]

@@ -110,7 +110,8 @@ fn filters_test_what_they_say() {
     writer.lane(0, "main");
     writer.lane(1, "worker");
     let bus = writer.event(Draft { site: 3, start: 1, span: Some(100), ..Draft::default() });
-    let layout = writer.event(Draft { start: 2, span: Some(50), cause: Some(bus), subject: node(412), ..Draft::default() });
+    let layout =
+        writer.event(Draft { start: 2, span: Some(50), cause: Some(bus), subject: node(412), ..Draft::default() });
     let measure = writer.event(Draft {
         site: 2,
         start: 3,

@@ -21,6 +21,7 @@ fn main() {
     assert_eq!(poll(goes_anywhere(scene.anywhere())), 5);
     assert_eq!(library::drawn(), 22);
     let profile = profiler.uninstall();
+    assert_eq!(profile.count_of(&scene), 4);
     assert_eq!(profile.count_of(NodeId(7)), 2);
     println!("{}", profile.counts().by_site());
 }

@@ -16,8 +16,9 @@ use metaspy::{Identify, ObjectId, Spied, Watched};
 pub struct NodeId(pub u32);
 
 /// A scene.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Identify)]
 pub struct Scene {
+    #[identify(same)]
     id: ObjectId,
     sizes: [u32; 4],
 }
@@ -36,7 +37,7 @@ impl Scene {
     }
 
     /// The size of everything.
-    #[cfg_attr(not(plain), observe(subject = self.id))]
+    #[cfg_attr(not(plain), observe(name = "sum"))]
     pub fn total(&self) -> Option<u32> {
         self.sizes.iter().try_fold(0_u32, |sum, size| sum.checked_add(*size))
     }
