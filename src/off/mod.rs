@@ -1,5 +1,7 @@
 //! Without the feature `record`: the same names for observed code, and nothing behind them.
 
+#[doc(hidden)]
+pub mod __private;
 mod causality;
 mod model;
 mod spied;

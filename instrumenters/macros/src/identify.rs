@@ -28,7 +28,11 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
     let (name, path) = (&item.ident, format!("::{}", item.ident));
     let (impl_generics, type_generics, where_clause) = item.generics.split_for_impl();
     let body = match by {
-        By::Same => quote!(#krate::Identify::identify(&self.#field)),
+        By::Same => quote!(
+            #[allow(unused_imports)]
+            use #krate::__private::AskedIdentity as _;
+            (&#krate::__private::Who(&self.#field)).identity()
+        ),
         By::Key => quote!(
             static KIND: #krate::Kind = #krate::Kind::new(::core::concat!(::core::module_path!(), #path));
             #krate::Subject::new(KIND.id(), #krate::Key::key(self.#field))
@@ -42,6 +46,9 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
                 #body
             }
         }
+
+        #[automatically_derived]
+        impl #impl_generics #krate::__private::PlainIdentity for #name #type_generics #where_clause {}
     })
 }
 

@@ -5,39 +5,59 @@
 //! looks is out of line, so that it takes no registers from the body.
 
 use std::fmt::Debug;
+use std::mem::ManuallyDrop;
 
 use metaspy_core::hook::{self, Call, Reify};
 use metaspy_core::{Outcome, Site, Subject};
 
-/// Room for a call under way.
-pub struct Frame(Option<Call>);
+/// Room for a call under way. It is emptied by its [`Guard`], so dropping it does nothing.
+pub struct Frame(ManuallyDrop<Option<Call>>);
 
 /// Begins a call at a site that is armed.
 #[cold]
 #[inline(never)]
 pub fn enter(site: &'static Site, subject: Subject) -> Frame {
-    Frame(Some(hook::enter(site, subject)))
+    Frame::of(hook::enter(site, subject))
 }
 
-/// Begins a call whose receiver handlers may be given.
+/// Begins a call about its receiver, or where that is.
 #[cold]
 #[inline(never)]
-pub fn enter_on<T: 'static>(site: &'static Site, subject: Subject, receiver: &T) -> Frame {
-    Frame(Some(hook::enter_with(site, subject, |reify| reify.receiver(receiver))))
+pub fn enter_by<T: ?Sized>(site: &'static Site, receiver: &T, subject: impl FnOnce(&T) -> Subject) -> Frame {
+    Frame::of(hook::enter(site, subject(receiver)))
+}
+
+/// Begins a call about its receiver, or where that is; handlers may be given the receiver.
+#[cold]
+#[inline(never)]
+pub fn enter_on<T: 'static>(site: &'static Site, receiver: &T, subject: impl FnOnce(&T) -> Subject) -> Frame {
+    Frame::of(hook::enter_with(site, subject(receiver), |reify| reify.receiver(receiver)))
+}
+
+/// Begins a call about somebody else than its receiver, which handlers may be given.
+#[cold]
+#[inline(never)]
+pub fn enter_as<T: 'static>(site: &'static Site, receiver: &T, subject: Subject) -> Frame {
+    Frame::of(hook::enter_with(site, subject, |reify| reify.receiver(receiver)))
 }
 
 /// Begins a call that may be looked into.
 #[cold]
 #[inline(never)]
 pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Frame {
-    Frame(Some(hook::enter_with(site, subject, reify)))
+    Frame::of(hook::enter_with(site, subject, reify))
 }
 
 impl Frame {
+    #[inline(always)]
+    fn of(call: Call) -> Frame {
+        Frame(ManuallyDrop::new(Some(call)))
+    }
+
     /// The call fails unless it is said otherwise: an early way out that says nothing is a `?`.
     #[must_use]
     pub fn failing(mut self) -> Self {
-        if let Some(call) = &mut self.0 {
+        if let Some(call) = &mut *self.0 {
             call.exit(Outcome::Failed);
         }
         self
@@ -106,7 +126,7 @@ fn done(frame: &mut Frame, outcome: Outcome) {
 #[cold]
 #[inline(never)]
 fn exit(frame: &mut Frame, outcome: Outcome) {
-    if let Some(call) = &mut frame.0 {
+    if let Some(call) = &mut *frame.0 {
         call.exit(outcome);
     }
 }
@@ -114,7 +134,7 @@ fn exit(frame: &mut Frame, outcome: Outcome) {
 #[cold]
 #[inline(never)]
 fn returns(frame: &mut Frame, value: &dyn Debug) {
-    if let Some(call) = &mut frame.0 {
+    if let Some(call) = &mut *frame.0 {
         call.returns(value);
     }
 }
@@ -122,5 +142,5 @@ fn returns(frame: &mut Frame, value: &dyn Debug) {
 #[cold]
 #[inline(never)]
 fn left(frame: &mut Frame) {
-    frame.0 = None;
+    drop(frame.0.take());
 }

@@ -7,7 +7,7 @@ mod told;
 mod who;
 
 pub use ask::subject;
-pub use frame::{Frame, Guard, enter, enter_on, enter_with};
+pub use frame::{Frame, Guard, enter, enter_as, enter_by, enter_on, enter_with};
 pub use place_of::PlaceOf;
 pub use told::{TellsNothing, Told};
-pub use who::{Who, WithoutIdentity};
+pub use who::{AskedIdentity, PlainIdentity, Who, WithoutIdentity};

@@ -46,6 +46,8 @@ impl Round {
 
 /// Blocks kept ready for a program that emits little: a chunk's worth, 8,000 events.
 const FEW: u64 = 64;
+/// With fewer blocks than this left, the collector is woken to let a file grow.
+const ROOM: u64 = 512;
 /// A calibration pair each second.
 const CALIBRATE_NS: u64 = 1_000_000_000;
 /// An idle collector looks this often.
@@ -94,7 +96,9 @@ impl Log {
         round.taken = taken;
         let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
         round.target = (round.target - round.target / 16).max(rate * 2).clamp(FEW.min(most), most);
-        self.scarce.store(round.target / 2, Ordering::Relaxed);
+        let grows = self.file.is_some() && self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks;
+        let low = if grows { round.target.max(ROOM) } else { round.target / 2 };
+        self.scarce.store(low, Ordering::Relaxed);
     }
 
     /// Frees blocks until enough are ready, at most a chunk's worth a round.

@@ -115,6 +115,7 @@ impl Log {
         self.calibrate();
         sync_names(self);
         self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        self.trim();
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
         if let Some(thread) = self.collector.get() {
             thread.unpark();

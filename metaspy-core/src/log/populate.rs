@@ -15,7 +15,9 @@ impl Log {
     pub(super) fn grow(&self, round: &mut Round) -> bool {
         let fresh = self.word(sb::FRESH).load(Ordering::Acquire);
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
-        let ahead = (fresh + round.target * 2).min(self.layout.blocks);
+        // A file grows by large steps, and well before it must: the disk may take its time.
+        let margin = if self.file.is_some() { STEP } else { 0 };
+        let ahead = (fresh + (round.target * 2).max(margin)).min(self.layout.blocks);
         if let Some((path, file)) = &self.file
             && grown < ahead
             && !self.is_short()
@@ -48,6 +50,18 @@ impl Log {
             return round.populated < ahead;
         }
         false
+    }
+
+    /// Cuts a file to what was used of it. The lanes may still be taking a block each; there is room for that.
+    pub(super) fn trim(&self) {
+        let Some((_, file)) = &self.file else { return };
+        let used = self.word(sb::FRESH).load(Ordering::Acquire) + self.word(sb::LANES_USED).load(Ordering::Acquire);
+        let kept = (used + 1).next_multiple_of(CHUNK_BLOCKS as u64);
+        if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {
+            self.word(sb::GROWN).fetch_min(kept, Ordering::AcqRel);
+            // A file that stays longer than it need be is no fault.
+            let _ = file.set_len(self.layout.chunks.offset as u64 + kept * BLOCK_BYTES as u64);
+        }
     }
 
     /// Makes the pages of `blocks` blocks from `place` on present.

@@ -251,20 +251,36 @@ fn events_of(words: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> u64
 /// Counts by subject, and nothing else.
 #[derive(Clone, Debug)]
 pub(crate) struct SubjectCounts {
+    /// Counts of small keys, by key, for a few kinds; each kind has one place to be.
+    small: Vec<(u16, Vec<u64>)>,
+    /// The others.
     table: Table,
     counts: Vec<u64>,
 }
 
+/// Kinds whose small keys are counted by one look: a power of two.
+const KINDS: usize = 64;
+/// Keys below this are small.
+const SMALL: u64 = 1 << 16;
+
 impl SubjectCounts {
     pub fn new() -> Self {
-        SubjectCounts { table: Table::new(), counts: Vec::new() }
+        SubjectCounts { small: vec![(0, Vec::new()); KINDS], table: Table::new(), counts: Vec::new() }
     }
 
     /// Counts an event of a subject.
-    #[inline(always)]
     pub fn add(&mut self, key: u64, kind: u16) {
         // Events about nobody share a row, whatever stands in the place of their key.
         let key = if kind == 0 { 0 } else { key };
+        let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
+        if key < SMALL && (*owner == kind || small.is_empty()) {
+            *owner = kind;
+            if small.len() <= key as usize {
+                small.resize((key as usize + 1).next_power_of_two(), 0);
+            }
+            small[key as usize] += 1;
+            return;
+        }
         let row = self.table.row(Key { key, who: kind.into() }, || Key { key: 0, who: OTHERS.into() });
         match self.counts.get_mut(row) {
             Some(count) => *count += 1,
@@ -276,12 +292,9 @@ impl SubjectCounts {
     #[inline]
     fn add_all(&mut self, mut keys: &[u64], kind: u16) {
         while let Some((&first, behind)) = keys.split_first() {
-            let rows = if kind == 0 { &[] } else { self.table.small(kind.into()) };
-            let known = |key: &&u64| {
-                let row = rows.get(**key as usize).map_or(0, |&row| row as usize);
-                let count = self.counts.get_mut(row.wrapping_sub(1));
-                count.map(|count| *count += 1).is_some()
-            };
+            let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
+            let small = if *owner == kind && kind != 0 { &mut small[..] } else { &mut [] };
+            let known = |key: &&u64| small.get_mut(**key as usize).map(|count| *count += 1).is_some();
             match keys.iter().take_while(known).count() {
                 // The first one is new, or its key is not small.
                 0 => {
@@ -295,14 +308,32 @@ impl SubjectCounts {
 
     /// Subjects and their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Subject, u64)> {
+        let small = self.small.iter().flat_map(|(kind, counts)| {
+            let counted = (0..).zip(counts).filter(|(_, count)| **count != 0);
+            counted.map(|(key, &count)| (Subject::new(KindId(*kind), key), count))
+        });
         let keys = self.table.keys().iter().zip(&self.counts);
-        keys.map(|(key, &count)| (Subject::new(KindId(key.who as u16), key.key), count))
+        small.chain(keys.map(|(key, &count)| (Subject::new(KindId(key.who as u16), key.key), count)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn subjects_are_counted_whatever_their_keys_and_kinds() {
+        let mut counts = SubjectCounts::new();
+        let keys: Vec<u64> = (0..3_000).map(|at| if at % 3 == 0 { at << 40 } else { at }).collect();
+        for kind in [0, 1, 2, 65, 129] {
+            counts.add_all(&keys, kind);
+            keys.iter().for_each(|&key| counts.add(key, kind));
+        }
+        let counted: std::collections::BTreeMap<_, _> = counts.iter().collect();
+        assert_eq!(counted.len(), 1 + 4 * keys.len());
+        assert_eq!(counted[&Subject::NONE], 2 * keys.len() as u64);
+        assert!(counted.iter().all(|(subject, &count)| subject.is_none() || count == 2));
+    }
 
     #[test]
     fn every_item_is_worked_on_once_by_some_thread() {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope};
+use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope, What};
 use metaspy_core::{Event, EventId, Store, Subject};
 
 use super::state::lanes::{self, LaneRow};
@@ -177,7 +177,8 @@ impl Job {
             }
             Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
             Job::Count { filter } => {
-                let tally = store.tally(By::Site, &Scope { filter, ..Scope::default() });
+                let scope = Scope { filter, what: What::Counts, ..Scope::default() };
+                let tally = store.tally(By::Site, &scope);
                 Answer::Count(tally.rows.iter().map(|row| row.measure.count).sum())
             }
         };

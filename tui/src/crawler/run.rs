@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command as Process;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
@@ -9,7 +10,7 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 use super::command::Command;
 use super::keys::Mode;
 use super::state::{Crawler, Outside};
-use super::terminal::Screen;
+use super::terminal::{self, Screen};
 use super::worker::Worker;
 use super::{draw, keys};
 
@@ -22,6 +23,7 @@ const BURST: usize = 32;
 
 /// Crawls recordings until the reader quits. There is at least one.
 pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
+    let asked_to_end = terminal::asked_to_end()?;
     let mut screen = Screen::take()?;
     let mut workers: Vec<Worker> = crawlers.iter().map(|_| Worker::new()).collect();
     let size = screen.terminal.size()?;
@@ -31,7 +33,7 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
     let began = Instant::now();
     let mut last_tick = Instant::now();
     let (mut open, mut dirty) = (0, true);
-    loop {
+    while !asked_to_end.load(Relaxed) {
         let count = crawlers.len();
         let (crawler, worker) = (&mut crawlers[open], &mut workers[open]);
         for order in crawler.take_orders() {
@@ -80,6 +82,7 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
             dirty = true;
         }
     }
+    Ok(())
 }
 
 fn take(crawler: &mut Crawler, event: Event) -> Option<Outside> {

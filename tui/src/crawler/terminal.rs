@@ -2,6 +2,7 @@
 
 use std::io::{self, Stdout, stdout};
 use std::panic;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use ratatui::Terminal;
@@ -42,6 +43,16 @@ impl Screen {
         self.terminal.clear()?;
         Ok(value)
     }
+}
+
+/// Set as soon as somebody asks the process to end: then the loop ends, and the terminal is given back.
+pub fn asked_to_end() -> io::Result<Arc<AtomicBool>> {
+    let asked = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP, signal_hook::consts::SIGINT] {
+        signal_hook::flag::register(signal, Arc::clone(&asked))?;
+    }
+    Ok(asked)
 }
 
 impl Drop for Screen {

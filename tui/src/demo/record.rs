@@ -17,6 +17,18 @@ use crate::text::{grouped, short};
 /// How long a recording runs that was given no end.
 const SECONDS: f64 = 5.0;
 
+/// Bytes that a file takes: a growing one promises more than it has.
+fn on_disk(file: &Path) -> u64 {
+    let Ok(meta) = std::fs::metadata(file) else { return 0 };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        meta.blocks() * 512
+    }
+    #[cfg(not(unix))]
+    meta.len()
+}
+
 /// Records the story into a file and prints a summary.
 pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
     let page = story::open(page)?;
@@ -51,7 +63,6 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         json: false,
     };
     let ended = report::run(&report, out)?;
-    let bytes = std::fs::metadata(file).map_or(0, |meta| meta.len());
-    writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(bytes), file.display())?;
+    writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(on_disk(file)), file.display())?;
     Ok(ended)
 }

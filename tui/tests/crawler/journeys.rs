@@ -110,6 +110,23 @@ fn a_relation_leads_to_the_events_of_its_subject() {
 }
 
 #[test]
+fn the_mouse_points_at_events_tabs_screens_and_rows() {
+    let mut reader = reader("mouse.spy");
+    // The sixth row of the list, then the tab of causes.
+    reader.click(10, 8);
+    assert!(reader.selected().contains("hit #4"), "{}", reader.screen());
+    reader.click(54, 3);
+    assert_eq!(reader.crawler.view.pane.tab.name(true), "Causes");
+    // Its cause, and once more to go there.
+    reader.click(60, 5).click(60, 5);
+    assert!(reader.selected().contains("measure #4"), "{}", reader.screen());
+    reader.click(14, 1);
+    assert_eq!(reader.crawler.view.screen.name(), "Subjects");
+    reader.click(10, 6);
+    assert_eq!(reader.crawler.view.subjects.cursor, 2);
+}
+
+#[test]
 fn the_source_of_an_event_is_asked_for_by_file_and_line() {
     let mut reader = reader("source.spy");
     reader.press("e");

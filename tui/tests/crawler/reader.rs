@@ -1,6 +1,7 @@
 //! Somebody in front of the crawler: presses keys, and reads the screen.
 
 use metaspy_core::Store;
+use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
 use metaspy_tui::crawler::jobs::Progress;
 use metaspy_tui::crawler::keys;
@@ -46,6 +47,13 @@ impl Reader {
             self.outside = self.crawler.apply(command).or(self.outside.take());
         }
         self.work();
+    }
+
+    /// Presses the mouse on a cell.
+    pub fn click(&mut self, column: u16, row: u16) -> &mut Self {
+        self.outside = self.crawler.apply(Command::Click { column, row }).or(self.outside.take());
+        self.work();
+        self
     }
 
     /// Lets time pass.

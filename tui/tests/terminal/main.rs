@@ -6,7 +6,6 @@ mod fixture;
 mod tmux;
 
 use std::fs;
-use std::path::Path;
 
 use tmux::Tmux;
 
@@ -24,6 +23,10 @@ fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
 /// The crawler ended well, and the terminal is as it was before.
 fn quits(terminal: &mut Tmux) {
     terminal.keys(&["q"]);
+    ended(terminal);
+}
+
+fn ended(terminal: &mut Tmux) {
     terminal.wait_for("ended with 0");
     assert_eq!(terminal.ask("#{alternate_on}#{mouse_any_flag}"), "00", "the screen and the mouse were given back");
     terminal.command("stty -a");
@@ -89,6 +92,17 @@ fn another_size_of_the_window_is_drawn_anew() {
     quits(&mut terminal);
 }
 
+#[test]
+fn who_is_asked_to_end_gives_the_terminal_back() {
+    let Some((mut terminal, _)) = crawl("asked.spy") else { return };
+    terminal.wait_for("760 events");
+    let shell = terminal.ask("#{pane_pid}");
+    let children = std::process::Command::new("pgrep").args(["-P", &shell, "metaspy"]).output();
+    let pid = String::from_utf8(children.expect("pgrep stands beside tmux").stdout).expect("a number");
+    std::process::Command::new("kill").arg(pid.trim()).status().expect("kill is everywhere");
+    ended(&mut terminal);
+}
+
 /// The story as another process, killed while somebody looks.
 #[cfg(feature = "demo")]
 #[test]
@@ -126,7 +140,7 @@ fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
 }
 
 #[cfg(feature = "demo")]
-fn has_recording(live: &Path) -> bool {
+fn has_recording(live: &std::path::Path) -> bool {
     fs::read_dir(live).is_ok_and(|mut entries| entries.next().is_some())
 }
 

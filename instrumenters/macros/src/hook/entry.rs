@@ -20,32 +20,53 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// An expression: the guard.
+    /// Statements and an expression: the frame of the call.
+    ///
+    /// What can be asked of the receiver is asked out of line. What is said over the arguments cannot, as it would
+    /// take their addresses, and so their registers from the body.
     pub fn tokens(&self) -> TokenStream {
         let krate = self.call.krate;
-        let subject = self.subject();
-        let shown = self.shown();
+        let offered = self.receiver().filter(|_| self.call.owner == Owner::Static);
         let caller = self
             .call
             .options
             .caller
             .map(|_| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();));
-        let enter = match shown {
-            None => quote_spanned!(Span::mixed_site()=> #krate::__private::enter(__site, #subject)),
-            Some(shown) => quote_spanned!(Span::mixed_site()=>
-                #krate::__private::enter_with(__site, #subject, |__reify| { #shown })
-            ),
+        let subject = self.subject();
+        let enter = match (self.arguments(), &self.call.options.subject, self.receiver()) {
+            (Some(arguments), ..) => {
+                let receiver = offered.map(
+                    |it| quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Who::<Self>(#it).0);),
+                );
+                quote_spanned!(Span::mixed_site()=>
+                    let __subject = #subject;
+                    #krate::__private::enter_with(__site, __subject, |__reify| { #receiver #arguments })
+                )
+            }
+            (None, None, Some(it)) => {
+                let subject = self.asked(quote_spanned!(Span::mixed_site()=> __it));
+                let enter = match offered {
+                    Some(_) => quote_spanned!(Span::mixed_site()=> enter_on),
+                    None => quote_spanned!(Span::mixed_site()=> enter_by),
+                };
+                quote_spanned!(Span::mixed_site()=>
+                    #krate::__private::#enter::<Self>(__site, #it, |__it| #subject)
+                )
+            }
+            (None, ..) => match offered {
+                Some(it) => quote_spanned!(Span::mixed_site()=>
+                    let __subject = #subject;
+                    #krate::__private::enter_as::<Self>(__site, #it, __subject)
+                ),
+                None => quote_spanned!(Span::mixed_site()=>
+                    let __subject = #subject;
+                    #krate::__private::enter(__site, __subject)
+                ),
+            },
         };
         // An early way out that says nothing is a `?`.
-        match self.tells {
-            false => quote_spanned!(Span::mixed_site()=> #caller #enter),
-            true => quote_spanned!(Span::mixed_site()=>
-                #caller
-                let mut __entered = #enter;
-                __entered.exit(#krate::__private::Outcome::Failed);
-                __entered
-            ),
-        }
+        let failing = self.tells.then(|| quote_spanned!(Span::mixed_site()=> .failing()));
+        quote_spanned!(Span::mixed_site()=> #caller #enter #failing)
     }
 
     /// An expression: whom the call is about.
@@ -60,13 +81,19 @@ impl Entry<'_> {
                 false => quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity)),
             };
         }
-        let Some(it) = self.receiver() else {
-            return quote_spanned!(Span::mixed_site()=> #krate::__private::Subject::NONE);
-        };
+        match self.receiver() {
+            Some(it) => self.asked(it),
+            None => quote_spanned!(Span::mixed_site()=> #krate::__private::Subject::NONE),
+        }
+    }
+
+    /// An expression: whom a call is about whose receiver is `it`.
+    fn asked(&self, it: TokenStream) -> TokenStream {
+        let krate = self.call.krate;
         let asked = quote_spanned!(Span::mixed_site()=>
             #[allow(unused_imports)]
-            use #krate::__private::WithoutIdentity as _;
-            #krate::__private::Who::<Self>(#it)
+            use #krate::__private::{AskedIdentity as _, WithoutIdentity as _};
+            (&#krate::__private::Who::<Self>(#it))
         );
         let by_value = self.sig.receiver().is_some_and(receiver::is_by_value);
         match self.call.owner {
@@ -79,13 +106,8 @@ impl Entry<'_> {
         }
     }
 
-    /// Statements that show the receiver and the arguments; `None` if there is nothing to show.
-    fn shown(&self) -> Option<TokenStream> {
-        let krate = self.call.krate;
-        let receiver = self
-            .receiver()
-            .filter(|_| self.call.owner == Owner::Static)
-            .map(|it| quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Who::<Self>(#it).0);));
+    /// Statements that show the arguments; `None` if there are none to show.
+    fn arguments(&self) -> Option<TokenStream> {
         let args = self.call.options.args.iter().map(|argument| {
             let (name, value) = (argument.name.unraw().to_string(), &argument.value);
             // One that is not `Debug` is pointed at.
@@ -96,7 +118,7 @@ impl Entry<'_> {
             self.call.options.caller.map(
                 |_| quote_spanned!(Span::mixed_site()=> __reify.arg("caller", &::core::format_args!("{__caller}"));),
             );
-        let shown: TokenStream = receiver.into_iter().chain(args).chain(caller).collect();
+        let shown: TokenStream = args.chain(caller).collect();
         (!shown.is_empty()).then_some(shown)
     }
 

@@ -259,7 +259,10 @@ impl Crawler {
         }
         let table = &mut self.view.subjects;
         if table.never.is_empty() && !table.lists_never {
-            self.message = Some("every labelled subject was observed".into());
+            self.message = Some(match self.view.filter.is_all() {
+                true => "every labelled subject was observed".into(),
+                false => "under a filter nobody can tell: Esc takes it away".into(),
+            });
             return;
         }
         table.lists_never = !table.lists_never;

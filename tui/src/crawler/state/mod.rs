@@ -26,6 +26,7 @@ use super::command::Screen;
 use super::jobs::{Job, Progress, Slot};
 use super::keys::Mode;
 use super::worker::Order;
+use crate::text::clean;
 use line::Line;
 use pane::Tab;
 use status::Status;
@@ -81,6 +82,7 @@ pub struct Crawler {
     /// Events emitted when the newest row was last seen.
     pub seen_emitted: u64,
     now_ns: u64,
+    told: usize,
     pane_read_ns: u64,
     table_ordered_ns: u64,
     table_took_ns: u64,
@@ -108,6 +110,7 @@ impl Crawler {
             searched: String::new(),
             seen_emitted: 0,
             now_ns: 0,
+            told: 0,
             pane_read_ns: 0,
             table_ordered_ns: 0,
             table_took_ns: 0,
@@ -126,7 +129,19 @@ impl Crawler {
             view.list.load_start(&crawler.store, &view.filter);
         }
         crawler.settle();
+        crawler.tell();
         crawler
+    }
+
+    /// Says what the recorder noted, and what is missing: once, when it is first seen.
+    fn tell(&mut self) {
+        let (notes, missing) = (self.store.notes(), self.store.missing());
+        let told = notes.len() + missing.len();
+        if told > self.told {
+            let sentence = missing.last().or(notes.last()).map(|text| clean(text).into_owned());
+            self.message = sentence.map(|text| format!("{text} (`metaspy report` tells all)"));
+        }
+        self.told = told;
     }
 
     /// Which keys hold at the moment.
@@ -160,6 +175,7 @@ impl Crawler {
         if let Err(error) = self.store.refresh() {
             self.message = Some(format!("{error}; what was read stays open"));
         }
+        self.tell();
         let before = self.status.ended;
         self.status.read(&self.store, now_ns);
         if before == Ended::Live && self.status.ended != Ended::Live {
