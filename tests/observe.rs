@@ -203,6 +203,30 @@ fn a_way_out_that_a_macro_hides_is_a_failure_too() {
 }
 
 #[test]
+fn a_way_out_that_a_macro_is_given_is_not_guessed_at() {
+    macro_rules! when {
+        ($holds:expr, $then:expr) => {
+            if $holds {
+                $then
+            }
+        };
+    }
+    #[observe]
+    fn placed_return(n: u32) -> Option<u32> {
+        when!(n > 2, return Some(n));
+        when!(n > 1, return None);
+        Some(1)
+    }
+    check(
+        "placed_return",
+        || {
+            let _ = (placed_return(3), placed_return(2), placed_return(1));
+        },
+        "placed_return returned\nplaced_return returned\nplaced_return succeeded\n",
+    );
+}
+
+#[test]
 fn a_function_that_returns_early_has_returned() {
     check(
         "Parser::stops",

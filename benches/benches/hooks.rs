@@ -58,8 +58,7 @@ fn runners() -> Vec<Runner> {
             Runner { case, what, program }
         }));
     }
-    let only = std::env::args().skip_while(|argument| argument != "--only").nth(1);
-    if let Some(only) = only {
+    if let Some(only) = child::option("--only") {
         let named: Vec<&str> = only.split(',').collect();
         // Everything is compared with these two.
         runners.retain(|runner| ["plain", "floor"].contains(&runner.case) || named.contains(&runner.case));

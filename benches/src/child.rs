@@ -83,9 +83,12 @@ const CHILD: &str = "--case";
 
 /// The case that this process was started for; `None` in the parent.
 pub fn asked() -> Option<String> {
-    let mut arguments = std::env::args();
-    arguments.by_ref().find(|argument| argument == CHILD)?;
-    arguments.next()
+    option(CHILD)
+}
+
+/// The value of an option among the arguments: `--rounds 9`.
+pub fn option(name: &str) -> Option<String> {
+    std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
 /// Whether only a tiny round is wanted.

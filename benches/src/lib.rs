@@ -11,6 +11,7 @@ pub mod child;
 pub mod clock;
 pub mod report;
 pub mod rounds;
+pub mod scan;
 pub mod stats;
 pub mod things;
 pub mod workload;

@@ -43,8 +43,5 @@ pub fn interleave(runners: &[Runner], rounds: usize) -> Result<Vec<Row>, String>
 
 /// The number behind `--rounds`, else 9, and 1 in a smoke test.
 pub fn wanted() -> usize {
-    let mut arguments = std::env::args();
-    let named = arguments.by_ref().find(|argument| argument == "--rounds").and_then(|_| arguments.next());
-    let rounds = named.and_then(|number| number.parse().ok());
-    rounds.unwrap_or(if child::is_smoke() { 1 } else { 9 })
+    child::option("--rounds").and_then(|number| number.parse().ok()).unwrap_or(if child::is_smoke() { 1 } else { 9 })
 }

@@ -2,10 +2,12 @@
 //! recordings is asked here.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::recording;
+use metaspy_core::store::OpenError;
 
 use crate::exit::say;
 
@@ -58,8 +60,21 @@ pub fn open_named(source: &Path) -> Result<Store> {
     }
 }
 
-/// The recording of a process; without a process, the only live one.
+/// The recording of a process, ready to be opened; without a process, the only live one.
 pub fn attach(pid: Option<u32>) -> Result<Listed> {
+    let listed = choose(pid)?;
+    // A process that has just been started may still be writing its first page.
+    let began = Instant::now();
+    while matches!(Store::open(&listed.path), Err(OpenError::Unfinished | OpenError::Empty(_)))
+        && listed.alive
+        && began.elapsed() < Duration::from_secs(2)
+    {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    Ok(listed)
+}
+
+fn choose(pid: Option<u32>) -> Result<Listed> {
     let all = list();
     let Some(pid) = pid else {
         let mut alive = all.into_iter().filter(|listed| listed.alive);

@@ -42,6 +42,10 @@ use proc_macro::TokenStream;
 /// Without `subject` a call is about its receiver: what the receiver's `Identify` says, else the place where it is.
 /// A function without a receiver is about nobody.
 ///
+/// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or named like one; an early
+/// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*. A call of an
+/// async function is one event, from its first poll to its end or, *cancelled*, to its drop.
+///
 /// A `const fn`, a function with a foreign ABI and a method that a macro makes cannot be observed. In an `impl` such
 /// a method is listed as skipped, with the reason; the attribute directly on one is an error.
 #[proc_macro_attribute]

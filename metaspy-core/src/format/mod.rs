@@ -1,7 +1,7 @@
 //! The recording as words: one layout for memory, files and live files.
 //!
 //! Everything is a 64-bit word, written and read as an atomic, so that a reader in another process never needs a
-//! lock and a kill at any instant leaves a recording that opens. The writer is [`crate::log`], the reader
+//! lock and a kill at any instant leaves a recording that opens. The writer is the module `log`, the reader
 //! [`crate::store`]; both know the layout from here only.
 
 pub mod arena;

@@ -24,7 +24,7 @@ impl Place {
     pub fn of<T: ?Sized>(&self, value: &T) -> Subject {
         let address = std::ptr::from_ref(value).cast::<u8>() as usize;
         if RESIDENTS.load(Ordering::Relaxed) != 0
-            && let Some(subject) = resident(address)
+            && let Some(subject) = resident(address, std::any::type_name::<T>())
         {
             return subject;
         }
@@ -62,7 +62,7 @@ impl Resident {
     pub fn new<T: ?Sized>(value: &T, id: ObjectId) -> Self {
         let address = if size_of_val(value) == 0 { 0 } else { std::ptr::from_ref(value).cast::<u8>() as usize };
         if address != 0 {
-            change(|table| table.insert(address, id.identify()));
+            change(|table| table.insert(address, id.identify(), std::any::type_name::<T>()));
         }
         Resident { address, id }
     }
@@ -78,7 +78,7 @@ impl Drop for Resident {
         if self.address != 0 {
             change(|table| table.remove(self.address));
         }
-        crate::recording::forget(self.id.identify());
+        crate::model::forget(self.id.identify());
     }
 }
 
@@ -99,13 +99,31 @@ struct Cell {
     address: AtomicUsize,
     kind: AtomicU32,
     key: AtomicU64,
+    /// The type's name: an object and its first field stand at the same address.
+    name: AtomicPtr<u8>,
+    name_bytes: AtomicUsize,
 }
 
 const GONE: usize = usize::MAX;
 
+impl Cell {
+    fn name(&self) -> &'static str {
+        let (name, bytes) = (self.name.load(Ordering::Relaxed), self.name_bytes.load(Ordering::Relaxed));
+        // SAFETY: both words were stored from one `&'static str` before the address that led here (release), and a cell
+        // is written once.
+        unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, bytes)) }
+    }
+}
+
 impl Table {
     fn new(cells: usize) -> Self {
-        let cell = || Cell { address: AtomicUsize::new(0), kind: AtomicU32::new(0), key: AtomicU64::new(0) };
+        let cell = || Cell {
+            address: AtomicUsize::new(0),
+            kind: AtomicU32::new(0),
+            key: AtomicU64::new(0),
+            name: AtomicPtr::new(std::ptr::null_mut()),
+            name_bytes: AtomicUsize::new(0),
+        };
         Table { cells: (0..cells).map(|_| cell()).collect(), used: AtomicUsize::new(0) }
     }
 
@@ -122,7 +140,7 @@ impl Table {
             .find_map(|(cell, found)| (found == address).then_some(cell))
     }
 
-    fn insert(&self, address: usize, subject: Subject) {
+    fn insert(&self, address: usize, subject: Subject, name: &'static str) {
         let (first, mask) = (self.first(address), self.cells.len() - 1);
         let free = (0..self.cells.len())
             .map(|step| &self.cells[(first + step) & mask])
@@ -130,6 +148,8 @@ impl Table {
         if let Some(cell) = free {
             cell.key.store(subject.key, Ordering::Relaxed);
             cell.kind.store(u32::from(subject.kind.0), Ordering::Relaxed);
+            cell.name.store(name.as_ptr().cast_mut(), Ordering::Relaxed);
+            cell.name_bytes.store(name.len(), Ordering::Relaxed);
             cell.address.store(address, Ordering::Release);
             self.used.fetch_add(1, Ordering::Relaxed);
             RESIDENTS.fetch_add(1, Ordering::Relaxed);
@@ -144,9 +164,10 @@ impl Table {
     }
 }
 
-fn resident(address: usize) -> Option<Subject> {
+fn resident(address: usize, name: &str) -> Option<Subject> {
     // SAFETY: tables are leaked boxes: the pointer is null or valid for the rest of the process.
     let cell = unsafe { TABLE.load(Ordering::Acquire).as_ref() }?.find(address)?;
+    (cell.name() == name).then_some(())?;
     Some(Subject::new(KindId(cell.kind.load(Ordering::Relaxed) as u16), cell.key.load(Ordering::Relaxed)))
 }
 
@@ -166,7 +187,7 @@ fn change(f: impl FnOnce(&Table)) {
                 let address = cell.address.load(Ordering::Relaxed);
                 if address != 0 && address != GONE {
                     let kind = KindId(cell.kind.load(Ordering::Relaxed) as u16);
-                    table.insert(address, Subject::new(kind, cell.key.load(Ordering::Relaxed)));
+                    table.insert(address, Subject::new(kind, cell.key.load(Ordering::Relaxed)), cell.name());
                 }
             }
             RESIDENTS.store(live, Ordering::Relaxed);
@@ -191,6 +212,18 @@ mod tests {
         drop(resident);
         assert_eq!(PLACE.of(&*thing), place);
         assert_eq!(PLACE.of(&()), Subject::NONE);
+    }
+
+    #[test]
+    fn a_first_field_is_not_its_owner() {
+        struct Owner {
+            first: u64,
+        }
+        static PLACE: Place = Place::new("test::Owner");
+        let owner = Box::new(Owner { first: 1 });
+        let resident = Resident::new(&*owner, ObjectId::new());
+        assert_eq!(PLACE.of(&*owner), resident.id().identify());
+        assert_ne!(PLACE.of(&owner.first), resident.id().identify());
     }
 
     #[test]

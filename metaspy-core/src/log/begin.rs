@@ -308,7 +308,11 @@ pub(super) fn count(lane: &Lane, key: u64, who: u64) {
 fn count_slowly(lane: &Lane, log: &'static crate::log::Log, key: u64, who: u64) {
     lane.join(log);
     match lane.row.load(Relaxed) {
-        NO_ROW => log.late_row(key, who, |row| row.begun()),
+        NO_ROW => {
+            if !log.late_row(key, who, |row| row.begun()) {
+                log.count(sb::UNNAMED, 1);
+            }
+        }
         row => match lane.page.row(log, row - 1, key, who) {
             Some(row) => row.begun(),
             None => log.count(sb::UNNAMED, 1),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who};
-use crate::format::slot::{self, Commit, FIRST_MARK, Flags, Mark};
+use crate::format::slot::{self, Commit, FIRST_MARK, Flags, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
 use crate::log::Log;
 use crate::log::blocks::State;
@@ -18,7 +18,12 @@ use crate::log::protocol::evict;
 pub(crate) struct Scratch {
     index: Vec<u32>,
     deltas: Vec<Delta>,
+    /// Folded events whose span did not fit, with key and row: an end mark tells the rest.
+    cut: HashMap<u64, (u64, u64)>,
 }
+
+/// Such events remembered at most.
+const CUT_MOST: usize = 1 << 12;
 
 #[derive(Clone, Copy)]
 struct Delta {
@@ -33,12 +38,20 @@ const INDEX: usize = 8192;
 
 impl Scratch {
     pub fn new() -> Self {
-        Scratch { index: vec![0; INDEX], deltas: Vec::new() }
+        Scratch { index: vec![0; INDEX], deltas: Vec::new(), cut: HashMap::new() }
     }
 
     fn clear(&mut self) {
         self.index.fill(0);
         self.deltas.clear();
+    }
+
+    /// Adds what a span was cut by.
+    fn add_rest(&mut self, event: u64, span: u64) {
+        let Some((key, who)) = self.cut.remove(&event) else { return };
+        let add = &mut self.delta(key, who).add;
+        add[row::TOTAL - row::COUNT] += span.saturating_sub(SPAN_MAX);
+        add[row::MAX - row::COUNT] = add[row::MAX - row::COUNT].max(span);
     }
 
     fn delta(&mut self, key: u64, who: u64) -> &mut Delta {
@@ -145,6 +158,8 @@ impl Log {
                 if commit.site == Mark::Detail as u32 {
                     at += slot::detail_slots(commit.start as usize) - 1;
                     found.text = true;
+                } else if commit.site == Mark::End as u32 {
+                    scratch.add_rest(slot[1].load(Ordering::Relaxed), slot[2].load(Ordering::Relaxed));
                 }
                 continue;
             }
@@ -156,6 +171,7 @@ impl Log {
             let delta = scratch.delta(slot[2].load(Ordering::Relaxed), who.pack());
             let add = &mut delta.add;
             add[0] += 1;
+            let is_cut = !slot::is_running(last) && slot::span(last) == SPAN_MAX;
             if slot::is_running(last) {
                 found.moved += 1;
                 add[row::CANCELLED_RUNNING - row::COUNT] += 1 << 32;
@@ -170,6 +186,10 @@ impl Log {
                     add[row::TOTAL - row::COUNT] += ticks;
                     add[row::MAX - row::COUNT] = add[row::MAX - row::COUNT].max(ticks);
                 }
+            }
+            if is_cut && scratch.cut.len() < CUT_MOST {
+                let id = sequence * BLOCK_SLOTS as u64 + at as u64 - 1;
+                scratch.cut.insert(id, (slot[2].load(Ordering::Relaxed), who.pack()));
             }
         }
     }

@@ -199,15 +199,11 @@ impl Log {
         Some((word, rows))
     }
 
-    /// Does something with a row of the page of threads that have no lane. Not waited for: who finds it taken is
-    /// counted by number.
-    pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) {
-        match self.late.try_lock() {
-            Ok(page) => match page.row(self, u64::from(u32::MAX), key, who) {
-                Some(row) => f(row),
-                None => self.count(sb::UNNAMED, 1),
-            },
-            Err(_) => self.count(sb::UNNAMED, 1),
-        }
+    /// Does something with a row of the page of threads that have no lane. Not waited for: false if it was taken, or
+    /// full.
+    #[must_use]
+    pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
+        let Ok(page) = self.late.try_lock() else { return false };
+        page.row(self, u64::from(u32::MAX), key, who).map(f).is_some()
     }
 }

@@ -11,7 +11,7 @@ pub use identity::is_recording;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-pub(crate) use crate::model::forget;
+use serde::Serialize;
 
 use crate::format::superblock as sb;
 use crate::log::{self, Backing, Log, Spec};
@@ -19,7 +19,8 @@ use crate::platform::truncation;
 use crate::store::Store;
 
 /// What happens when a recording's budget is spent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Policy {
     /// The oldest events are folded into the tallies: a flight recorder.

@@ -4,19 +4,7 @@ use serde::Serialize;
 
 use crate::format::superblock as sb;
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, Words};
-
-/// What happens when the budget is spent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum Policy {
-    /// Old events are folded into the tallies: a flight recorder.
-    KeepNewest,
-    /// New events are counted only.
-    KeepOldest,
-    /// The recording grows with the disk.
-    Grow,
-}
+use crate::recording::Policy;
 
 /// How a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

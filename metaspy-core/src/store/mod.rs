@@ -41,7 +41,7 @@ pub use causes::{Ancestors, Origin};
 pub use details::Polls;
 pub use effects::EffectsIndex;
 pub use filter::{Filter, FilterError};
-pub use header::{Ended, Header, Policy};
+pub use header::{Ended, Header};
 pub use lanes::LaneText;
 pub use matcher::Members;
 pub use measure::Measure;

@@ -7,8 +7,9 @@ use std::collections::HashSet;
 
 use crate::event::{EventId, Outcome};
 use crate::format::row::OTHERS;
+use crate::format::slot::{Mark, SPAN_MAX};
 use crate::site::SiteId;
-use crate::store::blocks::{Block, Head, Ring, Slot};
+use crate::store::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
 use crate::store::chunks::Unit;
 use crate::store::lineage::{GONE, Lineage};
 use crate::store::matcher::{Matcher, Memory};
@@ -181,7 +182,15 @@ impl<'a> Job<'a> {
     #[inline(always)]
     fn events(&self, walk: &mut Walk<'a>, block: &Block, mut row: impl FnMut(&mut Walk<'a>, &Slot) -> u32) {
         let head = block.head;
-        for slot in block.events() {
+        for record in block.records() {
+            let slot = match record {
+                Record::Event(slot) => slot,
+                Record::Mark(mark) if mark.mark == Mark::End && walk.selfs.is_some() => {
+                    self.overlong(walk, &mark);
+                    continue;
+                }
+                Record::Mark(_) => continue,
+            };
             let row = row(walk, &slot);
             let span = slot.span();
             if let Some(cell) = walk.part.cells.get_mut(row as usize) {
@@ -193,6 +202,23 @@ impl<'a> Job<'a> {
                 cell.own = cell.own.wrapping_sub(span);
             }
         }
+    }
+
+    /// Adds what an event took beyond the length that its slot can tell.
+    #[cold]
+    fn overlong(&self, walk: &mut Walk<'a>, mark: &MarkSlot<'_>) {
+        let glimpse = |id| EventId::from_raw(id).and_then(|id| self.ring.glimpse(id));
+        let Some((head, slot)) = glimpse(mark.event).filter(|(_, slot)| slot.span() == Some(SPAN_MAX)) else { return };
+        // An event that has left the window has its whole length in the pages.
+        let beyond = mark.words[0].saturating_sub(SPAN_MAX);
+        let row = self.row(walk, &head, &slot);
+        if let Some(cell) = walk.part.cells.get_mut(row as usize) {
+            cell.total_ticks = cell.total_ticks.wrapping_add(beyond);
+            cell.max_ticks = cell.max_ticks.max(SPAN_MAX.saturating_add(beyond));
+            cell.own = cell.own.wrapping_add(beyond);
+        }
+        // What was inside it beyond that point was not seen to be inside.
+        walk.part.self_exact = false;
     }
 
     /// The row of an event; [`NO_ROW`] if it is not wanted.

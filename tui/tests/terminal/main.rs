@@ -15,7 +15,8 @@ fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
     let path = fixture::directory().join(format!("copy-of-{name}"));
     fs::copy(fixture::closed(name, 40), &path).expect("the test's directory can be written");
     let mut terminal = Tmux::start(name.trim_end_matches(".spy"))?;
-    terminal.command(&format!("{} open {}", env!("CARGO_BIN_EXE_metaspy"), path.display()));
+    let (pid, metaspy) = (path.with_extension("pid"), env!("CARGO_BIN_EXE_metaspy"));
+    terminal.command(&format!("sh -c 'echo $$ > {}; exec {metaspy} open {}'", pid.display(), path.display()));
     terminal.wait_for("1 Events");
     Some((terminal, path))
 }
@@ -94,12 +95,10 @@ fn another_size_of_the_window_is_drawn_anew() {
 
 #[test]
 fn who_is_asked_to_end_gives_the_terminal_back() {
-    let Some((mut terminal, _)) = crawl("asked.spy") else { return };
+    let Some((mut terminal, path)) = crawl("asked.spy") else { return };
     terminal.wait_for("760 events");
-    let shell = terminal.ask("#{pane_pid}");
-    let children = std::process::Command::new("pgrep").args(["-P", &shell, "metaspy"]).output();
-    let pid = String::from_utf8(children.expect("pgrep stands beside tmux").stdout).expect("a number");
-    std::process::Command::new("kill").arg(pid.trim()).status().expect("kill is everywhere");
+    let kill = format!("kill $(cat {})", path.with_extension("pid").display());
+    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
     ended(&mut terminal);
 }
 

@@ -44,14 +44,16 @@ impl Call<'_> {
         let Call { krate, statics, site, .. } = self;
         let output = Output::of(&sig.output);
         let says_value = self.says_value(&output)?;
+        let mut is_announced = true;
         if let Some(ty) = output.ty()
             && (output.tells() || says_value)
         {
             let value = self.say_value(says_value);
             let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
-            exits::announce(block, &ty, &quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome);));
+            let announce = quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome););
+            is_announced = exits::announce(block, &ty, &announce);
         }
-        let entry = Entry { call: self, sig, tells: output.tells() }.tokens();
+        let entry = Entry { call: self, sig, fails_unsaid: output.tells() && is_announced }.tokens();
         let stmts = &block.stmts;
         let body = match output.ty() {
             None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),

@@ -15,8 +15,8 @@ use crate::hook::receiver;
 pub struct Entry<'a> {
     pub call: &'a Call<'a>,
     pub sig: &'a Signature,
-    /// Whether the return type tells how the call went.
-    pub tells: bool,
+    /// Whether an early way out that says nothing is a failure.
+    pub fails_unsaid: bool,
 }
 
 impl Entry<'_> {
@@ -64,8 +64,7 @@ impl Entry<'_> {
                 ),
             },
         };
-        // An early way out that says nothing is a `?`.
-        let failing = self.tells.then(|| quote_spanned!(Span::mixed_site()=> .failing()));
+        let failing = self.fails_unsaid.then(|| quote_spanned!(Span::mixed_site()=> .failing()));
         quote_spanned!(Span::mixed_site()=> #caller #enter #failing)
     }
 

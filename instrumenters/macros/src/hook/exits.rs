@@ -1,22 +1,28 @@
 //! Early ways out of a body that can be seen: `return`.
 //!
 //! A `?` is left alone, as rewriting it would take hints from the type checker: where a function returns a `Result` or
-//! an `Option`, an early way out that nobody announced is a failure.
+//! an `Option`, an early way out that nobody announced is a failure. That includes those that a macro hides, `bail!`
+//! say, unless the macro is given a `return` to place: of such a function it is only known that it returned.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprAsync, ExprClosure, ExprConst, ExprReturn, Item};
+use syn::{Block, Expr, ExprAsync, ExprClosure, ExprConst, ExprReturn, Item, Macro};
 
 /// Lets every visible `return` of the body say its value first: `announce` is put between the value, which is bound
 /// to `__value`, and the way out.
-pub fn announce(block: &mut Block, ty: &TokenStream, announce: &TokenStream) {
-    Exits { ty, announce }.visit_block_mut(block);
+///
+/// Says whether that was all of them: a macro that is given a `return` may place it anywhere.
+pub fn announce(block: &mut Block, ty: &TokenStream, announce: &TokenStream) -> bool {
+    let mut exits = Exits { ty, announce, all: true };
+    exits.visit_block_mut(block);
+    exits.all
 }
 
 struct Exits<'a> {
     ty: &'a TokenStream,
     announce: &'a TokenStream,
+    all: bool,
 }
 
 impl VisitMut for Exits<'_> {
@@ -35,9 +41,21 @@ impl VisitMut for Exits<'_> {
         }
     }
 
+    fn visit_macro_mut(&mut self, made: &mut Macro) {
+        self.all &= !has_return(made.tokens.clone());
+    }
+
     // A `return` in these leaves something else.
     fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
     fn visit_expr_async_mut(&mut self, _: &mut ExprAsync) {}
     fn visit_expr_const_mut(&mut self, _: &mut ExprConst) {}
     fn visit_item_mut(&mut self, _: &mut Item) {}
+}
+
+fn has_return(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "return",
+        TokenTree::Group(group) => has_return(group.stream()),
+        _ => false,
+    })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::event::{EventId, Outcome};
 use crate::format::row::{self, ROW_WORDS, Who};
-use crate::format::slot::Mark;
+use crate::format::slot::{Mark, SPAN_MAX};
 use crate::format::superblock::{self as sb, journal};
 use crate::format::{SLOT_WORDS, header};
 use crate::site::SiteId;
@@ -89,6 +89,20 @@ fn self_time_is_what_the_events_inside_did_not_take() {
     assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks, m.max_ticks)), Some((57, Some(57), 30)));
     assert_eq!(of(3).map(|m| m.self_ticks), Some(Some(20)));
     assert!(tally.self_exact);
+}
+
+#[test]
+fn a_call_longer_than_its_slot_can_tell_counts_in_full() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(SPAN_MAX), ..Draft::default() });
+    let inner = writer.event(Draft { site: 2, start: 5, span: Some(SPAN_MAX), cause: Some(outer), ..Draft::default() });
+    writer.mark(0, SPAN_MAX / 4 + 5, Mark::End, [inner.raw(), SPAN_MAX + 70, 0]);
+    writer.mark(0, SPAN_MAX / 4 + 6, Mark::End, [outer.raw(), SPAN_MAX + 100, 0]);
+    let tally = writer.store().tally(By::Site, &Scope::default());
+    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(1).map(|m| (m.total_ticks, m.max_ticks)), Some((SPAN_MAX + 100, SPAN_MAX + 100)));
+    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks)), Some((SPAN_MAX + 70, Some(SPAN_MAX + 70))));
+    assert!(tally.exact && !tally.self_exact);
 }
 
 #[test]

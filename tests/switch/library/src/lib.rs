@@ -77,3 +77,12 @@ pub fn drawn() -> u32 {
     metaspy::label(&scene, "a scene");
     scene.call("draw", Draw::draw) + SpiedDraw::new(scene.into_inner()).draw() + width.get()
 }
+
+/// What nobody uses.
+pub mod idle {
+    /// Never called, and not even referred to.
+    #[cfg_attr(not(plain), metaspy::observe)]
+    pub fn never_called<T: Clone>(it: &T) -> T {
+        it.clone()
+    }
+}

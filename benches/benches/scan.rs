@@ -1,0 +1,192 @@
+//! How fast a large recording is read, beside the memory that it lies in.
+//!
+//! A child makes the recording with the hook itself, into a file that grows. Others open it: the first page, counts by
+//! site and by subject, everything by subject, the effects index. Each is compared with a sum of all words of the file,
+//! on one core and on all of them; the floor always has one thread.
+//!
+//! `--events 10M`, `--subjects 1M`, `--rounds N` (9), `--file PATH` to read a recording that is there, `--smoke`.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use metaspy::arm::{Arming, Mode};
+use metaspy::recording::Policy;
+use metaspy::store::{By, EffectsIndex, Filter, Position, Scope, Store, What};
+use metaspy::{Recording, site};
+use metaspy_benches::arming::observe;
+use metaspy_benches::child::{self, Found, option};
+use metaspy_benches::report;
+use metaspy_benches::rounds;
+use metaspy_benches::scan::{anonymous_mib, one_core, sum_of_words};
+use metaspy_benches::stats::{median, quantile};
+use metaspy_benches::things::{self, Thing, batch};
+use metaspy_benches::workload::{BATCH, Workload};
+use serde::{Deserialize, Serialize};
+
+/// What is timed, by name, and how many bytes of the file it must see: all, or none to speak of.
+const READS: [(&str, &str); 7] = [
+    ("floor", "sum of all words of the mapped file, one thread"),
+    ("first_page", "open, and the newest 50 events"),
+    ("counts_by_site", "counts by site"),
+    ("counts_by_subject", "counts by subject"),
+    ("all_by_site", "counts, outcomes and times by site"),
+    ("all_by_subject", "counts, outcomes and times by subject"),
+    ("effects_index", "the effects of every event"),
+];
+
+/// What a reader tells: ms of each repetition, and its anonymous memory.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Read {
+    ms: Vec<f64>,
+    anonymous_mib: f64,
+}
+
+fn main() -> ExitCode {
+    match child::asked() {
+        Some(asked) if asked == "record" => child::tell(&record(&file())),
+        Some(asked) => child::tell(&read(&asked)),
+        None => {
+            if let Err(why) = compare() {
+                eprintln!("{why}");
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn file() -> PathBuf {
+    option("--file").map_or_else(|| report::target().join("scan.spy"), PathBuf::from)
+}
+
+/// `100M` is a number.
+fn number(name: &str, default: u64) -> u64 {
+    let Some(text) = option(name) else { return default };
+    let unit = match text.as_bytes().last() {
+        Some(b'k' | b'K') => 1_000,
+        Some(b'm' | b'M') => 1_000_000,
+        _ => 1,
+    };
+    text.trim_end_matches(['k', 'K', 'm', 'M']).parse::<u64>().map_or(default, |number| number * unit)
+}
+
+/// Makes the recording: calls on many subjects, by the thousand under a batch.
+fn record(path: &Path) -> Found {
+    let smoke = child::is_smoke();
+    let events = number("--events", if smoke { 20_000 } else { 10_000_000 });
+    let subjects = number("--subjects", if smoke { 100 } else { 1_000_000 });
+    let recording = Recording::file(path).policy(Policy::Grow).start().expect("the file can be made");
+    let installed = observe(&[site!(Thing::by_dense).site(), site!(things::batch).site()], Arming::all(Mode::Full));
+    let mut workload = Workload::new(subjects as usize, 1, Thing::new);
+    let began = Instant::now();
+    while workload.done() < events {
+        workload.run(BATCH, |run| batch(run), Thing::by_dense);
+        // At the speed of the disk, so that nothing is lost.
+        if workload.done() % (100 * BATCH) == 0 {
+            recording.collect();
+        }
+    }
+    let ns = began.elapsed().as_nanos() as f64 / workload.done() as f64;
+    drop(installed);
+    recording.close();
+    let totals = recording.store().totals();
+    assert_eq!(totals.emitted, workload.done() + workload.done() / BATCH, "{totals:?}");
+    Found { ns, cpu_ns: ns, emitted: totals.emitted, lost: totals.lost }
+}
+
+/// Times one way to read the file.
+fn read(what: &str) -> Read {
+    if option("--cores").is_some_and(|cores| cores == "1") {
+        one_core();
+    }
+    let path = file();
+    let times = if child::is_smoke() { 2 } else { 5 };
+    let counts = Scope { what: What::Counts, ..Scope::default() };
+    let everything = Scope::default();
+    let mut ms = Vec::new();
+    if what == "floor" {
+        assert!(!Store::open(&path).expect("it is a recording").is_live(), "a recording that is not written any more");
+        let file = File::open(&path).expect("the recording is there");
+        ms = sum_of_words(&file, times).iter().map(|took| took.as_secs_f64() * 1e3).collect();
+        return Read { ms, anonymous_mib: anonymous_mib() };
+    }
+    let store = Store::open(&path).expect("it is a recording");
+    let events = store.totals().stored;
+    let tally = |by, scope: &Scope| {
+        let tally = store.tally(by, scope);
+        let counted: u64 = tally.rows.iter().map(|row| row.measure.count - row.measure.lost).sum();
+        assert!(tally.exact && counted == events, "{counted} of {events} events were counted");
+    };
+    for _ in 0..times {
+        let began = Instant::now();
+        match what {
+            "first_page" => first_page(&path),
+            "counts_by_site" => tally(By::Site, &counts),
+            "counts_by_subject" => tally(By::Subject, &counts),
+            "all_by_site" => tally(By::Site, &everything),
+            "all_by_subject" => tally(By::Subject, &everything),
+            "effects_index" => drop(EffectsIndex::build(&store, |_, _| true).expect("nobody stops it")),
+            other => panic!("`{other}` is no way to read"),
+        }
+        ms.push(ms_of(began.elapsed()));
+    }
+    Read { ms, anonymous_mib: anonymous_mib() }
+}
+
+fn first_page(path: &Path) {
+    let store = Store::open(path).expect("it is a recording");
+    let page = store.backward(Position::End, &Filter::all(), 50, 10_000);
+    assert_eq!(page.events.len(), 50);
+}
+
+fn ms_of(took: Duration) -> f64 {
+    took.as_secs_f64() * 1e3
+}
+
+/// Makes the recording if need be, reads it in all ways, and prints how that compares.
+fn compare() -> Result<(), String> {
+    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let more: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    if option("--file").is_none() {
+        let made: Found = child::start(&own, "record", &more)?;
+        println!("recorded {} events ({} lost), {:.0} ns each", made.emitted, made.lost, made.ns);
+    }
+    let bytes = fs::metadata(file()).map_err(|error| error.to_string())?.len();
+    println!("{}: {:.2} GB\n", file().display(), bytes as f64 / 1e9);
+    let mut found: Vec<(usize, &str, Vec<f64>, f64)> = Vec::new();
+    for round in 0..rounds::wanted() {
+        eprint!("\rround {} ", round + 1);
+        for (at, cores) in (0..READS.len()).flat_map(|at| [(at, "1"), (at, "all")]) {
+            let arguments: Vec<String> = more.iter().cloned().chain(["--cores".into(), cores.into()]).collect();
+            let read: Read = child::start(&own, READS[at].0, &arguments)?;
+            match found.iter_mut().find(|found| (found.0, found.1) == (at, cores)) {
+                Some(found) => {
+                    found.2.push(median(&read.ms));
+                    found.3 = found.3.max(read.anonymous_mib);
+                }
+                None => found.push((at, cores, vec![median(&read.ms)], read.anonymous_mib)),
+            }
+        }
+    }
+    eprintln!();
+    let floor = found.iter().find(|found| (found.0, found.1) == (0, "1")).map_or(f64::NAN, |found| median(&found.2));
+    println!(
+        "{:<18} {:>5} {:>9} {:>17} {:>7} {:>11} {:>9}  what",
+        "case", "cores", "ms", "quartiles", "GB/s", "% of floor", "anon MiB"
+    );
+    for (at, cores, ms, anonymous) in &found {
+        let (name, what) = READS[*at];
+        let (ms, low, high) = (median(ms), quantile(ms, 0.25), quantile(ms, 0.75));
+        let rate = bytes as f64 / 1e6 / ms;
+        let share = floor / ms * 100.0;
+        println!(
+            "{name:<18} {cores:>5} {ms:>9.2} {low:>8.2}-{high:<8.2} {rate:>7.1} {share:>11.0} {anonymous:>9.1}  {what}"
+        );
+    }
+    if option("--file").is_none() {
+        fs::remove_file(file()).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
