@@ -24,7 +24,6 @@ step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
-    step "the facade, switched off" cargo test -p metaspy --no-default-features --test off
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     step "example: layout" cargo run --release --quiet --example layout
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom

@@ -1,6 +1,6 @@
 //! `#[observe]` and its relatives. Use them through the facade, `metaspy`, where they are documented with examples.
 //!
-//! A macro reads its options and its item, says what is wrong with them, and leaves the rest to [`hook`]. Without the
+//! A macro reads its options and its item, says what is wrong with them, and leaves the rest to `hook`. Without the
 //! feature `record` that module is another one, which hands the item back as it was written.
 
 #![forbid(unsafe_code)]

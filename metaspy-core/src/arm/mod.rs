@@ -132,6 +132,12 @@ impl Config {
         self.0 & (Self::PLAN | 2 << Self::MODE) == 2 << Self::MODE
     }
 
+    /// Whether calls are only counted, whoever they are on.
+    #[inline(always)]
+    pub const fn is_tally(self) -> bool {
+        self.0 & (Self::PLAN | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
+    }
+
     /// Whether the mode for all subjects is [`Mode::Full`].
     #[inline(always)]
     pub const fn is_full(self) -> bool {

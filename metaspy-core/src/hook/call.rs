@@ -53,6 +53,14 @@ fn begin(site: &'static Site, subject: Subject) -> Call {
 /// Tallies, and modes that depend on the subject.
 #[inline(never)]
 fn uncommon(site: &'static Site, subject: Subject, config: Config) -> Call {
+    if config.is_tally() {
+        return Call::new(site, subject, log::tally(config.site(), subject));
+    }
+    varied(site, subject, config)
+}
+
+#[inline(never)]
+fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
     if config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject)) {
         return begin_detailed(site, subject, config, |_| ());
     }
@@ -142,7 +150,9 @@ impl Call {
     /// The normal way out.
     #[inline(always)]
     pub fn done(mut self, outcome: Outcome) {
-        if self.begun.id != 0 {
+        // A call that was only counted has nothing more to tell if it ended well.
+        let told = self.begun.id == log::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
+        if self.begun.id != 0 && !told {
             end(&mut self, outcome);
         }
         std::mem::forget(self);

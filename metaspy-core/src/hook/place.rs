@@ -109,8 +109,8 @@ const GONE: usize = usize::MAX;
 impl Cell {
     fn name(&self) -> &'static str {
         let (name, bytes) = (self.name.load(Ordering::Relaxed), self.name_bytes.load(Ordering::Relaxed));
-        // SAFETY: both words were stored from one `&'static str` before the address that led here (release), and a cell
-        // is written once.
+        // SAFETY: both words were stored from one `&'static str` before the address that led here (release). A cell is
+        // written again only after its object is gone, and whoever asks about an address holds the object there.
         unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, bytes)) }
     }
 }
@@ -144,14 +144,16 @@ impl Table {
         let (first, mask) = (self.first(address), self.cells.len() - 1);
         let free = (0..self.cells.len())
             .map(|step| &self.cells[(first + step) & mask])
-            .find(|cell| cell.address.load(Ordering::Relaxed) == 0);
-        if let Some(cell) = free {
+            .map(|cell| (cell, cell.address.load(Ordering::Relaxed)))
+            .find(|(_, address)| [0, GONE].contains(address));
+        if let Some((cell, before)) = free {
             cell.key.store(subject.key, Ordering::Relaxed);
             cell.kind.store(u32::from(subject.kind.0), Ordering::Relaxed);
             cell.name.store(name.as_ptr().cast_mut(), Ordering::Relaxed);
             cell.name_bytes.store(name.len(), Ordering::Relaxed);
             cell.address.store(address, Ordering::Release);
-            self.used.fetch_add(1, Ordering::Relaxed);
+            // A cell that was given up is used again: nobody asks about an object that is gone.
+            self.used.fetch_add(usize::from(before == 0), Ordering::Relaxed);
             RESIDENTS.fetch_add(1, Ordering::Relaxed);
         }
     }

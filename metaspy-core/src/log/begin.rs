@@ -286,37 +286,15 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
 }
 
 /// Counts a call without an event.
-#[inline(always)]
 pub(super) fn count(lane: &Lane, key: u64, who: u64) {
-    match current() {
-        Some(log)
-            if lane.row.load(Relaxed) != 0
-                && lane.row.load(Relaxed) != NO_ROW
-                && lane.log.load(Relaxed) == log.number =>
-        {
-            match lane.page.row(log, lane.row.load(Relaxed) - 1, key, who) {
-                Some(row) => row.begun(),
-                None => log.count(sb::UNNAMED, 1),
-            }
-        }
-        Some(log) => count_slowly(lane, log, key, who),
-        None => {}
-    }
-}
-
-#[cold]
-fn count_slowly(lane: &Lane, log: &'static crate::log::Log, key: u64, who: u64) {
+    let Some(log) = current() else { return };
     lane.join(log);
-    match lane.row.load(Relaxed) {
-        NO_ROW => {
-            if !log.late_row(key, who, |row| row.begun()) {
-                log.count(sb::UNNAMED, 1);
-            }
-        }
-        row => match lane.page.row(log, row - 1, key, who) {
-            Some(row) => row.begun(),
-            None => log.count(sb::UNNAMED, 1),
-        },
+    let counted = match lane.row.load(Relaxed) {
+        NO_ROW => log.late_row(key, who, |row| row.begun()),
+        number => lane.page.row(log, number - 1, key, who).map(|row| row.begun()).is_some(),
+    };
+    if !counted {
+        log.count(sb::UNNAMED, 1);
     }
 }
 
@@ -382,9 +360,20 @@ pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
     let lane = lane::here();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let epoch = EPOCH.load(Acquire);
-    let meta = lane.level() != 0;
-    let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: false };
-    count(lane, subject.key, who.pack());
     let about = About::new(lane, subject.kind.0, false).in_epoch(epoch);
+    let who = row::Who { site, kind: subject.kind.0, epoch, meta: about.level() != 0, lost: false }.pack();
+    // The lane has met this epoch, so its page is one of the current log.
+    let row = if lane.tallies.load(Relaxed) == u64::from(epoch) { lane.page.known(subject.key, who) } else { None };
+    match row {
+        Some(row) => row.begun(),
+        None => tally_slowly(lane, epoch, subject.key, who),
+    }
     Begun { id: COUNTED, about, ..Begun::NOTHING }
+}
+
+#[cold]
+#[inline(never)]
+fn tally_slowly(lane: &Lane, epoch: u32, key: u64, who: u64) {
+    count(lane, key, who);
+    lane.tallies.store(u64::from(epoch), Relaxed);
 }

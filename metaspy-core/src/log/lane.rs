@@ -44,7 +44,9 @@ pub(crate) struct Lane {
     pub lost: AtomicU64,
     /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
     pub row: AtomicU64,
-    /// Hooks that found the lane busy, not yet told to the log.
+    /// The last epoch in which this lane counted without an event.
+    pub tallies: AtomicU64,
+    /// Where it counts them.
     pub page: Page,
 }
 
@@ -69,6 +71,7 @@ impl Lane {
             dice: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             row: AtomicU64::new(0),
+            tallies: AtomicU64::new(0),
             page: Page::none(),
         }
     }
@@ -192,6 +195,7 @@ impl Drop for Retire {
             log.retire_lane((row - 1) as u32, &lane.page);
         }
         lane.row.store(NO_ROW, Relaxed);
+        lane.tallies.store(0, Relaxed);
     }
 }
 

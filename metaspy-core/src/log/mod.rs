@@ -20,7 +20,7 @@ mod start;
 mod summarise;
 
 pub(crate) use arena::Draft;
-pub(crate) use begin::{About, Begun, LOST, begin, begin_detailed, enter_level, is_timed, mark, tally};
+pub(crate) use begin::{About, Begun, COUNTED, LOST, begin, begin_detailed, enter_level, is_timed, mark, tally};
 pub(crate) use end::end;
 pub(crate) use lane::{Current, current_event, lane_level, swap_current};
 pub(crate) use names::{describe_site, sync_names};

@@ -72,19 +72,22 @@ impl Page {
         }
     }
 
+    /// The row of a subject at a site, if it stands where it is looked for first.
+    #[inline(always)]
+    pub fn known(&self, key: u64, who: u64) -> Option<Row<'_>> {
+        let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
+        if rows.is_null() {
+            return None;
+        }
+        // SAFETY: `rows` points to `1 << bits` rows of the recording, which is never unmapped.
+        let row = unsafe { &*rows.add(row::first(key, who, self.bits.load(Relaxed) as u32)) };
+        (row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who).then_some(Row(row))
+    }
+
     /// The row of a subject at a site, made if need be; the row of the site's others if there is no room; `None` if
     /// there is not even that.
-    #[inline(always)]
     pub fn row(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
-        let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
-        if !rows.is_null() {
-            // SAFETY: `rows` points to `1 << bits` rows of the recording, which is never unmapped.
-            let row = unsafe { &*rows.add(row::first(key, who, self.bits.load(Relaxed) as u32)) };
-            if row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who {
-                return Some(Row(row));
-            }
-        }
-        self.search(log, lane, key, who)
+        self.known(key, who).or_else(|| self.search(log, lane, key, who))
     }
 
     #[inline(never)]

@@ -99,6 +99,22 @@ impl Len for dyn std::fmt::Debug + Send {
     }
 }
 
+pub struct Tail<T: ?Sized>(pub u8, pub T);
+
+#[observe]
+impl Len for Tail<dyn std::fmt::Debug> {
+    fn len_of(&self) -> usize {
+        usize::from(self.0)
+    }
+}
+
+#[observe]
+impl Len for Tail<[u8]> {
+    fn len_of(&self) -> usize {
+        self.1.len()
+    }
+}
+
 #[observe]
 impl Len for (u8, u8) {
     fn len_of(&self) -> usize {
@@ -111,6 +127,9 @@ fn main() {
     assert_eq!((&square).doubled() + square.doubled() + Ring(1.0).doubled(), 17.0);
     assert_eq!(square.to_string(), "2");
     assert_eq!("ab".len_of() + [1_u8][..].len_of() + (1_u8, 2_u8).len_of(), 5);
+    let tail: &Tail<[u8]> = &Tail(3, [1_u8]);
+    let debug: &Tail<dyn std::fmt::Debug> = &Tail(3, "");
+    assert_eq!(tail.len_of() + debug.len_of(), 4);
     square.quiet();
     assert_eq!(<Square as Shape>::name(), "shape");
     assert_eq!(square.unit(), 0);

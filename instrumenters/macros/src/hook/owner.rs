@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
-use syn::{GenericParam, Generics, Lifetime, Type, TypeReference};
+use syn::{GenericParam, Generics, Lifetime, Type, TypePath, TypeReference, TypeSlice, TypeTraitObject};
 
 /// Whose method a function is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,7 @@ impl Owner {
             return Owner::Generic;
         }
         match ty {
-            // The size of a path's type is not known here, but `str` is the one that has none.
-            Type::Path(path) if !path.path.is_ident("str") && !has_lifetimes(ty) => Owner::Static,
+            Type::Path(_) if !may_borrow_or_be_unsized(ty) => Owner::Static,
             _ => Owner::Borrowing,
         }
     }
@@ -40,7 +39,8 @@ impl Owner {
     }
 }
 
-fn has_lifetimes(ty: &Type) -> bool {
+/// Whether the type has lifetimes, or parts without a size, which may leave the whole without one.
+fn may_borrow_or_be_unsized(ty: &Type) -> bool {
     struct Search(bool);
     impl VisitMut for Search {
         fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
@@ -49,6 +49,16 @@ fn has_lifetimes(ty: &Type) -> bool {
         fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
             self.0 |= reference.lifetime.is_none();
             visit_mut::visit_type_reference_mut(self, reference);
+        }
+        fn visit_type_trait_object_mut(&mut self, _: &mut TypeTraitObject) {
+            self.0 = true;
+        }
+        fn visit_type_slice_mut(&mut self, _: &mut TypeSlice) {
+            self.0 = true;
+        }
+        fn visit_type_path_mut(&mut self, path: &mut TypePath) {
+            self.0 |= path.path.is_ident("str");
+            visit_mut::visit_type_path_mut(self, path);
         }
     }
     let mut search = Search(false);
