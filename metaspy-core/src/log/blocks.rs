@@ -88,7 +88,7 @@ impl Log {
     fn wake_if_scarce(&self, none: bool) {
         let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
         let unused = self.word(sb::GROWN).load(Ordering::Relaxed).saturating_sub(fresh);
-        let scarce = none || unused + self.ready.len() < self.scarce.load(Ordering::Relaxed);
+        let scarce = none || unused + self.ready.ready() < self.scarce.load(Ordering::Relaxed);
         if scarce && self.asleep.load(Ordering::Relaxed) {
             self.wake();
         }

@@ -107,10 +107,10 @@ impl Log {
             return false;
         }
         let unused = self.word(sb::GROWN).load(Ordering::Relaxed) - self.word(sb::FRESH).load(Ordering::Relaxed);
-        if unused + self.ready.len() >= round.target {
+        if unused + self.ready.ready() >= round.target {
             return false;
         }
-        let want = (round.target - unused - self.ready.len()).min(self.ready.capacity() - self.ready.len());
+        let want = (round.target - unused - self.ready.ready()).min(self.ready.capacity() - self.ready.ready());
         self.fold_some(round, want as usize) != 0
     }
 

@@ -65,11 +65,11 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
         let running = slot::running(sequence, begun.about.flags(Outcome::Running, detailed));
         let after = detailed | u8::from(marked || span > SPAN_MAX) << 1;
         let ended = slot::ended(span, begun.about.flags(outcome, after));
-        match end_elsewhere(end, running, ended) {
-            Ok(()) => break true,
+        match (end_elsewhere(end, running, ended), detailed) {
+            (true, _) => break true,
             // The same event with details at its start carries one bit more.
-            Err(()) if detailed == 0 => detailed = 1,
-            Err(()) => break false,
+            (false, 0) => detailed = 1,
+            (false, _) => break false,
         }
     };
     let timed = begun.about.timed().then_some(span);

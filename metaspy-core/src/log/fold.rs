@@ -272,7 +272,7 @@ impl Log {
                 }
             }
             self.set_state(place, State::Ready);
-            if self.ready.fill(next).is_err() {
+            if !self.ready.fill(next) {
                 // Cannot happen: no more are freed than the ring has room for. The place stays unused.
                 self.set_state(place, State::Empty);
             }

@@ -64,11 +64,11 @@ pub fn read_stable<W: Word, R>(header: &W, read: impl FnOnce(u64) -> R) -> Optio
     (header.load(Ordering::Relaxed) == sequence).then_some(seen)
 }
 
-/// Ends an event from outside the block that the ending lane fills. `Err`: the collector has moved it out of the
+/// Ends an event from outside the block that the ending lane fills. False: the collector has moved it out of the
 /// window, and its slot is no longer ours to touch.
 #[inline]
-pub fn end_elsewhere<W: Word>(end: &W, running: u64, ended: u64) -> Result<(), ()> {
-    end.compare_exchange(running, ended).map(drop).map_err(drop)
+pub fn end_elsewhere<W: Word>(end: &W, running: u64, ended: u64) -> bool {
+    end.compare_exchange(running, ended).is_ok()
 }
 
 /// Takes an event out of the window. Returns its last word: running, if its end will come too late.
@@ -116,19 +116,20 @@ impl<W: Word> ReadyRing<W> {
         }
     }
 
-    /// Offers a ready block; only the collector calls this. `Err`: the ring is full.
-    pub fn fill(&self, sequence: u64) -> Result<(), ()> {
+    /// Offers a ready block; only the collector calls this. False: the ring is full.
+    #[must_use]
+    pub fn fill(&self, sequence: u64) -> bool {
         let filled = self.filled.load(Ordering::Relaxed);
         if filled - self.taken.load(Ordering::Acquire) == self.cells.len() as u64 {
-            return Err(());
+            return false;
         }
         self.cells[filled as usize % self.cells.len()].store(sequence, Ordering::Release);
         self.filled.store(filled + 1, Ordering::Release);
-        Ok(())
+        true
     }
 
     /// Blocks that can be taken now.
-    pub fn len(&self) -> u64 {
+    pub fn ready(&self) -> u64 {
         let taken = self.taken.load(Ordering::Acquire);
         self.filled.load(Ordering::Acquire).saturating_sub(taken)
     }
