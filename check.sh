@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, sanitizers, benchmark smoke.
+# Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, a quick fuzz, benchmark smoke
+# runs, sanitizers.
 #
 #   ./check.sh          all of it
 #   ./check.sh --fast   format, clippy and tests
@@ -27,7 +28,10 @@ if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     step "example: layout" cargo run --release --quiet --example layout
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
-    step "benchmark smoke" cargo bench --manifest-path benches/Cargo.toml --bench hooks -- --smoke
+    step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile
+    for bench in hooks scan; do
+        step "benchmark smoke: $bench" cargo bench --manifest-path benches/Cargo.toml --no-default-features --bench $bench -- --smoke
+    done
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do
