@@ -38,11 +38,13 @@ const MILLION: usize = 1_000_000;
 const SMALL: Size = Size::of(1_000_000, 2_000_000);
 /// A default recording wraps after 7 million events; what is timed is the ring that goes round.
 const RING: Size = Size::of(9_000_000, 2_000_000);
+/// It does not wrap: every block is one that was never used.
+const FRESH: Size = Size::of(200_000, 1_000_000);
 /// The one subject of the object-specific case.
 const CHOSEN: usize = 417;
 
 /// All of them, in the order of the table.
-pub const CASES: [Case; 18] = [
+pub const CASES: [Case; 20] = [
     Case { name: "plain", what: "the call alone", run: || base(THOUSAND, Thing::plain) },
     Case { name: "floor", what: "two reads of the clock around it", run: || base(THOUSAND, Thing::between_clocks) },
     Case { name: "unarmed", what: "a hook, and nobody looks", run: unarmed },
@@ -57,7 +59,9 @@ pub const CASES: [Case; 18] = [
     Case { name: "object", what: "full for 1 of the 1,000", run: object },
     Case { name: "ten_profilers", what: "full for ten profilers at once", run: || dense(full(), 10) },
     Case { name: "two_threads", what: "full on two threads, a thread", run: two_threads },
-    Case { name: "file", what: "full into a .spy file", run: file },
+    Case { name: "file", what: "full into a .spy file", run: || file(RING) },
+    Case { name: "full_fresh", what: "full, in the first lap of the ring", run: full_fresh },
+    Case { name: "file_fresh", what: "full into a .spy file, in its first lap", run: || file(FRESH) },
     Case { name: "plain_million", what: "the call alone, 1,000,000 objects", run: || base(MILLION, Thing::plain) },
     Case { name: "floor_million", what: "the floor, 1,000,000 objects", run: || base(MILLION, Thing::between_clocks) },
     Case { name: "full_million", what: "full, 1,000,000 objects", run: full_million },
@@ -91,13 +95,15 @@ struct Observed<T> {
     arming: Arming,
     profilers: usize,
     recording: Builder,
+    size: Size,
     /// The key of each object's events; `None` if there are none of it.
     key: fn(usize, &T) -> Option<Option<u64>>,
 }
 
 impl<T> Observed<T> {
     fn new(site: &'static Site, arming: Arming, key: fn(usize, &T) -> Option<Option<u64>>) -> Observed<T> {
-        Observed { site, arming, profilers: 1, recording: Recording::memory(), key }
+        let size = if arming.mode >= Mode::Sampled { RING } else { SMALL };
+        Observed { site, arming, profilers: 1, recording: Recording::memory(), size, key }
     }
 
     /// Times the calls, and reads them back.
@@ -107,8 +113,7 @@ impl<T> Observed<T> {
         let installed: Vec<_> = (0..self.profilers).map(|_| observe(&[self.site], self.arming.clone())).collect();
         let around = site!(things::batch).site();
         let batches = has_events.then(|| observe(&[around], Arming::all(self.arming.mode)));
-        let size = sized(if has_events { RING } else { SMALL });
-        let ns = time(size, &mut workload, |run| batch(run), one);
+        let ns = time(sized(self.size), &mut workload, |run| batch(run), one);
         let expected = self.expected(&[&workload], batches.is_some());
         let found = match recording.path().map(PathBuf::from) {
             None => read_back(&recording.store(), &expected),
@@ -183,10 +188,14 @@ fn object() -> Found {
     Observed { key: chosen, ..of_dense(arming) }.time(things(THOUSAND), Thing::by_dense)
 }
 
-fn file() -> Found {
+fn file(size: Size) -> Found {
     let name = format!("hooks-{}.spy", std::process::id());
     let path = crate::report::target().join(name);
-    Observed { recording: Recording::file(path), ..of_dense(full()) }.time(things(THOUSAND), Thing::by_dense)
+    Observed { recording: Recording::file(path), size, ..of_dense(full()) }.time(things(THOUSAND), Thing::by_dense)
+}
+
+fn full_fresh() -> Found {
+    Observed { size: FRESH, ..of_dense(full()) }.time(things(THOUSAND), Thing::by_dense)
 }
 
 fn full_million() -> Found {

@@ -10,7 +10,7 @@ mod outcome;
 mod place;
 
 pub use asynchronous::AsyncCall;
-pub use call::{Call, enter, enter_with, instant};
+pub use call::{Call, Frame, enter, enter_in, enter_with, enter_with_in, instant};
 pub use details::{Detail, DetailKind, Reify, VALUE_MAX, read as read_details};
 pub use handler::{CallView, Handler};
 pub use outcome::OutcomeOf;

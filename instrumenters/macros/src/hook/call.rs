@@ -53,7 +53,11 @@ impl Call<'_> {
             let announce = quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome););
             is_announced = exits::announce(block, &ty, &announce);
         }
-        let entry = Entry { call: self, sig, fails_unsaid: output.tells() && is_announced }.tokens();
+        let entry = Entry { call: self, sig }.tokens();
+        // An early way out that says nothing is a `?`, unless it is said otherwise.
+        let fails_unsaid = output.tells() && is_announced;
+        let failing = fails_unsaid
+            .then(|| quote_spanned!(Span::mixed_site()=> __began.exit(#krate::__private::Outcome::Failed);));
         let stmts = &block.stmts;
         let body = match output.ty() {
             None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),
@@ -79,11 +83,12 @@ impl Call<'_> {
             quote_spanned!(Span::mixed_site()=>
                 #statics
                 let __site: &'static #krate::__private::Site = #site;
-                let mut __frame: #krate::__private::Frame;
+                let mut __frame = #krate::__private::Frame::vacant();
                 #[allow(unused_mut)]
                 let mut __call = if __site.is_armed() {
-                    __frame = { #entry };
-                    #krate::__private::Guard::of(&mut __frame)
+                    let __began = { #entry };
+                    #failing
+                    #krate::__private::Guard::of(__began)
                 } else {
                     #krate::__private::Guard::unarmed()
                 };

@@ -15,12 +15,10 @@ use crate::hook::receiver;
 pub struct Entry<'a> {
     pub call: &'a Call<'a>,
     pub sig: &'a Signature,
-    /// Whether an early way out that says nothing is a failure.
-    pub fails_unsaid: bool,
 }
 
 impl Entry<'_> {
-    /// Statements and an expression: the frame of the call.
+    /// Statements and an expression: the call, made in `__frame`.
     ///
     /// What can be asked of the receiver is asked out of line. What is said over the arguments cannot, as it would
     /// take their addresses, and so their registers from the body.
@@ -40,7 +38,7 @@ impl Entry<'_> {
                 );
                 quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;
-                    #krate::__private::enter_with(__site, __subject, |__reify| { #receiver #arguments })
+                    #krate::__private::enter_with(&mut __frame, __site, __subject, |__reify| { #receiver #arguments })
                 )
             }
             (None, None, Some(it)) => {
@@ -50,22 +48,21 @@ impl Entry<'_> {
                     None => quote_spanned!(Span::mixed_site()=> enter_by),
                 };
                 quote_spanned!(Span::mixed_site()=>
-                    #krate::__private::#enter::<Self>(__site, #it, |__it| #subject)
+                    #krate::__private::#enter::<Self>(&mut __frame, __site, #it, |__it| #subject)
                 )
             }
             (None, ..) => match offered {
                 Some(it) => quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;
-                    #krate::__private::enter_as::<Self>(__site, #it, __subject)
+                    #krate::__private::enter_as::<Self>(&mut __frame, __site, #it, __subject)
                 ),
                 None => quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;
-                    #krate::__private::enter(__site, __subject)
+                    #krate::__private::enter(&mut __frame, __site, __subject)
                 ),
             },
         };
-        let failing = self.fails_unsaid.then(|| quote_spanned!(Span::mixed_site()=> .failing()));
-        quote_spanned!(Span::mixed_site()=> #caller #enter #failing)
+        quote_spanned!(Span::mixed_site()=> #caller #enter)
     }
 
     /// An expression: whom the call is about.

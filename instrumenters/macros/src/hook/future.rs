@@ -38,7 +38,7 @@ pub fn is_tail(sig: &Signature, block: &Block) -> bool {
 /// Statements that ask whom the call is about, while the arguments are still there.
 fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     let Call { krate, statics, site, .. } = call;
-    let subject = Entry { call, sig, fails_unsaid: false }.subject();
+    let subject = Entry { call, sig }.subject();
     quote_spanned!(Span::mixed_site()=>
         #statics
         let __site: &'static #krate::__private::Site = #site;

@@ -2,7 +2,7 @@
 
 use syn::{Expr, UnOp};
 
-/// Whether the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`.
+/// Whether the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`, `NodeId(node)`.
 pub fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) => true,
@@ -13,6 +13,13 @@ pub fn is_plain(expr: &Expr) -> bool {
         Expr::Cast(cast) => is_plain(&cast.expr),
         Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)) && is_plain(&unary.expr),
         Expr::Tuple(tuple) => tuple.elems.iter().all(is_plain),
+        Expr::Call(call) => is_constructor(&call.func) && call.args.iter().all(is_plain),
         _ => false,
     }
+}
+
+/// Whether a call makes a tuple struct or a variant, by how such are named: `NodeId(node)`.
+fn is_constructor(func: &Expr) -> bool {
+    matches!(func, Expr::Path(path)
+        if path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase)))
 }
