@@ -64,11 +64,19 @@ pub struct Session {
     profiler: u64,
     handlers: Vec<crate::hook::Handler>,
     armed: Vec<(SiteId, Subjects)>,
+    standing: Vec<Standing>,
+}
+
+/// A selector that also means sites that come later: those behind the first `known`.
+struct Standing {
+    selector: Selector,
+    subjects: Subjects,
+    known: usize,
 }
 
 impl Session {
     pub(crate) fn new(profiler: u64) -> Self {
-        Session { profiler, handlers: Vec::new(), armed: Vec::new() }
+        Session { profiler, handlers: Vec::new(), armed: Vec::new(), standing: Vec::new() }
     }
 
     /// Arms one site.
@@ -108,9 +116,11 @@ impl Session {
 
     /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
     pub fn arm_selected(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
+        let known = site::entries().len();
         for entry in self.select(selector)? {
             self.arm(entry.site, arming.clone())?;
         }
+        self.standing.push(Standing { selector: selector.clone(), subjects: arming.subjects.clone(), known });
         arm::arms().stand(self.profiler, selector.clone(), arming.clone());
         Ok(())
     }
@@ -125,11 +135,11 @@ impl Session {
         let mut everybody = HashSet::new();
         let mut chosen: HashMap<SiteId, HashSet<Subject>> = HashMap::new();
         let mut groups: HashMap<SiteId, Vec<Group>> = HashMap::new();
-        for (site, subjects) in &self.armed {
+        for (site, subjects) in self.armed.iter().cloned().chain(self.met()) {
             match subjects {
-                Subjects::All => drop(everybody.insert(*site)),
-                Subjects::Only(subjects) => chosen.entry(*site).or_default().extend(subjects),
-                Subjects::Group(group) => groups.entry(*site).or_default().push(group.clone()),
+                Subjects::All => drop(everybody.insert(site)),
+                Subjects::Only(subjects) => chosen.entry(site).or_default().extend(subjects),
+                Subjects::Group(group) => groups.entry(site).or_default().push(group),
             }
         }
         Members::new(move |site, subject| {
@@ -137,6 +147,15 @@ impl Session {
             everybody.contains(&site)
                 || chosen.get(&site).is_some_and(|chosen| chosen.contains(&subject))
                 || groups.get(&site).is_some_and(|groups| groups.iter().any(|group| group.has(subject)))
+        })
+    }
+
+    /// Sites that met its selectors since they were armed.
+    fn met(&self) -> impl Iterator<Item = (SiteId, Subjects)> {
+        self.standing.iter().flat_map(|standing| {
+            let later = site::entries_since(standing.known).into_iter();
+            let met = later.filter(|entry| standing.selector.matches(&entry.site.path()));
+            met.map(|entry| (entry.id, standing.subjects.clone()))
         })
     }
 

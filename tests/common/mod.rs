@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::cell::Cell;
-use std::sync::Once;
+use std::process::Command;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use metaspy::prelude::*;
 use metaspy::store::{Filter, Position};
@@ -87,4 +88,22 @@ pub fn quietly<R>(run: impl FnOnce() -> R) -> R {
     let value = run();
     QUIET.set(false);
     value
+}
+
+/// There is one log per process, so tests that start a recording take turns.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs a test in a process of its own: this program, started again for it alone.
+pub fn alone(test: &str, run: impl FnOnce()) {
+    if std::env::var_os("METASPY_ALONE").is_some() {
+        return run();
+    }
+    let mut again = Command::new(std::env::current_exe().expect("this is a program"));
+    let output = again.args(["--exact", test, "--nocapture"]).env("METASPY_ALONE", "1").output().expect("it starts");
+    let (said, printed) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}\n{said}\n{printed}", output.status);
+    assert!(printed.contains("1 passed"), "there is a test of this name: {printed}");
 }

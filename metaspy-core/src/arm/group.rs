@@ -1,5 +1,6 @@
 //! Groups of subjects by predicate: who is in one is decided once per subject, and kept.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use dashmap::DashMap;
@@ -23,12 +24,19 @@ impl Group {
     }
 
     /// Whether a subject is in the group. The domain is asked outside of the map's locks, as the predicate may itself
-    /// call observed code.
+    /// call observed code: its hooks do not ask in turn, or it would never end.
     pub fn has(&self, subject: Subject) -> bool {
+        thread_local! {
+            static ASKING: Cell<bool> = const { Cell::new(false) };
+        }
         if let Some(member) = self.members.get(&subject) {
             return *member;
         }
+        if ASKING.replace(true) {
+            return false;
+        }
         let holds = crate::hook::at_meta_level(|| (self.predicate)(subject)).unwrap_or(false);
+        ASKING.set(false);
         self.members.insert(subject, holds);
         holds
     }

@@ -166,8 +166,8 @@ fn begin_detailed<'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Call {
     let Some(plan) = plan(site) else { return Call::inert() };
-    if log::lane_level() > 0 && !plan.wishes(subject).handlers.is_empty() {
-        // What a handler calls is not observed by handlers: it would never end.
+    if log::lane_level() > 0 {
+        // What a handler or a `Debug` calls is not looked into in turn: it would never end.
         return Call::new(site, subject, log::begin(config.site(), subject, true));
     }
     let wishes = plan.wishes(subject);

@@ -71,9 +71,13 @@ impl DetailBytes {
         let limit = VALUE_MAX.min(DETAIL_MAX - from);
         let mut text = Bounded { bytes: &mut self.bytes[from..from + limit], len: 0, cut: false };
         let written = super::at_meta_level(|| write!(text, "{value:?}"));
-        if written.is_none() {
-            text.cut = true;
-            let _ = text.write_str(" (its Debug panicked)");
+        match written {
+            Some(Ok(())) => {}
+            Some(Err(_)) => text.cut = true,
+            None => {
+                let _ = text.write_str(" (its Debug panicked)");
+                text.cut = true;
+            }
         }
         let (len, was_cut) = (text.len, text.cut);
         if was_cut {
@@ -101,6 +105,10 @@ struct Bounded<'a> {
 
 impl Write for Bounded<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.cut {
+            // A `Debug` that does not mind errors goes on: nothing is put behind the cut.
+            return Err(fmt::Error);
+        }
         let room = self.bytes.len() - self.len;
         let fits = &text[..text.floor_char_boundary(room)];
         self.bytes[self.len..self.len + fits.len()].copy_from_slice(fits.as_bytes());

@@ -87,7 +87,7 @@ impl Log {
     /// Wakes the collector when it sleeps while blocks run out.
     fn wake_if_scarce(&self, none: bool) {
         let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
-        let unused = self.word(sb::GROWN).load(Ordering::Relaxed).saturating_sub(fresh);
+        let unused = self.present.load(Ordering::Relaxed).saturating_sub(fresh);
         let scarce = none || unused + self.ready.ready() < self.scarce.load(Ordering::Relaxed);
         if scarce && self.asleep.load(Ordering::Relaxed) {
             self.wake();

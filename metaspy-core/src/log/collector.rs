@@ -17,8 +17,6 @@ pub(crate) struct Round {
     pub(super) target: u64,
     /// Blocks taken up to the last round.
     taken: u64,
-    /// Blocks whose pages are present.
-    pub(super) populated: u64,
     /// Chunks without a summary that were full or partly used when last looked at.
     pub(super) unsummarised: Vec<u64>,
     /// The first chunk that was never looked at.
@@ -34,7 +32,6 @@ impl Round {
             hand: 0,
             target: FEW,
             taken: 0,
-            populated: 0,
             unsummarised: Vec::new(),
             next_chunk: 0,
             calibrated_ns: 0,

@@ -63,6 +63,8 @@ pub(crate) struct Log {
     collector: OnceLock<Thread>,
     /// Fewer blocks than this ready, and the collector is woken.
     scarce: AtomicU64,
+    /// Places whose pages are present.
+    present: AtomicU64,
     /// There was no room to grow.
     short: AtomicBool,
     /// The collector sleeps, and a lane that finds blocks scarce wakes it.

@@ -28,7 +28,7 @@ impl Log {
             let bytes = step * BLOCK_BYTES as u64;
             match map::allocate(file, offset, bytes).and_then(|()| self.populate(grown, step)) {
                 Ok(()) => {
-                    round.populated = grown + step;
+                    self.present.store(grown + step, Ordering::Relaxed);
                     self.word(sb::GROWN).store(grown + step, Ordering::Release);
                     return true;
                 }
@@ -41,13 +41,13 @@ impl Log {
                     ));
                 }
             }
-        } else if self.file.is_none() && round.populated < ahead {
-            let from = round.populated.max(fresh);
+        } else if self.file.is_none() && self.present.load(Ordering::Relaxed) < ahead {
+            let from = self.present.load(Ordering::Relaxed).max(fresh);
             let step = (ahead - from).min(CHUNK_BLOCKS as u64 * 4);
             // Memory comes when it is touched; making it present beforehand only spares the hook the wait.
             let _ = self.populate(from, step);
-            round.populated = from + step;
-            return round.populated < ahead;
+            self.present.store(from + step, Ordering::Relaxed);
+            return from + step < ahead;
         }
         false
     }

@@ -228,6 +228,7 @@ impl Log {
             collecting: Mutex::new(collector::Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),
+            present: AtomicU64::new(0),
             short: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
