@@ -326,6 +326,7 @@ fn a_spied_value_behaves_as_the_value() {
 
 #[test]
 fn a_panic_arrives_as_it_was_thrown() {
+    let _turn = turn();
     #[derive(Debug, PartialEq)]
     struct Thrown(u32);
     #[observe]
@@ -350,6 +351,7 @@ fn a_panic_arrives_as_it_was_thrown() {
 
 #[test]
 fn every_way_out_of_a_loop_is_a_return() {
+    let _turn = turn();
     #[observe]
     fn breaks_with_a_value(from: u32) -> Option<u32> {
         let found = 'search: loop {

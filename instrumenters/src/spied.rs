@@ -33,29 +33,36 @@ use crate::dynamic;
 pub struct Spied<T> {
     // First, so that nobody is at home when the value is dropped.
     resident: Resident,
-    // In a box, so that its address is its own for as long as it lives.
-    value: Box<T>,
+    home: Box<Home<T>>,
+}
+
+/// Where the value lives: in a box, so that its address is its own for as long as it does.
+#[repr(C)]
+struct Home<T> {
+    value: T,
+    /// All values without a size may share one address, but for this.
+    _own: u8,
 }
 
 impl<T> Spied<T> {
     /// Wraps a value, and gives it an identity.
     pub fn new(value: T) -> Self {
-        let value = Box::new(value);
-        Spied { resident: Resident::new(&*value, ObjectId::new()), value }
+        let home = Box::new(Home { value, _own: 0 });
+        Spied { resident: Resident::new(&home.value, ObjectId::new()), home }
     }
 
     /// The value; the identity ends.
     pub fn into_inner(self) -> T {
-        let Spied { resident, value } = self;
+        let Spied { resident, home } = self;
         drop(resident);
-        *value
+        home.value
     }
 
     /// Calls something on the value, under a name. The name is the last segment of the site's path, after the type.
     #[track_caller]
     pub fn call<R>(&self, name: &'static str, f: impl FnOnce(&T) -> R) -> R {
         let call = self.enter(name, Location::caller());
-        let value = f(&self.value);
+        let value = f(&self.home.value);
         call.done(Outcome::Returned);
         value
     }
@@ -64,7 +71,7 @@ impl<T> Spied<T> {
     #[track_caller]
     pub fn call_mut<R>(&mut self, name: &'static str, f: impl FnOnce(&mut T) -> R) -> R {
         let call = self.enter(name, Location::caller());
-        let value = f(&mut self.value);
+        let value = f(&mut self.home.value);
         call.done(Outcome::Returned);
         value
     }
@@ -94,14 +101,14 @@ impl<T> Deref for Spied<T> {
 
     #[inline(always)]
     fn deref(&self) -> &T {
-        &self.value
+        &self.home.value
     }
 }
 
 impl<T> DerefMut for Spied<T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
-        &mut self.value
+        &mut self.home.value
     }
 }
 

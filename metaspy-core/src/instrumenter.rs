@@ -5,7 +5,7 @@ use std::fmt;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::arm::{self, Arming, Group, Subjects};
+use crate::arm::{self, Arming, Group, Mode, Subjects};
 use crate::log::StartError;
 use crate::select::Selector;
 use crate::site::{self, Site, SiteEntry, SiteId};
@@ -64,6 +64,8 @@ pub struct Session {
     profiler: u64,
     handlers: Vec<crate::hook::Handler>,
     armed: Vec<(SiteId, Subjects)>,
+    /// Calls that would only be counted become events.
+    events: bool,
     standing: Vec<Standing>,
 }
 
@@ -76,11 +78,19 @@ struct Standing {
 
 impl Session {
     pub(crate) fn new(profiler: u64) -> Self {
-        Session { profiler, handlers: Vec::new(), armed: Vec::new(), standing: Vec::new() }
+        Session { profiler, handlers: Vec::new(), armed: Vec::new(), standing: Vec::new(), events: false }
+    }
+
+    /// A session in which every call is an event.
+    pub(crate) fn of_events(profiler: u64) -> Self {
+        Session { events: true, ..Session::new(profiler) }
     }
 
     /// Arms one site.
-    pub fn arm(&mut self, site: &'static Site, arming: Arming) -> Result<(), InstallError> {
+    pub fn arm(&mut self, site: &'static Site, mut arming: Arming) -> Result<(), InstallError> {
+        if self.events && arming.mode == Mode::Tally {
+            arming.mode = Mode::Full;
+        }
         if let Some(why) = site.def().skipped {
             return Err(InstallError::Skipped { site: site.path(), why });
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::event::EventId;
 use crate::profiler::View;
+use crate::recording::Recording;
 use crate::store::{By, Measure, Scope, Store, TallyRow};
 use crate::subject::Identify;
 
@@ -13,13 +14,14 @@ use crate::subject::Identify;
 #[derive(Clone)]
 pub struct Profile {
     view: View,
+    recording: Recording,
     store: Store,
     scope: Scope,
 }
 
 impl Profile {
-    pub(crate) fn new(view: View, store: Store, scope: Scope) -> Self {
-        Profile { view, store, scope }
+    pub(crate) fn new(view: View, recording: Recording, scope: Scope) -> Self {
+        Profile { view, recording, store: recording.store(), scope }
     }
 
     /// Only what `root` led to. Without a root (it found no room in the log) the profile stays as wide as it was, and
@@ -93,7 +95,9 @@ impl<'a> Counts<'a> {
     }
 
     fn by(self, by: By) -> Rows<'a> {
+        let lease = self.profile.recording.lease();
         let tally = self.profile.store.tally(by, &self.profile.scope);
+        drop(lease);
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
         Rows { profile: self.profile, exact: tally.exact, rows }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::arm::{Arming, Mode};
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
@@ -67,13 +68,13 @@ impl Profiler {
 
     /// Installs it: the whole process is observed until the guard is dropped.
     pub fn install(self) -> Result<Installed, InstallError> {
-        hook::meta(|| self.install_now())
+        hook::meta(|| self.install_in(Session::new))
     }
 
-    fn install_now(mut self) -> Result<Installed, InstallError> {
+    fn install_in(mut self, session: fn(u64) -> Session) -> Result<Installed, InstallError> {
         let recording = Recording::current()?;
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        let mut session = Session::new(NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
         let first = log::next_epoch(&format!("{} is installed", self.view.name));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
@@ -94,12 +95,13 @@ impl Profiler {
     }
 
     /// Installs it around a block: the profile is about what ran in the block and what that caused, on any thread.
+    ///
+    /// Every call in it is an event, as only events know what led to them: modes below [`Mode::Sampled`] are raised to
+    /// [`Mode::Full`].
     pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
-        let mut installed = self.install()?;
+        let mut installed = hook::meta(|| self.install_in(Session::of_events))?;
         let site = block_site();
-        hook::meta(|| {
-            crate::arm::arms().arm(installed.session.profiler(), site, crate::arm::Arming::all(crate::arm::Mode::Full))
-        });
+        hook::meta(|| crate::arm::arms().arm(installed.session.profiler(), site, Arming::all(Mode::Full)));
         let call = hook::enter(site, Subject::NONE);
         let root = call.event();
         let value = block();
@@ -148,14 +150,14 @@ impl Installed {
     /// What it has seen so far.
     pub fn so_far(&self) -> Profile {
         let epochs = self.first..u32::MAX;
-        hook::meta(|| Profile::new(self.view.clone(), self.recording.store(), self.scope(epochs)))
+        hook::meta(|| Profile::new(self.view.clone(), self.recording, self.scope(epochs)))
     }
 
     fn end(&mut self) -> Profile {
         hook::meta(|| {
             self.take_out();
             let next = log::next_epoch(&format!("{} is uninstalled", self.view.name));
-            Profile::new(self.view.clone(), self.recording.store(), self.scope(self.first..next))
+            Profile::new(self.view.clone(), self.recording, self.scope(self.first..next))
         })
     }
 

@@ -6,7 +6,7 @@ use metaspy_core::arm::{Arming, Group, Mode, Subjects};
 use metaspy_core::hook::{self, Call};
 use metaspy_core::instrumenter::Hooks;
 use metaspy_core::recording::Policy;
-use metaspy_core::store::{Filter, Position, Store};
+use metaspy_core::store::{By, Filter, Position, Scope, Store};
 use metaspy_core::{
     Event, InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
 };
@@ -362,4 +362,59 @@ fn a_handler_runs_around_calls_at_meta_level_and_its_panic_is_caught() {
     assert_eq!(recording.store().totals().stored, 2);
     let meta = recording.store().forward(Position::Start, &"level:>0".parse().unwrap(), 10, usize::MAX).events;
     assert_eq!(meta.len(), 1);
+}
+
+#[test]
+fn the_causes_of_a_block_are_the_calls_that_it_made() {
+    let _turn = turn();
+    let _recording = Recording::memory().budget(1 << 20).start().unwrap();
+    let (_, profile) = arm([&OUTER, &INNER], Arming::all(Mode::Full))
+        .profile(|| {
+            (0..4).for_each(|_| call(&INNER, node(1), || ()));
+            (0..5).for_each(|_| call(&OUTER, node(2), || call(&INNER, node(3), || ())));
+        })
+        .unwrap();
+    let causes = profile.counts().by_cause();
+    assert_eq!(causes.at("INNER").unwrap().measure.count, 4);
+    assert_eq!(causes.at("OUTER").unwrap().measure.count, 10);
+}
+
+#[test]
+fn a_block_is_profiled_by_events_even_where_a_tally_was_asked_for() {
+    let _turn = turn();
+    let _recording = Recording::memory().budget(1 << 20).start().unwrap();
+    let (_, profile) =
+        arm([&INNER], Arming::all(Mode::Tally)).profile(|| (0..7).for_each(|_| call(&INNER, node(1), || ()))).unwrap();
+    assert_eq!(profile.count_of(node(1)), 7);
+}
+
+#[test]
+fn what_was_counted_before_a_profiler_is_not_its_own() {
+    let _turn = turn();
+    let _recording = Recording::memory().budget(1 << 20).start().unwrap();
+    let first = arm([&INNER], Arming::all(Mode::Tally)).install().unwrap();
+    (0..7).for_each(|_| call(&INNER, node(1), || ()));
+    assert_eq!(first.uninstall().count_of(node(1)), 7);
+    let second = arm([&INNER], Arming::all(Mode::Tally)).install().unwrap();
+    (0..5).for_each(|_| call(&INNER, node(1), || ()));
+    assert_eq!(second.so_far().count_of(node(1)), 5);
+    assert_eq!(second.uninstall().count_of(node(1)), 5);
+}
+
+#[test]
+fn a_subject_that_may_be_among_the_others_of_its_site_is_not_counted_exactly() {
+    let _turn = turn();
+    let policy = Policy::KeepOldest;
+    let recording = Recording::memory().budget(1 << 20).policy(policy).collector(false).start().unwrap();
+    let _installed = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
+    (0..60_000).for_each(|at| call(&OUTER, node(at % 10_000), || ()));
+    let of = |filter: &str| {
+        let scope = Scope::of(filter.parse().unwrap());
+        let tally = recording.store().tally(By::Site, &scope);
+        (tally.rows.iter().map(|row| row.measure.count).sum::<u64>(), tally.exact)
+    };
+    assert_eq!(of("site:OUTER"), (60_000, true));
+    let (known, exact) = of("subject:#0");
+    assert!(known <= 6 && !exact, "{known}");
+    assert!(!of("kind:Node").1);
 }

@@ -135,7 +135,7 @@ pub struct Report {
     #[arg(long, conflicts_with = "top")]
     pub all: bool,
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
-    #[arg(long, value_name = "FILTER")]
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
     /// Ends with 1 if this holds: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also total and self
     #[arg(long, value_name = "CONDITION")]

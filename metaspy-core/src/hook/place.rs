@@ -57,13 +57,11 @@ pub struct Resident {
 }
 
 impl Resident {
-    /// Registers `id` at the address of `value`. A value without a size cannot be registered: all of them may share
-    /// an address.
+    /// Registers `id` at the address of `value`. No other value of the type may stand there: one without a size needs
+    /// something beside it that has one.
     pub fn new<T: ?Sized>(value: &T, id: ObjectId) -> Self {
-        let address = if size_of_val(value) == 0 { 0 } else { std::ptr::from_ref(value).cast::<u8>() as usize };
-        if address != 0 {
-            change(|table| table.insert(address, id.identify(), std::any::type_name::<T>()));
-        }
+        let address = std::ptr::from_ref(value).cast::<u8>() as usize;
+        change(|table| table.insert(address, id.identify(), std::any::type_name::<T>()));
         Resident { address, id }
     }
 
@@ -75,9 +73,7 @@ impl Resident {
 
 impl Drop for Resident {
     fn drop(&mut self) {
-        if self.address != 0 {
-            change(|table| table.remove(self.address));
-        }
+        change(|table| table.remove(self.address));
         crate::model::forget(self.id.identify());
     }
 }

@@ -49,8 +49,13 @@ impl Log {
         let writing = self.arena.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let table = self.layout.arena;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
-        if (used + words.len()) * 8 > table.bytes {
-            self.count(sb::ARENA_LOST, 1);
+        // What labels and relations may take leaves room for the names of sites and kinds that come later.
+        let room = if matches!(entry, Entry::Label | Entry::Relation) { table.bytes / 4 * 3 } else { table.bytes };
+        if (used + words.len()) * 8 > room {
+            if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
+                drop(writing);
+                self.note("There was no room for all labels and relations; a larger budget has more.");
+            }
             return;
         }
         let cells = self.cells();

@@ -85,6 +85,11 @@ impl Log {
         grew || freed
     }
 
+    /// Keeps the collector from folding for as long as it is held: who reads meanwhile reads every call once.
+    pub(crate) fn lease(&'static self) -> impl Drop + use<> {
+        self.collecting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     /// How many blocks should be ready: twice what was taken since the last round, between a few and an eighth of
     /// the ring.
     fn aim(&self, round: &mut Round) {

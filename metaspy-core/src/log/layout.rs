@@ -59,7 +59,8 @@ impl Layout {
         let calibration = table(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let journal = table(journal.min(tables / 4));
         let lanes = table(lanes * sb::lane::WORDS * 8);
-        let arena = table(tables / 16);
+        // A model's labels and relations do not shrink with the budget; the smallest ones must still hold events.
+        let arena = table(if tables < 4 << 20 { tables / 16 } else { tables / 10 });
         let pages = table(tables / 16);
         let tally = table(tally_rows * row::ROW_WORDS * 8);
         // Each chunk costs its summary too; a growing log spends the whole budget on chunks.

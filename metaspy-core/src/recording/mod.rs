@@ -99,6 +99,11 @@ impl Recording {
         self.log.round()
     }
 
+    /// Keeps old events from being folded while they are counted; see [`Log::lease`].
+    pub(crate) fn lease(&self) -> impl Drop + use<> {
+        self.log.lease()
+    }
+
     pub(crate) fn append(&self, draft: log::Draft) {
         self.log.append(draft);
     }

@@ -262,7 +262,11 @@ impl Test {
     /// The test on what events and rows have in common.
     #[inline]
     fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+        let is_others = subject.is_some_and(|subject| subject.kind.0 == OTHERS);
         Some(match self {
+            // The others of a site are not known one by one.
+            Test::Subject(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) if is_others => return None,
+            Test::Text(sites, _) if is_others && !sites.contains(site) => return None,
             Test::Site(sites) => sites.contains(site),
             Test::Subject(subjects) => subject.is_some_and(|subject| subjects.contains(&subject)),
             Test::Key(key) => subject.is_some_and(|subject| subject.key == *key),

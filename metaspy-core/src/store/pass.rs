@@ -64,7 +64,10 @@ pub(crate) struct Cell {
 struct Walk<'a> {
     part: Part,
     memory: Memory,
+    /// Whether events are under the one that is asked about.
     lineage: Option<Lineage>,
+    /// The sites of their roots: another value, so another memory.
+    roots: Option<Lineage>,
     selfs: Option<Selfs<'a>>,
     /// Lent out while it is being added up.
     block: Option<Box<Block>>,
@@ -121,11 +124,11 @@ impl<'a> Job<'a> {
     }
 
     fn walk(&self, selfs: Option<Selfs<'a>>) -> Walk<'a> {
-        let needs_lineage = self.scope.under.is_some() || self.by == By::RootCause;
         Walk {
             part: Part::new(),
             memory: self.matcher.memory(),
-            lineage: needs_lineage.then(|| Lineage::new(self.ring.places())),
+            lineage: self.scope.under.map(|_| Lineage::new(self.ring.places())),
+            roots: (self.by == By::RootCause).then(|| Lineage::new(self.ring.places())),
             selfs,
             block: Some(Block::boxed()),
         }
@@ -249,14 +252,17 @@ impl<'a> Job<'a> {
     }
 
     fn root(&self, walk: &mut Walk<'a>, id: EventId, slot: &Slot) -> Option<u32> {
-        let lineage = walk.lineage.as_mut()?;
-        let root = |_: EventId, slot: &Slot| (slot.cause == 0).then_some(slot.site);
+        let roots = walk.roots.as_mut()?;
+        // Under an event, what it led to directly is where chains begin.
+        let under = self.scope.under.map_or(0, EventId::raw);
+        let begins = |cause: u64| cause == 0 || cause == under;
+        let root = |_: EventId, slot: &Slot| begins(slot.cause).then_some(slot.site);
         let value = match EventId::from_raw(slot.cause) {
-            Some(cause) => lineage.value(self.ring, cause, root),
-            None => slot.site,
+            Some(cause) if !begins(slot.cause) => roots.value(self.ring, cause, root),
+            _ => slot.site,
         };
         // Its effects come soon.
-        lineage.remember(id, value);
+        roots.remember(id, value);
         (value != GONE).then_some(value)
     }
 }
@@ -377,7 +383,8 @@ impl Part {
 fn merged<'a>(walks: impl IntoIterator<Item = Walk<'a>>) -> Part {
     let mut whole = Part::new();
     for walk in walks {
-        let gave_up = walk.memory.is_exhausted() || walk.lineage.as_ref().is_some_and(Lineage::is_exhausted);
+        let gave_up =
+            walk.memory.is_exhausted() || [&walk.lineage, &walk.roots].into_iter().flatten().any(Lineage::is_exhausted);
         let mut part = walk.part;
         part.exact &= !gave_up;
         part.self_exact &= walk.selfs.is_none_or(|selfs| selfs.is_exact());

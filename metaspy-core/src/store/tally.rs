@@ -122,7 +122,8 @@ impl Store {
             let mut tally = self.tally_once(by, scope);
             let settled = ring.fold_state() == before;
             if settled || began.elapsed() > PATIENCE {
-                tally.exact &= settled;
+                // Of a file that was cut, nobody knows what is missing.
+                tally.exact &= settled && self.missing().is_empty();
                 return tally;
             }
         }
@@ -193,7 +194,11 @@ impl Store {
 fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
     let known = EPOCH_MASK as u32;
     let length = epochs.end.saturating_sub(epochs.start);
-    length > known || epoch.wrapping_sub(epochs.start) & known < length
+    if epochs.start == 0 && epochs.end == u32::MAX {
+        return true;
+    }
+    // What lies more than half of all numbers away lies behind.
+    epoch.wrapping_sub(epochs.start) & known < length.min(known / 2)
 }
 
 fn counts_by_site(ring: Ring<'_>, folded: &[u64], levels: Levels) -> Part {

@@ -37,8 +37,8 @@ impl Store {
         for _ in 0..TRIES {
             let before = ring.fold_state();
             totals = self.totals_once();
-            totals.exact &= ring.fold_state() == before;
-            if totals.exact {
+            totals.exact &= ring.fold_state() == before && self.missing().is_empty();
+            if totals.exact || !self.missing().is_empty() {
                 break;
             }
         }
