@@ -133,7 +133,111 @@ fn a_future_goes_where_it_went_before() {
         std::future::ready(1)
     }
     moves(unpin());
+    fn survives_panics<T: std::panic::UnwindSafe>(_: T) {}
+    #[observe(args(n), ret)]
+    async fn unwinds(n: u32) -> u32 {
+        Yield::default().await;
+        n
+    }
+    survives_panics(unwinds(1));
+    goes_anywhere(unwinds(1));
     std::thread::spawn(move || block_on(client.get(false))).join().expect("it does not panic").expect("it parses");
+}
+
+/// Says what happens to it, as its `Debug`.
+struct Word(&'static str);
+
+impl std::fmt::Debug for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+struct Desk;
+
+#[observe]
+impl Desk {
+    #[observe(args(word, twice = 2 * n), ret)]
+    async fn take(&self, word: Word, n: u32) -> Result<Word, std::num::ParseIntError> {
+        Yield::default().await;
+        let _: u32 = if n > 1 { "x" } else { "1" }.parse()?;
+        let _ = word;
+        Ok(Word("done"))
+    }
+    #[observe(args(word), ret, caller)]
+    fn boxed(&self, word: Word) -> Pin<Box<dyn Future<Output = Option<usize>> + Send>> {
+        Box::pin(async move {
+            Yield::default().await;
+            Some(word.0.len())
+        })
+    }
+    #[observe(args(word), ret)]
+    async fn shows_nothing(&self, word: Bomb) -> Bomb {
+        word
+    }
+    #[observe(ret)]
+    async fn listed(&self) -> impl Iterator<Item = u32> + std::fmt::Debug {
+        0..3
+    }
+}
+
+struct Bomb;
+
+impl std::fmt::Debug for Bomb {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("unshowable")
+    }
+}
+
+#[test]
+fn arguments_and_return_values_are_shown_where_somebody_asks() {
+    let seen = watch(methods("Desk::take").details(), "Desk::take", || {
+        assert!(block_on(Desk.take(Word("one"), 1)).is_ok());
+        assert!(block_on(Desk.take(Word("two"), 2)).is_err());
+        // Never polled: no call.
+        drop(Desk.take(Word("three"), 3));
+        assert!(poll(pin!(Desk.take(Word("four"), 4))).is_pending());
+    });
+    assert_eq!(seen.text(), "take succeeded\ntake failed\ntake cancelled\n");
+    assert_eq!(seen.details(0), ["word=one", "twice=2", "=Ok(done)"]);
+    assert_eq!(seen.details(1), ["word=two", "twice=4", "=Err(ParseIntError { kind: InvalidDigit })"]);
+    assert_eq!(seen.details(2), ["word=four", "twice=8"]);
+}
+
+#[test]
+fn a_future_that_is_made_shows_arguments_and_caller_of_its_making() {
+    let line = line!() + 2;
+    let seen = watch(methods("Desk::boxed").details(), "Desk::boxed", || {
+        assert_eq!(block_on(Desk.boxed(Word("one"))), Some(3));
+    });
+    assert_eq!(seen.details(0), ["word=one", &format!("caller={}:{line}:34", file!()), "=Some(3)"]);
+}
+
+#[test]
+fn what_cannot_be_shown_harms_nobody() {
+    let seen = watch(methods("Desk::*").details(), "Desk::*", || {
+        common::quietly(|| {
+            let _ = block_on(Desk.shows_nothing(Bomb));
+        });
+        assert_eq!(block_on(Desk.listed()).count(), 3);
+    });
+    assert_eq!(seen.text(), "shows_nothing returned\nlisted returned\n");
+    assert_eq!(seen.details(0), ["word= (its Debug panicked)", "= (its Debug panicked)"]);
+    assert_eq!(seen.details(1), ["=0..3"]);
+}
+
+#[test]
+fn nothing_is_shown_where_nobody_asks() {
+    #[observe(args(bomb), ret)]
+    async fn unasked(bomb: Bomb) -> Bomb {
+        bomb
+    }
+    // A `Debug` that ran would panic loudly, and be counted.
+    let seen = watch(methods("unasked"), "unasked", || {
+        let _ = block_on(unasked(Bomb));
+    });
+    assert_eq!((seen.text(), seen.details(0)), ("unasked returned\n".into(), vec![]));
+    let _ = block_on(unasked(Bomb));
 }
 
 mod orders {
@@ -175,6 +279,31 @@ mod orders {
         }
         async fn after(&self, n: u32) -> Result<u32, std::num::ParseIntError> {
             self.before(n).await
+        }
+    }
+
+    #[async_trait::async_trait]
+    pub trait Show {
+        async fn show(&self, n: u32) -> Option<u32>;
+    }
+
+    #[observe]
+    #[async_trait::async_trait]
+    impl Show for First {
+        #[observe(args(n), ret)]
+        async fn show(&self, n: u32) -> Option<u32> {
+            super::Yield::default().await;
+            Some(n)
+        }
+    }
+
+    #[async_trait::async_trait]
+    #[observe(caller)]
+    impl Show for Second {
+        #[observe(args(n), ret)]
+        async fn show(&self, n: u32) -> Option<u32> {
+            super::Yield::default().await;
+            Some(n)
         }
     }
 
@@ -223,4 +352,20 @@ fn other_attributes_may_stand_on_either_side() {
         },
         "outside succeeded\ninside succeeded\noutside_sync failed\ninside_sync succeeded\n",
     );
+}
+
+#[test]
+fn a_trait_made_async_shows_arguments_and_return_values_too() {
+    use orders::{First, Second, Show};
+    for (selector, seen) in ["First::Show::show", "Second::Show::show"].map(|selector| {
+        let calls = methods(selector).details();
+        let seen = watch(calls, selector, || match selector {
+            "First::Show::show" => assert_eq!(block_on(First.show(1)), Some(1)),
+            _ => assert_eq!(block_on(Second.show(1)), Some(1)),
+        });
+        (selector, seen)
+    }) {
+        let shown: Vec<String> = seen.details(0).into_iter().filter(|detail| !detail.starts_with("caller")).collect();
+        assert_eq!(shown, ["n=1", "=Some(1)"], "{selector}");
+    }
 }

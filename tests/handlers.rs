@@ -3,7 +3,10 @@
 
 mod common;
 
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 
 use metaspy::prelude::*;
 
@@ -26,11 +29,20 @@ impl Scene {
     fn measure(&self) -> u32 {
         self.0
     }
+    fn shown(&self) -> u32 {
+        self.0
+    }
     fn touched(&self) -> u32 {
         self.0
     }
     fn made() -> Self {
         Scene(1)
+    }
+    #[observe(args(n))]
+    async fn waits(&self, n: u32) -> Option<u32> {
+        let mut first = true;
+        std::future::poll_fn(|_| if std::mem::take(&mut first) { Poll::Pending } else { Poll::Ready(()) }).await;
+        (n > 0).then_some(n)
     }
     async fn later(&self) -> u32 {
         self.0
@@ -67,6 +79,56 @@ fn handlers_see_the_receiver_the_arguments_and_the_outcome() {
     drop(profiler);
     assert!(Scene(8).layout(1).is_ok());
     assert_eq!(said.all(), ["scene 8 deep 4", "second", "Some(Failed)"]);
+}
+
+#[test]
+fn handlers_run_around_async_calls_once_each() {
+    let said = Said::default();
+    let (before, after) = (said.clone(), said.clone());
+    let profiler = Profiler::new("async handlers")
+        .observe(
+            methods(site!(Scene::waits))
+                .before(move |call| before.say(format!("before {}", call.argument("n").unwrap_or("?"))))
+                .after(move |call| {
+                    after.say(format!("after {} {:?}", call.argument("n").unwrap_or("?"), call.outcome));
+                }),
+        )
+        .install()
+        .expect("installed");
+    let scene = Scene(1);
+    assert_eq!(finished(scene.waits(1)), Some(1));
+    assert_eq!(finished(scene.waits(0)), None);
+    let mut moved = Box::pin(scene.waits(2));
+    assert!(polled(moved.as_mut()).is_pending());
+    // A call may end on another thread than it began on.
+    std::thread::scope(|scope| drop(scope.spawn(move || drop(moved))));
+    drop(scene.waits(3));
+    drop(profiler);
+    assert_eq!(finished(scene.waits(4)), Some(4));
+    assert_eq!(
+        said.all(),
+        [
+            "before 1",
+            "after 1 Some(Succeeded)",
+            "before 0",
+            "after 0 Some(Failed)",
+            "before 2",
+            "after 2 Some(Cancelled)"
+        ]
+    );
+}
+
+fn polled<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
+    future.poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn finished<F: Future>(future: F) -> F::Output {
+    let mut future = std::pin::pin!(future);
+    loop {
+        if let Poll::Ready(value) = polled(future.as_mut()) {
+            return value;
+        }
+    }
 }
 
 #[test]
@@ -108,6 +170,26 @@ fn only_the_chosen_objects_are_observed() {
     let (chosen, grouped) = (chosen.uninstall(), grouped.uninstall());
     assert_eq!((chosen.counts().total(), grouped.counts().total()), (3, 10));
     assert_eq!((chosen.count_of(&scenes[0]), grouped.count_of(&scenes[0])), (1, 0));
+}
+
+#[test]
+fn members_of_a_group_come_and_go() {
+    let scenes: Vec<Spied<Scene>> = (0..4).map(|n| Spied::new(Scene(n))).collect();
+    let visible = Arc::new(Mutex::new(vec![scenes[0].identify()]));
+    let asked = visible.clone();
+    let group = Group::new(move |subject| asked.lock().expect("nobody panics here").contains(&subject));
+    let profiler =
+        Profiler::new("visible").observe(in_group(&group, site!(Scene::shown))).install().expect("installed");
+    let show = || scenes.iter().for_each(|scene| assert_eq!(scene.shown(), scene.0));
+    show();
+    *visible.lock().expect("nobody panics here") = vec![scenes[1].identify(), scenes[2].identify()];
+    show();
+    group.reconsider(scenes[1].identify());
+    show();
+    group.refresh();
+    show();
+    let profile = profiler.uninstall();
+    assert_eq!([0, 1, 2, 3].map(|n| profile.count_of(&scenes[n])), [3, 2, 1, 0]);
 }
 
 #[test]

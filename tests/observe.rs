@@ -294,6 +294,40 @@ fn arguments_and_return_values_are_shown_where_somebody_asks() {
 }
 
 #[test]
+fn an_opaque_value_in_a_result_tells_how_the_call_went() {
+    struct Opaque;
+    #[observe]
+    impl Opaque {
+        fn counts(&self, to: u32) -> Result<impl Iterator<Item = u32> + '_, String> {
+            if to == 0 {
+                return Err("nothing to count".into());
+            }
+            let to: u32 = if to > 9 { "many" } else { "3" }.parse().map_err(|_| String::from("too many"))?;
+            Ok((0..to).map(move |n| n + size_of_val(self) as u32))
+        }
+        #[observe(ret)]
+        fn shows(&self) -> impl Iterator<Item = u32> + std::fmt::Debug {
+            0..3
+        }
+        fn doubles(&self) -> impl Fn(&str) -> usize {
+            // Only the signature tells the closure what it takes.
+            |text| 2 * text.len()
+        }
+        fn halves(&self) -> Option<impl Fn(&str) -> usize> {
+            Some(|text: &str| text.len() / 2)
+        }
+    }
+    let seen = watch(methods("Opaque::*").details(), "Opaque::*", || {
+        assert_eq!(Opaque.counts(3).map(Iterator::count), Ok(3));
+        let _ = (Opaque.counts(0).map(Iterator::count), Opaque.counts(10).map(Iterator::count));
+        let _ = (Opaque.shows(), Opaque.doubles()("ab"), Opaque.halves().map(|half| half("ab")));
+    });
+    let text = "counts succeeded\ncounts failed\ncounts failed\nshows returned\ndoubles returned\nhalves succeeded\n";
+    assert_eq!(seen.text(), text);
+    assert_eq!(seen.details(3), ["=0..3"]);
+}
+
+#[test]
 fn an_argument_whose_debug_panics_harms_nobody() {
     struct Bad;
     impl std::fmt::Debug for Bad {

@@ -18,7 +18,7 @@ mod watched;
 
 pub use calls::Calls;
 pub use methods::{ReceiverSite, methods, on};
-pub use objects::{group, objects};
+pub use objects::{group, in_group, objects};
 pub use site_ref::{NamedSite, SiteRef};
 pub use sites::Sites;
 pub use spied::Spied;

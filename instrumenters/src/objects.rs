@@ -19,7 +19,23 @@ where
 }
 
 /// Observes calls on the objects for which `belongs` says yes. It is asked once for each subject, when that is first
-/// met: `group(|subject| visible.contains(&subject), site!(Scene::measure))`.
+/// met: `group(|subject| visible.contains(&subject), site!(Scene::measure))`. Where members come and go, see
+/// [`in_group`].
 pub fn group(belongs: impl Fn(Subject) -> bool + Send + Sync + 'static, sites: impl Into<Sites>) -> Calls {
-    Calls::new(sites.into(), Subjects::Group(Group::new(belongs)))
+    in_group(&Group::new(belongs), sites)
+}
+
+/// Observes calls on the objects of a group, which can be told that its members may have changed:
+///
+/// ```
+/// # use metaspy_instrumenters::in_group;
+/// # use metaspy_core::arm::Group;
+/// # let visible = |_| true;
+/// let group = Group::new(visible);
+/// let calls = in_group(&group, "Scene::measure");
+/// // … later, when the user has scrolled:
+/// group.refresh();
+/// ```
+pub fn in_group(group: &Group, sites: impl Into<Sites>) -> Calls {
+    Calls::new(sites.into(), Subjects::Group(group.clone()))
 }

@@ -156,7 +156,7 @@ impl Session {
             let Some(subject) = subject else { return everybody.contains(&site) };
             everybody.contains(&site)
                 || chosen.get(&site).is_some_and(|chosen| chosen.contains(&subject))
-                || groups.get(&site).is_some_and(|groups| groups.iter().any(|group| group.has(subject)))
+                || groups.get(&site).is_some_and(|groups| groups.iter().any(|group| group.had(subject)))
         })
     }
 

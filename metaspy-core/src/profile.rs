@@ -146,13 +146,14 @@ impl Rows<'_> {
 
     fn line(&self, f: &mut fmt::Formatter<'_>, row: &TallyRow, width: usize) -> fmt::Result {
         let Measure { count, timed, total_ticks, max_ticks, .. } = row.measure;
+        let at_least = if row.measure.is_partly_timed() { "≥" } else { "" };
         let sign = if self.exact { ' ' } else { '≥' };
         write!(f, "{:<width$}  {sign}{count:>10}", self.name(row))?;
         if timed == 0 {
             return writeln!(f, "           –           –");
         }
-        let ms = |ticks| self.profile.store.span_ns(ticks) as f64 / 1e6;
-        writeln!(f, "  {:>8.3} ms {:>8.3} ms", ms(total_ticks), ms(max_ticks))
+        let ms = |ticks| format!("{at_least}{:.3} ms", self.profile.store.span_ns(ticks) as f64 / 1e6);
+        writeln!(f, "  {:>11} {:>11}", ms(total_ticks), ms(max_ticks))
     }
 }
 

@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::arm::{Arming, Mode};
+use crate::arm::{self, Arming, Mode};
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
-use crate::log::{self, Draft};
+use crate::log::Draft;
 use crate::profile::Profile;
 use crate::recording::Recording;
 use crate::site::{Site, SiteDef, SiteKind};
@@ -76,7 +76,7 @@ impl Profiler {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
-        let first = log::next_epoch(&format!("{} is installed", self.view.name));
+        let first = arm::next_epoch(&format!("{} is installed", self.view.name));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
         for instrumenter in &mut self.instrumenters {
             match instrumenter.install(&mut session) {
@@ -101,7 +101,7 @@ impl Profiler {
     pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
         let mut installed = hook::meta(|| self.install_in(Session::of_events))?;
         let site = block_site();
-        hook::meta(|| crate::arm::arms().arm(installed.session.profiler(), site, Arming::all(Mode::Full)));
+        hook::meta(|| arm::arms().arm(installed.session.profiler(), site, Arming::all(Mode::Full)));
         let call = hook::enter(site, Subject::NONE);
         let root = call.event();
         let value = block();
@@ -156,7 +156,7 @@ impl Installed {
     fn end(&mut self) -> Profile {
         hook::meta(|| {
             self.take_out();
-            let next = log::next_epoch(&format!("{} is uninstalled", self.view.name));
+            let next = arm::next_epoch(&format!("{} is uninstalled", self.view.name));
             Profile::new(self.view.clone(), self.recording, self.scope(self.first..next))
         })
     }
@@ -178,7 +178,7 @@ impl Drop for Installed {
         if !self.ended {
             hook::meta(|| {
                 self.take_out();
-                log::next_epoch(&format!("{} is uninstalled", self.view.name));
+                arm::next_epoch(&format!("{} is uninstalled", self.view.name));
             });
         }
     }

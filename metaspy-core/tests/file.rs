@@ -137,6 +137,20 @@ fn case() {
                 }
             }
         }
+        "small budget" => {
+            let recording = Recording::file(&path).budget(1_000).start().unwrap();
+            println!("NOTES {:?}", recording.store().notes());
+        }
+        #[cfg(unix)]
+        "many labels" => {
+            let recording = Recording::file(&path).start().unwrap();
+            let blocks = |path: &Path| std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512;
+            let at_once = blocks(&path);
+            assert!(at_once < 48 << 20, "{at_once} bytes");
+            (0..50_000).for_each(|key| metaspy_core::model::label(node(key), "a label of some length ".repeat(4)));
+            assert!(blocks(&path) > at_once + (4 << 20));
+            recording.close();
+        }
         "full disk" => {
             let recording = Recording::file(&path).budget(64 << 20).start().unwrap();
             let _installed = observe();
@@ -167,6 +181,64 @@ fn a_closed_recording_is_read_back() {
     assert_eq!(subjects(&store), (0..1_000).collect::<Vec<_>>());
     assert!(store.program().name.starts_with("file"));
     assert!(store.verify().is_sound());
+}
+
+/// The bytes of a recording of 1,000 events, and where its blocks begin.
+fn closed(name: &str) -> (PathBuf, Vec<u8>, usize) {
+    let path = scratch(name);
+    finish(child("closed", &path));
+    let bytes = std::fs::read(&path).unwrap();
+    let at = metaspy_core::format::superblock::CHUNKS * 8;
+    let blocks = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap()) as usize;
+    (path, bytes, blocks)
+}
+
+#[test]
+fn what_became_zeros_in_a_closed_recording_is_missed_and_named() {
+    let (path, bytes, blocks) = closed("zeros.spy");
+    // Of eight blocks: two in the middle, the last one, and the events at the end of the last one.
+    for (from, to, words) in [
+        (3 * 4096, 5 * 4096, "closed with 8 blocks, and 6 are there: blocks 3 to 4 are empty"),
+        (7 * 4096, 8 * 4096, "closed with 8 blocks, and 7 are there: block 7 is empty"),
+        (7 * 4096 + 100 * 32, 8 * 4096, "closed with 1000 events, and 988 are there"),
+    ] {
+        let mut zeroed = bytes.clone();
+        zeroed[blocks + from..blocks + to].fill(0);
+        std::fs::write(&path, &zeroed).unwrap();
+        let found = Store::open(&path).unwrap().verify();
+        assert!(found.damaged.iter().any(|text| text.contains(words)), "{words}: {found:?}");
+    }
+}
+
+#[test]
+fn a_file_that_was_cut_behind_its_last_block_lacks_nothing_and_says_how_much_was_cut() {
+    let (path, bytes, blocks) = closed("cut.spy");
+    assert_eq!(Store::open(&path).unwrap().verify().unused_cut, 0);
+    std::fs::write(&path, &bytes[..blocks + 8 * 4096 + 100]).unwrap();
+    let found = Store::open(&path).unwrap().verify();
+    assert!(found.is_sound(), "{found:?}");
+    assert_eq!(found.unused_cut as usize, bytes.len() - blocks - 8 * 4096 - 96);
+    // Within the last block.
+    std::fs::write(&path, &bytes[..blocks + 8 * 4096 - 64]).unwrap();
+    let found = Store::open(&path).unwrap().verify();
+    assert!(!found.is_sound() && found.missing[0].contains("1 of 8 blocks"), "{found:?}");
+    assert!(found.missing[0].contains(" 64 bytes"), "{found:?}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_file_has_little_room_for_labels_at_first_and_more_when_it_is_needed() {
+    let path = scratch("labels.spy");
+    finish(child("many labels", &path));
+    let store = Store::open(&path).unwrap();
+    assert_eq!((store.labelled().count(), store.verify().is_sound()), (50_000, true));
+}
+
+#[test]
+fn a_budget_that_cannot_be_had_is_said() {
+    let output = finish(child("small budget", &scratch("small.spy")));
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("1000 bytes was asked for; the smallest there is, 1 MiB"), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! With the feature `record`: hooks, recordings, profilers and instrumenters.
 
-pub use metaspy_core::arm::Mode;
+pub use metaspy_core::arm::{Group, Mode};
 pub use metaspy_core::{
     Event, EventId, Hooks, Identify, InstallError, Installed, Instrumenter, Key, Kind, KindId, LaneId, ObjectId,
     Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef, SiteId, SiteKind, Store, Subject,
@@ -10,15 +10,16 @@ pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store,
 };
 pub use metaspy_instrumenters::{
-    Calls, NamedSite, ReceiverSite, SiteRef, Sites, Spied, Watched, group, methods, objects, on,
+    Calls, NamedSite, ReceiverSite, SiteRef, Sites, Spied, Watched, group, in_group, methods, objects, on,
 };
 
 /// The site of an observed function, checked by the compiler: `site!(Scene::measure)`, `site!(layout::compute)`,
 /// `site!(<Scene as Layout>::measure)`.
 ///
-/// Of a function that is not observed the compiler says that its site, `__metaspy_site_…`, does not exist. Write a
-/// free function with its module: what a `use` brings in is the function without its site. A type with parameters
-/// needs them, as in `site!(Grid::<u32>::cell)`, which names the one site of all `Grid<_>`.
+/// Of a function that is not observed the compiler says that its site, `__metaspy_site_…`, does not exist. It says so
+/// too of a function that a `use` brought in, as that brings in the function without its site: write it with its
+/// module, `site!(layout::compute)`. A type with parameters needs them, as in `site!(Grid::<u32>::cell)`, which names
+/// the one site of all `Grid<_>`.
 #[macro_export]
 macro_rules! site {
     ($($path:tt)+) => {
@@ -29,7 +30,7 @@ macro_rules! site {
 /// What `#[observe]` writes into functions. It may change in any version.
 #[doc(hidden)]
 pub mod __private {
-    pub use metaspy_core::hook::AsyncCall;
+    pub use metaspy_core::hook::{AsyncCall, Shown, show};
     pub use metaspy_core::site::{SITES, linkme};
     pub use metaspy_core::{Identify, Outcome, Site, SiteDef, SiteKind, Subject};
     pub use metaspy_instrumenters::SiteRef;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use metaspy_core::recording::BUDGETS;
+
 use crate::text::{parse_number, parse_size};
 
 /// Profiles a domain, not a call stack: which object, which event, and what caused it.
@@ -46,11 +48,12 @@ pub enum Command {
     },
     /// Opens the crawler on recordings
     #[command(
-        after_help = "Example:\n  metaspy open run.spy\n\nSeveral files are open side by side; `w` turns to the next."
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n\nSeveral are open side by side; `w` \
+        turns to the next."
     )]
     Open {
-        /// The recordings
-        #[arg(required = true, value_name = "FILE")]
+        /// Files, or the names or the processes of live recordings
+        #[arg(required = true, value_name = "FILE|NAME")]
         files: Vec<PathBuf>,
     },
     /// Removes the live recordings of processes that ended
@@ -64,7 +67,8 @@ pub enum Command {
     /// Reads a recording whole and says what is in it, what is damaged and what is missing
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {
-        /// The recording
+        /// A file, or the name or the process of a live recording
+        #[arg(value_name = "FILE|NAME")]
         file: PathBuf,
         /// For programs
         #[arg(long)]
@@ -103,8 +107,9 @@ pub struct Limits {
     /// What happens when the budget is spent
     #[arg(long, value_enum, requires = "record", default_value = "newest")]
     pub policy: Policy,
-    /// How much the recording may take: 256MiB, 1GiB
-    #[arg(long, value_name = "SIZE", requires = "record", value_parser = parse_size)]
+    /// How much the recording may take: 1MiB to 1TiB [default: 256MiB; 64GiB with --policy grow]. A file takes an
+    /// eighth of it at once, at most 40 MB and with --policy grow 60 MB, for tables that must never lack room
+    #[arg(long, value_name = "SIZE", requires = "record", value_parser = parse_budget)]
     pub budget: Option<u64>,
 }
 
@@ -113,9 +118,9 @@ pub struct Limits {
 pub enum Policy {
     /// The oldest events are folded into the tallies
     Newest,
-    /// No more events are stored; calls are still counted
+    /// No more events are stored; calls are still counted, and the recording says so
     Oldest,
-    /// The file grows
+    /// The file grows as far as the budget goes; then as with `oldest`
     Grow,
 }
 
@@ -160,6 +165,14 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
         _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+fn parse_budget(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    match BUDGETS.contains(&bytes) {
+        true => Ok(bytes),
+        false => Err(format!("a recording takes 1MiB to 1TiB, and this is {bytes} bytes")),
     }
 }
 

@@ -38,6 +38,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Open { files } => {
             drop(out);
             // A file that cannot be opened is said first, terminal or not.
+            let files = files.iter().map(|file| live::path_of(file)).collect::<Result<Vec<_>>>()?;
             for file in &files {
                 live::open(file)?;
             }
@@ -99,13 +100,15 @@ fn list(json: bool, out: &mut impl Write) -> Result<Ended> {
         writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo")?;
     } else {
         let columns = all.iter().map(|it| width(&clean(&it.name))).max().unwrap_or(4).clamp(4, 40);
-        writeln!(out, "{:>8}  {}  state      size  last written", "process", fit("name", columns))?;
+        writeln!(out, "{:>8}  {}  state      size  last written  file", "process", fit("name", columns))?;
         for it in &all {
             let state = if it.alive { "running" } else { "ended" };
             let (name, size) = (fit(&clean(&it.name), columns), format!("{}B", short(it.bytes)));
-            writeln!(out, "{:>8}  {name}  {state:<7}  {}  {}", it.pid, pad_left(&size, 8), ago(it))?;
+            let (size, ago, path) = (pad_left(&size, 8), ago(it), it.path.display().to_string());
+            writeln!(out, "{:>8}  {name}  {state:<7}  {size}  {ago:<12}  {}", it.pid, clean(&path))?;
         }
-        writeln!(out, "\nmetaspy attach PID opens one; metaspy clean removes those that ended.")?;
+        writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
+        writeln!(out, "metaspy clean removes those that ended.")?;
     }
     out.flush()?;
     Ok(Ended::Fine)

@@ -47,13 +47,18 @@ pub fn open(path: &Path) -> Result<Store> {
 
 /// Opens a file, or else the live recording with this name or of this process.
 pub fn open_named(source: &Path) -> Result<Store> {
+    open(&path_of(source)?)
+}
+
+/// The path of a file, or else of the live recording with this name or of this process.
+pub fn path_of(source: &Path) -> Result<PathBuf> {
     if source.exists() || source.components().count() > 1 {
-        return open(source);
+        return Ok(source.to_owned());
     }
     let name = source.to_string_lossy();
     let found = list().into_iter().find(|listed| *listed.name == *name || listed.pid.to_string() == *name);
     match found {
-        Some(listed) => open(&listed.path),
+        Some(listed) => Ok(listed.path),
         None => Err(say(format!(
             "there is no file {name}, and no live recording of that name; `metaspy list` shows those there are"
         ))),

@@ -13,7 +13,7 @@ use crate::text::{clean, grouped};
 
 /// Verifies a file.
 pub fn run(file: &Path, json: bool, out: &mut impl Write) -> Result<Ended> {
-    let store = live::open(file)?;
+    let store = live::open_named(file)?;
     let found = store.verify();
     if json {
         serde_json::to_writer_pretty(&mut *out, &found).map_err(std::io::Error::from)?;
@@ -56,6 +56,13 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<
     }
     for text in &found.missing {
         writeln!(out, "missing: {}", clean(text))?;
+    }
+    for note in &found.notes {
+        writeln!(out, "note: {}", clean(note))?;
+    }
+    if found.unused_cut > 0 {
+        let bytes = grouped(found.unused_cut);
+        writeln!(out, "the file was cut by {bytes} bytes behind its last block: no event stood there")?;
     }
     writeln!(out, "{}", if found.is_sound() { "sound" } else { "NOT SOUND: what could be read was read" })?;
     Ok(())

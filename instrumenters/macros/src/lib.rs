@@ -35,7 +35,7 @@ use proc_macro::TokenStream;
 /// | `name = "…"` | all | what the item is called: the type of an `impl`, the last segment of a method |
 /// | `args(a, b = expression)` | functions | arguments to show, by name; they must be `Debug` |
 /// | `ret` | all | the return value is shown too; it must be `Debug` |
-/// | `caller` | all | the place in the code that called is shown, as an argument named `caller` |
+/// | `caller` | all | the place in the code that called is shown, as an argument named `caller`; not on an `async fn` |
 /// | `proxy`, `proxy = path` | traits | makes a proxy, `Spied` and the trait's name, instead of observing default methods |
 /// | `crate = path` | all | where `metaspy` is, if not at `::metaspy` |
 ///
@@ -43,8 +43,19 @@ use proc_macro::TokenStream;
 /// A function without a receiver is about nobody.
 ///
 /// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or named like one; an early
-/// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*. A call of an
-/// async function is one event, from its first poll to its end or, *cancelled*, to its drop.
+/// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*.
+///
+/// A call of an async function is one event, from its first poll to its end or, *cancelled*, to its drop; so is that of
+/// a function whose last expression is an `async` block, bare or in `Box::pin`. What `args` shows of an `async fn` is
+/// looked at when it is first polled, before its body begins; of a function that makes a future, when it is called.
+/// Who called is known of the latter only: the compiler tells no `async fn`. A typed handler is given no receiver of an
+/// async call, which may be borrowed from wherever the future is polled.
+///
+/// `args` and `ret` cost nothing unless somebody asks for details: values are shown by their `Debug` then, cut at 256
+/// bytes, and one whose `Debug` panics says so and harms nobody.
+///
+/// A proxy forwards `self`, `&self`, `&mut self`, `self: Box<Self>` and functions without a receiver. A method that it
+/// cannot forward is an error; with a default body and `#[observe(skip)]`, the proxy runs that body.
 ///
 /// A `const fn`, a function with a foreign ABI and a method that a macro makes cannot be observed. In an `impl` such
 /// a method is listed as skipped, with the reason; the attribute directly on one is an error.

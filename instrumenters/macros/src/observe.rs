@@ -82,7 +82,7 @@ pub fn judge(outer: &Options, attrs: &mut Vec<Attribute>, sig: &Signature) -> Re
     match unobservable::reason(sig, attrs) {
         Some(reason) if asked_for => Err(unobservable_error(sig, reason)),
         Some(reason) => Ok(Verdict::Skip(reason)),
-        None => Ok(Verdict::Observe(Box::new(own.within(outer, sig.receiver().is_some())))),
+        None => Ok(Verdict::Observe(Box::new(own.within(outer, sig)))),
     }
 }
 

@@ -4,7 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Error, Expr, Ident, LitStr, Meta, Path, Result, Token, parenthesized, parse_quote};
+use syn::{
+    Attribute, Error, Expr, Ident, LitStr, Meta, Path, Result, ReturnType, Signature, Token, Type, parenthesized,
+    parse_quote,
+};
 
 /// The options of one attribute.
 #[derive(Default)]
@@ -76,12 +79,12 @@ impl Options {
     }
 
     /// The options of a method, with those of the `impl` or trait around it where it does not say otherwise.
-    pub fn within(mut self, outer: &Options, has_receiver: bool) -> Options {
-        if self.subject.is_none() && has_receiver {
+    pub fn within(mut self, outer: &Options, sig: &Signature) -> Options {
+        if self.subject.is_none() && sig.receiver().is_some() {
             self.subject = outer.subject.clone();
         }
-        self.ret = self.ret.or(outer.ret);
-        self.caller = self.caller.or(outer.caller);
+        self.ret = self.ret.or(outer.ret.filter(|_| !never_returns(sig)));
+        self.caller = self.caller.or(outer.caller.filter(|_| sig.asyncness.is_none()));
         self.krate = self.krate.or_else(|| outer.krate.clone());
         self
     }
@@ -173,6 +176,10 @@ impl Parse for Argument {
         let value = if input.peek(Token![=]) { value(input)? } else { parse_quote!(#name) };
         Ok(Argument { name, value })
     }
+}
+
+fn never_returns(sig: &Signature) -> bool {
+    matches!(&sig.output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)))
 }
 
 fn value<T: Parse>(input: ParseStream) -> Result<T> {

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::arm::{Arming, Config, Mode, Plan, Wishes};
+use crate::arm::{Arming, Config, EVERYBODY, Mode, Plan, Wishes};
+use crate::format::row::Who;
 use crate::log;
 use crate::select::Selector;
-use crate::site::{self, Site, SiteId};
+use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler wants of each site, and selectors for sites that are yet to come.
 #[derive(Default)]
@@ -34,6 +35,22 @@ static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: 
 /// The standing orders of the process.
 pub(crate) fn arms() -> MutexGuard<'static, Arms> {
     ARMS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// Begins a new epoch; see [`log::next_epoch`].
+pub(crate) fn next_epoch(why: &str) -> u32 {
+    let epoch = log::next_epoch(why);
+    renew();
+    epoch
+}
+
+/// Tells the sites of a new epoch.
+pub(crate) fn renew() {
+    arms().renew();
+}
+
+fn tally_word(id: SiteId) -> u64 {
+    Who { site: id.0, kind: 0, epoch: log::epoch(), meta: false, lost: false }.pack()
 }
 
 impl Arms {
@@ -81,6 +98,15 @@ impl Arms {
         self.orders.retain(|_, orders| !orders.is_empty());
     }
 
+    /// Sites that only count go on in rows of the newest epoch.
+    fn renew(&mut self) {
+        for SiteEntry { id, site } in site::entries() {
+            if self.orders.contains_key(&id) && site.tally.load(Ordering::Relaxed) != 0 {
+                site.tally.store(tally_word(id), Ordering::Release);
+            }
+        }
+    }
+
     /// Stores what the orders for a site add up to.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
@@ -95,6 +121,8 @@ impl Arms {
         let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
         let (word, needed) = (plan.arm_word(), plan.is_needed());
         let config = Config::new(id.0, &plan, sample);
+        let counts = word == EVERYBODY && config.is_tally();
+        site.tally.store(if counts { tally_word(id) } else { 0 }, Ordering::Release);
         if word == 0 {
             site.arm.store(0, Ordering::Release);
             site.config.store(config.0, Ordering::Release);

@@ -8,7 +8,7 @@ mod arms;
 mod group;
 mod plan;
 
-pub(crate) use arms::arms;
+pub(crate) use arms::{arms, next_epoch, renew};
 pub use group::Group;
 pub use plan::Plan;
 pub(crate) use plan::Wishes;
@@ -51,7 +51,7 @@ pub enum Subjects {
     All,
     /// These.
     Only(Vec<Subject>),
-    /// Those for which the predicate says yes; it is asked once per subject, when the subject is first met.
+    /// Those for which the predicate says yes; it is asked once per subject, until it is to be asked again.
     Group(Group),
 }
 

@@ -79,8 +79,13 @@ impl Who {
 /// bits are zero, spread as well.
 #[inline(always)]
 pub const fn first(key: u64, who: u64, bits: u32) -> usize {
-    let product = (key ^ who.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (product >> (64 - bits)) as usize
+    (product(key, who) >> (64 - bits)) as usize
+}
+
+/// The product whose high bits are the index of the first row.
+#[inline(always)]
+pub const fn product(key: u64, who: u64) -> u64 {
+    (key ^ who.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
 /// What an outcome adds to the words [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`].

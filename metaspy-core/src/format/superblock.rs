@@ -9,7 +9,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout: a reader refuses a newer major one, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version: additions that an older reader may pass over.
-pub const MINOR: u32 = 0;
+pub const MINOR: u32 = 1;
 
 /// [`MAGIC_WORD`]. Stored last when a recording is made.
 pub const MAGIC: usize = 0;
@@ -99,6 +99,13 @@ pub const MOVED: usize = 80;
 pub const LATE_ENDS: usize = 81;
 /// Subjects that share the row of the others of their site: calls in such rows.
 pub const OTHERS: usize = 82;
+/// What a recording in a file held when it was closed: blocks, events in them, and calls in the pages of the lanes. A
+/// reader finds at least these; 0 = it was not closed, or by version 1.0.
+pub const SEALED_BLOCKS: usize = 83;
+/// Events in the window when the recording was closed.
+pub const SEALED_EVENTS: usize = 84;
+/// Calls in the pages of the lanes when the recording was closed.
+pub const SEALED_COUNTED: usize = 85;
 
 /// The process records.
 pub const STATE_LIVE: u64 = 1;

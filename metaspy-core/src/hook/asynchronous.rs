@@ -1,6 +1,6 @@
 //! An async call: one event from its first poll to its completion or drop, on whatever threads it is polled.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
@@ -8,13 +8,24 @@ use crate::arm::Config;
 use crate::clock;
 use crate::event::Outcome;
 use crate::format::slot::Mark;
+use crate::hook::call::plan;
+use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
 use crate::log::{self, Begun, Current};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// One async call. It holds numbers only, so no future loses `Send`, `Sync` or `Unpin` by it. Dropped before it is
-/// done, the call was cancelled.
+/// Shows the arguments of an async call at a site that is armed, if somebody asked for them.
+#[cold]
+pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
+    let config = Config(site.config.load(Relaxed));
+    let asked_for = config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject));
+    // What a handler or a `Debug` calls is not looked into in turn: it would never end.
+    if asked_for && log::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
+}
+
+/// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it. Dropped
+/// before it is done, the call was cancelled.
 pub struct AsyncCall {
     site: &'static Site,
     subject: Subject,
@@ -22,6 +33,8 @@ pub struct AsyncCall {
     polls: u64,
     busy: u64,
     started: bool,
+    /// Its arguments, until it begins.
+    shown: Shown,
     /// What handlers were told of the call, for those that run after it.
     open: Option<Box<Open>>,
 }
@@ -29,16 +42,23 @@ pub struct AsyncCall {
 impl AsyncCall {
     /// A call that has not been polled.
     pub const fn new(site: &'static Site) -> Self {
-        AsyncCall { site, subject: Subject::NONE, begun: Begun::NOTHING, polls: 0, busy: 0, started: false, open: None }
+        AsyncCall::showing(site, Shown::NOTHING)
     }
 
-    /// One poll of the call: the event is the current one meanwhile, and not in between.
+    /// A call that has not been polled, whose arguments were shown before its future took them.
+    pub const fn showing(site: &'static Site, shown: Shown) -> Self {
+        let (subject, begun) = (Subject::NONE, Begun::NOTHING);
+        AsyncCall { site, subject, begun, polls: 0, busy: 0, started: false, shown, open: None }
+    }
+
+    /// One poll of the call: the event is the current one meanwhile, and not in between. When it is done, `outcome` is
+    /// given what it returned, and may show that.
     #[inline]
     pub fn poll<R>(
         &mut self,
         subject: impl FnOnce() -> Subject,
         poll: impl FnOnce() -> Poll<R>,
-        outcome: impl FnOnce(&R) -> Outcome,
+        outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
     ) -> Poll<R> {
         if !self.started {
             self.started = true;
@@ -54,7 +74,8 @@ impl AsyncCall {
 
     #[cold]
     fn begin(&mut self, subject: Subject) {
-        let call = super::enter(self.site, subject);
+        let shown = std::mem::take(&mut self.shown);
+        let call = super::enter_with(self.site, subject, |reify| reify.shown(&shown));
         self.subject = subject;
         self.begun = call.into_begun();
         self.open = handler::take(self.begun.id).map(Box::new);
@@ -64,7 +85,11 @@ impl AsyncCall {
         }
     }
 
-    fn observed<R>(&mut self, poll: impl FnOnce() -> Poll<R>, outcome: impl FnOnce(&R) -> Outcome) -> Poll<R> {
+    fn observed<R>(
+        &mut self,
+        poll: impl FnOnce() -> Poll<R>,
+        outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
+    ) -> Poll<R> {
         let has_event = self.begun.id < log::LOST;
         let current = has_event.then(|| Current::enter(self.begun.id));
         let from = clock::now();
@@ -75,7 +100,9 @@ impl AsyncCall {
         match answer {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(value)) => {
-                self.end(outcome(&value));
+                let mut returned = Returned::of(self.open.as_deref_mut());
+                let outcome = outcome(&value, &mut returned);
+                self.end(outcome);
                 Poll::Ready(value)
             }
             Err(panic) => {
@@ -92,12 +119,14 @@ impl AsyncCall {
         }
         let site = Config(self.site.config.load(Relaxed)).site();
         if begun.id >= log::LOST {
-            return log::end(&begun, site, self.subject.key, outcome, false);
+            log::end(&begun, site, self.subject.key, outcome, false);
+        } else {
+            let mut marked = log::mark(Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
+            marked |= self.open.as_mut().is_some_and(|open| open.write_return());
+            // The event is not this thread's current one any more: it is entered once more to be left in good order.
+            let before = log::swap_current(begun.id);
+            log::end(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);
         }
-        let marked = log::mark(Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
-        // The event is not this thread's current one any more: it is entered once more to be left in good order.
-        let before = log::swap_current(begun.id);
-        log::end(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);
         }
@@ -113,7 +142,11 @@ impl Drop for AsyncCall {
     }
 }
 
+// What runs after a panic reads text and calls handlers, each of which catches its own panics.
+impl UnwindSafe for AsyncCall {}
+impl RefUnwindSafe for AsyncCall {}
+
 const _: () = {
-    const fn stays_everywhere<T: Send + Sync + Unpin>() {}
+    const fn stays_everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
     stays_everywhere::<AsyncCall>();
 };

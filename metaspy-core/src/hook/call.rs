@@ -8,6 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY, Mode, Plan};
 use crate::event::{EventId, Outcome};
+use crate::hook::Guard;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
 use crate::log::{self, About, Begun};
@@ -43,8 +44,8 @@ impl Frame {
     }
 
     #[inline(always)]
-    fn put(&mut self, call: Call) -> &mut Call {
-        self.0.write(call)
+    fn put(&mut self, call: Call) -> Guard<'_> {
+        Guard::of(self.0.write(call))
     }
 }
 
@@ -100,28 +101,42 @@ fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
     plan(site).map_or(config.mode(), |plan| plan.mode_of(subject))
 }
 
+/// Counts a call at a site that only counts, if its row is where it is looked for first. `None`: it was not counted,
+/// and must be entered.
+#[inline(always)]
+pub fn count(site: &'static Site, subject: Subject) -> Option<Guard<'static>> {
+    let tally = only_counts(site)?;
+    log::count_near(tally, subject).map(Guard::counted)
+}
+
+/// The row of a site that only counts.
+#[inline(always)]
+fn only_counts(site: &'static Site) -> Option<u64> {
+    Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0)
+}
+
 /// As [`enter`], the call made in its frame.
 #[inline(always)]
-pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> &'f mut Call {
+pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Guard<'f> {
     fence(Ordering::Acquire);
     let arm = site.arm.load(Relaxed);
     if arm != EVERYBODY && arm & subject.bit() == 0 {
-        return frame.put(Call::inert());
+        return Guard::unarmed();
     }
     begin_in(frame, site, subject)
 }
 
 #[inline(never)]
-fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> &'f mut Call {
+fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Guard<'f> {
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() {
         let timed = config.is_full() || log::is_timed(config.sample());
         return frame.put(Call::new(site, subject, log::begin(config.site(), subject, timed)));
     }
-    if config.is_tally() {
-        return frame.put(Call::new(site, subject, log::tally(config.site(), subject)));
+    if let Some(row) = only_counts(site).and_then(|tally| log::count_further(tally, subject)) {
+        return Guard::counted(row);
     }
-    frame.put(varied(site, subject, config))
+    frame.put(uncommon(site, subject, config))
 }
 
 /// As [`enter_with`], the call made in its frame.
@@ -131,7 +146,7 @@ pub fn enter_with_in<'f, 'a>(
     site: &'static Site,
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
-) -> &'f mut Call {
+) -> Guard<'f> {
     if Config(site.config.load(Relaxed)).looks_inside() {
         return frame.put(enter_with(site, subject, reify));
     }
@@ -153,7 +168,7 @@ pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(
     begin(site, subject)
 }
 
-fn plan(site: &'static Site) -> Option<&'static Plan> {
+pub(super) fn plan(site: &'static Site) -> Option<&'static Plan> {
     // SAFETY: plans are leaked boxes: the pointer is null or valid for the rest of the process.
     unsafe { site.plan.load(Ordering::Acquire).as_ref() }
 }

@@ -5,6 +5,7 @@ use std::fmt::{self, Debug, Write};
 
 use crate::format::slot::DETAIL_MAX;
 use crate::format::superblock as sb;
+use crate::hook::handler::Open;
 
 /// Bytes of one value at most; what is longer is cut and marked.
 pub const VALUE_MAX: usize = 256;
@@ -25,6 +26,43 @@ impl<'a> Reify<'a> {
     /// An argument, by name.
     pub fn arg(&mut self, name: &str, value: &dyn Debug) {
         self.bytes.push(DetailKind::Argument, name, value);
+    }
+
+    /// Arguments that were shown before.
+    pub(super) fn shown(&mut self, shown: &Shown) {
+        self.bytes.put(shown.0.as_deref().unwrap_or_default());
+    }
+}
+
+/// The arguments of an async call, shown while they are still there: the call begins later, when it is first polled.
+#[derive(Debug, Default)]
+pub struct Shown(Option<Box<[u8]>>);
+
+impl Shown {
+    /// Nothing.
+    pub const NOTHING: Shown = Shown(None);
+
+    pub(super) fn of<'a>(reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
+        let mut reified = Reify::default();
+        super::at_meta_level(|| reify(&mut reified));
+        Shown(Some(reified.bytes.as_slice().into()))
+    }
+}
+
+/// Takes what an async call returned, where somebody asked for it.
+pub struct Returned<'a>(Option<&'a mut Open>);
+
+impl<'a> Returned<'a> {
+    pub(super) fn of(open: Option<&'a mut Open>) -> Self {
+        Returned(open)
+    }
+
+    /// The value.
+    #[inline(always)]
+    pub fn value(&mut self, value: &dyn Debug) {
+        if let Some(open) = &mut self.0 {
+            open.returns(value);
+        }
     }
 }
 
@@ -58,6 +96,13 @@ const HEAD: usize = 5;
 impl DetailBytes {
     pub fn as_slice(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+
+    /// Puts details here that were bytes before.
+    fn put(&mut self, bytes: &[u8]) {
+        let bytes = &bytes[..bytes.len().min(DETAIL_MAX)];
+        self.bytes[..bytes.len()].copy_from_slice(bytes);
+        self.len = bytes.len();
     }
 
     /// Adds a value by its `Debug`; a panic in that is caught, and the value says so.

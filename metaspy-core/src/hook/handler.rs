@@ -114,7 +114,7 @@ fn report_once() {
 }
 
 /// A call under way that somebody looks into.
-pub(super) struct Open {
+pub(crate) struct Open {
     id: u64,
     wishes: Wishes,
     site: &'static Site,
@@ -123,6 +123,26 @@ pub(super) struct Open {
     event: Option<EventId>,
     arguments: Vec<Detail>,
     returned: Option<Box<DetailBytes>>,
+}
+
+impl Open {
+    /// Shows what the call returned, if somebody wants it.
+    pub fn returns(&mut self, value: &dyn Debug) {
+        if self.wishes.details {
+            self.returned = Some(show(value));
+        }
+    }
+
+    /// Writes that down.
+    pub fn write_return(&mut self) -> bool {
+        self.returned.take().is_some_and(|bytes| log::mark(Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
+    }
+}
+
+fn show(value: &dyn Debug) -> Box<DetailBytes> {
+    let mut bytes = Box::<DetailBytes>::default();
+    bytes.push(DetailKind::Return, "", value);
+    bytes
 }
 
 thread_local! {
@@ -141,9 +161,14 @@ pub(super) fn remember(id: u64, wishes: Wishes, view: CallView<'_>) {
 }
 
 pub(super) fn returns(id: u64, value: &dyn Debug) {
-    let mut bytes = Box::<DetailBytes>::default();
-    // Formatted before the list is borrowed: `Debug` may call observed methods itself.
-    bytes.push(DetailKind::Return, "", value);
+    let is_wanted = OPEN.try_with(|calls| {
+        calls.borrow().iter().rev().find(|open| open.id == id).is_some_and(|open| open.wishes.details)
+    });
+    if is_wanted != Ok(true) {
+        return;
+    }
+    // Formatted while the list is not borrowed: `Debug` may call observed methods itself.
+    let bytes = show(value);
     let _ = OPEN.try_with(|calls| {
         if let Some(open) = calls.borrow_mut().iter_mut().rev().find(|open| open.id == id) {
             open.returned = Some(bytes);
@@ -156,7 +181,7 @@ pub(super) fn write_return(id: u64) -> bool {
     let bytes = OPEN.try_with(|calls| {
         let mut calls = calls.borrow_mut();
         let open = calls.iter_mut().rev().find(|open| open.id == id)?;
-        open.wishes.details.then(|| open.returned.take()).flatten()
+        open.returned.take()
     });
     match bytes {
         Ok(Some(bytes)) if id < log::LOST => log::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some(),

@@ -6,11 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::log::Log;
+use crate::platform::map;
 
-/// Serialises the writers of the arena.
+/// Serialises the writers of the arena, and knows how much of it a file has room for.
 pub(crate) struct Arena {
-    writing: Mutex<()>,
+    /// Bytes that are allocated: a full disk must be an error here, never a signal.
+    writing: Mutex<usize>,
 }
+
+/// Bytes that a file allocates at a time: few programs label so much that they need a second step.
+pub(crate) const STEP: usize = 1 << 20;
+/// Bytes that labels and relations leave allocated for what is said when the disk is full.
+const RESERVE: usize = 64 << 10;
 
 /// One entry in the making.
 pub(crate) struct Draft {
@@ -36,8 +43,9 @@ impl Draft {
 }
 
 impl Arena {
-    pub fn new() -> Self {
-        Arena { writing: Mutex::new(()) }
+    /// An arena of which so many bytes are allocated.
+    pub fn new(allocated: usize) -> Self {
+        Arena { writing: Mutex::new(allocated) }
     }
 }
 
@@ -46,12 +54,14 @@ impl Log {
     pub(crate) fn append(&self, draft: Draft) {
         let Draft { entry, a, mut words } = draft;
         words[0] = head(entry, words.len(), a);
-        let writing = self.arena.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut writing = self.arena.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let table = self.layout.arena;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
         // What labels and relations may take leaves room for the names of sites and kinds that come later.
-        let room = if matches!(entry, Entry::Label | Entry::Relation) { table.bytes / 4 * 3 } else { table.bytes };
-        if (used + words.len()) * 8 > room {
+        let is_many = matches!(entry, Entry::Label | Entry::Relation);
+        let (room, ahead) = if is_many { (table.bytes / 4 * 3, RESERVE) } else { (table.bytes, 0) };
+        let end = (used + words.len()) * 8;
+        if end > room || !self.allocate_arena(&mut writing, (end + ahead).min(table.bytes)) {
             if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
                 drop(writing);
                 self.note("There was no room for all labels and relations; a larger budget has more.");
@@ -64,5 +74,15 @@ impl Log {
         }
         self.word(sb::ARENA_USED).store((used + words.len()) as u64, Ordering::Release);
         drop(writing);
+    }
+
+    /// Allocates the arena as far as `wanted` bytes; false if the disk has no room.
+    fn allocate_arena(&self, allocated: &mut usize, wanted: usize) -> bool {
+        let Some((_, file)) = self.file.as_ref().filter(|_| *allocated < wanted) else { return true };
+        let table = self.layout.arena;
+        let bytes = (wanted - *allocated).next_multiple_of(STEP).min(table.bytes - *allocated);
+        let is_there = map::allocate(file, (table.offset + *allocated) as u64, bytes as u64).is_ok();
+        *allocated += if is_there { bytes } else { 0 };
+        is_there
     }
 }

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, compiler_fence};
 use crate::clock;
 use crate::event::Outcome;
 use crate::format::slot::{self, DETAIL_MAX, Mark, START_MAX};
-use crate::format::{BLOCK_SLOTS, SLOT_WORDS, row, superblock as sb};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, superblock as sb};
 use crate::log::blocks::commit;
-use crate::log::lane::{self, Lane, NO_ROW};
+use crate::log::count::lost;
+use crate::log::lane::{self, Lane};
 use crate::log::{EPOCH, current};
 use crate::subject::Subject;
 
@@ -47,13 +48,13 @@ impl About {
     }
 
     #[inline(always)]
-    fn new(lane: &Lane, kind: u16, timed: bool) -> Self {
+    pub(super) fn new(lane: &Lane, kind: u16, timed: bool) -> Self {
         About(lane.about.load(Relaxed) | u64::from(kind) << 32 | u64::from(timed) << 61)
     }
 
     /// The same call, counted in another epoch than that of the lane's block.
     #[inline(always)]
-    fn in_epoch(self, epoch: u32) -> Self {
+    pub(super) fn in_epoch(self, epoch: u32) -> Self {
         About(self.0 & !0xFFFF_FFFF | u64::from(epoch))
     }
 
@@ -266,39 +267,6 @@ fn room(lane: &Lane, slots: usize, now: u64, stale: bool) -> Option<(u64, u64)> 
     Some((id, now.saturating_sub(base)))
 }
 
-/// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through memory, and so
-/// would every other call.
-#[inline(always)]
-fn lost(lane: &Lane, site: u32, subject: Subject) -> Begun {
-    let epoch = lose(lane, site, subject);
-    Begun { id: LOST, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
-}
-
-/// Counts it by site and subject: lost in place and time, not in number. In which epoch it was counted.
-#[cold]
-#[inline(never)]
-fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
-    let epoch = EPOCH.load(Acquire);
-    lane.lost.store(lane.lost.load(Relaxed) + 1, Relaxed);
-    let meta = lane.level() != 0;
-    let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: true };
-    count(lane, subject.key, who.pack());
-    epoch
-}
-
-/// Counts a call without an event.
-pub(super) fn count(lane: &Lane, key: u64, who: u64) {
-    let Some(log) = current() else { return };
-    lane.join(log);
-    let counted = match lane.row.load(Relaxed) {
-        NO_ROW => log.late_row(key, who, |row| row.begun()),
-        number => lane.page.row(log, number - 1, key, who).map(|row| row.begun()).is_some(),
-    };
-    if !counted {
-        log.count(sb::UNNAMED, 1);
-    }
-}
-
 /// Puts a detail mark into the slots from `at` on; its own commit word comes last.
 fn put_detail(lane: &Lane, at: u64, event: u64, details: &[u8]) {
     let slots = slot::detail_slots(details.len());
@@ -353,28 +321,4 @@ fn reentrant() {
     if let Some(log) = current() {
         log.count(sb::REENTRANT, 1);
     }
-}
-
-/// Counts a call in tally mode.
-#[inline(always)]
-pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
-    let lane = lane::here();
-    let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
-    let epoch = EPOCH.load(Acquire);
-    let about = About::new(lane, subject.kind.0, false).in_epoch(epoch);
-    let who = row::Who { site, kind: subject.kind.0, epoch, meta: about.level() != 0, lost: false }.pack();
-    // The lane has met this epoch, so its page is one of the current log.
-    let row = if lane.tallies.load(Relaxed) == u64::from(epoch) { lane.page.known(subject.key, who) } else { None };
-    match row {
-        Some(row) => row.begun(),
-        None => tally_slowly(lane, epoch, subject.key, who),
-    }
-    Begun { id: COUNTED, about, ..Begun::NOTHING }
-}
-
-#[cold]
-#[inline(never)]
-fn tally_slowly(lane: &Lane, epoch: u32, key: u64, who: u64) {
-    count(lane, key, who);
-    lane.tallies.store(u64::from(epoch), Relaxed);
 }

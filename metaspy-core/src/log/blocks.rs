@@ -36,6 +36,9 @@ impl Log {
             return None;
         }
         let sequence = self.take_fresh().or_else(|| self.ready.take());
+        if sequence.is_none() && !self.dry.load(Ordering::Relaxed) {
+            self.dry.store(true, Ordering::Relaxed);
+        }
         self.wake_if_scarce(sequence.is_none());
         let sequence = sequence?;
         let place = header::place(sequence, self.layout.blocks);

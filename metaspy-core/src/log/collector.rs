@@ -22,6 +22,8 @@ pub(crate) struct Round {
     /// The first chunk that was never looked at.
     pub(super) next_chunk: u64,
     calibrated_ns: u64,
+    /// That the budget was spent has been said.
+    said_spent: bool,
     pub(super) fold: u64,
     pub(super) scratch: Scratch,
 }
@@ -35,6 +37,7 @@ impl Round {
             unsummarised: Vec::new(),
             next_chunk: 0,
             calibrated_ns: 0,
+            said_spent: false,
             fold: 0,
             scratch: Scratch::new(),
         }
@@ -80,8 +83,10 @@ impl Log {
         self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
         self.aim(round);
         let grew = self.grow(round);
-        let freed = self.policy == Policy::KeepNewest && self.free(round);
+        // What a closed recording holds was counted; it stays.
+        let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);
         self.summarise(round);
+        self.say_if_spent(round);
         grew || freed
     }
 
@@ -114,6 +119,20 @@ impl Log {
         }
         let want = (round.target - unused - self.ready.ready()).min(self.ready.capacity() - self.ready.ready());
         self.fold_some(round, want as usize) != 0
+    }
+
+    /// Says, once, that a recording that folds nothing is full and calls came after that.
+    fn say_if_spent(&self, round: &mut Round) {
+        let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
+        if self.policy == Policy::KeepNewest || round.said_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
+            return;
+        }
+        round.said_spent = true;
+        let mebibytes = self.word(sb::BUDGET).load(Ordering::Relaxed) >> 20;
+        self.note(&format!(
+            "The budget of {mebibytes} MiB was spent: calls after that are counted and are no events. Ask for a larger \
+             budget, or keep the newest."
+        ));
     }
 
     /// Notes one instant on all clocks.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use crate::format::slot;
 use crate::format::superblock::{self as sb, lane as row};
 use crate::log::begin::About;
-use crate::log::page::Page;
+use crate::log::page::{Page, Rows as PageRows};
 use crate::log::{EPOCH, Log, current};
 
 /// What a thread needs to write events.
@@ -44,10 +44,10 @@ pub(crate) struct Lane {
     pub lost: AtomicU64,
     /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
     pub row: AtomicU64,
-    /// The last epoch in which this lane counted without an event.
-    pub tallies: AtomicU64,
-    /// Where it counts them.
+    /// Where it counts what is no event.
     pub page: Page,
+    /// The rows of that page, as long as this thread is at level 0; else rows that nothing matches.
+    pub near: PageRows,
 }
 
 /// There is no row for this thread: the table is full, or the thread ends.
@@ -71,8 +71,8 @@ impl Lane {
             dice: AtomicU64::new(0),
             lost: AtomicU64::new(0),
             row: AtomicU64::new(0),
-            tallies: AtomicU64::new(0),
             page: Page::none(),
+            near: PageRows::nothing(),
         }
     }
 
@@ -111,11 +111,20 @@ impl Lane {
         About(self.about.load(Relaxed)).level()
     }
 
+    /// Lets calls that are only counted find the newest page.
+    pub fn aim(&self) {
+        match self.level() {
+            0 => self.page.show(&self.near),
+            _ => self.near.forget(),
+        }
+    }
+
     /// Goes to another meta level.
     pub fn set_level(&self, level: u8) {
         let about = About(self.about.load(Relaxed));
         self.about.store(About::of_lane(about.epoch(), about.log(), level).0, Relaxed);
         self.running.store(running_in(self.sequence.load(Relaxed), level), Relaxed);
+        self.aim();
     }
 
     /// Makes `log` the lane's log: another recording may have been started since.
@@ -129,6 +138,7 @@ impl Lane {
             self.leave(old);
         }
         self.page.forget();
+        self.aim();
         self.log.store(log.number, Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
         self.current.store(0, Relaxed);
@@ -195,7 +205,7 @@ impl Drop for Retire {
             log.retire_lane((row - 1) as u32, &lane.page);
         }
         lane.row.store(NO_ROW, Relaxed);
-        lane.tallies.store(0, Relaxed);
+        lane.aim();
     }
 }
 

@@ -38,6 +38,19 @@ pub(crate) struct Layout {
 
 /// The smallest budget: below it the tables would leave no room for events.
 pub(crate) const SMALLEST: u64 = 1 << 20;
+/// The largest budget: 1 TiB.
+pub(crate) const LARGEST: u64 = 1 << 40;
+
+/// What is said where a recording cannot have the budget that was asked for.
+pub(crate) fn other_budget(asked: u64) -> Option<String> {
+    match asked {
+        ..SMALLEST => {
+            Some(format!("A budget of {asked} bytes was asked for; the smallest there is, 1 MiB, was taken."))
+        }
+        SMALLEST..=LARGEST => None,
+        _ => Some(format!("A budget of {asked} bytes was asked for; the largest there is, 1 TiB, was taken.")),
+    }
+}
 
 /// Events that a fold takes at once at most: the journal holds a row for each.
 pub(crate) const FOLD_BLOCKS: usize = 32;
@@ -46,7 +59,7 @@ impl Layout {
     /// The layout for `budget` bytes. A log that grows has places for `budget` bytes of blocks beside tables of a
     /// fixed size; the others fit their budget as a whole.
     pub fn new(budget: u64, policy: Policy) -> Self {
-        let budget = (budget.max(SMALLEST) as usize).min(1 << 40);
+        let budget = budget.clamp(SMALLEST, LARGEST) as usize;
         // Tables are sized for the part of a growing log that stays in use.
         let tables = budget.min(256 << 20);
         let lanes = (tables / BLOCK_BYTES / 2).clamp(64, 16 * 1024);

@@ -7,6 +7,7 @@ mod arena;
 mod begin;
 mod blocks;
 mod collector;
+mod count;
 mod end;
 mod fold;
 mod journal;
@@ -16,14 +17,17 @@ mod names;
 mod page;
 mod populate;
 pub mod protocol;
+mod seal;
 mod start;
 mod summarise;
 
 pub(crate) use arena::Draft;
-pub(crate) use begin::{About, Begun, COUNTED, LOST, begin, begin_detailed, enter_level, is_timed, mark, tally};
+pub(crate) use begin::{About, Begun, COUNTED, LOST, begin, begin_detailed, enter_level, is_timed, mark};
+pub(crate) use count::{count_further, count_near, count_outcome_in, tally};
 pub(crate) use end::end;
 pub(crate) use lane::{Current, current_event, lane_level, swap_current};
 pub(crate) use names::{describe_site, sync_names};
+pub(crate) use page::Row;
 pub use start::StartError;
 pub(crate) use start::{Backing, Spec, ensure, start};
 
@@ -67,6 +71,8 @@ pub(crate) struct Log {
     present: AtomicU64,
     /// There was no room to grow.
     short: AtomicBool,
+    /// A lane asked for a block and there was none.
+    dry: AtomicBool,
     /// The collector sleeps, and a lane that finds blocks scarce wakes it.
     asleep: AtomicBool,
     /// No more blocks are handed out: the log was closed, or this process is a forked child.
@@ -117,6 +123,7 @@ impl Log {
         self.calibrate();
         sync_names(self);
         self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        self.seal();
         self.trim();
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
         if let Some(thread) = self.collector.get() {
@@ -142,6 +149,11 @@ pub(crate) fn current() -> Option<&'static Log> {
 fn numbered(number: u8) -> Option<&'static Log> {
     // SAFETY: as above.
     unsafe { LOGS[number as usize].load(Ordering::Acquire).as_ref() }
+}
+
+/// The epoch.
+pub(crate) fn epoch() -> u32 {
+    EPOCH.load(Ordering::Acquire)
 }
 
 /// Begins a new epoch, and says in the recording why.

@@ -1,7 +1,7 @@
 //! Pages: what a lane counts without an event. They lie in the recording, belong to one lane at a time, and are
 //! written with plain relaxed stores, so that a reader sees them whether the thread runs, idles or hangs.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
@@ -26,11 +26,93 @@ pub(crate) struct Page {
     word: AtomicUsize,
 }
 
+/// The words of a row.
+pub(crate) type RowCells = [AtomicU64; ROW_WORDS];
+
+/// Where rows stand, and how many, in one word: a signal handler that changes it is seen whole or not at all.
+///
+/// Rows are aligned to their 64 bytes, so the low bits of their address have room for the shift that makes an index.
+pub(crate) struct Rows(AtomicPtr<RowCells>);
+
+const SHIFT: usize = 63;
+
+#[repr(align(64))]
+struct Nothing {
+    _rows: [RowCells; 2],
+}
+
+/// Rows that no call matches: those of a page that is not there.
+static NOTHING: Nothing = Nothing { _rows: [const { [const { AtomicU64::new(0) }; ROW_WORDS] }; 2] };
+
+impl Rows {
+    /// Rows that no call matches.
+    pub const fn nothing() -> Self {
+        Rows(AtomicPtr::new((&raw const NOTHING).cast_mut().wrapping_byte_add(63).cast()))
+    }
+
+    /// `1 << bits` rows, at least two, that are never unmapped.
+    pub fn point(&self, rows: *const RowCells, bits: u32) {
+        debug_assert!(rows.addr() & SHIFT == 0 && bits > 0, "{rows:?}, {bits} bits");
+        self.0.store(rows.wrapping_byte_add(64 - bits as usize).cast_mut(), Relaxed);
+    }
+
+    /// No rows.
+    pub fn forget(&self) {
+        self.0.store(Rows::nothing().0.into_inner(), Relaxed);
+    }
+
+    /// The row of a subject at a site, if it stands where it is looked for first.
+    #[inline(always)]
+    pub fn look(&self, key: u64, who: u64) -> Option<Row<'static>> {
+        let rows = self.0.load(Relaxed);
+        let first = row::product(key, who).wrapping_shr(rows.addr() as u32) as usize;
+        // SAFETY: they were pointed to as rows that stay, so many that every index of so many bits lies within.
+        let row = unsafe { &*rows.map_addr(|address| address & !SHIFT).add(first) };
+        (row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who).then_some(Row(row))
+    }
+
+    /// The row of a subject at a site, wherever it stands.
+    pub fn look_further(&self, key: u64, who: u64) -> Option<Row<'static>> {
+        let rows = self.0.load(Relaxed);
+        let bits = 64 - (rows.addr() & SHIFT);
+        let (rows, mask) = (rows.map_addr(|address| address & !SHIFT), (1 << bits) - 1);
+        let first = row::first(key, who, bits as u32);
+        for at in (first..=mask).chain(0..first) {
+            // SAFETY: as in `look`; `at` has no more bits than an index.
+            let row = unsafe { &*rows.add(at) };
+            match row[row::WHO].load(Relaxed) {
+                0 => return None,
+                found if found == who && row[row::KEY].load(Relaxed) == key => return Some(Row(row)),
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
 /// The words of a row that its lane, and nobody else, may write.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a>(&'a [AtomicU64; ROW_WORDS]);
+pub(crate) struct Row<'a>(&'a RowCells);
 
 impl Row<'_> {
+    /// What their addresses are multiples of.
+    pub const ALIGN: usize = SHIFT + 1;
+
+    /// Where it is.
+    #[inline(always)]
+    pub fn place(self) -> *const RowCells {
+        self.0
+    }
+
+    /// The row that was at this place.
+    ///
+    /// # Safety
+    /// It came from [`Row::place`]; rows are never unmapped.
+    pub unsafe fn at(place: *const RowCells) -> Self {
+        // SAFETY: as the caller promises.
+        Row(unsafe { &*place })
+    }
+
     #[inline(always)]
     fn add(self, word: usize, by: u64) {
         self.0[word].store(self.0[word].load(Relaxed).wrapping_add(by), Relaxed);
@@ -40,6 +122,18 @@ impl Row<'_> {
     #[inline(always)]
     pub fn begun(self) {
         self.add(row::COUNT, 1);
+    }
+
+    /// As [`Row::begun`], in one instruction: a signal handler runs before or after it, so the lane need not be busy.
+    #[inline(always)]
+    pub fn begun_at_once(self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
+        unsafe {
+            std::arch::asm!("inc qword ptr [{}]", in(reg) self.0[row::COUNT].as_ptr(), options(nostack));
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        self.0[row::COUNT].fetch_add(1, Relaxed);
     }
 
     /// Counts how a call ended that is in this row already.
@@ -74,14 +168,18 @@ impl Page {
 
     /// The row of a subject at a site, if it stands where it is looked for first.
     #[inline(always)]
-    pub fn known(&self, key: u64, who: u64) -> Option<Row<'_>> {
-        let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
-        if rows.is_null() {
-            return None;
+    fn known(&self, key: u64, who: u64) -> Option<Row<'_>> {
+        let rows = Rows::nothing();
+        self.show(&rows);
+        rows.look(key, who)
+    }
+
+    /// Points to its rows.
+    pub fn show(&self, rows: &Rows) {
+        match self.rows.load(Relaxed) as *const RowCells {
+            own if own.is_null() => rows.forget(),
+            own => rows.point(own, self.bits.load(Relaxed) as u32),
         }
-        // SAFETY: `rows` points to `1 << bits` rows of the recording, which is never unmapped.
-        let row = unsafe { &*rows.add(row::first(key, who, self.bits.load(Relaxed) as u32)) };
-        (row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who).then_some(Row(row))
     }
 
     /// The row of a subject at a site, made if need be; the row of the site's others if there is no room; `None` if

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::clock;
 use crate::format::arena::Entry;
 use crate::format::{Region, superblock as sb};
-use crate::log::layout::{Layout, SMALLEST};
+use crate::log::layout::{self, LARGEST, Layout, SMALLEST};
 use crate::log::protocol::ReadyRing;
 use crate::log::{CURRENT, Draft, EPOCH, LOGS, Log, arena, collector, lane, names, page, sync_names};
 use crate::platform::{self, map};
@@ -139,6 +139,9 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
         log.note(&note);
         eprintln!("metaspy: {note}");
     }
+    if let Some(said) = layout::other_budget(spec.budget) {
+        log.note(&said);
+    }
     log.calibrate();
     log.round();
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
@@ -179,13 +182,30 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let file = new_file(path).map_err(failed)?;
     let made = file
         .set_len(layout.total_bytes as u64)
-        .and_then(|()| map::allocate(&file, 0, layout.table_bytes() as u64))
+        .and_then(|()| allocate_tables(&file, &layout))
         .and_then(|()| map::file(&file, layout.total_bytes));
     let map = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
     let region = Region::writable(map);
     let file = Some((path.to_owned(), file));
     let log = Log::new(spec.clone(), layout, region, file, number);
     Ok(log)
+}
+
+/// Bytes of the arena that a file allocates at once.
+fn arena_at_once(layout: &Layout) -> usize {
+    layout.arena.bytes.min(arena::STEP)
+}
+
+/// All tables but most of the arena, which no hook touches and whose writer can be told that there is no room. The
+/// tallies must have theirs when the disk is full: then more events than ever leave the window.
+fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
+    let first = layout.arena.offset + arena_at_once(layout);
+    let rest = layout.arena.offset + layout.arena.bytes;
+    map::allocate(file, 0, first as u64)?;
+    match layout.table_bytes() - rest {
+        0 => Ok(()),
+        bytes => map::allocate(file, rest as u64, bytes as u64),
+    }
 }
 
 /// A file of our own: never one that was there before, never behind a link, readable by its user only.
@@ -223,13 +243,14 @@ impl Log {
             file,
             ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
             states: states(layout.blocks as usize),
-            arena: arena::Arena::new(),
+            arena: arena::Arena::new(arena_at_once(&layout)),
             names: Mutex::new(names::Written::default()),
             collecting: Mutex::new(collector::Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),
             present: AtomicU64::new(0),
             short: AtomicBool::new(false),
+            dry: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             late: Mutex::new(page::Page::none()),
@@ -248,7 +269,7 @@ impl Log {
             (sb::TOTAL_BYTES, self.layout.total_bytes as u64),
             (sb::BLOCKS, self.layout.blocks),
             (sb::POLICY, spec.policy as u64),
-            (sb::BUDGET, spec.budget.max(SMALLEST)),
+            (sb::BUDGET, spec.budget.clamp(SMALLEST, LARGEST)),
             (sb::PID, u64::from(std::process::id())),
             (sb::STARTED_NS, platform::clock::real_ns()),
             (sb::CLOCK, clock::current() as u64),

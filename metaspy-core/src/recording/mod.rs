@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 use serde::Serialize;
 
 use crate::format::superblock as sb;
-use crate::log::{self, Backing, Log, Spec};
+use crate::log::{self, Backing, Log, Spec, layout};
 use crate::platform::truncation;
 use crate::store::Store;
 
@@ -28,7 +28,8 @@ pub enum Policy {
     KeepNewest = 0,
     /// No more events are stored; calls are still counted.
     KeepOldest = 1,
-    /// The file grows, up to the budget, which is then the disk's to give.
+    /// The file grows, up to the budget, which is then the disk's to give. After that no more events are stored; calls
+    /// are still counted.
     Grow = 2,
 }
 
@@ -36,6 +37,8 @@ pub enum Policy {
 pub const DEFAULT_BUDGET: u64 = 256 << 20;
 /// The budget of a growing recording that does not name one: 64 GiB.
 pub const GROW_BUDGET: u64 = 64 << 30;
+/// The smallest and the largest budget; a recording that is asked to take less or more says so and takes these.
+pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LARGEST;
 
 /// A recording that this process writes.
 ///
@@ -142,7 +145,7 @@ impl Builder {
         Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false }
     }
 
-    /// How many bytes it may take, tables included; at least 1 MiB.
+    /// How many bytes it may take, tables included: within [`BUDGETS`].
     pub fn budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
@@ -180,6 +183,7 @@ impl Builder {
         };
         let spec = Spec { backing, budget, policy: self.policy, collector: self.collector };
         let log = log::start(spec)?;
+        crate::arm::renew();
         if self.guarded {
             guard_against_truncation();
             if let Some(map) = log.region.map() {
@@ -192,7 +196,13 @@ impl Builder {
 
 /// What `METASPY_RECORD` asks for, else memory. `METASPY_BUDGET` is a number of bytes.
 pub(crate) fn default_spec() -> Result<Spec, StartError> {
-    let budget = std::env::var("METASPY_BUDGET").ok().and_then(|text| text.parse().ok()).unwrap_or(DEFAULT_BUDGET);
+    let budget = match std::env::var("METASPY_BUDGET") {
+        Ok(text) => text.trim().parse().unwrap_or_else(|_| {
+            eprintln!("metaspy: METASPY_BUDGET={text} is no number of bytes; {DEFAULT_BUDGET} is taken");
+            DEFAULT_BUDGET
+        }),
+        Err(_) => DEFAULT_BUDGET,
+    };
     let backing = match std::env::var_os("METASPY_RECORD") {
         None => Backing::Memory,
         Some(value) if value.is_empty() || value == "memory" => Backing::Memory,

@@ -95,6 +95,9 @@ pub struct Site {
     pub(crate) config: AtomicU64,
     /// What the observers want of it, where the two words above do not say it all.
     pub(crate) plan: AtomicPtr<Plan>,
+    /// Whose row a call without a subject is counted in, if that is all that anybody wants of it; else 0. See
+    /// [`crate::format::row::Who`].
+    pub(crate) tally: AtomicU64,
     pub(crate) id: AtomicU32,
     def: SiteDef,
 }
@@ -106,6 +109,7 @@ impl Site {
             arm: AtomicU64::new(0),
             config: AtomicU64::new(0),
             plan: AtomicPtr::new(std::ptr::null_mut()),
+            tally: AtomicU64::new(0),
             id: AtomicU32::new(0),
             def,
         }

@@ -56,6 +56,7 @@ impl Row {
             count: self.0[COUNT],
             lost: if self.who().lost { self.0[COUNT] } else { 0 },
             timed: self.0[TIMED],
+            instants: 0,
             total_ticks: self.0[TOTAL],
             max_ticks: self.0[MAX],
             self_ticks: None,

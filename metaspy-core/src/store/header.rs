@@ -187,13 +187,23 @@ impl Layout {
         }
         let (taken, held) = (words.get(sb::FRESH).min(self.blocks), self.whole_blocks());
         if held < taken {
+            let bytes = taken.saturating_mul(BLOCK_BYTES as u64).saturating_sub(self.chunks.len as u64 * 8);
             missing.push(format!(
-                "{} of {taken} blocks of events: the file ends {} bytes too early",
-                taken - held,
-                (taken - held).saturating_mul(BLOCK_BYTES as u64)
+                "{} of {taken} blocks of events are not there, or not whole: the file ends {bytes} bytes too early",
+                taken - held
             ));
         }
         missing
+    }
+
+    /// Bytes that the region was cut by, behind the last block that was ever used.
+    pub fn unused_cut(&self, words: Words<'_>) -> u64 {
+        let taken = words.get(sb::FRESH).min(self.blocks);
+        let allocated = words.get(sb::GROWN).min(self.blocks);
+        if self.whole_blocks() < taken {
+            return 0;
+        }
+        allocated.saturating_mul(BLOCK_BYTES as u64).saturating_sub(self.chunks.len as u64 * 8)
     }
 
     /// Blocks that the region holds whole.

@@ -298,8 +298,7 @@ impl Test {
 }
 
 fn kinds(store: &Store, name: &str) -> HashSet<u16> {
-    let named = |kind: &str| kind == name || kind.rsplit("::").next() == Some(name);
-    store.names().kinds.values().filter(|kind| named(&kind.name)).map(|kind| kind.id.0).collect()
+    store.kinds().filter(|kind| kind.is_named(name)).map(|kind| kind.id.0).collect()
 }
 
 fn places(store: &Store) -> HashSet<u16> {

@@ -11,7 +11,9 @@ pub struct Measure {
     pub lost: u64,
     /// Calls whose time was measured.
     pub timed: u64,
-    /// Ticks of those, with everything they called.
+    /// Calls that have no length, as they are instants; those that left the window are not told apart.
+    pub instants: u64,
+    /// Ticks of those that were timed, with everything they called.
     pub total_ticks: u64,
     /// Ticks of those without the timed events that they called in their lane; `None` where that is not known.
     pub self_ticks: Option<u64>,
@@ -33,6 +35,7 @@ impl Measure {
         self.count = self.count.wrapping_add(other.count);
         self.lost = self.lost.wrapping_add(other.lost);
         self.timed = self.timed.wrapping_add(other.timed);
+        self.instants = self.instants.wrapping_add(other.instants);
         self.total_ticks = self.total_ticks.wrapping_add(other.total_ticks);
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.failed = self.failed.wrapping_add(other.failed);
@@ -40,6 +43,12 @@ impl Measure {
         self.cancelled = self.cancelled.wrapping_add(other.cancelled);
         // Late ends count below 0 until the folded events that they end are added.
         self.running = self.running.wrapping_add(other.running);
+    }
+
+    /// Whether some calls are not in the times: they were sampled or lost, left the window untimed, or still run. The
+    /// times are then at least what they say.
+    pub fn is_partly_timed(&self) -> bool {
+        self.timed > 0 && self.timed.saturating_add(self.instants) < self.count
     }
 
     /// What is shown: on a live recording a late end may be seen before the event that it ends.

@@ -11,6 +11,7 @@ mod details;
 mod effects;
 mod filter;
 mod fold;
+mod gaps;
 mod header;
 mod lanes;
 mod lineage;
@@ -21,6 +22,7 @@ mod open;
 mod pass;
 mod relations;
 mod scan;
+mod sealed;
 mod selfs;
 mod standing;
 mod subjects;
@@ -54,6 +56,8 @@ pub use timeline::{Page, Position};
 pub use totals::Totals;
 pub use verify::Verification;
 pub use view::{Program, ViewText};
+
+pub(crate) use sealed::Sealed;
 
 pub use crate::hook::{Detail, DetailKind};
 
@@ -208,6 +212,11 @@ impl Store {
     /// The kind with this number.
     pub fn kind(&self, id: KindId) -> Option<&KindText> {
         self.names.kinds.get(&id)
+    }
+
+    /// The kinds of subjects that the recording names, in no order.
+    pub fn kinds(&self) -> impl Iterator<Item = &KindText> {
+        self.names.kinds.values()
     }
 
     /// The label of a subject, if the domain gave it one.

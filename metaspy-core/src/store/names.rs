@@ -42,6 +42,18 @@ pub struct KindText {
     pub place: bool,
 }
 
+impl KindText {
+    /// The last part of its name.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit("::").next().unwrap_or(&self.name)
+    }
+
+    /// Whether a filter means it: by its name, or the last part of it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.name == name || self.short_name() == name
+    }
+}
+
 /// An epoch, and what began it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EpochText {

@@ -284,6 +284,7 @@ impl Cell {
         let mut measure = Measure {
             count: self.outcomes.iter().sum(),
             timed: self.timed,
+            instants: of(Outcome::Instant),
             total_ticks: self.total_ticks,
             max_ticks: self.max_ticks,
             failed: of(Outcome::Failed),

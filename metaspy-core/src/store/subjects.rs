@@ -9,8 +9,6 @@ pub(crate) const OTHERS_KIND: KindId = KindId(OTHERS);
 
 impl Store {
     /// A subject as people read it: its label, else kind and key; a place as an address.
-    ///
-    /// The kind is left out where the recording knows only one.
     pub fn subject_text(&self, subject: Subject) -> String {
         match self.label(subject) {
             Some(label) => label.to_owned(),
@@ -18,7 +16,7 @@ impl Store {
         }
     }
 
-    /// A subject by kind and key, whatever its label: `#412`, `NodeId 5`, `@7f3a…`.
+    /// A subject by kind and key, whatever its label: `NodeId #5`, `Scene @7f3a…`; `#412` where the kind has no name.
     pub fn subject_name(&self, subject: Subject) -> String {
         if subject.is_none() {
             return "nobody".to_owned();
@@ -28,7 +26,7 @@ impl Store {
         }
         match self.kind(subject.kind) {
             Some(kind) if kind.place => format!("{} @{:x}", kind.name, subject.key),
-            Some(kind) if self.names().kinds.len() > 1 => format!("{} {}", kind.name, subject.key),
+            Some(kind) if !kind.name.is_empty() => format!("{} #{}", kind.short_name(), subject.key),
             _ => format!("#{}", subject.key),
         }
     }

@@ -13,8 +13,10 @@ use crate::site::SiteId;
 use crate::store::Store;
 use crate::store::blocks::{Block, Ring, Slot};
 use crate::store::fold::Pending;
+use crate::store::gaps::Gaps;
 use crate::store::header::Ended;
 use crate::store::scan;
+use crate::store::sealed::Sealed;
 use crate::store::totals::Totals;
 
 /// What reading a recording whole found.
@@ -46,6 +48,10 @@ pub struct Verification {
     pub more_damaged: u64,
     /// What the recording promises and does not hold, as sentences.
     pub missing: Vec<String>,
+    /// Bytes that the file was cut by, behind the last block that was ever used: no event is missing.
+    pub unused_cut: u64,
+    /// What the recorder could not do, and why.
+    pub notes: Vec<String>,
 }
 
 impl Verification {
@@ -68,6 +74,7 @@ struct Found {
     lanes: std::collections::BTreeSet<u32>,
     /// Events at sites without a name.
     nameless: BTreeMap<u32, u64>,
+    empty: Gaps,
     damages: Vec<(u64, String)>,
     more: u64,
 }
@@ -89,6 +96,7 @@ impl Found {
         for (site, events) in other.nameless {
             *self.nameless.entry(site).or_default() += events;
         }
+        self.empty.merge(other.empty);
         self.damages.extend(other.damages);
         self.more += other.more;
     }
@@ -114,6 +122,7 @@ impl Store {
         let totals = self.totals();
         if ended != Ended::Live {
             self.verify_tables(pending.as_ref(), &totals, &mut all);
+            self.verify_amounts(&mut all);
         }
         all.damages.sort();
         let more = all.damages.len().saturating_sub(DAMAGES);
@@ -132,6 +141,8 @@ impl Store {
             damaged: all.damages.into_iter().map(|(_, text)| text).collect(),
             more_damaged: all.more + more as u64,
             missing: self.missing().to_vec(),
+            unused_cut: self.layout().unused_cut(self.words()),
+            notes: self.notes().to_vec(),
         }
     }
 
@@ -139,11 +150,15 @@ impl Store {
         let ring = self.ring();
         let folded = pending.map_or(&[][..], |pending| &pending.blocks);
         let (events, marks) = (found.events, found.marks);
-        let (mut first, mut last) = (u64::MAX, 0);
+        let (mut first, mut last, mut empty) = (u64::MAX, 0, Gaps::default());
         let mut block = Block::boxed();
         for place in ring.places_of(chunk) {
             let sequence = ring.block(place).acquire(header::SEQUENCE);
-            if sequence == 0 || folded.binary_search(&sequence).is_ok() {
+            if sequence == 0 {
+                empty.add(place);
+                continue;
+            }
+            if folded.binary_search(&sequence).is_ok() {
                 continue;
             }
             if !ring.load(place, &mut block) {
@@ -172,7 +187,11 @@ impl Store {
             let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
             if u64::from(told.events) != events && !is_cut {
                 found.damage(chunk, || {
-                    format!("chunk {chunk}: its summary tells of {} events, and {events} are there", told.events)
+                    let told = told.events;
+                    format!(
+                        "chunk {chunk}: its summary tells of {told} events, and {events} are there{}",
+                        empty.behind()
+                    )
                 });
             } else if u64::from(told.marks) != marks && !is_cut {
                 found.damage(chunk, || {
@@ -182,6 +201,42 @@ impl Store {
                 found
                     .damage(chunk, || format!("chunk {chunk}: its events lie outside the time that its summary tells"));
             }
+        }
+        found.empty.merge(empty);
+    }
+
+    /// Holds what is there against what was there when the recording was closed.
+    fn verify_amounts(&self, found: &mut Found) {
+        let (words, ring) = (self.words(), self.ring());
+        let taken = words.get(sb::FRESH).min(self.layout().blocks);
+        let cut = taken - ring.places();
+        let Some(sealed) = Sealed::read(words) else {
+            // Where nothing was ever folded a place is empty only while a lane takes it.
+            let lanes = words.get(sb::LANES_USED);
+            let was_folded = words.get(sb::FOLD_DONE) != 0 || ring.pending().is_some();
+            if !was_folded && found.empty.places > lanes {
+                let empty = std::mem::take(&mut found.empty);
+                found.damage(u64::MAX, || format!("{} blocks of events are gone{}", empty.places, empty.behind()));
+            }
+            return;
+        };
+        if found.blocks + cut < sealed.blocks {
+            let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
+            found.damage(u64::MAX, || {
+                let closed = sealed.blocks;
+                format!("the recording was closed with {closed} blocks, and {blocks} are there{}", empty.behind())
+            });
+        } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
+            let (closed, events) = (sealed.events, found.events);
+            found.damage(u64::MAX, || format!("the recording was closed with {closed} events, and {events} are there"));
+        }
+        let mut counted = 0_u64;
+        ring.page_rows(|row| counted = counted.wrapping_add(row.0[COUNT]));
+        if counted < sealed.counted {
+            let closed = sealed.counted;
+            found.damage(u64::MAX, || {
+                format!("the tallies of the lanes counted {closed} calls when the recording was closed, now {counted}")
+            });
         }
     }
 

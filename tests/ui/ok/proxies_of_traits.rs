@@ -42,6 +42,7 @@ where
     }
     #[observe(skip)]
     fn quiet(&self) {}
+    #[observe(skip)]
     fn counted_by_threads(self: std::sync::Arc<Self>) -> u32
     where
         Self: Sized,

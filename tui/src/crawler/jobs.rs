@@ -12,6 +12,7 @@ use metaspy_core::{Event, EventId, Store, Subject};
 use super::state::lanes::{self, LaneRow};
 use super::state::list::Side;
 use super::state::table::{self, Sort, TableRow};
+use super::state::view::Count;
 
 /// Slots that are looked at between two looks at whether anybody still wants to know.
 const STRIDE: usize = 1 << 18;
@@ -81,7 +82,7 @@ pub enum Answer {
     /// The lanes.
     Lanes(Vec<LaneRow>),
     /// How many events pass, in the tallies and so beyond the window.
-    Count(u64),
+    Count(Count),
 }
 
 /// The effects of an event.
@@ -179,7 +180,8 @@ impl Job {
             Job::Count { filter } => {
                 let scope = Scope { filter, what: What::Counts, ..Scope::default() };
                 let tally = store.tally(By::Site, &scope);
-                Answer::Count(tally.rows.iter().map(|row| row.measure.count).sum())
+                let events = tally.rows.iter().map(|row| row.measure.count).sum();
+                Answer::Count(Count { events, exact: tally.exact })
             }
         };
         (!progress.is_stopped()).then_some(answer)

@@ -22,8 +22,12 @@ pub enum Place {
     Screens,
     /// On the screen of events.
     Events,
-    /// On the screens with a table.
+    /// On the screens with rows of something else.
+    Rows,
+    /// On the screens with a table that can be sorted.
     Tables,
+    /// On the screen of subjects.
+    Subjects,
     /// While a line is being written.
     Line,
     /// While the help is open.
@@ -55,7 +59,7 @@ pub const BINDINGS: &[Binding] = {
     use KeyCode::{
         BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
     };
-    use Place::{Events, Help as InHelp, Line, Screens, Tables};
+    use Place::{Events, Help as InHelp, Line, Rows, Screens, Subjects, Tables};
     &[
         bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),
         bind(Screens, Down, Move(Step::Down), "", ""),
@@ -74,7 +78,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, Char('['), Back, "", ""),
         bind(Screens, Char(']'), Forward, "forward again", ""),
         bind(Events, Char('s'), GoToSubject, "all events of its subject", "subject"),
-        bind(Tables, Return, Enter, "the events of this row", "its events"),
+        bind(Rows, Return, Enter, "the events of this row", "its events"),
         bind(Events, Return, Enter, "into the pane; there, to the row's event", ""),
         bind(Events, Tab, NextTab, "the next tab of the pane", ""),
         bind(Events, BackTab, PreviousTab, "the tab before", ""),
@@ -82,7 +86,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, Char('2'), Show(Screen::Subjects), "", ""),
         bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
         bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
-        bind(Screens, Char('/'), Search, "search for a text", "search"),
+        bind(Screens, Char('/'), Search, "search for a text; none: for the last one again", "search"),
         bind(Events, Char('n'), NextMatch, "the next match", ""),
         bind(Events, Char('N'), PreviousMatch, "the match before", ""),
         bind(Screens, Char('f'), EditFilter, "filter: site: subject: took: outcome: cause: lane:", "filter"),
@@ -94,7 +98,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Tables, Char('>'), SortNext, "sort by the next column", "sort"),
         bind(Tables, Char('<'), SortPrevious, "sort by the column before", ""),
         bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
-        bind(Tables, Char('n'), NeverObserved, "list what was never observed", "never observed"),
+        bind(Subjects, Char('n'), NeverObserved, "list what was never observed", "never observed"),
         bind(Screens, Char('w'), NextRecording, "the next of several recordings", ""),
         bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
         bind(Screens, Char('?'), Help, "these keys", "help"),
@@ -119,7 +123,9 @@ impl Place {
         match (self, mode) {
             (Place::Line, Mode::Line) | (Place::Help, Mode::Help) => true,
             (Place::Screens, Mode::Screen(_)) | (Place::Events, Mode::Screen(Screen::Events)) => true,
-            (Place::Tables, Mode::Screen(screen)) => screen != Screen::Events,
+            (Place::Rows, Mode::Screen(screen)) => screen != Screen::Events,
+            (Place::Tables, Mode::Screen(screen)) => matches!(screen, Screen::Subjects | Screen::Sites),
+            (Place::Subjects, Mode::Screen(screen)) => screen == Screen::Subjects,
             _ => false,
         }
     }
@@ -225,6 +231,15 @@ mod tests {
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events)), Some(Command::GoToCause));
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites)), None);
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Line), Some(Command::Type('c')));
+    }
+
+    #[test]
+    fn a_key_is_offered_only_where_it_does_something() {
+        let on = |c, screen| command(key(KeyCode::Char(c)), Mode::Screen(screen));
+        assert_eq!(on('>', Screen::Sites), Some(Command::SortNext));
+        assert_eq!(on('>', Screen::Lanes), None);
+        assert_eq!(on('n', Screen::Subjects), Some(Command::NeverObserved));
+        assert_eq!(on('n', Screen::Sites), None);
     }
 
     #[test]

@@ -40,6 +40,11 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
             worker.take(&crawler.store, order);
         }
         if dirty {
+            // Sizes that follow each other quickly may be told as one, or not at all.
+            let size = screen.terminal.size()?;
+            if crawler.size != (size.width, size.height) {
+                crawler.resize(size.width, size.height);
+            }
             screen.terminal.draw(|frame| draw::draw(frame, crawler))?;
         }
         let until_tick = TICK.saturating_sub(last_tick.elapsed());

@@ -4,6 +4,8 @@ use std::io::{self, Stdout, stdout};
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+#[cfg(unix)]
+use std::time::Duration;
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -11,6 +13,10 @@ use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+
+/// How long the loop may take to end.
+#[cfg(unix)]
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether the terminal is taken, so that it is given back once.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -46,11 +52,23 @@ impl Screen {
 }
 
 /// Set as soon as somebody asks the process to end: then the loop ends, and the terminal is given back.
+///
+/// A loop that does not end soon is stuck reading a terminal that is gone (crossterm never returns from that), and the
+/// process ends without it.
 pub fn asked_to_end() -> io::Result<Arc<AtomicBool>> {
     let asked = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
-    for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP, signal_hook::consts::SIGINT] {
-        signal_hook::flag::register(signal, Arc::clone(&asked))?;
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
+        let told = Arc::clone(&asked);
+        std::thread::Builder::new().name("signals".into()).spawn(move || {
+            let Some(signal) = signals.forever().next() else { return };
+            told.store(true, SeqCst);
+            std::thread::sleep(PATIENCE);
+            give_back();
+            std::process::exit(128 + signal);
+        })?;
     }
     Ok(asked)
 }

@@ -28,7 +28,11 @@ impl Telling {
     /// Starts the story in a process of its own, recording live.
     pub fn start(page: Option<&Path>) -> Result<Telling> {
         let program = std::env::current_exe().context("this program's own file cannot be found")?;
-        let mut child = Command::new(program)
+        let mut command = Command::new(program);
+        // A terminal that closes ends this process; the story is to notice that, and to tidy up.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command
             .arg(super::STORY)
             .args(page)
             .env("METASPY_RECORD", "live")

@@ -11,6 +11,7 @@ use metaspy_core::recording::{self, Policy};
 use super::story::{self, End};
 use crate::cli::{self, By, Limits};
 use crate::exit::{Ended, say};
+use crate::live;
 use crate::report;
 use crate::text::{grouped, short};
 
@@ -27,6 +28,20 @@ fn on_disk(file: &Path) -> u64 {
     }
     #[cfg(not(unix))]
     meta.len()
+}
+
+/// Whoever looks away from the summary must hear of it as well: the budget was spent, and events are missing.
+fn say_if_spent(file: &Path, limits: &Limits) -> Result<()> {
+    let totals = live::open(file)?.totals();
+    if limits.policy != cli::Policy::Newest && totals.lost > 0 {
+        eprintln!(
+            "metaspy: the budget was spent: {} of {} calls are counted and are no events; ask for a larger --budget, or \
+             for --policy newest",
+            grouped(totals.lost),
+            grouped(totals.emitted)
+        );
+    }
+    Ok(())
 }
 
 /// Records the story into a file and prints a summary.
@@ -63,6 +78,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         json: false,
     };
     let ended = report::run(&report, out)?;
+    say_if_spent(file, limits)?;
     writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(on_disk(file)), file.display())?;
     Ok(ended)
 }

@@ -77,7 +77,12 @@ pub fn attended(page: Option<&Path>) -> Result<Ended> {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         stop.store(true, Relaxed);
     });
-    run(page, end)?;
+    let ended = run(page, end);
+    // Who started it removes the recording, unless they ended in a way that left them no time.
+    if let Some(path) = Recording::current()?.path() {
+        let _ = std::fs::remove_file(path);
+    }
+    ended?;
     Ok(Ended::Fine)
 }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use metaspy_core::Store;
-use metaspy_core::store::{By, Filter, Scope, What};
+use metaspy_core::store::{By, Filter, Measure, Scope, What};
 
 use crate::text::{duration, grouped, parse_duration_ns, parse_number};
 
@@ -133,7 +133,15 @@ impl Condition {
             (None, Quantity::SelfTime) => "self time is not known: some calls left the window".into(),
             (None, _) => "it was not timed".into(),
             (Some(count), Quantity::Count) => grouped(count),
-            (Some(ns), _) => duration(ns).trim_start().to_owned(),
+            (Some(ns), _) => {
+                let partial = measures().any(Measure::is_partly_timed);
+                let sign = match self.quantity {
+                    _ if !partial => "",
+                    Quantity::SelfTime => "~",
+                    _ => "≥",
+                };
+                format!("{sign}{}", duration(ns).trim_start())
+            }
         };
         Verdict {
             condition: self.text.clone(),

@@ -41,6 +41,7 @@ struct RowOut<'a> {
     self_ns: Option<u64>,
     max_ns: Option<u64>,
     timed: u64,
+    partial: bool,
     lost: u64,
     failed: u64,
     panicked: u64,
@@ -91,6 +92,7 @@ impl Serialize for Rows<'_> {
                 self_ns: row.self_ns(self.store),
                 max_ns: row.max_ns(self.store),
                 timed: row.measure.timed,
+                partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
                 failed: row.measure.failed,
                 panicked: row.measure.panicked,
@@ -127,7 +129,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         row_count: report.rows.len(),
         rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
-        missing: store.missing(),
+        missing: &report.damage,
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
     writeln!(out)

@@ -1,6 +1,7 @@
 //! `metaspy report`: what was counted, as text for people and as JSON for programs.
 
 pub mod condition;
+mod damage;
 mod json;
 mod people;
 mod rows;
@@ -8,8 +9,7 @@ mod rows;
 use std::io::Write;
 
 use anyhow::Result;
-use metaspy_core::Store;
-use metaspy_core::store::Filter;
+use metaspy_core::store::{Filter, FilterError};
 
 use crate::cli;
 use crate::exit::{Ended, say};
@@ -29,9 +29,13 @@ pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
         None => Filter::all(),
     };
     let store = live::open_named(&asked.source)?;
-    check(&store, &filter)?;
+    match filter.check(&store) {
+        // Kinds are known when a subject of theirs is met; sites before the program begins.
+        Err(error @ FilterError::NoSuchKind { .. }) => eprintln!("metaspy: --filter: {error}"),
+        checked => checked.map_err(|error| say(format!("--filter: {error}")))?,
+    }
     for condition in &conditions {
-        check(&store, &condition.filter)?;
+        condition.filter.check(&store).map_err(|error| say(format!("--fail-if: {error}")))?;
     }
     let report = rows::Report::new(&store, asked.by, &filter, asked.all);
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
@@ -46,11 +50,6 @@ pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
     if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
         return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
     }
-    let failed = verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !store.missing().is_empty();
+    let failed = verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
-}
-
-/// A selector that no site of the recording matches is a mistake, not an empty report.
-fn check(store: &Store, filter: &Filter) -> Result<()> {
-    filter.check(store).map_err(|error| say(error.to_string()))
 }

@@ -13,6 +13,10 @@ use crate::text::{Unit, clean, clock, fit, grouped, pad_left, shorten_path, widt
 /// One of the times of a row.
 type Time = fn(&Row, &Store) -> Option<u64>;
 
+/// Before total, self and longest time of a row of which not all calls were timed: the others would make total and
+/// longest larger; self time also lacks what they would take from it.
+const SIGNS: [&str; 3] = ["≥", "~", "≥"];
+
 /// Columns of a name at most.
 const NAME: usize = 44;
 
@@ -44,7 +48,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
     for verdict in verdicts {
         writeln!(out, "{verdict}")?;
     }
-    for text in store.missing() {
+    for text in &report.damage {
         writeln!(out, "damaged: {}", clean(text))?;
     }
     for note in store.notes() {
@@ -73,7 +77,12 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         parts.push(format!("{} counted without an event", grouped(totals.counted)));
     }
     parts.push(format!("{} lost", grouped(totals.lost + totals.unnamed)));
-    let exact = if report.exact { "exact" } else { "about: it is being written" };
+    let exact = match (report.exact, report.damage.is_empty()) {
+        (true, _) => "exact",
+        (false, false) => "not exact: it is damaged",
+        (false, true) if store.is_live() => "about: it is being written",
+        (false, true) => "not exact: the filter asks what is not known of calls that left the window",
+    };
     writeln!(out, "{}  ({exact})", parts.join(", "))
 }
 
@@ -102,8 +111,9 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     for (row, name) in rows.iter().zip(&names) {
         let count = grouped(row.measure.count);
         write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
-        for (_, of, unit) in &times {
-            let text = of(row, store).map_or("–".into(), |ns| unit.write(ns));
+        for ((_, of, unit), sign) in times.iter().zip(SIGNS) {
+            let sign = if row.measure.is_partly_timed() { sign } else { "" };
+            let text = of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)));
             write!(out, "  {}", pad_left(&text, 10))?;
         }
         writeln!(out, "{}", outcomes(row))?;

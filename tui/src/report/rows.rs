@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use metaspy_core::store::{Filter, Measure, Scope, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
+use super::damage;
 use crate::cli::By;
 use crate::text::short_path;
 
@@ -17,8 +18,10 @@ pub struct Report {
     pub by: By,
     /// What was emitted and where it went.
     pub totals: Totals,
-    /// Whether every number is exact.
+    /// Whether every count is exact.
     pub exact: bool,
+    /// What is damaged or missing, as sentences.
+    pub damage: Vec<String>,
     /// The rows, the most frequent first.
     pub rows: Vec<Row>,
     /// Sites or labelled subjects to which nothing happened, if they are not among the rows.
@@ -69,8 +72,8 @@ impl Report {
         if all {
             rows.extend(silent);
         }
-        let totals = store.totals();
-        Report { by, exact: totals.exact && tally.exact, totals, rows, never }
+        let (totals, damage) = (store.totals(), damage::of(store));
+        Report { by, exact: totals.exact && tally.exact && damage.is_empty(), damage, totals, rows, never }
     }
 }
 

@@ -23,14 +23,42 @@ pub fn shorten(text: &str, columns: usize) -> String {
 
 /// A path in at most `columns` columns: it loses its first segments, as the last ones tell sites apart.
 pub fn shorten_path(path: &str, columns: usize) -> String {
+    shorten_segments(path, "::", columns)
+}
+
+/// A file in at most `columns` columns: it loses its first folders.
+pub fn shorten_file(file: &str, columns: usize) -> String {
+    shorten_segments(file, "/", columns)
+}
+
+fn shorten_segments(path: &str, between: &str, columns: usize) -> String {
     let mut rest = path;
-    while width(rest) + if rest.len() < path.len() { 3 } else { 0 } > columns {
-        match rest.find("::") {
-            Some(at) => rest = &rest[at + 2..],
+    while width(rest) + if rest.len() < path.len() { 1 + between.len() } else { 0 } > columns {
+        match rest.find(between) {
+            Some(at) => rest = &rest[at + between.len()..],
             None => return shorten(rest, columns),
         }
     }
-    if rest.len() < path.len() { format!("…::{rest}") } else { path.to_owned() }
+    if rest.len() < path.len() { format!("…{between}{rest}") } else { path.to_owned() }
+}
+
+/// A label in at most `columns` columns: its first word, which tells subjects apart, is the last to go.
+pub fn shorten_label(label: &str, columns: usize) -> String {
+    if width(label) <= columns {
+        return label.to_owned();
+    }
+    let first = label.find(' ').map_or(0, |at| width(&label[..at]));
+    // A few columns of an end say nothing, nor does the end of a label that was cut already.
+    let cut_already = label.ends_with('…') || label.ends_with("…\"");
+    let head_columns = match (columns.saturating_sub(1)).checked_sub(first) {
+        None => return shorten(label, columns),
+        Some(_) if first == 0 && !cut_already => return shorten(label, columns),
+        Some(room) if room < 12 || cut_already => columns - 1,
+        Some(room) => first + room.div_ceil(2),
+    };
+    let head: String = take(label.chars(), head_columns).into_iter().collect();
+    let tail: Vec<char> = take(label.chars().rev(), columns - 1 - head_columns);
+    format!("{}…{}", head.trim_end(), tail.into_iter().rev().collect::<String>())
 }
 
 /// `text` in lines of at most `columns` columns, cut between words where that is possible.
@@ -94,6 +122,20 @@ mod tests {
         assert_eq!(shorten_path("layout::page::Scene::measure", 20), "…::Scene::measure");
         assert_eq!(shorten_path("layout::measure", 20), "layout::measure");
         assert_eq!(shorten_path("layout::measure_everything", 9), "meas…hing");
+        assert_eq!(shorten_file("examples/layout/src/tree/cache.rs:43", 20), "…/tree/cache.rs:43");
+    }
+
+    #[test]
+    fn a_label_keeps_its_first_word() {
+        let fox = "#6334 <p> \"the quick brown fox\"";
+        assert_eq!(shorten_label(fox, 40), fox);
+        assert_eq!(shorten_label(fox, 20), "#6334 <p> \"t…wn fox\"");
+        assert_eq!(shorten_label(fox, 16), "#6334 <p> \"the…");
+        assert_eq!(shorten_label(fox, 9), "#6334 <p…");
+        assert_eq!(shorten_label(fox, 7), "#6334…");
+        assert_eq!(shorten_label("#63 <p> \"a label that was cut…\"", 16), "#63 <p> \"a labe…");
+        assert_eq!(shorten_label("one-word-without-spaces", 9), "one-…aces");
+        assert!((0..40).all(|columns| width(&shorten_label("日本 日本日本日本日本", columns)) <= columns));
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod number;
 
 pub use clean::clean;
 pub use duration::{Unit, clock, duration, parse_duration_ns};
-pub use fit::{fit, pad_left, pad_right, shorten, shorten_path, width, wrap};
+pub use fit::{fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use number::{counted, grouped, parse_number, parse_size, short};
 
 /// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.
@@ -28,6 +28,15 @@ pub fn last_segment(path: &str) -> &str {
     path.rfind("::").map_or(path, |at| &path[at + 2..])
 }
 
+/// The name of a type without its path and its parameters: `NodeId` of `page::tree::NodeId<T>`.
+pub fn short_type(name: &str) -> &str {
+    let plain = name.split('<').next().unwrap_or(name);
+    match last_segment(plain) {
+        "" => name,
+        short => short,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -38,5 +47,6 @@ mod tests {
         assert_eq!(short_path("page::scene::measure"), "measure");
         assert_eq!(short_path("measure"), "measure");
         assert_eq!(last_segment("page::Scene::measure"), "measure");
+        assert_eq!(["page::NodeId", "Tree<page::T>", "<T>", "node"].map(short_type), ["NodeId", "Tree", "<T>", "node"]);
     }
 }

@@ -50,18 +50,20 @@ pub fn parse_number(text: &str) -> Result<u64, String> {
     whole(value * factor).ok_or_else(help)
 }
 
-/// `4096`, `256MiB`, `1.5GB`: a size in bytes.
+/// `4096`, `256MiB`, `1.5GB`, `1TiB`: a size in bytes.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let help = || format!("`{text}` is no size: write 256MiB, 1GiB or 500MB");
+    let help = || format!("`{text}` is no size: write 256MiB, 1GiB, 1TiB or 500MB");
     let (value, unit) = split(text).ok_or_else(help)?;
     let factor = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 1u64,
         "kb" => 1000,
         "mb" => 1_000_000,
         "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
         "k" | "ki" | "kib" => 1 << 10,
         "m" | "mi" | "mib" => 1 << 20,
         "g" | "gi" | "gib" => 1 << 30,
+        "t" | "ti" | "tib" => 1 << 40,
         _ => return Err(help()),
     };
     whole(value * factor as f64).ok_or_else(help)
@@ -100,6 +102,8 @@ mod tests {
         assert_eq!(parse_number("1.5k"), Ok(1500));
         assert_eq!(parse_size("256MiB"), Ok(256 << 20));
         assert_eq!(parse_size("4096"), Ok(4096));
+        let sizes = ["1kB", "1KiB", "1 MB", "1GiB", "1TiB", "1.5tb"].map(|text| parse_size(text).unwrap_or(0));
+        assert_eq!(sizes, [1000, 1 << 10, 1_000_000, 1 << 30, 1 << 40, 1_500_000_000_000]);
         for bad in ["", "many", "10X", "-1", "1e400M"] {
             assert!(parse_number(bad).is_err(), "{bad}");
             assert!(parse_size(bad).is_err(), "{bad}");

@@ -66,6 +66,39 @@ fn a_recording_that_was_cut_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn a_report_is_not_exact_where_verify_finds_damage() {
+    let bytes = fs::read(fixture::closed("undamaged.spy", 200)).unwrap();
+    let written = bytes.iter().rposition(|&byte| byte != 0).unwrap() / 4096 * 4096;
+    // The word of the first page that says how many events were folded.
+    let folded = metaspy_core::format::superblock::FOLDED * 8;
+    for (what, from, to) in [("blocks", written - 8 * 4096, written - 5 * 4096), ("folded", folded, folded + 1)] {
+        let mut damaged = bytes.clone();
+        damaged[from..to].fill(if what == "folded" { 9 } else { 0 });
+        let path = file("unsound.spy", &damaged);
+        let (code, out, _) = ended(&["verify", text(&path)]);
+        assert_eq!(code, 1, "{what}: {out}");
+        let (code, out, _) = ended(&["report", text(&path)]);
+        assert_eq!(code, 1, "{what}: {out}");
+        assert!(out.contains("(not exact: it is damaged)") && out.contains("\ndamaged: "), "{what}: {out}");
+        let (code, out, _) = ended(&["report", text(&path), "--json"]);
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((code, &report["exact"]), (1, &false.into()), "{what}");
+        assert!(report["missing"][0].is_string(), "{what}: {out}");
+    }
+}
+
+#[test]
+fn a_file_cut_behind_its_last_block_is_sound_and_says_so() {
+    let bytes = fs::read(fixture::closed("uncut.spy", 20)).unwrap();
+    let written = bytes.iter().rposition(|&byte| byte != 0).unwrap() / 4096 * 4096;
+    let path = file("short.spy", &bytes[..written + 2 * 4096]);
+    let (code, out, _) = ended(&["verify", text(&path)]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("was cut by") && out.trim_end().ends_with("sound"), "{out}");
+    assert_eq!(ended(&["report", text(&path)]).0, 0);
+}
+
+#[test]
 fn no_damage_makes_it_panic() {
     let bytes = fs::read(fixture::closed("sound.spy", 50)).unwrap();
     let mut random = 0x2545_F491_4F6C_DD1D_u64;
@@ -123,6 +156,8 @@ fn a_wrong_command_line_says_what_to_write() {
         (&["report", "x.spy", "--filter", "took:>1x"], "length of time"),
         (&["demo", "--record", "x.spy", "--events", "many"], "100M"),
         (&["demo", "--record", "x.spy", "--budget", "big"], "256MiB"),
+        (&["demo", "--record", "x.spy", "--budget", "100KiB"], "1MiB to 1TiB"),
+        (&["demo", "--record", "x.spy", "--budget", "2TiB"], "1MiB to 1TiB"),
         (&["demo", "--seconds", "5"], "--record"),
         (&["nonsense"], "metaspy"),
     ] {

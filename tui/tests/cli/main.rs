@@ -4,8 +4,12 @@
 mod fixture;
 
 mod bad_input;
+#[cfg(feature = "demo")]
+mod demo;
 #[cfg(all(feature = "demo", unix))]
 mod killed;
+#[cfg(unix)]
+mod live;
 mod report;
 
 use std::path::Path;

@@ -80,6 +80,44 @@ fn a_condition_decides_how_the_report_ends() {
     let (code, _, error) = judged("count(site:mesure) > 17");
     assert_eq!(code, 2);
     assert!(error.contains("page::Scene::measure"), "{error}");
+    for unknown in ["count(kind:nodee) > 17", "count(-subject:nodee:3) > 17"] {
+        let (code, _, error) = judged(unknown);
+        assert_eq!(code, 2, "{error}");
+        assert!(error.contains("kind `nodee`: it has node"), "{error}");
+    }
+}
+
+#[test]
+fn a_filter_with_a_kind_that_nobody_has_warns() {
+    let path = fixture::closed("kinds.spy", 1);
+    let (code, out, error) = ended(&["report", text(&path), "--filter", "kind:nodee"]);
+    assert_eq!(code, 0, "{out}");
+    assert!(error.contains("kind `nodee`: it has node"), "{error}");
+    assert_eq!(ended(&["report", text(&path), "--filter", "kind:node subject:#999"]).2, "");
+}
+
+#[test]
+fn times_that_lack_calls_are_marked_and_the_budget_that_was_spent_is_said() {
+    let path = fixture::directory().join("partial.spy");
+    {
+        let _turn = fixture::turn();
+        let builder = metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest);
+        let (recording, installed) = fixture::begin(builder, 8_000);
+        drop(installed);
+        recording.close();
+    }
+    let (code, out, _) = ended(&["report", text(&path), "--filter", "site:measure", "--fail-if", "total(*) < 1ns"]);
+    assert_eq!(code, 0, "{out}");
+    let row = out.lines().find(|line| line.contains("Scene::measure")).unwrap();
+    assert!(row.contains(" lost") && row.matches('≥').count() == 2, "{out}");
+    assert!(out.contains("ok: total(*) < 1ns (it is ≥"), "{out}");
+    assert!(out.contains("note: The budget of 4 MiB was spent"), "{out}");
+    assert!(ended(&["verify", text(&path)]).1.contains("note: The budget of 4 MiB was spent"));
+    let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
+    assert_eq!(report["rows"][0]["partial"], true);
+    let whole = fixture::closed("whole-times.spy", 3);
+    let (_, out, _) = ended(&["report", text(&whole), "--by", "subject"]);
+    assert!(!out.contains('≥'), "{out}");
 }
 
 #[test]

@@ -124,6 +124,11 @@ fn the_mouse_points_at_events_tabs_screens_and_rows() {
     assert_eq!(reader.crawler.view.screen.name(), "Subjects");
     reader.click(10, 6);
     assert_eq!(reader.crawler.view.subjects.cursor, 2);
+    // Below the rows there is nothing to select.
+    reader.click(10, 21);
+    assert_eq!(reader.crawler.view.subjects.cursor, 2);
+    reader.press("n").click(10, 4);
+    assert_eq!(reader.crawler.view.subjects.cursor, 1);
 }
 
 #[test]

@@ -4,6 +4,9 @@
 mod fixture;
 mod reader;
 
+mod filters;
 mod journeys;
+mod names;
 mod screens;
 mod sources;
+mod window;

@@ -35,15 +35,18 @@ impl Reader {
     pub fn press(&mut self, keys: &str) -> &mut Self {
         for word in keys.split(' ') {
             match word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
-                Some(text) => text.chars().for_each(|c| self.key(KeyCode::Char(c))),
-                None => self.key(code(word)),
+                Some(text) => text.chars().for_each(|c| self.key(KeyCode::Char(c), KeyModifiers::NONE)),
+                None => match word.strip_prefix("Ctrl-") {
+                    Some(word) => self.key(code(word), KeyModifiers::CONTROL),
+                    None => self.key(code(word), KeyModifiers::NONE),
+                },
             }
         }
         self
     }
 
-    fn key(&mut self, code: KeyCode) {
-        if let Some(command) = keys::command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode()) {
+    fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        if let Some(command) = keys::command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
             self.outside = self.crawler.apply(command).or(self.outside.take());
         }
         self.work();
@@ -52,6 +55,14 @@ impl Reader {
     /// Presses the mouse on a cell.
     pub fn click(&mut self, column: u16, row: u16) -> &mut Self {
         self.outside = self.crawler.apply(Command::Click { column, row }).or(self.outside.take());
+        self.work();
+        self
+    }
+
+    /// Another size of the screen.
+    pub fn resize(&mut self, width: u16, height: u16) -> &mut Self {
+        self.size = (width, height);
+        self.crawler.resize(width, height);
         self.work();
         self
     }
@@ -83,7 +94,9 @@ impl Reader {
         terminal.draw(|frame| draw(frame, &self.crawler)).expect("a test screen");
         let text = terminal.backend().to_string();
         let program = self.crawler.status.name.clone();
-        let lines = text.lines().map(|line| blot(line.trim_matches('"')).replace(&program, "page"));
+        // Behind a line with wide characters the backend tells which cells they cover.
+        let lines = text.lines().map(|line| line.split("\" Hidden by").next().unwrap_or(line));
+        let lines = lines.map(|line| blot(line.trim_matches('"')).replace(&program, "page"));
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 

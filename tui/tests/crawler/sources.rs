@@ -20,6 +20,11 @@ fn journey(store: Store) -> Vec<String> {
     JOURNEY.map(|keys| body(reader.press(keys))).into()
 }
 
+/// The words of a screen that are numbers or keys.
+fn numbers(screen: &str) -> Vec<&str> {
+    screen.split_whitespace().filter(|word| word.chars().all(|c| c.is_ascii_digit() || ",.#".contains(c))).collect()
+}
+
 #[test]
 fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
     let _turn = fixture::turn();
@@ -40,8 +45,12 @@ fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
     let memory = journey(recording.store());
 
     for (at, station) in JOURNEY.iter().enumerate() {
-        assert_eq!(live[at], closed[at], "live and closed, after {station}");
-        assert_eq!(memory[at], closed[at], "memory and closed, after {station}");
+        // Only what is live has a column for what changes.
+        match live[at].contains(" Δ ") {
+            true => assert_eq!(numbers(&live[at]), numbers(&closed[at]), "live and closed, after {station}"),
+            false => assert_eq!(live[at], closed[at], "live and closed, after {station}"),
+        }
+        assert_eq!(memory[at], live[at], "memory and live, after {station}");
     }
 }
 

@@ -90,6 +90,10 @@ fn another_size_of_the_window_is_drawn_anew() {
     terminal.wait_for("Siblings Parents");
     terminal.resize(60, 12);
     terminal.wait_for("? help");
+    terminal.resize(20, 5);
+    terminal.wait_for("too small");
+    terminal.resize(80, 24);
+    terminal.wait_for("│▶00:");
     quits(&mut terminal);
 }
 
@@ -128,7 +132,8 @@ fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
     terminal.command(&format!("METASPY_DIR={} {metaspy} attach {}", live.display(), story.id()));
     terminal.wait_for("live ●");
-    terminal.wait_for("layout");
+    // Something has happened.
+    terminal.wait_for("▶");
     story.kill().expect("it can be killed");
     story.wait().expect("it was killed");
     terminal.wait_for("the process is gone");
@@ -156,4 +161,26 @@ fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
     assert!(has_recording(&live));
     quits(&mut terminal);
     assert!(!has_recording(&live));
+}
+
+/// A terminal that is closed ends what runs in it: nothing is left that reads a terminal that is gone.
+#[cfg(all(feature = "demo", target_os = "linux"))]
+#[test]
+fn a_terminal_that_is_closed_takes_the_demo_with_it() {
+    let Some(mut terminal) = Tmux::start("closed") else { return };
+    let live = fixture::directory().join("closed");
+    let pid = fixture::directory().join("closed.pid");
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let demo = format!("METASPY_DIR={} sh -c 'echo $$ > {}; exec {metaspy} demo'", live.display(), pid.display());
+    terminal.command(&demo);
+    terminal.wait_for("live ●");
+    let pid = fs::read_to_string(pid).expect("it said who it is");
+    let runs = || std::path::Path::new("/proc").join(pid.trim()).exists();
+    assert!(runs() && has_recording(&live));
+    drop(terminal);
+    let began = std::time::Instant::now();
+    while runs() || has_recording(&live) {
+        assert!(began.elapsed().as_secs() < 60, "the demo outlives its terminal");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
 }

@@ -29,15 +29,17 @@ impl Call<'_> {
 
     /// Puts the hook into a function.
     pub fn hook(&self, attrs: &mut Vec<Attribute>, sig: &Signature, block: &mut Block) -> Result<()> {
-        if Call::is_async(sig, block) {
-            self.check_async()?;
-            future::hook(self, sig, block);
-            return Ok(());
+        if let (Some(span), true) = (self.options.caller, sig.asyncness.is_some()) {
+            return Err(Error::new(span, NO_CALLER));
         }
         if self.options.caller.is_some() && !attrs.iter().any(|attr| attr.path().is_ident("track_caller")) {
             attrs.push(parse_quote!(#[track_caller]));
         }
-        self.hook_body(sig, block)
+        match Call::is_async(sig, block) {
+            true => future::hook(self, sig, block),
+            false => self.hook_body(sig, block)?,
+        }
+        Ok(())
     }
 
     fn hook_body(&self, sig: &Signature, block: &mut Block) -> Result<()> {
@@ -45,13 +47,14 @@ impl Call<'_> {
         let output = Output::of(&sig.output);
         let says_value = self.says_value(&output)?;
         let mut is_announced = true;
-        if let Some(ty) = output.ty()
+        let ty = if output.is_whole() || output.tells() || says_value { output.ty() } else { None };
+        if let Some(ty) = &ty
             && (output.tells() || says_value)
         {
             let value = self.say_value(says_value);
             let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
             let announce = quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome););
-            is_announced = exits::announce(block, &ty, &announce);
+            is_announced = exits::announce(block, ty, &announce);
         }
         let entry = Entry { call: self, sig }.tokens();
         // An early way out that says nothing is a `?`, unless it is said otherwise.
@@ -59,7 +62,7 @@ impl Call<'_> {
         let failing = fails_unsaid
             .then(|| quote_spanned!(Span::mixed_site()=> __began.exit(#krate::__private::Outcome::Failed);));
         let stmts = &block.stmts;
-        let body = match output.ty() {
+        let body = match ty {
             None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),
             Some(_) if matches!(output, Output::Unit) && !says_value => quote_spanned!(Span::mixed_site()=>
                 { #(#stmts)* }
@@ -70,6 +73,7 @@ impl Call<'_> {
                 let value = self.say_value(says_value);
                 let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
                 quote_spanned!(Span::mixed_site()=>
+                    #[allow(clippy::diverging_sub_expression)]
                     let __value: #ty = { #(#stmts)* };
                     #[allow(unreachable_code)]
                     { #value __call.done(#outcome); }
@@ -86,9 +90,10 @@ impl Call<'_> {
                 let mut __frame = #krate::__private::Frame::vacant();
                 #[allow(unused_mut)]
                 let mut __call = if __site.is_armed() {
-                    let __began = { #entry };
+                    #[allow(unused_mut)]
+                    let mut __began = { #entry };
                     #failing
-                    #krate::__private::Guard::of(__began)
+                    __began
                 } else {
                     #krate::__private::Guard::unarmed()
                 };
@@ -115,7 +120,7 @@ impl Call<'_> {
     fn says_value(&self, output: &Output) -> Result<bool> {
         match self.options.ret {
             Some(span) if output.ty().is_none() => {
-                Err(Error::new(span, "`ret` needs a return type that can be written down: no `impl Trait` and no `!`"))
+                Err(Error::new(span, "`ret` needs a value that can be held: no `!`"))
             }
             ret => Ok(ret.is_some()),
         }
@@ -127,18 +132,10 @@ impl Call<'_> {
             false => TokenStream::new(),
         }
     }
-
-    fn check_async(&self) -> Result<()> {
-        let not_yet =
-            |span: Span, option: &str| Err(Error::new(span, format!("`{option}` is for functions that are not async")));
-        match self.options {
-            Options { caller: Some(span), .. } => not_yet(*span, "caller"),
-            Options { ret: Some(span), .. } => not_yet(*span, "ret"),
-            Options { args, .. } if !args.is_empty() => not_yet(args[0].name.span(), "args"),
-            _ => Ok(()),
-        }
-    }
 }
+
+const NO_CALLER: &str = "the compiler tells no async fn who called it: write `fn … -> impl Future` with an `async move` \
+                         block as its last expression, or leave `caller` out";
 
 /// Gives a block other statements; its braces stay where they were, so that messages about its end still point there.
 pub fn replace(block: &mut Block, tokens: TokenStream) {

@@ -25,12 +25,7 @@ impl Entry<'_> {
     pub fn tokens(&self) -> TokenStream {
         let krate = self.call.krate;
         let offered = self.receiver().filter(|_| self.call.owner == Owner::Static);
-        let caller = self
-            .call
-            .options
-            .caller
-            .map(|_| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();));
-        let subject = self.subject();
+        let (caller, subject) = (self.caller(), self.subject());
         let enter = match (self.arguments(), &self.call.options.subject, self.receiver()) {
             (Some(arguments), ..) => {
                 let receiver = offered.map(
@@ -63,6 +58,12 @@ impl Entry<'_> {
             },
         };
         quote_spanned!(Span::mixed_site()=> #caller #enter)
+    }
+
+    /// A statement that remembers who called, if that is to be shown.
+    pub fn caller(&self) -> Option<TokenStream> {
+        let is_wanted = self.call.options.caller.is_some();
+        is_wanted.then(|| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();))
     }
 
     /// An expression: whom the call is about.
@@ -103,7 +104,7 @@ impl Entry<'_> {
     }
 
     /// Statements that show the arguments; `None` if there are none to show.
-    fn arguments(&self) -> Option<TokenStream> {
+    pub fn arguments(&self) -> Option<TokenStream> {
         let args = self.call.options.args.iter().map(|argument| {
             let (name, value) = (argument.name.unraw().to_string(), &argument.value);
             // One that is not `Debug` is pointed at.

@@ -35,39 +35,71 @@ pub fn is_tail(sig: &Signature, block: &Block) -> bool {
     tail(sig, &mut block).is_some()
 }
 
-/// Statements that ask whom the call is about, while the arguments are still there.
+/// Statements that ask whom the call is about and what its arguments are, while these are still there: an async fn
+/// runs them when it is first polled, any other function when it is called.
 fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     let Call { krate, statics, site, .. } = call;
-    let subject = Entry { call, sig }.subject();
+    let entry = Entry { call, sig };
+    let (subject, caller) = (entry.subject(), entry.caller());
+    let shown = entry.arguments().map(|arguments| {
+        quote_spanned!(Span::mixed_site()=>
+            #caller
+            let __shown = match __site.is_armed() {
+                true => #krate::__private::show(__site, __subject, |__reify| { #arguments }),
+                false => #krate::__private::Shown::NOTHING,
+            };
+        )
+    });
     quote_spanned!(Span::mixed_site()=>
         #statics
         let __site: &'static #krate::__private::Site = #site;
         let __subject = if __site.is_armed() { #subject } else { #krate::__private::Subject::NONE };
+        #shown
     )
 }
 
 /// Statements that poll a future, with the hook around each poll.
 fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream {
     let krate = call.krate;
+    let value = call.options.ret.map(|span| {
+        // One that is not `Debug` is pointed at.
+        let value = quote_spanned!(Span::mixed_site().located_at(span)=> __value);
+        quote_spanned!(Span::mixed_site()=> __returned.value(#value);)
+    });
     let outcome = match output.ty() {
         Some(ty) if output.tells() => {
             let outcome = call.outcome(output, quote_spanned!(Span::mixed_site()=> __value));
-            quote_spanned!(Span::mixed_site()=> { let __value: &#ty = __value; #outcome })
+            quote_spanned!(Span::mixed_site()=> {
+                #[allow(clippy::ref_option_ref)]
+                let __value: &#ty = __value;
+                #value
+                #outcome
+            })
         }
-        _ => quote_spanned!(Span::mixed_site()=> { let _ = __value; #krate::__private::Outcome::Returned }),
+        _ => quote_spanned!(Span::mixed_site()=> { #value #krate::__private::Outcome::Returned }),
+    };
+    let made = match call.options.args.is_empty() && call.options.caller.is_none() {
+        true => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::new(__site)),
+        false => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown)),
+    };
+    let names = match (&value, output.tells()) {
+        (Some(_), _) => quote_spanned!(Span::mixed_site()=> __value, __returned),
+        (None, true) => quote_spanned!(Span::mixed_site()=> __value, _),
+        (None, false) => quote_spanned!(Span::mixed_site()=> _, _),
     };
     // `pin!` is given a name only: some attributes look for `self` in what a macro is given, and guess.
     quote_spanned!(Span::mixed_site()=>
-        let mut __call = #krate::__private::AsyncCall::new(__site);
+        let mut __call = #made;
         let __future = #future;
         let mut __future = ::core::pin::pin!(__future);
-        ::core::future::poll_fn(move |__context| {
+        // The pin in it may be looked at after a panic if the future may, and that is looked at beside it.
+        ::core::panic::AssertUnwindSafe(::core::future::poll_fn(move |__context| {
             __call.poll(
                 || __subject,
                 || ::core::future::Future::poll(__future.as_mut(), __context),
-                |__value| #outcome,
+                |#names| #outcome,
             )
-        })
+        }))
         .await
     )
 }
@@ -86,6 +118,7 @@ fn hint(output: &Output, stmts: &[Stmt]) -> TokenStream {
         Output::Unit => quote_spanned!(Span::mixed_site()=> #told #(#stmts)*),
         _ => quote_spanned!(Span::mixed_site()=>
             #told
+            #[allow(clippy::diverging_sub_expression)]
             let __value: #ty = { #(#stmts)* };
             #[allow(unreachable_code)]
             __value

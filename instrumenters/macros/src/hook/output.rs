@@ -4,9 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{
-    GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeImplTrait, TypeMacro, TypeNever, TypeParamBound,
-};
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Token, Type, TypeParamBound, parse_quote};
 
 /// What a function returns.
 pub enum Output {
@@ -14,9 +12,11 @@ pub enum Output {
     Unit,
     /// It never returns.
     Never,
-    /// A type that cannot be written down inside the body, as it has an `impl Trait` in it.
+    /// A type that cannot be written down inside the body.
     Opaque,
-    /// A type that can.
+    /// A type with an `impl Trait` in it, which is left for the compiler to find out: `Result<_, Error>`.
+    Holed(Box<Type>),
+    /// A type that can be written down whole.
     Named(Box<Type>),
 }
 
@@ -32,23 +32,31 @@ impl Output {
         match ty {
             Type::Tuple(tuple) if tuple.elems.is_empty() => Output::Unit,
             Type::Never(_) => Output::Never,
-            ty if has_unwritable_part(ty) => Output::Opaque,
-            ty => Output::Named(Box::new(ty.clone())),
+            ty => match Holes::made_in(ty) {
+                (ty, Holes { unwritable: false, made: false }) => Output::Named(Box::new(ty)),
+                (ty, Holes { unwritable: false, made: true }) => Output::Holed(Box::new(ty)),
+                _ => Output::Opaque,
+            },
         }
+    }
+
+    /// Whether the type can be written down without a hole: then it tells the body what it makes, as the signature did.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Output::Unit | Output::Named(_))
     }
 
     /// The type, where it can be written down.
     pub fn ty(&self) -> Option<TokenStream> {
         match self {
             Output::Unit => Some(quote!(())),
-            Output::Named(ty) => Some(quote!(#ty)),
+            Output::Named(ty) | Output::Holed(ty) => Some(quote!(#ty)),
             Output::Never | Output::Opaque => None,
         }
     }
 
     /// Whether it says how the call went: a `Result`, an `Option`, or something called like one.
     pub fn tells(&self) -> bool {
-        matches!(self, Output::Named(ty) if tells(ty))
+        matches!(self, Output::Named(ty) | Output::Holed(ty) if tells(ty))
     }
 }
 
@@ -96,22 +104,31 @@ fn arguments(path: &Path) -> impl Iterator<Item = &GenericArgument> {
     .flatten()
 }
 
-/// Whether the type may hold an `impl Trait` or a `!`, which a `let` cannot name.
-fn has_unwritable_part(ty: &Type) -> bool {
-    struct Search(bool);
-    impl VisitMut for Search {
-        fn visit_type_impl_trait_mut(&mut self, _: &mut TypeImplTrait) {
-            self.0 = true;
-        }
-        fn visit_type_never_mut(&mut self, _: &mut TypeNever) {
-            self.0 = true;
-        }
-        fn visit_type_macro_mut(&mut self, _: &mut TypeMacro) {
-            self.0 = true;
+/// Puts `_` for each `impl Trait` in a type.
+#[derive(Default)]
+struct Holes {
+    made: bool,
+    /// There is a part that no hole can stand for: a `!`, or what a macro makes.
+    unwritable: bool,
+}
+
+impl Holes {
+    fn made_in(ty: &Type) -> (Type, Holes) {
+        let (mut holes, mut ty) = (Holes::default(), ty.clone());
+        holes.visit_type_mut(&mut ty);
+        (ty, holes)
+    }
+}
+
+impl VisitMut for Holes {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::ImplTrait(_) => {
+                self.made = true;
+                *ty = parse_quote!(_);
+            }
+            Type::Never(_) | Type::Macro(_) => self.unwritable = true,
+            ty => visit_mut::visit_type_mut(self, ty),
         }
     }
-    let mut search = Search(false);
-    let mut ty = ty.clone();
-    visit_mut::visit_type_mut(&mut search, &mut ty);
-    search.0
 }

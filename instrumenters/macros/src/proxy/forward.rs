@@ -1,7 +1,7 @@
 //! One item of a trait, forwarded to the wrapped value. In the proxy `self.0` is the `Spied` around it.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path, PathArguments, Receiver,
@@ -10,6 +10,7 @@ use syn::{
 };
 
 use crate::naming;
+use crate::options::Options;
 
 /// Forwards to an `inner` that is a trait `of`.
 pub struct Forwarder<'a> {
@@ -18,19 +19,24 @@ pub struct Forwarder<'a> {
 }
 
 impl Forwarder<'_> {
-    /// A method that forwards; `None` where the default method will do, as its receiver cannot be forwarded.
+    /// A method that forwards; `None` where the default method will do, as it cannot be forwarded and is left out.
     pub fn method(&self, method: &TraitItemFn) -> Result<Option<ImplItemFn>> {
+        let forwarded = self.forwarded(method);
+        let may_do =
+            method.default.is_some() && Options::take(&mut method.attrs.clone())?.is_some_and(|it| it.skip.is_some());
+        match forwarded {
+            Err(_) if may_do => Ok(None),
+            forwarded => forwarded.map(Some),
+        }
+    }
+
+    fn forwarded(&self, method: &TraitItemFn) -> Result<ImplItemFn> {
         let mut sig = method.sig.clone();
         let receiver = match sig.receiver() {
             None => None,
-            Some(receiver) => match forwarded_receiver(receiver) {
-                Some(forwarded) => Some(forwarded),
-                None if method.default.is_some() => return Ok(None),
-                None => {
-                    let said = "a proxy cannot forward this receiver: give the method a default body, or leave it out";
-                    return Err(Error::new(receiver.self_token.span, said));
-                }
-            },
+            Some(receiver) => {
+                Some(forwarded_receiver(receiver).ok_or_else(|| cannot_forward(&sig, receiver, &why_not(receiver)))?)
+            }
         };
         let arguments = arguments(&mut sig)?;
         let (inner, of, name) = (self.inner, self.of, &sig.ident);
@@ -46,7 +52,7 @@ impl Forwarder<'_> {
         forwarded.attrs = method.attrs.iter().filter(|attr| is_forwarded(attr)).cloned().collect();
         forwarded.vis = Visibility::Inherited;
         forwarded.sig = sig;
-        Ok(Some(forwarded))
+        Ok(forwarded)
     }
 
     pub fn assoc_type(&self, assoc: &TraitItemType) -> ImplItem {
@@ -95,6 +101,7 @@ fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
 /// The arguments as they are handed on; those without a name get one.
 fn arguments(sig: &mut Signature) -> Result<Vec<Expr>> {
     let mut forwarded = Vec::new();
+    let whole = sig.clone();
     for (at, argument) in sig.inputs.iter_mut().enumerate() {
         let FnArg::Typed(argument) = argument else { continue };
         let name = match &*argument.pat {
@@ -108,7 +115,7 @@ fn arguments(sig: &mut Signature) -> Result<Vec<Expr>> {
                 None => parse_quote_spanned!(Span::mixed_site()=> &*#name.0),
                 Some(_) => parse_quote_spanned!(Span::mixed_site()=> &mut *#name.0),
             },
-            ty if mentions_self(ty) => return Err(cannot_take_apart(ty)),
+            ty if mentions_self(ty) => return Err(cannot_forward(&whole, ty, APART)),
             _ => parse_quote!(#name),
         });
     }
@@ -136,7 +143,7 @@ fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
     let ReturnType::Type(_, ty) = &sig.output else { return Ok(call) };
     match &**ty {
         ty if is_self(ty) => Ok(quote_spanned!(Span::mixed_site()=> Self::new(#call))),
-        ty if mentions_self(ty) => Err(cannot_take_apart(ty)),
+        ty if mentions_self(ty) => Err(cannot_forward(sig, ty, APART)),
         // A future is awaited inside of another, so that it is the future that is observed and not its making.
         Type::ImplTrait(it) if is_movable_future(it.bounds.iter()) => Ok(quote_spanned!(Span::mixed_site()=>
             let __future = #call;
@@ -212,6 +219,34 @@ fn mentions_self(ty: &Type) -> bool {
     search.0
 }
 
-fn cannot_take_apart(ty: &Type) -> Error {
-    Error::new_spanned(ty, "a proxy can forward `Self`, `&Self` and `&mut Self`, and return `Self`; not this")
+/// The method is pointed at where it cannot be forwarded, and what to do is said.
+fn cannot_forward(sig: &Signature, at: &impl ToTokens, why: &str) -> Error {
+    let name = &sig.ident;
+    let said = format!(
+        "a proxy cannot forward `{name}`: {why}; leave it out of a list, or give it a default body and \
+         `#[observe(skip)]`, and the proxy runs that"
+    );
+    Error::new_spanned(at, said)
 }
+
+/// Why a receiver cannot be forwarded.
+fn why_not(receiver: &Receiver) -> String {
+    let outer = match &receiver.kind {
+        ReceiverKind::Typed(_, ty) => outer_name(ty),
+        _ => String::new(),
+    };
+    match outer.as_str() {
+        "Pin" => "the value it wraps can be taken out again, so it is not pinned".into(),
+        "Rc" | "Arc" => format!("the value it wraps is in no `{outer}`, and others may hold the proxy's"),
+        _ => "it knows `self`, `&self`, `&mut self` and `self: Box<Self>`, and no other receiver".into(),
+    }
+}
+
+fn outer_name(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) => naming::path_name(&path.path),
+        _ => String::new(),
+    }
+}
+
+const APART: &str = "it finds values in `Self`, `&Self` and `&mut Self`, and returns `Self`, but cannot look into this";

@@ -31,6 +31,13 @@ pub enum FilterError {
         /// What may have been meant.
         nearest: Vec<String>,
     },
+    /// A kind that the recording does not know.
+    NoSuchKind {
+        /// Its name, as it was written.
+        kind: String,
+        /// What may have been meant.
+        nearest: Vec<String>,
+    },
 }
 
 impl fmt::Display for FilterError {
@@ -59,6 +66,12 @@ impl fmt::Display for FilterError {
             }
             FilterError::NoSuchSite { selector, nearest } => {
                 write!(f, "no site matches `{selector}`: did you mean {}?", nearest.join(", "))
+            }
+            FilterError::NoSuchKind { kind, nearest } if nearest.is_empty() => {
+                write!(f, "the recording knows no subjects of the kind `{kind}`")
+            }
+            FilterError::NoSuchKind { kind, nearest } => {
+                write!(f, "the recording knows no subjects of the kind `{kind}`: it has {}", nearest.join(", "))
             }
         }
     }

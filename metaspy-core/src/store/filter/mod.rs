@@ -16,6 +16,7 @@ use crate::format::slot::{self, Flags};
 use crate::select::Selector;
 use crate::store::Store;
 use crate::store::blocks::{Head, Slot};
+use crate::store::names::KindText;
 use crate::subject::Subject;
 
 /// Which events are wanted.
@@ -136,17 +137,14 @@ impl Filter {
         matcher.matches(store.ring(), &head, &slot, &mut matcher.memory())
     }
 
-    /// An error with the nearest names if one of its selectors matches no site of the recording.
+    /// An error with the nearest names if one of its selectors matches no site of the recording, or one of its kinds is
+    /// not among those that the recording knows.
     pub fn check(&self, store: &Store) -> Result<(), FilterError> {
-        for term in &self.terms {
-            let (Wanted::Site(selector) | Wanted::Cause(selector)) = &term.what else { continue };
-            let paths = || store.sites().iter().map(|site| site.path.as_str());
-            if !paths().any(|path| selector.matches(path)) {
-                let nearest = selector.nearest(paths());
-                return Err(FilterError::NoSuchSite { selector: selector.to_string(), nearest });
-            }
-        }
-        Ok(())
+        self.terms.iter().try_for_each(|term| match &term.what {
+            Wanted::Site(selector) | Wanted::Cause(selector) => known_site(store, selector),
+            Wanted::Kind(kind) | Wanted::Subject(SubjectWanted::KindKey(kind, _)) => known_kind(store, kind),
+            _ => Ok(()),
+        })
     }
 }
 
@@ -154,6 +152,29 @@ impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+fn known_site(store: &Store, selector: &Selector) -> Result<(), FilterError> {
+    let paths = || store.sites().iter().map(|site| site.path.as_str());
+    if paths().any(|path| selector.matches(path)) {
+        return Ok(());
+    }
+    Err(FilterError::NoSuchSite { selector: selector.to_string(), nearest: selector.nearest(paths()) })
+}
+
+fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
+    if store.kinds().any(|kind| kind.is_named(name)) {
+        return Ok(());
+    }
+    let selector = name.parse::<Selector>();
+    let mut nearest = selector.map_or(Vec::new(), |name| name.nearest(store.kinds().map(KindText::short_name)));
+    if nearest.is_empty() {
+        nearest = store.kinds().map(|kind| kind.short_name().to_owned()).collect();
+        nearest.sort();
+        nearest.dedup();
+        nearest.truncate(3);
+    }
+    Err(FilterError::NoSuchKind { kind: name.to_owned(), nearest })
 }
 
 /// An event as it stands in its block.

@@ -29,7 +29,10 @@ fn an_event_is_read_back_as_it_was_written() {
     assert_eq!((event.subject, event.span, event.outcome), (Some(node(7)), Some(50), Outcome::Returned));
     assert_eq!(store.event(EventId::from_raw(root.raw() + 2).expect("an id")), None);
     assert_eq!(store.event(EventId::from_raw(u64::MAX).expect("an id")), None);
-    assert_eq!((store.site_path(event.site), store.subject_text(node(7)).as_str()), ("app::Scene::layout", "#7"));
+    assert_eq!(
+        (store.site_path(event.site), store.subject_text(node(7)).as_str()),
+        ("app::Scene::layout", "NodeId #7")
+    );
 }
 
 #[test]
@@ -171,5 +174,5 @@ fn names_labels_and_relations_are_read_and_read_on() {
     assert_eq!((store.relations_of(node(412)).len(), store.ended_at(node(412))), (0, Some(99)));
     let place = crate::Subject::new(crate::KindId(2), 0x7f3a);
     assert_eq!(store.subject_text(place), "app::Tree @7f3a");
-    assert_eq!(store.subject_text(node(5)), "NodeId 5");
+    assert_eq!(store.subject_text(node(5)), "NodeId #5");
 }

@@ -265,3 +265,16 @@ fn verify_reads_all_and_names_what_is_damaged() {
     }
     assert!(serde_json::to_string(&found).expect("JSON").contains("\"damaged\""));
 }
+
+#[test]
+fn calls_without_a_time_make_times_partial_and_instants_do_not() {
+    let mut writer = scene(1);
+    writer.event(Draft { start: 0, span: Some(5), ..Draft::default() });
+    writer.event(Draft { start: 10, outcome: Outcome::Instant, ..Draft::default() });
+    let measure = |store: Store| store.tally(By::Site, &Scope::default()).rows[0].measure;
+    let before = measure(writer.store());
+    assert_eq!((before.count, before.timed, before.instants, before.is_partly_timed()), (2, 1, 1, false));
+    writer.event(Draft { start: 20, timed: false, ..Draft::default() });
+    let after = measure(writer.store());
+    assert_eq!((after.count, after.timed, after.total_ticks, after.is_partly_timed()), (3, 1, 5, true));
+}

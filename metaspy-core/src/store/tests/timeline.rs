@@ -157,5 +157,9 @@ fn filters_test_what_they_say() {
     check("BUS", &[bus]);
     let error = filter("site:mesure").check(&store).expect_err("no such site").to_string();
     assert!(error.contains("app::Scene::measure"), "{error}");
-    assert!(filter("site:measure").and(filter("took:>1s")).check(&store).is_ok());
+    for text in ["kind:NodeIdd", "-subject:nodeid:5"] {
+        let error = filter(text).check(&store).expect_err("no such kind").to_string();
+        assert!(error.contains("it has NodeId"), "{error}");
+    }
+    assert!(filter("site:measure kind:NodeId").and(filter("took:>1s subject:#99")).check(&store).is_ok());
 }

@@ -55,7 +55,8 @@ impl<'a> Canvas<'a> {
         let style = if focused { theme::FOCUS } else { theme::FAINT };
         Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
         let room = area.width.saturating_sub(4);
-        let right_columns = (width(right) as u16).min(room / 2);
+        // What the left title leaves, and half of the room at least.
+        let right_columns = (width(right) as u16).min((room / 2).max(room.saturating_sub(width(left) as u16)));
         self.text(area.x + 1, area.y, room - right_columns, left, theme::STRONG);
         self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
     }

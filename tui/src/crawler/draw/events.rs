@@ -1,12 +1,14 @@
 //! What happened, in order of time, indented by cause.
 //!
 //! ```text
-//! ┌ 1,204 of 8.4 M · from 03:41 ─────────────┐
-//! │ 41.207113 frame                  1.81ms  │
-//! │ 41.207119 ├ layout #1 html       1.79ms  │
-//! │▶41.207204 │├ layout #412 p       61.2µs !│
+//! ┌ 1,204 of 8.4 M ──────────────────────────┐
+//! │ 03:41.207113 frame               1.81ms  │
+//! │ 03:41.207119 ├ layout #1 html    1.79ms  │
+//! │▶03:41.207204 │├ layout #412 p    61.2µs !│
 //! └──────────────────────────────────────────┘
 //! ```
+//!
+//! An event that is selected and out of sight stands in the first line, so that list and pane are about the same.
 
 use std::borrow::Cow;
 
@@ -16,12 +18,13 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Area;
+use crate::crawler::state::doubt::Doubt;
 use crate::crawler::state::list::Row;
-use crate::crawler::state::pane::{detail, fit_event};
-use crate::crawler::state::{Crawler, tree};
-use crate::text::{clock, duration, grouped, short};
+use crate::crawler::state::pane::detail;
+use crate::crawler::state::{Crawler, name, tree};
+use crate::text::{duration, grouped, pad_left, short, width};
 
-/// From this width on, minutes stand in every row.
+/// From this width on, there is room for spaces.
 const WIDE: u16 = 60;
 /// Columns for the lines of the tree at most: the text matters more.
 const GUIDES: usize = 16;
@@ -37,12 +40,23 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     }
     let guides = tree::guides(&crawler.store, &view.filter, rows);
+    let above = view.list.out_of_sight().map(|event| {
+        let gone = crawler.store.event(event.id).is_none();
+        Row { event, gone }
+    });
+    // Minutes may take more than two columns; they take equally many in all rows.
+    let ends = [above.as_ref(), rows.last()].into_iter().flatten();
+    let columns = ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
     for ((y, row), guide) in (inner.y..inner.y + inner.height).zip(rows).zip(&guides) {
-        draw_row(canvas, Area { y, height: 1, ..inner }, crawler, row, guide);
+        let line = Area { y, height: 1, ..inner };
+        match above.as_ref().filter(|_| y == inner.y) {
+            Some(above) => draw_row(canvas, line, crawler, above, "", columns),
+            None => draw_row(canvas, line, crawler, row, guide, columns),
+        }
     }
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, guide: &str) {
+fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, guide: &str, columns: usize) {
     let event = &row.event;
     let selected = crawler.view.list.selected_id() == Some(event.id);
     let plain = if row.gone { theme::FAINT } else { theme::PLAIN };
@@ -56,9 +70,13 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, g
     let gap = u16::from(wide);
     canvas.text(line.x, line.y, 1, mark, style);
     let mut x = line.x + 1 + gap;
-    x += canvas.text(x, line.y, line.width, &stamp(crawler.store.time_ns(event.start), wide), theme::FAINT) + 1;
+    let stamp = pad_left(&stamp(crawler, row, wide), columns);
+    x += canvas.text(x, line.y, line.width, &stamp, theme::FAINT) + 1;
     let end = line.x + line.width;
     let took = if wide { 9 } else { 7 };
+    let is_timed = event.span.is_some() && event.timed && event.outcome != Outcome::Instant;
+    // What has no length leaves its columns to the text.
+    let took = if is_timed || row.gone || event.is_running() { took } else { 0 };
     let room = end.saturating_sub(x + took + 1);
     let guide = clip(guide);
     let guide: Cow<'_, str> = match wide || guide.is_empty() {
@@ -67,12 +85,12 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, g
         false => guide.chars().step_by(2).chain([' ']).collect::<String>().into(),
     };
     let used = canvas.text(x, line.y, room, &guide, theme::FAINT);
-    canvas.text(x + used, line.y, room - used, &fit_event(&crawler.store, event, (room - used) as usize), plain);
+    canvas.text(x + used, line.y, room - used, &name::fit_event(&crawler.store, event, (room - used) as usize), plain);
     let (sign, style) = theme::outcome(event.outcome);
     match event.span {
         _ if row.gone => canvas.right(end - 1, line.y, took, "gone", theme::FAINT),
         _ if event.outcome == Outcome::Running => canvas.right(end, line.y, took, "runs …", style),
-        Some(span) if event.timed && event.outcome != Outcome::Instant => {
+        Some(span) if is_timed => {
             let ns = crawler.store.span_ns(span);
             let text = duration(ns);
             let text = if wide { text } else { text.replacen(' ', "", 1).trim_start().to_owned() };
@@ -86,12 +104,11 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, g
     }
 }
 
-/// Down to the microsecond; where there is little room, without what the title says.
-fn stamp(ns: u64, wide: bool) -> String {
-    // `03:41.207 113 042`
-    let stamp = detail::stamp(ns);
+/// Minutes and seconds, down to the microsecond: `03:41.207 113`.
+fn stamp(crawler: &Crawler, row: &Row, wide: bool) -> String {
+    let stamp = detail::stamp(crawler.store.time_ns(row.event.start));
     let stamp = stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp);
-    if wide { stamp.to_owned() } else { stamp.split_once(':').map_or("", |(_, rest)| rest).replace(' ', "") }
+    if wide { stamp.to_owned() } else { stamp.replace(' ', "") }
 }
 
 /// The innermost lines of a deep tree.
@@ -101,19 +118,17 @@ fn clip(guide: &str) -> &str {
 }
 
 fn title(crawler: &Crawler) -> String {
-    let list = &crawler.view.list;
     let all = short(crawler.status.totals.emitted);
-    let mut title = match (crawler.view.filter.is_all(), crawler.view.count) {
-        (true, _) => format!(" {all} events"),
-        (false, Some(count)) => format!(" {} of {all}", grouped(count)),
-        (false, None) => format!(" … of {all}"),
-    };
-    if let Some(first) = list.visible().first() {
-        let from = clock(crawler.store.time_ns(first.event.start));
-        title.push_str(&format!(" · from {}", from.strip_prefix("00:").unwrap_or(&from)));
+    let view = &crawler.view;
+    match view.count {
+        _ if view.filter.is_all() => format!(" {all} events "),
+        Some(count) if count.exact => format!(" {} of {all} ", grouped(count.events)),
+        Some(count) => {
+            let doubt = Doubt::about(&crawler.store, &crawler.status.totals, &view.filter);
+            format!(" {}{} of {all} ", doubt.sign(), grouped(count.events))
+        }
+        None => format!(" … of {all} "),
     }
-    title.push(' ');
-    title
 }
 
 /// What goes on at the end of the list.

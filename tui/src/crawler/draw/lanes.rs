@@ -12,12 +12,14 @@ use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::lanes::{LaneRow, PIECES};
-use crate::crawler::state::pane::describe;
+use crate::crawler::state::name;
 use crate::text::{clean, counted, duration, short};
 
 /// Columns of the name and of the count.
 const NAME: u16 = 16;
 const COUNT: u16 = 9;
+/// Narrower than this, the last event is left out.
+const NARROW: u16 = 60;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -36,18 +38,25 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["no thread has emitted anything yet".into()]);
         return;
     }
-    let strip = (inner.width.saturating_sub(NAME + COUNT + 4) / 2).min(PIECES as u16);
-    let x = inner.x + 1 + NAME + COUNT + 2;
-    canvas.text(inner.x + 1, inner.y, NAME, "lane", theme::FAINT);
-    canvas.right(inner.x + 1 + NAME + COUNT, inner.y, COUNT, "events", theme::FAINT);
+    let name_columns = inner.width.saturating_sub(COUNT + 2).min(NAME);
+    let x = inner.x + 1 + name_columns + COUNT + 2;
+    let room = inner.width.saturating_sub(name_columns + COUNT + 4);
+    // Where there is little room, time matters more than the last event.
+    let strip = if inner.width < NARROW { room } else { room / 2 }.min(PIECES as u16);
+    let last = match room.saturating_sub(strip) {
+        0..=4 => 0,
+        columns => columns - 1,
+    };
+    canvas.text(inner.x + 1, inner.y, name_columns, "lane", theme::FAINT);
+    canvas.right(inner.x + 1 + name_columns + COUNT, inner.y, COUNT, "events", theme::FAINT);
     canvas.text(x, inner.y, strip, "over time", theme::FAINT);
-    canvas.text(x + strip + 2, inner.y, 20, "the last event", theme::FAINT);
+    canvas.text(x + strip + 2, inner.y, last, "the last event", theme::FAINT);
     let largest = rows.iter().flat_map(|row| joined(row, strip)).max().unwrap_or(0);
     let seen = rows.iter().enumerate().skip(view.top).take(view.height);
     for (y, (at, row)) in (inner.y + 1..inner.y + inner.height).zip(seen) {
         let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
-        canvas.text(inner.x + 1, y, NAME, &clean(&row.lane.name), style);
-        canvas.right(inner.x + 1 + NAME + COUNT, y, COUNT, &short(row.events), style);
+        canvas.text(inner.x + 1, y, name_columns, &clean(&row.lane.name), style);
+        canvas.right(inner.x + 1 + name_columns + COUNT, y, COUNT, &short(row.events), style);
         canvas.text(x, y, strip, &heights(row, strip, largest), theme::BAR);
         let end = inner.x + inner.width;
         let lost = match row.lane.lost {
@@ -55,8 +64,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             lost => format!(" lost {} ", short(lost)),
         };
         let lost_columns = lost.chars().count() as u16;
-        let text = row.last.map_or(String::new(), |event| describe(&crawler.store, &event));
-        canvas.text(x + strip + 2, y, end.saturating_sub(x + strip + 2 + lost_columns), &text, style);
+        let room = if last > 0 { end.saturating_sub(x + strip + 2 + lost_columns) } else { 0 };
+        let text = row.last.map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
+        canvas.text(x + strip + 2, y, room, &text, style);
         canvas.right(end, y, lost_columns, &lost, theme::ALARM);
         if at == view.cursor {
             canvas.paint(Area { y, height: 1, ..inner }, theme::CURSOR);

@@ -17,9 +17,9 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
-use crate::crawler::state::Crawler;
-use crate::crawler::state::pane::{PaneRow, Tab, What, describe, detail};
-use crate::text::{clean, duration, last_segment, short, short_path, shorten};
+use crate::crawler::state::pane::{PaneRow, Tab, What, detail};
+use crate::crawler::state::{Crawler, name};
+use crate::text::{clean, duration, last_segment, short, short_path, width};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -66,7 +66,8 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
         What::Subject(subject) => {
             let here = crawler.view.list.selected.and_then(|event| event.subject) == Some(*subject);
             let room = if here { room.saturating_sub(7) } else { room };
-            canvas.text(x, line.y, room, &clean(&crawler.store.subject_text(*subject)), theme::PLAIN);
+            let text = name::fit_subject(&crawler.store, *subject, room as usize);
+            canvas.text(x, line.y, room, &text, theme::PLAIN);
             if here {
                 canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
             }
@@ -84,15 +85,6 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
 fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Event, here: bool) {
     let end = area.x + area.width;
     let (sign, style) = theme::outcome(event.outcome);
-    let text = match crawler.view.pane.tab {
-        // To whom stands in the title; what differs is when.
-        Tab::Same => {
-            let stamp = detail::stamp(crawler.store.time_ns(event.start));
-            let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
-            format!("{} {site}", stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp))
-        }
-        _ => describe(&crawler.store, event),
-    };
     let style = if here {
         theme::STRONG
     } else if sign == ' ' {
@@ -109,21 +101,33 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
         _ => format!("{sign}"),
     };
     let tail_columns = (tail.chars().count() as u16).min(area.width / 2);
-    canvas.text(area.x, area.y, area.width.saturating_sub(tail_columns + 1), &text, style);
+    let room = area.width.saturating_sub(tail_columns + 1);
+    let text = match crawler.view.pane.tab {
+        // To whom stands in the title; what differs is when.
+        Tab::Same => {
+            let stamp = detail::stamp(crawler.store.time_ns(event.start));
+            let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
+            format!("{} {site}", stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp))
+        }
+        _ => name::fit_event(&crawler.store, event, room as usize),
+    };
+    canvas.text(area.x, area.y, room, &text, style);
     canvas.right(end, area.y, tail_columns, &tail, if here { theme::FOCUS } else { theme::FAINT });
 }
 
 fn title(crawler: &Crawler, columns: u16) -> String {
     let Some(event) = crawler.view.list.selected else { return String::new() };
-    let site = short_path(crawler.store.site_path(event.site)).to_owned();
-    match event.subject {
-        Some(subject) => {
-            // The subject gives way: its label also stands in the rows.
-            let room = (columns as usize).saturating_sub(site.chars().count() + 10);
-            format!(" {site} ── {} ", shorten(&clean(&crawler.store.subject_text(subject)), room))
-        }
-        None => format!(" {site} "),
-    }
+    let path = crawler.store.site_path(event.site);
+    let Some(subject) = event.subject else { return format!(" {} ", short_path(path)) };
+    // The border, and what stands around both.
+    let room = |site: &str| (columns as usize).saturating_sub(width(site) + 10);
+    let whole = width(&name::subject(&crawler.store, subject));
+    let site = match short_path(path) {
+        // A dozen columns tell most subjects apart.
+        site if whole.min(12) <= room(site) => site,
+        _ => last_segment(path),
+    };
+    format!(" {site} ── {} ", name::fit_subject(&crawler.store, subject, room(site)))
 }
 
 fn work(crawler: &Crawler) -> String {

@@ -25,8 +25,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["counting …".into()]);
         return;
     };
-    let exact = if view.exact { "" } else { " about: it is being written " };
-    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), exact, true);
+    let exact = table::doubt(crawler, view);
+    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), &exact, true);
     if rows.is_empty() {
         let why = match crawler.view.filter.is_all() {
             true => "the recording knows no sites: was anything observed?".into(),

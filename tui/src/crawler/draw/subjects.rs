@@ -11,7 +11,7 @@
 use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
-use crate::crawler::state::Crawler;
+use crate::crawler::state::{Crawler, name};
 use crate::text::{counted, grouped};
 
 /// Draws the screen.
@@ -23,14 +23,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["counting …".into()]);
         return;
     };
-    let exact = if view.exact { "" } else { " about: it is being written " };
+    let exact = table::doubt(crawler, view);
     if view.lists_never {
         let title = format!(" {} subjects never observed ", grouped(view.never.len() as u64));
         canvas.frame(area, &title, "", true);
         draw_never(canvas, inner, crawler);
         return;
     }
-    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "subject")), exact, true);
+    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "subject")), &exact, true);
     if rows.is_empty() {
         canvas.empty(inner, &why_empty(crawler));
     } else {
@@ -51,7 +51,9 @@ fn draw_never(canvas: &mut Canvas<'_>, inner: Area, crawler: &Crawler) {
     let seen = view.never.iter().enumerate().skip(view.top).take(view.height);
     for (y, (at, &subject)) in (inner.y..inner.y + inner.height).zip(seen) {
         let kind = crawler.store.kind(subject.kind).map_or("", |kind| kind.name.as_str());
-        canvas.text(inner.x + 1, y, inner.width * 2 / 3, &crawler.store.subject_text(subject), theme::PLAIN);
+        let columns = inner.width * 2 / 3;
+        let text = name::fit_subject(&crawler.store, subject, columns as usize);
+        canvas.text(inner.x + 1, y, columns, &text, theme::PLAIN);
         canvas.right(inner.x + inner.width - 1, y, inner.width / 3, kind, theme::FAINT);
         if at == view.cursor {
             canvas.paint(Area { y, height: 1, ..inner }, theme::CURSOR);

@@ -13,7 +13,7 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::text::{clock, short, width};
+use crate::text::{clock, duration, short, width};
 
 /// A piece of the line; the higher `rank` gives way first.
 struct Piece {
@@ -57,9 +57,10 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
         piece(4, format!("{} ev/s", short(rate)), theme::PLAIN);
     }
     match status.beyond_window() {
-        0 => piece(3, format!("window {}", clock(status.window_ns)), theme::PLAIN),
+        0 => piece(3, format!("window {}", stretch(crawler, status.window_ns)), theme::PLAIN),
         _ => {
-            piece(0, format!("window {} of {}", clock(status.window_ns), clock(status.whole_ns)), theme::WARNING);
+            let (window, whole) = (stretch(crawler, status.window_ns), stretch(crawler, status.whole_ns));
+            piece(0, format!("window {window} of {whole}"), theme::WARNING);
         }
     }
     piece(2, format!("events {}", short(totals.emitted)), theme::PLAIN);
@@ -71,4 +72,13 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
         piece(0, "damaged".into(), theme::ALARM);
     }
     pieces
+}
+
+/// A stretch of time. One that grows keeps its columns; of one that does not, a short one is told closely.
+fn stretch(crawler: &Crawler, ns: u64) -> String {
+    match crawler.status.ended {
+        Ended::Live => clock(ns),
+        _ if ns >= 60_000_000_000 => clock(ns),
+        _ => duration(ns).split_whitespace().collect::<Vec<_>>().join(" "),
+    }
 }

@@ -6,7 +6,7 @@ use super::line::{Line, Purpose};
 use super::list::Side;
 use super::pane::Tab;
 use super::table::Turn;
-use super::{Crawler, Outside};
+use super::{Crawler, Outside, narrow};
 use crate::crawler::command::{Command, Screen, Step};
 use crate::crawler::jobs::{Job, Slot};
 use crate::crawler::keys;
@@ -145,16 +145,16 @@ impl Crawler {
             }
             return;
         }
-        let filter = match self.view.screen {
-            Screen::Lanes => self.view.lanes.current().map(|row| format!("lane:{}", row.lane.id.0).parse().ok()),
+        let term = match self.view.screen {
+            Screen::Lanes => self.view.lanes.current().map(|row| Some(narrow::lane(&self.store, &row.lane))),
             _ => self.view.table().and_then(|(table, _)| table.current()).map(|row| match (row.subject, row.site) {
-                (Some(subject), _) => Some(Filter::subject(subject)),
-                (None, Some(site)) => format!("site:{}", self.store.site_path(site)).parse().ok(),
+                (Some(subject), _) => Some(narrow::subject(&self.store, subject)),
+                (None, Some(site)) => Some(narrow::site(&self.store, site)),
                 (None, None) => None,
             }),
         };
-        match filter {
-            Some(Some(filter)) => self.show_only(self.view.filter.clone().and(filter)),
+        match term {
+            Some(Some(term)) => self.narrow(&self.view.filter.clone(), &term),
             Some(None) => self.message = Some("these events cannot be asked for by a filter".into()),
             None => {}
         }
@@ -236,6 +236,10 @@ impl Crawler {
     }
 
     fn follow(&mut self) {
+        if !self.store.is_live() {
+            self.message = Some("nothing to follow: the recording has ended".into());
+            return;
+        }
         self.view.list.follow = !self.view.list.follow;
         if self.view.list.follow {
             self.paused = false;
@@ -253,10 +257,6 @@ impl Crawler {
     }
 
     fn never_observed(&mut self) {
-        if self.view.screen != Screen::Subjects {
-            self.message = Some("on screen 2: subjects that the model knows and nobody observed".into());
-            return;
-        }
         let table = &mut self.view.subjects;
         if table.never.is_empty() && !table.lists_never {
             self.message = Some(match self.view.filter.is_all() {

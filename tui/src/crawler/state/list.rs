@@ -77,6 +77,11 @@ impl EventList {
         self.rows.iter().position(|row| row.event.id == id)
     }
 
+    /// The selected event, if none of the rows that are seen is about it.
+    pub fn out_of_sight(&self) -> Option<Event> {
+        self.selected.filter(|event| self.visible().iter().all(|row| row.event.id != event.id))
+    }
+
     /// Whether the newest row is seen.
     pub fn sees_end(&self) -> bool {
         self.after == Edge::End && self.top + self.height >= self.rows.len()
@@ -152,6 +157,10 @@ impl EventList {
 
     /// Selects the row at this line of the screen.
     pub fn select_line(&mut self, line: usize) {
+        // The first line is taken by what is selected and out of sight.
+        if line == 0 && self.out_of_sight().is_some() {
+            return;
+        }
         if let Some(row) = self.visible().get(line) {
             self.selected = Some(row.event);
             self.follow = false;
@@ -160,6 +169,10 @@ impl EventList {
 
     /// Looks again at a live recording: what is seen may have ended or gone, and more may have come.
     pub fn refresh(&mut self, store: &Store, filter: &Filter) {
+        if self.height == 0 {
+            // Nobody sees anything: what was seen is kept for when somebody does.
+            return;
+        }
         if self.follow {
             self.load_newest(store, filter);
         } else if self.after == Edge::End && self.sees_end() {

@@ -4,10 +4,13 @@
 //! steps through a journey without a clock, a thread or a terminal.
 
 mod commands;
+pub mod doubt;
 pub mod lanes;
 pub mod line;
 pub mod list;
 mod mouse;
+pub mod name;
+mod narrow;
 pub mod pane;
 mod replies;
 pub mod status;
@@ -86,6 +89,9 @@ pub struct Crawler {
     pane_read_ns: u64,
     table_ordered_ns: u64,
     table_took_ns: u64,
+    count_ordered_ns: u64,
+    count_took_ns: u64,
+    counted_ns: u64,
     index: Option<Arc<EffectsIndex>>,
     index_emitted: u64,
     orders: Vec<Order>,
@@ -114,6 +120,9 @@ impl Crawler {
             pane_read_ns: 0,
             table_ordered_ns: 0,
             table_took_ns: 0,
+            count_ordered_ns: 0,
+            count_took_ns: 0,
+            counted_ns: 0,
             index: None,
             index_emitted: 0,
             orders: Vec::new(),
@@ -203,6 +212,10 @@ impl Crawler {
                 self.order_screen();
             }
         }
+        let spared_ns = REREAD_NS.max(self.count_took_ns * SPARED);
+        if !self.waiting.contains_key(&Slot::Count) && now_ns.saturating_sub(self.counted_ns) >= spared_ns {
+            self.order_count();
+        }
         self.settle();
     }
 
@@ -213,6 +226,8 @@ impl Crawler {
         });
         // A last look: what came between the look before and the end.
         self.view.list.refresh(&self.store, &self.view.filter);
+        self.view.list.follow = false;
+        self.order_count();
         self.order_screen();
         self.order_pane();
     }
@@ -266,6 +281,14 @@ impl Crawler {
         } else if let Some((table, by)) = self.view.table() {
             let (sort, before) = (table.sort, table.rows.clone());
             self.order(Job::Table { by, filter, sort, before });
+        }
+    }
+
+    /// Orders how many events pass the filter.
+    fn order_count(&mut self) {
+        if !self.view.filter.is_all() {
+            self.count_ordered_ns = self.now_ns;
+            self.order(Job::Count { filter: self.view.filter.clone() });
         }
     }
 

@@ -29,12 +29,16 @@ impl Crawler {
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
             Screen::Subjects | Screen::Sites => {
-                if let (Some(line), Some((table, _))) = (line(layout.body, 1), view.table()) {
-                    table.select(table.top + line);
+                if let Some((table, _)) = view.table() {
+                    // What was never observed has no head.
+                    let line = line(layout.body, u16::from(!table.lists_never));
+                    if let Some(line) = line.filter(|&line| line < table.height) {
+                        table.select(table.top + line);
+                    }
                 }
             }
             Screen::Lanes => {
-                if let Some(line) = line(layout.body, 1) {
+                if let Some(line) = line(layout.body, 1).filter(|&line| line < view.lanes.height) {
                     view.lanes.select(view.lanes.top + line);
                 }
             }

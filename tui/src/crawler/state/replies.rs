@@ -76,7 +76,11 @@ impl Crawler {
                 }
             }
             Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
-            Answer::Count(count) => self.view.count = Some(count),
+            Answer::Count(count) => {
+                self.view.count = Some(count);
+                self.counted_ns = self.now_ns;
+                self.count_took_ns = self.now_ns.saturating_sub(self.count_ordered_ns);
+            }
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use metaspy_core::store::{Measure, TallyRow};
 use metaspy_core::{SiteId, Store, Subject};
 
+use super::name;
 use crate::crawler::command::Step;
 use crate::crawler::jobs;
 
@@ -105,7 +106,7 @@ impl Sort {
 /// Sorts rows.
 pub fn sort(store: &Store, rows: &mut [TableRow], sort: Sort) {
     match sort.column {
-        Column::Name => rows.sort_by_cached_key(|row| name(store, row)),
+        Column::Name => rows.sort_by_cached_key(|row| row_name(store, row)),
         column => rows.sort_by(|a, b| compare(store, a, b, column)),
     }
     if sort.reversed {
@@ -126,11 +127,11 @@ fn compare(store: &Store, a: &TableRow, b: &TableRow, column: Column) -> Orderin
     Reverse(value(a)).cmp(&Reverse(value(b))).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
 }
 
-/// The name of what a row is about.
-pub fn name(store: &Store, row: &TableRow) -> String {
+/// What a row is about, in words.
+pub fn row_name(store: &Store, row: &TableRow) -> String {
     match (row.site, row.subject) {
         (Some(site), _) => store.site_path(site).to_owned(),
-        (None, Some(subject)) => store.subject_text(subject),
+        (None, Some(subject)) => name::subject(store, subject),
         (None, None) => "(about nobody)".into(),
     }
 }
@@ -253,8 +254,8 @@ impl TableView {
         let len = self.len();
         let found = (1..=len).map(|by| (self.cursor + by) % len).find(|&at| {
             let name = match self.lists_never {
-                true => store.subject_text(self.never[at]),
-                false => self.rows.as_ref().map_or(String::new(), |rows| name(store, &rows[at])),
+                true => name::subject(store, self.never[at]),
+                false => self.rows.as_ref().map_or(String::new(), |rows| row_name(store, &rows[at])),
             };
             name.to_lowercase().contains(&text)
         });

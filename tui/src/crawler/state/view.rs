@@ -12,6 +12,15 @@ use crate::crawler::layout::Layout;
 /// Views that are kept.
 const KEPT: usize = 200;
 
+/// How many events pass a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// So many, those that left the window among them.
+    pub events: u64,
+    /// Whether that is all, and exact.
+    pub exact: bool,
+}
+
 /// A view on a recording.
 #[derive(Clone)]
 pub struct View {
@@ -20,7 +29,7 @@ pub struct View {
     /// What is let through.
     pub filter: Filter,
     /// Events that pass the filter, once they are counted.
-    pub count: Option<u64>,
+    pub count: Option<Count>,
     /// The list of events.
     pub list: EventList,
     /// The right pane.

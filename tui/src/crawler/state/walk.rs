@@ -5,9 +5,8 @@ use metaspy_core::{Event, EventId, Subject};
 
 use super::pane::{Tab, What};
 use super::view::View;
-use super::{Crawler, Outside};
+use super::{Crawler, Outside, narrow};
 use crate::crawler::command::Screen;
-use crate::crawler::jobs::Job;
 
 /// Events that are looked at for the nearest one of a subject: within a frame.
 const BUDGET: usize = 200_000;
@@ -58,7 +57,7 @@ impl Crawler {
     /// All events of the selected event's subject.
     pub(super) fn go_to_subject(&mut self) {
         match self.view.list.selected.map(|event| event.subject) {
-            Some(Some(subject)) => self.show_only(Filter::subject(subject)),
+            Some(Some(subject)) => self.narrow(&Filter::all(), &narrow::subject(&self.store, subject)),
             Some(None) => self.message = Some("this event is about no subject".into()),
             None => {}
         }
@@ -86,11 +85,19 @@ impl Crawler {
         }
     }
 
-    /// Shows the events that pass `filter` and nothing else, the selection staying if it passes.
-    pub(super) fn show_only(&mut self, filter: Filter) {
-        self.history.leave(&self.view);
-        self.view.screen = Screen::Events;
-        self.set_filter(filter);
+    /// Shows the events that pass `filter` and the term, the selection staying if it passes.
+    pub(super) fn narrow(&mut self, filter: &Filter, term: &str) {
+        match narrow::narrowed(filter, term) {
+            Err(_) => self.message = Some("these events cannot be asked for by a filter".into()),
+            Ok(filter) if self.view.screen == Screen::Events && filter == self.view.filter => {
+                self.message = Some(format!("these are all events of `{term}` already; Backspace goes back"));
+            }
+            Ok(filter) => {
+                self.history.leave(&self.view);
+                self.view.screen = Screen::Events;
+                self.set_filter(filter);
+            }
+        }
     }
 
     /// Changes the filter, and looks again at whatever is open.
@@ -98,7 +105,7 @@ impl Crawler {
         self.view.filter = filter;
         self.view.count = None;
         let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
-        match list.selected.filter(|event| filter.matches(store, event)) {
+        match list.selected.filter(|event| store.event(event.id).is_some() && filter.matches(store, event)) {
             Some(event) => {
                 list.rows.clear();
                 list.load_around(store, filter, event);
@@ -106,10 +113,7 @@ impl Crawler {
             None if list.follow => list.load_end(store, filter),
             None => list.load_start(store, filter),
         }
-        if !filter.is_all() {
-            let filter = filter.clone();
-            self.order(Job::Count { filter });
-        }
+        self.order_count();
         self.stop_rows();
         (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
         self.order_screen();

@@ -11,6 +11,10 @@ const SHOWN: usize = 200;
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut rows = vec![PaneRow::plain(What::Here(*event))];
+    if let Some(gone) = super::gone(store, event) {
+        rows.push(gone);
+        return rows;
+    }
     let mut ancestors = store.causes(event.id);
     for (depth, cause) in ancestors.by_ref().take(SHOWN).enumerate() {
         rows.push(PaneRow { guide: format!("{}└ ", "  ".repeat(depth.min(8))), what: What::Event(cause) });

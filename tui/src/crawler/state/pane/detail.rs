@@ -1,11 +1,12 @@
 //! All about one event: the chain down to it, then the facts.
 
 use metaspy_core::store::DetailKind;
-use metaspy_core::{Event, Outcome, Store};
+use metaspy_core::{Event, Outcome, SiteKind, Store};
 
-use super::{PaneRow, What, causes, describe, effects};
+use super::{PaneRow, What, causes, effects};
 use crate::crawler::jobs::Effects;
-use crate::text::{clean, duration, grouped, shorten, wrap};
+use crate::crawler::state::name;
+use crate::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
 
 /// Columns that the name of a fact takes.
 pub const NAME: usize = 9;
@@ -14,7 +15,12 @@ const LINES: usize = 12;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
-    let mut rows = chain(store, event);
+    let gone = super::gone(store, event);
+    let is_gone = gone.is_some();
+    let mut rows = match gone {
+        Some(gone) => vec![PaneRow::plain(What::Here(*event)), gone],
+        None => chain(store, event),
+    };
     rows.push(PaneRow::plain(What::Blank));
     let mut fact = |name, value: String| lay(&mut rows, name, &value, columns.saturating_sub(NAME));
     fact("took", took(store, event, effects));
@@ -23,23 +29,23 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     }
     if let Some(cause) = event.cause.and_then(|id| store.event(id)) {
         let later = store.span_ns(event.start.saturating_sub(cause.start));
-        fact("cause", format!("{} (+{})", describe(store, &cause), duration(later).replace(' ', "")));
+        fact("cause", format!("{} (+{})", name::event(store, &cause), duration(later).replace(' ', "")));
     }
     let links = store.links(event.id).len();
     if links > 0 {
         fact("", format!("and {} further: see Causes", grouped(links as u64)));
     }
     match effects {
+        _ if is_gone => {}
         Some(found) => fact("effects", effects::summary(store, found)),
         None => fact("effects", "…".into()),
     }
     if let Some(subject) = event.subject {
-        fact("subject", store.subject_text(subject));
-        if let Some(kind) = store.kind(subject.kind) {
-            match kind.place {
-                true => fact("", format!("{}: a place in memory ({:#x}), not an identity", kind.name, subject.key)),
-                false => fact("", format!("{} {}", kind.name, subject.key)),
-            }
+        fact("subject", name::subject(store, subject));
+        match store.kind(subject.kind) {
+            Some(kind) if kind.place => fact("", "a place in memory, not an identity".into()),
+            Some(_) if store.label(subject).is_some() => fact("", name::kind_and_key(store, subject)),
+            _ => {}
         }
     }
     for detail in store.details(event.id) {
@@ -50,11 +56,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
             _ => fact("label", format!("{}{cut}", detail.value)),
         }
     }
-    if let Some(polls) = store.polls(event.id) {
+    let kind = store.site(event.site).map(|site| site.kind);
+    // Each of these looks through all that its lane did meanwhile.
+    if let Some(polls) = (kind == Some(SiteKind::Async)).then(|| store.polls(event.id)).flatten() {
         let busy = duration(store.span_ns(polls.busy_ticks));
         fact("polls", format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
     }
-    if let Some(missed) = store.gap(event.id) {
+    if let Some(missed) = (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten() {
         fact("missed", format!("{} announcements before it", grouped(missed)));
     }
     if event.level > 0 {
@@ -64,10 +72,11 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     let lane = store.lanes().into_iter().find(|lane| lane.id == event.lane);
     fact("lane", lane.map_or(format!("{}", event.lane.0), |lane| format!("{} (thread {})", lane.name, lane.thread)));
     if let Some(site) = store.site(event.site) {
-        // Paths lose their middle, never their end.
         let room = columns.saturating_sub(NAME);
-        fact("site", shorten(&clean(&site.path), room));
-        fact("at", shorten(&clean(&format!("{}:{}", site.file, site.lines.0)), room));
+        fact("site", shorten_path(&clean(&site.path), room));
+        if !site.file.is_empty() {
+            fact("at", shorten_file(&clean(&format!("{}:{}", site.file, site.lines.0)), room));
+        }
     }
     fact("event", event.id.to_string());
     rows

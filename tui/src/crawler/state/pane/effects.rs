@@ -4,10 +4,13 @@ use metaspy_core::{Event, Store};
 
 use super::{PaneRow, What, guide};
 use crate::crawler::jobs::Effects;
-use crate::text::{clean, grouped, last_segment};
+use crate::text::{clean, counted, grouped, last_segment, width};
 
 /// The rows of the tab.
-pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>) -> Vec<PaneRow> {
+pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
+    if let Some(gone) = super::gone(store, event) {
+        return vec![PaneRow::plain(What::Here(*event)), gone];
+    }
     let Some(effects) = effects else {
         return vec![PaneRow::plain(What::Note("looking for its effects …".into()))];
     };
@@ -15,10 +18,8 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>) -> Vec<Pane
         let text = if event.is_running() { "none so far: it still runs" } else { "none: nothing recorded came of it" };
         return vec![PaneRow::plain(What::Note(text.into())), beyond(effects)];
     }
-    let mut rows = vec![
-        PaneRow::plain(What::Title(format!("effects  {}", summary(store, effects)))),
-        PaneRow::plain(What::Here(*event)),
-    ];
+    let mut rows =
+        vec![PaneRow::plain(What::Title(headline(store, effects, columns))), PaneRow::plain(What::Here(*event))];
     for (at, &(depth, event)) in effects.tree.iter().enumerate() {
         let following = effects.tree[at + 1..].iter().map(|&(depth, _)| depth + 1);
         rows.push(PaneRow { guide: guide(depth + 1, following), what: What::Event(event) });
@@ -30,17 +31,40 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>) -> Vec<Pane
     rows
 }
 
+/// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each with its number in front.
+fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
+    let mut text = counted(effects.direct as u64, "effect");
+    let mut between = ": ";
+    let sites = by_site(store, effects);
+    for (at, site) in sites.iter().enumerate() {
+        let rest = if at + 1 == sites.len() { "" } else { ", …" };
+        // The row begins one column in.
+        if width(&text) + width(between) + width(site) + width(rest) >= columns {
+            return if at == 0 { text } else { text + ", …" };
+        }
+        text.push_str(between);
+        text.push_str(site);
+        between = ", ";
+    }
+    text
+}
+
 /// `9 (3 measure, 2 miss, …)`: the direct effects by site.
 pub fn summary(store: &Store, effects: &Effects) -> String {
     let mut text = grouped(effects.direct as u64);
     if effects.by_site.is_empty() {
         return text;
     }
-    let site = |&(site, count): &(_, usize)| format!("{count} {}", clean(last_segment(store.site_path(site))));
-    let shown: Vec<String> = effects.by_site.iter().take(3).map(site).collect();
     let rest = if effects.by_site.len() > 3 { ", …" } else { "" };
-    text.push_str(&format!(" ({}{rest})", shown.join(", ")));
+    text.push_str(&format!(" ({}{rest})", by_site(store, effects)[..effects.by_site.len().min(3)].join(", ")));
     text
+}
+
+fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
+    let site = |&(site, count): &(_, usize)| {
+        format!("{} {}", grouped(count as u64), clean(last_segment(store.site_path(site))))
+    };
+    effects.by_site.iter().map(site).collect()
 }
 
 fn beyond(effects: &Effects) -> PaneRow {

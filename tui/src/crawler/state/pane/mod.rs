@@ -12,7 +12,6 @@ use metaspy_core::{Event, EventId, Store, Subject};
 
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Effects;
-use crate::text::{clean, last_segment, shorten, width};
 
 /// The tabs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +154,7 @@ impl Pane {
             (None, _) => Vec::new(),
             (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::Causes) => causes::rows(store, event),
-            (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref()),
+            (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::Same) => same::rows(store, event, self.same.as_deref()),
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Parents) => relations::parents(store, event),
@@ -192,26 +191,10 @@ impl Pane {
     }
 }
 
-/// An event in few words: what happened, and to whom.
-pub fn describe(store: &Store, event: &Event) -> String {
-    let site = store.site_path(event.site);
-    match event.subject {
-        Some(subject) => format!("{} {}", clean(last_segment(site)), clean(&store.subject_text(subject))),
-        None => clean(last_segment(site)).into_owned(),
-    }
-}
-
-/// An event in so many columns: of what is too long the site gives way first, and both lose their middles.
-pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
-    let site = clean(last_segment(store.site_path(event.site))).into_owned();
-    let Some(subject) = event.subject else { return shorten(&site, columns) };
-    let subject = clean(&store.subject_text(subject)).into_owned();
-    let (first, second) = (width(&site), width(&subject));
-    if first + 1 + second <= columns {
-        return format!("{site} {subject}");
-    }
-    let first = first.min((columns / 2).max(columns.saturating_sub(second + 1)));
-    format!("{} {}", shorten(&site, first), shorten(&subject, columns.saturating_sub(first + 1)))
+/// What to say of an event that is looked at still and cannot be looked up any more.
+pub(super) fn gone(store: &Store, event: &Event) -> Option<PaneRow> {
+    let text = "it left the window";
+    store.event(event.id).is_none().then(|| PaneRow::plain(What::Note(text.into())))
 }
 
 /// The lines of a tree before a row at `depth`, of rows whose depths follow: `│ └ `.

@@ -3,14 +3,14 @@
 use metaspy_core::{Event, Store};
 
 use super::{PaneRow, What};
-use crate::text::clean;
+use crate::crawler::state::name;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
         return vec![PaneRow::plain(What::Note("this event is about no subject".into()))];
     };
-    let title = What::Title(clean(&store.subject_text(subject)).into_owned());
+    let title = What::Title(name::subject(store, subject));
     let Some(same) = same else {
         return vec![PaneRow::plain(title), PaneRow::plain(What::Note("looking for its events …".into()))];
     };

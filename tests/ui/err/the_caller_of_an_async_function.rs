@@ -1,6 +1,6 @@
 use metaspy::observe;
 
-#[observe(args(a))]
+#[observe(caller)]
 async fn fetch(a: u32) -> u32 {
     a
 }

@@ -1,0 +1,91 @@
+//! Calls that are counted and are no events: as asked for, or because no block was ready.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use crate::event::Outcome;
+use crate::format::{row, superblock as sb};
+use crate::log::begin::{About, Begun, Busy, COUNTED, LOST};
+use crate::log::lane::{self, Lane, NO_ROW};
+use crate::log::page::Row;
+use crate::log::{EPOCH, current};
+use crate::subject::Subject;
+
+/// Counts a call in tally mode, if its row is where it is looked for first; `None`: it was not counted.
+///
+/// `tally` is the row of a call without a subject, as [`row::Who`] packs it.
+#[inline(always)]
+pub(crate) fn count_near(tally: u64, subject: Subject) -> Option<Row<'static>> {
+    let lane = lane::here();
+    // No need to set the byte: what is done here is one instruction to a signal handler.
+    if lane.busy.load(Relaxed) != 0 {
+        return None;
+    }
+    let who = tally | u64::from(subject.kind.0) << 20;
+    let row = lane.near.look(subject.key, who)?;
+    row.begun_at_once();
+    Some(row)
+}
+
+/// As [`count_near`], wherever the row stands.
+#[inline(never)]
+pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>> {
+    let lane = lane::here();
+    if lane.busy.load(Relaxed) != 0 {
+        return None;
+    }
+    let row = lane.near.look_further(subject.key, tally | u64::from(subject.kind.0) << 20)?;
+    row.begun_at_once();
+    Some(row)
+}
+
+/// Counts a call in tally mode.
+#[inline(never)]
+pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
+    let lane = lane::here();
+    let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
+    let epoch = EPOCH.load(Acquire);
+    let about = About::new(lane, subject.kind.0, false).in_epoch(epoch);
+    let who = row::Who { site, kind: subject.kind.0, epoch, meta: about.level() != 0, lost: false };
+    count(lane, subject.key, who.pack());
+    Begun { id: COUNTED, about, ..Begun::NOTHING }
+}
+
+/// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through memory, and so
+/// would every other call.
+#[inline(always)]
+pub(super) fn lost(lane: &Lane, site: u32, subject: Subject) -> Begun {
+    let epoch = lose(lane, site, subject);
+    Begun { id: LOST, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
+}
+
+/// Counts it by site and subject: lost in place and time, not in number. In which epoch it was counted.
+#[cold]
+#[inline(never)]
+fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
+    let epoch = EPOCH.load(Acquire);
+    lane.lost.store(lane.lost.load(Relaxed) + 1, Relaxed);
+    let meta = lane.level() != 0;
+    let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: true };
+    count(lane, subject.key, who.pack());
+    epoch
+}
+
+fn count(lane: &Lane, key: u64, who: u64) {
+    let Some(log) = current() else { return };
+    lane.join(log);
+    let counted = match lane.row.load(Relaxed) {
+        NO_ROW => log.late_row(key, who, |row| row.begun()),
+        number => lane.page.row(log, number - 1, key, who).map(|row| row.begun()).is_some(),
+    };
+    lane.aim();
+    if !counted {
+        log.count(sb::UNNAMED, 1);
+    }
+}
+
+/// Counts how a call ended whose row is known. Those that returned are the rest of the count.
+pub(crate) fn count_outcome_in(row: Row<'_>, outcome: Outcome) {
+    if let Some(_busy) = Busy::enter(lane::here()) {
+        row.outcome(outcome);
+    }
+}

@@ -1,0 +1,10 @@
+use metaspy::observe;
+
+#[observe(ret)]
+fn never() -> ! {
+    panic!()
+}
+
+fn main() {
+    never();
+}

@@ -1,0 +1,73 @@
+//! What subjects and events are called, whole or in so many columns.
+
+use metaspy_core::{Event, Store, Subject};
+
+use crate::text::{clean, last_segment, short_type, shorten, shorten_label, width};
+
+/// A subject: its label, else its kind and key: `Node #12`; a place by its address: `Node @7f3a`.
+pub fn subject(store: &Store, subject: Subject) -> String {
+    match store.label(subject) {
+        Some(label) => clean(label).into_owned(),
+        None => kind_and_key(store, subject),
+    }
+}
+
+/// A subject by kind and key, whatever its label.
+pub fn kind_and_key(store: &Store, subject: Subject) -> String {
+    match in_two(store, subject) {
+        (kind, key) if kind.is_empty() => key,
+        (kind, key) => format!("{kind} {key}"),
+    }
+}
+
+/// A subject in so many columns: of a label the first word stays, else the key.
+pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
+    if let Some(label) = store.label(subject) {
+        return shorten_label(&clean(label), columns);
+    }
+    let (kind, key) = in_two(store, subject);
+    match columns.checked_sub(width(&key) + 1) {
+        // One column of a kind would say nothing.
+        None | Some(0 | 1) => shorten(&key, columns),
+        Some(_) if kind.is_empty() => key,
+        Some(room) => format!("{} {key}", shorten(&kind, room)),
+    }
+}
+
+/// The short name of its kind, which may be empty, and its key.
+fn in_two(store: &Store, subject: Subject) -> (String, String) {
+    match store.kind(subject.kind) {
+        Some(kind) if !subject.is_none() => {
+            let name = clean(short_type(&kind.name)).into_owned();
+            let key = if kind.place { format!("@{:x}", subject.key) } else { format!("#{}", subject.key) };
+            (name, key)
+        }
+        _ => (String::new(), clean(&store.subject_name(subject)).into_owned()),
+    }
+}
+
+/// An event in few words: what happened, and to whom.
+pub fn event(store: &Store, event: &Event) -> String {
+    let site = clean(last_segment(store.site_path(event.site))).into_owned();
+    match event.subject {
+        Some(of) => format!("{site} {}", subject(store, of)),
+        None => site,
+    }
+}
+
+/// An event in so many columns. The label gives way first, down to its first word; then the site, then both.
+pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
+    let site = clean(last_segment(store.site_path(event.site))).into_owned();
+    let Some(of) = event.subject else { return shorten(&site, columns) };
+    let first = match store.label(of) {
+        Some(label) => label.split(' ').next().map_or(0, width) + usize::from(label.contains(' ')),
+        None => width(&in_two(store, of).1),
+    };
+    let whole = width(&subject(store, of));
+    let room = columns.saturating_sub(width(&site) + 1).max(first.min(whole)).min(columns / 2 + columns / 4);
+    let of = fit_subject(store, of, room);
+    match columns.checked_sub(width(&of) + 1) {
+        Some(room) if room > 0 => format!("{} {of}", shorten(&site, room)),
+        _ => shorten(&site, columns),
+    }
+}

@@ -1,0 +1,123 @@
+//! Narrowing a filter from a row: a term takes the place of the term of its sort, and names things as people do.
+
+use metaspy_core::store::{Filter, FilterError, LaneText};
+use metaspy_core::{SiteId, Store, Subject};
+
+use crate::text::short_type;
+
+/// `filter` with `term` in place of every term of the same sort; terms that exclude something stay.
+pub fn narrowed(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
+    let sort = words(term).first().and_then(|word| word.sort);
+    let kept =
+        words(filter.text()).into_iter().filter(|word| word.excludes || word.sort.is_none() || word.sort != sort);
+    let line: Vec<&str> = kept.map(|word| word.text).chain([term]).collect();
+    line.join(" ").parse()
+}
+
+/// The first term that asks what is known of events only, and not of calls that left the window.
+pub fn beyond_tallies(filter: &Filter) -> Option<&str> {
+    const UNKNOWN: [&str; 5] = ["took", "outcome", "cause", "lane", "level"];
+    words(filter.text()).into_iter().filter_map(|word| word.sort).find(|sort| UNKNOWN.contains(sort))
+}
+
+/// The term for a subject: `subject:Node:#5`; by the number of the kind where its name would mean others as well.
+pub fn subject(store: &Store, subject: Subject) -> String {
+    let Subject { kind, key } = subject;
+    let means_it = |name: &str| {
+        let named = |of: &str| of == name || of.rsplit("::").next() == Some(name);
+        let plain = !name.is_empty() && !name.contains('"') && name.parse::<u16>().is_err();
+        plain && store.kinds().filter(|kind| named(&kind.name)).map(|kind| kind.id).eq([kind])
+    };
+    let name = store.kind(kind).map_or("", |kind| &kind.name);
+    match [short_type(name), name].into_iter().find(|name| means_it(name)) {
+        Some(name) => format!("subject:{}", quoted(&format!("{name}:#{key}"))),
+        None => format!("subject:{}:#{key}", kind.0),
+    }
+}
+
+/// The term for a site: as many of its last segments as tell it apart.
+pub fn site(store: &Store, site: SiteId) -> String {
+    let path = store.site_path(site);
+    let means_it = |end: &str| {
+        let paths = store.sites().iter().map(|site| site.path.strip_suffix(end));
+        paths.flatten().filter(|before| before.is_empty() || before.ends_with("::")).count() == 1
+    };
+    let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
+    // What looks like a pattern is one.
+    let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| means_it(end));
+    format!("site:{}", quoted(end.unwrap_or(path)))
+}
+
+/// The term for a lane: its thread's name, or its number where that is not enough.
+pub fn lane(store: &Store, lane: &LaneText) -> String {
+    let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
+    let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
+    match only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {
+        true => format!("lane:{}", quoted(&lane.name)),
+        false => format!("lane:{}", lane.id.0),
+    }
+}
+
+fn quoted(value: &str) -> String {
+    if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
+}
+
+/// A word of a filter, as it was written.
+struct Word<'a> {
+    excludes: bool,
+    sort: Option<&'a str>,
+    text: &'a str,
+}
+
+/// The words of a line that is a filter: cut at spaces, but not between quotation marks.
+fn words(line: &str) -> Vec<Word<'_>> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while !rest.is_empty() {
+        let excludes = rest.len() > 1 && rest.starts_with('-');
+        let begin = usize::from(excludes);
+        let sort = rest[begin..].split_once(':').filter(|(name, behind)| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !behind.starts_with(':')
+        });
+        let sort = sort.map(|(name, _)| name);
+        let value = begin + sort.map_or(0, |name| name.len() + 1);
+        let end = match rest[value..].strip_prefix('"') {
+            Some(inside) => inside.find('"').map(|at| value + at + 2),
+            None => rest[value..].find(char::is_whitespace).map(|at| value + at),
+        };
+        let end = end.unwrap_or(rest.len());
+        words.push(Word { excludes, sort, text: &rest[..end] });
+        rest = rest[end..].trim_start();
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(filter: &str, term: &str, expected: &str) {
+        let filter: Filter = filter.parse().expect("a filter");
+        assert_eq!(narrowed(&filter, term).expect("a filter").text(), expected);
+    }
+
+    #[test]
+    fn a_term_takes_the_place_of_the_one_of_its_sort() {
+        check("", "subject:Node:#5", "subject:Node:#5");
+        check("subject:Node:#5", "subject:Node:#5", "subject:Node:#5");
+        check("subject:#1 took:>1ms word", "subject:Node:#5", "took:>1ms word subject:Node:#5");
+        check("site:a -site:b::c subject:\"the fox\"", "site:d", "-site:b::c subject:\"the fox\" site:d");
+    }
+
+    #[test]
+    fn a_quoted_value_is_one_word() {
+        check("subject:\"site:x y\" \"site:z\"", "site:d", "subject:\"site:x y\" \"site:z\" site:d");
+    }
+
+    #[test]
+    fn terms_that_tallies_do_not_know_are_told() {
+        let beyond = |text: &str| text.parse::<Filter>().map(|filter| beyond_tallies(&filter).map(str::to_owned));
+        assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
+        assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));
+    }
+}

@@ -1,0 +1,64 @@
+//! What subjects are called where there is little room.
+
+use metaspy_core::{Recording, Store, model};
+
+use crate::fixture::{self, brush, measure, node};
+use crate::reader::Reader;
+
+fn store() -> Store {
+    let path = fixture::directory().join("names.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 1);
+    model::label(node(101), "#101 👩‍👩‍👧 <家族> \"の日本語のとても長い長いラベルです\"");
+    model::label(node(102), "#102 <p> \"a sentence that was cut where it was wri…\"");
+    measure(node(101));
+    measure(node(102));
+    measure(node(4711));
+    measure(brush(12));
+    drop(installed);
+    recording.close();
+    // Labels belong to the process: no other recording is to know these.
+    [101, 102].map(node).into_iter().for_each(model::forget);
+    fixture::open(&path)
+}
+
+#[test]
+fn subjects_are_told_apart_by_what_stands_first_in_a_label_or_by_their_key() {
+    let _turn = fixture::turn();
+    let mut reader = Reader::new(store());
+    reader.press("2");
+    for name in ["│ node #4711 ", "│ BrushOfTheWholePage #12 ", "│ #101 ", "│ #102 <p> \"a sentence that was c… "]
+    {
+        assert!(reader.screen().contains(name), "{name}: {}", reader.screen());
+    }
+    reader.press("1 End");
+    for name in ["measure Brus…age #12 ", "measure node #4711 ", "measure #102 <p> \"a… ", "measure #101 "] {
+        assert!(reader.screen().contains(name), "{name}: {}", reader.screen());
+    }
+    assert!(reader.screen().contains("Scene::measure ── Brus…Page #12"), "{}", reader.screen());
+    reader.press("s");
+    assert!(reader.screen().contains("filter: subject:BrushOfTheWholePage:#12"), "{}", reader.screen());
+    assert!(reader.screen().contains("┌ 1 of "), "{}", reader.screen());
+}
+
+#[test]
+fn what_is_counted_stands_before_what_may_be_cut() {
+    let mut reader = Reader::new(fixture::open(&fixture::closed("headline.spy", 1)));
+    reader.press("Right");
+    assert!(reader.screen().contains("│ 3 effects: 1 resize, 1 layout, …  "), "{}", reader.screen());
+}
+
+#[test]
+fn wide_characters_leave_every_border_where_it_is() {
+    let _turn = fixture::turn();
+    let store = store();
+    for size in [(80, 24), (61, 12), (40, 10), (24, 6), (20, 5)] {
+        let mut reader = Reader::with_size(store.clone(), size);
+        for keys in ["End Up Up Up", "Enter", "Tab Tab Tab", "Esc 2", "3", "4"] {
+            reader.press(keys);
+            let screen = reader.screen();
+            for line in screen.lines().filter(|line| line.starts_with('│')) {
+                assert!(line.ends_with('│'), "{size:?} after {keys}: {screen}");
+            }
+        }
+    }
+}
