@@ -31,6 +31,12 @@ pub fn now() -> u64 {
     }
 }
 
+/// The tick of now, if reading it is one instruction.
+#[inline(always)]
+pub(crate) fn counter() -> Option<u64> {
+    (CLOCK.load(Ordering::Relaxed) == Clock::Counter as u8).then(machine::counter)
+}
+
 #[cold]
 fn slower(clock: u8) -> u64 {
     match clock {

@@ -5,13 +5,14 @@
 //! so that it takes no registers from the body.
 
 use metaspy_core::hook::{self, Reify};
-pub use metaspy_core::hook::{Frame, Guard};
+pub use metaspy_core::hook::{Entered, Frame, Guard};
 use metaspy_core::{Site, Subject};
 
-/// Begins a call at a site that is armed.
+/// Begins a call at a site that is armed. `T` says nothing: what is generic is compiled with the code that is observed,
+/// which in a program reaches its thread's lane without a call.
 #[cold]
 #[inline(never)]
-pub fn enter<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Guard<'f> {
+pub fn enter<'f, T>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     hook::count(site, subject).unwrap_or_else(|| hook::enter_in(frame, site, subject))
 }
 
@@ -23,7 +24,7 @@ pub fn enter_by<'f, T: ?Sized>(
     site: &'static Site,
     receiver: &T,
     subject: impl FnOnce(&T) -> Subject,
-) -> Guard<'f> {
+) -> Entered<'f> {
     let subject = subject(receiver);
     hook::count(site, subject).unwrap_or_else(|| hook::enter_in(frame, site, subject))
 }
@@ -36,9 +37,10 @@ pub fn enter_on<'f, T: 'static>(
     site: &'static Site,
     receiver: &T,
     subject: impl FnOnce(&T) -> Subject,
-) -> Guard<'f> {
+) -> Entered<'f> {
     let subject = subject(receiver);
-    hook::count(site, subject).unwrap_or_else(|| offer(frame, site, receiver, subject))
+    hook::count(site, subject)
+        .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify.receiver(receiver)))
 }
 
 /// Begins a call about somebody else than its receiver, which handlers may be given.
@@ -49,8 +51,9 @@ pub fn enter_as<'f, T: 'static>(
     site: &'static Site,
     receiver: &T,
     subject: Subject,
-) -> Guard<'f> {
-    hook::count(site, subject).unwrap_or_else(|| offer(frame, site, receiver, subject))
+) -> Entered<'f> {
+    hook::count(site, subject)
+        .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify.receiver(receiver)))
 }
 
 /// Begins a call that may be looked into.
@@ -61,12 +64,6 @@ pub fn enter_with<'f, 'a>(
     site: &'static Site,
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
-) -> Guard<'f> {
+) -> Entered<'f> {
     hook::count(site, subject).unwrap_or_else(|| hook::enter_with_in(frame, site, subject, reify))
-}
-
-/// Out of line once more: what counts a call would save registers for what does more.
-#[inline(never)]
-fn offer<'f, T: 'static>(frame: &'f mut Frame, site: &'static Site, receiver: &T, subject: Subject) -> Guard<'f> {
-    hook::enter_with_in(frame, site, subject, |reify| reify.receiver(receiver))
 }

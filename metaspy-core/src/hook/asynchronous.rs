@@ -119,13 +119,13 @@ impl AsyncCall {
         }
         let site = Config(self.site.config.load(Relaxed)).site();
         if begun.id >= log::LOST {
-            log::end(&begun, site, self.subject.key, outcome, false);
+            log::end(log::here(), &begun, site, self.subject.key, outcome);
         } else {
             let mut marked = log::mark(Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
             marked |= self.open.as_mut().is_some_and(|open| open.write_return());
             // The event is not this thread's current one any more: it is entered once more to be left in good order.
             let before = log::swap_current(begun.id);
-            log::end(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);
+            log::end_marked(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);
         }
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);

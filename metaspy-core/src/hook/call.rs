@@ -1,17 +1,16 @@
 //! The guard of an observed call.
 
 use std::fmt::Debug;
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY, Mode, Plan};
 use crate::event::{EventId, Outcome};
-use crate::hook::Guard;
+use crate::hook::Entered;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
-use crate::log::{self, About, Begun};
+use crate::log::{self, About, Begun, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -23,12 +22,12 @@ pub struct Call {
     begun: Begun,
     key: u64,
     site: Option<&'static Site>,
-    /// It restores the event of its own thread.
-    _thread: PhantomData<*const ()>,
+    /// Of the thread that it began on, which is also where it ends: the pointer keeps it from being sent.
+    lane: *const Lane,
 }
 
 // A guard costs its frame at most these bytes, or deep recursions would overflow earlier.
-const _: () = assert!(size_of::<Call>() <= 48);
+const _: () = assert!(size_of::<Call>() <= 56);
 
 /// Room for a call under way: uninitialised, so that a call nobody looks at pays nothing for it.
 ///
@@ -44,8 +43,10 @@ impl Frame {
     }
 
     #[inline(always)]
-    fn put(&mut self, call: Call) -> Guard<'_> {
-        Guard::of(self.0.write(call))
+    fn put(&mut self, call: Call) -> Entered<'_> {
+        let call = self.0.write(call);
+        call.note_panic();
+        Entered::call(call)
     }
 }
 
@@ -65,7 +66,7 @@ pub fn enter(site: &'static Site, subject: Subject) -> Call {
 fn begin(site: &'static Site, subject: Subject) -> Call {
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() {
-        let timed = config.is_full() || log::is_timed(config.sample());
+        let timed = config.is_full() || log::is_timed(log::here(), config.sample());
         return Call::new(site, subject, log::begin(config.site(), subject, timed));
     }
     uncommon(site, subject, config)
@@ -88,7 +89,7 @@ fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
     let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
     let begun = match mode {
         Mode::Tally => log::tally(config.site(), subject),
-        Mode::Sampled => log::begin(config.site(), subject, log::is_timed(config.sample())),
+        Mode::Sampled => log::begin(config.site(), subject, log::is_timed(log::here(), config.sample())),
         Mode::Full => log::begin(config.site(), subject, true),
         Mode::Off => return Call::inert(),
     };
@@ -104,9 +105,9 @@ fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
 /// Counts a call at a site that only counts, if its row is where it is looked for first. `None`: it was not counted,
 /// and must be entered.
 #[inline(always)]
-pub fn count(site: &'static Site, subject: Subject) -> Option<Guard<'static>> {
+pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
     let tally = only_counts(site)?;
-    log::count_near(tally, subject).map(Guard::counted)
+    log::count_near(log::here(), tally, subject).map(Entered::counted)
 }
 
 /// The row of a site that only counts.
@@ -117,24 +118,42 @@ fn only_counts(site: &'static Site) -> Option<u64> {
 
 /// As [`enter`], the call made in its frame.
 #[inline(always)]
-pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Guard<'f> {
+pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
     let arm = site.arm.load(Relaxed);
     if arm != EVERYBODY && arm & subject.bit() == 0 {
-        return Guard::unarmed();
+        return Entered::nothing();
     }
-    begin_in(frame, site, subject)
+    begin_in(frame, site, subject, log::here())
+}
+
+/// The lane is handed in: in a library, asking for it is a call.
+#[inline(never)]
+fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
+    let config = Config(site.config.load(Relaxed));
+    if config.is_simple() {
+        let timed = config.is_full() || log::is_timed(lane, config.sample());
+        let Some(begun) = log::begin_at_once(lane, config.site(), subject, timed) else {
+            return begin_slowly(frame, site, subject, timed);
+        };
+        return frame.put(Call::made(site, subject, begun, lane));
+    }
+    begin_uncommon(frame, site, subject)
+}
+
+/// Takes a block, meets a new epoch, or reads a slower clock.
+#[cold]
+#[inline(never)]
+fn begin_slowly<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, timed: bool) -> Entered<'f> {
+    let config = Config(site.config.load(Relaxed));
+    frame.put(Call::made(site, subject, log::begin(config.site(), subject, timed), log::here()))
 }
 
 #[inline(never)]
-fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Guard<'f> {
+fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    if config.is_simple() {
-        let timed = config.is_full() || log::is_timed(config.sample());
-        return frame.put(Call::new(site, subject, log::begin(config.site(), subject, timed)));
-    }
     if let Some(row) = only_counts(site).and_then(|tally| log::count_further(tally, subject)) {
-        return Guard::counted(row);
+        return Entered::counted(row);
     }
     frame.put(uncommon(site, subject, config))
 }
@@ -146,11 +165,22 @@ pub fn enter_with_in<'f, 'a>(
     site: &'static Site,
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
-) -> Guard<'f> {
+) -> Entered<'f> {
     if Config(site.config.load(Relaxed)).looks_inside() {
-        return frame.put(enter_with(site, subject, reify));
+        return look_in(frame, site, subject, reify);
     }
     enter_in(frame, site, subject)
+}
+
+#[cold]
+#[inline(never)]
+fn look_in<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
+    frame.put(enter_with(site, subject, reify))
 }
 
 /// Begins a call whose arguments and receiver may be looked at: `reify` runs only if somebody asked for them.
@@ -210,14 +240,27 @@ impl Call {
     /// Nobody looks: nothing to end.
     #[inline(always)]
     pub const fn inert() -> Call {
-        Call { begun: Begun::NOTHING, key: 0, site: None, _thread: PhantomData }
+        Call { begun: Begun::NOTHING, key: 0, site: None, lane: std::ptr::null() }
     }
 
     #[inline(always)]
     fn new(site: &'static Site, subject: Subject, begun: Begun) -> Call {
-        let panicking = if std::thread::panicking() { About::PANICKING } else { 0 };
-        let begun = Begun { about: About(begun.about.0 | panicking), ..begun };
-        Call { begun, key: subject.key, site: Some(site), _thread: PhantomData }
+        let mut call = Call::made(site, subject, begun, log::here());
+        call.note_panic();
+        call
+    }
+
+    #[inline(always)]
+    fn made(site: &'static Site, subject: Subject, begun: Begun, lane: &Lane) -> Call {
+        Call { begun, key: subject.key, site: Some(site), lane }
+    }
+
+    /// Remembers whether a panic was under way when it began.
+    #[inline(always)]
+    fn note_panic(&mut self) {
+        if std::thread::panicking() {
+            self.begun.about.0 |= About::PANICKING;
+        }
     }
 
     /// The normal way out.
@@ -225,6 +268,14 @@ impl Call {
     pub fn done(mut self, outcome: Outcome) {
         self.finish(outcome);
         std::mem::forget(self);
+    }
+
+    /// The normal way out of a call that is not looked at again.
+    #[inline(always)]
+    pub(super) fn finish_last(&mut self, outcome: Outcome) {
+        if self.begun.id != 0 {
+            end(self, outcome);
+        }
     }
 
     /// The normal way out of a call that stays where it is; dropping it afterwards does nothing.
@@ -295,12 +346,20 @@ fn unsaid(call: &mut Call) {
 #[inline(never)]
 fn end(call: &mut Call, outcome: Outcome) {
     let Some(site) = call.site else { return };
-    let looked_into = call.begun.about.is(About::LOOKED_INTO);
-    let wrote = looked_into && handler::write_return(call.begun.id);
-    log::end(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
-    if looked_into {
-        handler::after(call.begun.id, outcome);
+    if call.begun.about.is(About::LOOKED_INTO) {
+        return end_looked_into(call, site, outcome);
     }
+    // SAFETY: a call that began on a thread ends on it, and a thread's lane is there as long as the thread.
+    let lane = unsafe { &*call.lane };
+    log::end(lane, &call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome);
+}
+
+#[cold]
+#[inline(never)]
+fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
+    let wrote = handler::write_return(call.begun.id);
+    log::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
+    handler::after(call.begun.id, outcome);
 }
 
 /// Records something that has no length: a change, an announcement. Returns its event.

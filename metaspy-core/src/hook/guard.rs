@@ -8,11 +8,36 @@ use crate::event::Outcome;
 use crate::hook::Call;
 use crate::log::{self, Row};
 
-/// A call, observed or not. Dropping it ends it.
+/// A call that was entered, as it is handed from one function to the next: in one register, so that each can end by
+/// calling the next one.
 ///
-/// Where the call is, or null; if it was only counted, where the row is that it was counted in. Both are aligned: the lowest
-/// bit says which it is, and of a row, the next ones say how the call announced that it will end, and whether its thread
-/// was unwinding when it began.
+/// Where the call is; if it was only counted, where the row is that it was counted in. Both are aligned: the lowest bit
+/// says which it is, and of a row, the next ones say how the call announced that it will end, and whether its thread was
+/// unwinding when it began.
+#[repr(transparent)]
+#[must_use = "a guard ends it"]
+pub struct Entered<'f>(*mut u8, PhantomData<&'f mut Call>);
+
+impl<'f> Entered<'f> {
+    #[inline(always)]
+    pub(super) fn call(call: &'f mut Call) -> Self {
+        Entered(std::ptr::from_mut(call).cast(), PhantomData)
+    }
+
+    #[inline(always)]
+    pub(super) fn counted(row: Row<'static>) -> Self {
+        let marks = if std::thread::panicking() { COUNTED | UNWINDING } else { COUNTED };
+        Entered(row.place().cast::<u8>().map_addr(|address| address | marks).cast_mut(), PhantomData)
+    }
+
+    /// It turned out that nobody looks.
+    #[inline(always)]
+    pub(super) fn nothing() -> Self {
+        Entered(std::ptr::without_provenance_mut(COUNTED), PhantomData)
+    }
+}
+
+/// A call, observed or not. Dropping it ends it.
 #[must_use = "dropping it ends the call"]
 pub struct Guard<'f> {
     at: *mut u8,
@@ -35,16 +60,10 @@ impl<'f> Guard<'f> {
         Guard { at: std::ptr::null_mut(), is_call: false, _call: PhantomData }
     }
 
+    /// Of a call that was entered.
     #[inline(always)]
-    pub(super) fn of(call: &'f mut Call) -> Self {
-        Guard { at: std::ptr::from_mut(call).cast(), is_call: true, _call: PhantomData }
-    }
-
-    #[inline(always)]
-    pub(super) fn counted(row: Row<'static>) -> Self {
-        let marks = if std::thread::panicking() { COUNTED | UNWINDING } else { COUNTED };
-        let at = row.place().cast::<u8>().map_addr(|address| address | marks).cast_mut();
-        Guard { at, is_call: false, _call: PhantomData }
+    pub fn of(entered: Entered<'f>) -> Self {
+        Guard { at: entered.0, is_call: entered.0.addr() & COUNTED == 0, _call: PhantomData }
     }
 
     /// The normal way out.
@@ -81,7 +100,7 @@ impl<'f> Guard<'f> {
 #[inline(never)]
 fn finish(at: *mut u8, outcome: Outcome) {
     match State::of(at) {
-        State::Call(call) => call.finish(outcome),
+        State::Call(call) => call.finish_last(outcome),
         State::Counted => count_end(at, outcome),
         State::Unarmed => {}
     }
@@ -107,9 +126,11 @@ fn leave(at: *mut u8) {
 #[cold]
 #[inline(never)]
 fn count_end(at: *mut u8, outcome: Outcome) {
-    // SAFETY: it was made of a row, and rows stay.
-    let row = unsafe { Row::at(at.map_addr(|address| address & !MARKS).cast()) };
-    log::count_outcome_in(row, outcome);
+    let row = at.map_addr(|address| address & !MARKS);
+    if !row.is_null() {
+        // SAFETY: it was made of a row, and rows stay.
+        log::count_outcome_in(unsafe { Row::at(row.cast()) }, outcome);
+    }
 }
 
 impl Drop for Guard<'_> {

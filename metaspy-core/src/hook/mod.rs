@@ -13,7 +13,7 @@ mod place;
 pub use asynchronous::{AsyncCall, show};
 pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant};
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
-pub use guard::Guard;
+pub use guard::{Entered, Guard};
 pub use handler::{CallView, Handler};
 pub use outcome::OutcomeOf;
 pub use place::{Place, Resident};

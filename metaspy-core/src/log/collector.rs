@@ -99,7 +99,8 @@ impl Log {
     /// the ring.
     fn aim(&self, round: &mut Round) {
         let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
-        let rate = taken - round.taken;
+        // Counters of a file that somebody truncated begin anew at zero.
+        let rate = taken.saturating_sub(round.taken);
         round.taken = taken;
         let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
         round.target = (round.target - round.target / 16).max(rate * 2).clamp(FEW.min(most), most);
@@ -113,7 +114,9 @@ impl Log {
         if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
             return false;
         }
-        let unused = self.word(sb::GROWN).load(Ordering::Relaxed) - self.word(sb::FRESH).load(Ordering::Relaxed);
+        let (grown, fresh) =
+            (self.word(sb::GROWN).load(Ordering::Relaxed), self.word(sb::FRESH).load(Ordering::Relaxed));
+        let unused = grown.saturating_sub(fresh);
         if unused + self.ready.ready() >= round.target {
             return false;
         }

@@ -14,8 +14,7 @@ use crate::subject::Subject;
 ///
 /// `tally` is the row of a call without a subject, as [`row::Who`] packs it.
 #[inline(always)]
-pub(crate) fn count_near(tally: u64, subject: Subject) -> Option<Row<'static>> {
-    let lane = lane::here();
+pub(crate) fn count_near(lane: &Lane, tally: u64, subject: Subject) -> Option<Row<'static>> {
     // No need to set the byte: what is done here is one instruction to a signal handler.
     if lane.busy.load(Relaxed) != 0 {
         return None;

@@ -8,16 +8,50 @@ use crate::event::Outcome;
 use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
 use crate::log::begin::{About, Begun, COUNTED, LOST, mark};
-use crate::log::lane::{self, NO_ROW};
+use crate::log::lane::{self, Lane, NO_ROW};
 use crate::log::protocol::end_elsewhere;
 use crate::log::{Log, numbered};
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
 ///
-/// `now` is read first, so that the hook's own work is not in the event's time.
+/// `now` is read first, so that the hook's own work is not in the event's time. Whatever is not the common case is
+/// handed on at once and as a whole, so that the common one saves no registers.
 #[inline(always)]
-pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+pub(crate) fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outcome) {
+    let timed = begun.about.timed();
+    let now = if timed { clock::counter() } else { Some(0) };
+    let Some(now) = now else { return end_marked(begun, site, key, outcome, false) };
+    let span = if timed { now.saturating_sub(begun.start) } else { 0 };
+    if !lane.holds(begun) || span > SPAN_MAX || lane.current.load(Relaxed) != begun.id {
+        return end_at(now, begun, site, key, outcome, false);
+    }
+    if timed {
+        lane.seen.store(now, Relaxed);
+    }
+    slot_of(lane, begun)[3].store(slot::ended(span, begun.about.flags(outcome, 0)), Release);
+    lane.current.store(begun.before, Relaxed);
+}
+
+/// As [`end`], where something has been or is to be written about the event; also by a slower clock.
+#[cold]
+#[inline(never)]
+pub(crate) fn end_marked(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     let now = if begun.about.timed() { clock::now() } else { 0 };
+    end_at(now, begun, site, key, outcome, marked);
+}
+
+/// The slot of an event in the block that this lane fills.
+#[inline(always)]
+fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {
+    let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
+    // SAFETY: the event lies in the block that this lane holds, as the caller has made sure, in a recording that is
+    // never unmapped. While a lane holds a block nobody else writes to its slots.
+    unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) }
+}
+
+#[cold]
+#[inline(never)]
+fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     if begun.id >= LOST {
         if row::outcome_words(outcome) != (0, 0) {
             count_outcome(begun, site, key, outcome);
@@ -29,15 +63,9 @@ pub(crate) fn end(begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: 
     if begun.about.timed() {
         lane.seen.store(now, Relaxed);
     }
-    if begun.id / BLOCK_SLOTS as u64 == lane.sequence.load(Relaxed)
-        && (begun.about.0 ^ lane.about.load(Relaxed)) & About::LOG == 0
-        && span <= SPAN_MAX
-    {
+    if lane.holds(begun) && span <= SPAN_MAX {
         let flags = begun.about.flags(outcome, (marked as u8) << 1);
-        let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
-        // SAFETY: the event lies in the block that this lane holds (its sequence says so), whose recording is
-        // never unmapped. While a lane holds a block nobody else writes to its slots.
-        let slot = unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) };
+        let slot = slot_of(lane, begun);
         // An event that began with details keeps the bit that says so.
         let kept = if begun.about.is(About::LOOKED_INTO) { slot[3].load(Relaxed) & 3 << 22 } else { 0 };
         slot[3].store(slot::ended(span, flags | kept), Release);

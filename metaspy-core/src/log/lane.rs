@@ -6,9 +6,9 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-use crate::format::slot;
 use crate::format::superblock::{self as sb, lane as row};
-use crate::log::begin::About;
+use crate::format::{BLOCK_SLOTS, slot};
+use crate::log::begin::{About, Begun};
 use crate::log::page::{Page, Rows as PageRows};
 use crate::log::{EPOCH, Log, current};
 
@@ -101,8 +101,15 @@ impl Lane {
         self.about.store(About::of_lane(epoch, log.number, level).0, Relaxed);
         self.running.store(running_in(taken.sequence, level), Relaxed);
         self.lap.store(taken.lap, Relaxed);
-        self.next.store(taken.sequence * crate::format::BLOCK_SLOTS as u64 + 1, Relaxed);
+        self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
         true
+    }
+
+    /// Whether an event lies in the block that this lane fills.
+    #[inline(always)]
+    pub fn holds(&self, begun: &Begun) -> bool {
+        begun.id / BLOCK_SLOTS as u64 == self.sequence.load(Relaxed)
+            && (begun.about.0 ^ self.about.load(Relaxed)) & About::LOG == 0
     }
 
     /// The meta level.

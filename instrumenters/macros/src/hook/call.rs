@@ -91,7 +91,7 @@ impl Call<'_> {
                 #[allow(unused_mut)]
                 let mut __call = if __site.is_armed() {
                     #[allow(unused_mut)]
-                    let mut __began = { #entry };
+                    let mut __began = #krate::__private::Guard::of({ #entry });
                     #failing
                     __began
                 } else {

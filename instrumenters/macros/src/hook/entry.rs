@@ -53,7 +53,7 @@ impl Entry<'_> {
                 ),
                 None => quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;
-                    #krate::__private::enter(&mut __frame, __site, __subject)
+                    #krate::__private::enter::<()>(&mut __frame, __site, __subject)
                 ),
             },
         };
