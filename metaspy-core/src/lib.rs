@@ -3,6 +3,8 @@
 pub mod arm;
 pub mod causality;
 pub mod clock;
+#[doc(hidden)]
+pub mod environment;
 pub mod event;
 pub mod format;
 pub mod hook;

@@ -4,7 +4,14 @@
 use std::process::ExitCode;
 
 use clap::Parser;
+use metaspy_core::environment::UNASKED;
+use metaspy_core::site::linkme;
 use metaspy_tui::{cli::Cli, commands, exit};
+
+/// The environment asks for other programs to be recorded.
+#[linkme::distributed_slice(UNASKED)]
+#[linkme(crate = linkme)]
+static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 
 fn main() -> ExitCode {
     match commands::run(Cli::parse()) {

@@ -43,10 +43,10 @@ pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
     let lane = lane::here();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let epoch = EPOCH.load(Acquire);
-    let about = About::new(lane, subject.kind.0, false).in_epoch(epoch);
-    let who = row::Who { site, kind: subject.kind.0, epoch, meta: about.level() != 0, lost: false };
+    let who = row::Who { site, kind: subject.kind.0, epoch, meta: lane.level() != 0, lost: false };
     count(lane, subject.key, who.pack());
-    Begun { id: COUNTED, about, ..Begun::NOTHING }
+    // Only now is the lane surely one of the current log.
+    Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
 }
 
 /// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through memory, and so

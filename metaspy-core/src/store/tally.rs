@@ -19,6 +19,7 @@ use crate::store::matcher::{Matcher, Members};
 use crate::store::measure::Measure;
 use crate::store::pass::{Job, Part};
 use crate::store::scan::{self, Levels, SubjectCounts};
+use crate::store::subjects::OTHERS_KIND;
 use crate::subject::Subject;
 
 /// What a tally has a row for.
@@ -122,8 +123,10 @@ impl Store {
             let mut tally = self.tally_once(by, scope);
             let settled = ring.fold_state() == before;
             if settled || began.elapsed() > PATIENCE {
-                // Of a file that was cut, nobody knows what is missing.
-                tally.exact &= settled && self.missing().is_empty();
+                // Of a file that was cut, nobody knows what is missing; and a subject may be among the others, too.
+                let others =
+                    tally.rows.iter().any(|row| row.subject.is_some_and(|subject| subject.kind == OTHERS_KIND));
+                tally.exact &= settled && self.missing().is_empty() && !others;
                 return tally;
             }
         }

@@ -1,0 +1,48 @@
+//! What the environment asks of a program: to be recorded from its start, though nothing in it installs a profiler.
+//!
+//! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` says what: selectors, separated by commas. Without it,
+//! everything that can be observed is; if it is empty, only what the program's own profilers ask for.
+
+use linkme::distributed_slice;
+
+use crate::arm::{Arming, Mode};
+use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use crate::select::Selector;
+use crate::{Profiler, Recording};
+
+/// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
+/// where the environment is meant for others.
+#[distributed_slice]
+pub static UNASKED: [&'static str];
+
+/// Starts what the environment asks for; called before `main`.
+pub(crate) fn start() {
+    let asked = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
+    if !asked || !UNASKED.is_empty() {
+        return;
+    }
+    if let Err(error) = Recording::current() {
+        eprintln!("metaspy: nothing is recorded: {error}");
+        return;
+    }
+    let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| "*".to_owned());
+    let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
+    for text in selectors {
+        match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned())).install() {
+            // Until the process ends.
+            Ok(installed) => std::mem::forget(installed),
+            Err(error) => eprintln!("metaspy: METASPY_OBSERVE: {error}"),
+        }
+    }
+}
+
+/// All objects, at the sites that a selector matches.
+struct Selected(String);
+
+impl Instrumenter for Selected {
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+        let selector: Selector = self.0.parse()?;
+        session.arm_selected(&selector, &Arming::all(Mode::Full))?;
+        Ok(Hooks::none())
+    }
+}

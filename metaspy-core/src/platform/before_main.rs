@@ -1,0 +1,16 @@
+//! What runs before `main`, where the loader can be told so; elsewhere nothing does.
+
+/// The loader calls what stands in this section.
+#[used]
+#[cfg_attr(
+    any(target_os = "linux", target_os = "android", target_os = "freebsd"),
+    unsafe(link_section = ".init_array")
+)]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func,mod_init_funcs"))]
+#[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+static START: extern "C" fn() = start;
+
+extern "C" fn start() {
+    // A panic must not leave a function that C calls.
+    let _ = std::panic::catch_unwind(crate::environment::start);
+}
