@@ -33,7 +33,7 @@ pub enum Command {
     /// Opens the crawler on a running process
     #[command(
         after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
-        A process is recorded live when it was started with METASPY_RECORD=live."
+        A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything."
     )]
     Attach {
         /// The process; `metaspy list` shows those that record

@@ -43,7 +43,11 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LA
 /// A recording that this process writes.
 ///
 /// It goes on until another one is started or the process ends. A program that never starts one has one in memory as
-/// soon as a profiler is installed, unless `METASPY_RECORD` says otherwise: `live`, or a path.
+/// soon as a profiler is installed.
+///
+/// With `METASPY_RECORD=live`, or a path, in its environment a program is recorded from its start; `METASPY_OBSERVE` has
+/// selectors, separated by commas, of what is observed then, whatever profilers it installs itself. Without it that is
+/// everything; if it is empty, nothing.
 #[derive(Clone, Copy)]
 pub struct Recording {
     log: &'static Log,
