@@ -147,6 +147,7 @@ fn profilers_that_come_and_go_disturb_no_call_of_other_threads() {
             installed.uninstall();
         }
     });
+    while recording.collect() {}
     add_up(recording.store().totals(), CALLS * 2);
     let profile = stays.uninstall();
     for key in 0..8_u64 {
@@ -200,6 +201,7 @@ fn a_reader_slower_than_the_ring_sees_what_is_true_or_that_it_is_gone() {
         enough.store(true, Relaxed);
         assert!(still_there > 0 && gone > 0, "{still_there} were there, {gone} were gone");
     });
+    while recording.collect() {}
     let store = recording.store();
     add_up(store.totals(), calls.load(Relaxed));
     assert!(store.verify().damaged.is_empty(), "{:?}", store.verify());
