@@ -39,7 +39,9 @@ if [ "${1:-}" != "--fast" ]; then
             skip "$sanitizer-sanitizer" "only run on x86-64 Linux"
             continue
         fi
-        step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer" \
+        flags="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer"
+        if [ $sanitizer = thread ]; then flags+=" --cfg tsan"; fi
+        step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags" \
             TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
             cargo test -p metaspy-core --test log --target "$host" --target-dir "target/$sanitizer"
     done

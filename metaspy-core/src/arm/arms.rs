@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use crate::arm::{Arming, Config, EVERYBODY, Mode, Plan, Wishes};
 use crate::format::row::Who;
 use crate::log;
+use crate::platform::lock::lock;
 use crate::select::Selector;
 use crate::site::{self, Site, SiteEntry, SiteId};
 
@@ -34,7 +35,7 @@ static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: 
 
 /// The standing orders of the process.
 pub(crate) fn arms() -> MutexGuard<'static, Arms> {
-    ARMS.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    lock(&ARMS)
 }
 
 /// Begins a new epoch; see [`log::next_epoch`].

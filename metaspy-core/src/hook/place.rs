@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
+use crate::platform::lock::lock;
 use crate::subject::{Identify, KindId, ObjectId, Subject, register};
 
 /// How receivers without an identity are told apart: by where they stand. A `static` beside the site; its kind is
@@ -173,7 +174,7 @@ fn resident(address: usize, name: &str) -> Option<Subject> {
 /// Changes the table, under the lock. A table that is three quarters used is replaced by one that has room; a hook
 /// may still be reading the old one, so it stays: together they are as large as the newest.
 fn change(f: impl FnOnce(&Table)) {
-    let _changing = CHANGING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _changing = lock(&CHANGING);
     // SAFETY: as in `resident`.
     let old = unsafe { TABLE.load(Ordering::Acquire).as_ref() };
     let table = match old {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::log::Log;
+use crate::platform::lock::lock;
 use crate::platform::map;
 
 /// Serialises the writers of the arena, and knows how much of it a file has room for.
@@ -54,7 +55,7 @@ impl Log {
     pub(crate) fn append(&self, draft: Draft) {
         let Draft { entry, a, mut words } = draft;
         words[0] = head(entry, words.len(), a);
-        let mut writing = self.arena.writing.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut writing = lock(&self.arena.writing);
         let table = self.layout.arena;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
         // What labels and relations may take leaves room for the names of sites and kinds that come later.

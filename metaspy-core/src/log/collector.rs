@@ -7,6 +7,7 @@ use crate::clock;
 use crate::format::superblock::{self as sb, calibration};
 use crate::log::fold::Scratch;
 use crate::log::{Log, sync_names};
+use crate::platform::lock::lock;
 use crate::recording::Policy;
 
 /// What the collector remembers from round to round.
@@ -72,7 +73,7 @@ impl Log {
 
     /// One round of the collector's work: true if there is more to do at once.
     pub(crate) fn round(&self) -> bool {
-        let mut round = self.collecting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut round = lock(&self.collecting);
         let round = &mut *round;
         let now = crate::platform::clock::monotonic_ns();
         if now.saturating_sub(round.calibrated_ns) >= CALIBRATE_NS || round.calibrated_ns == 0 {
@@ -92,7 +93,7 @@ impl Log {
 
     /// Keeps the collector from folding for as long as it is held: who reads meanwhile reads every call once.
     pub(crate) fn lease(&'static self) -> impl Drop + use<> {
-        self.collecting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        lock(&self.collecting)
     }
 
     /// How many blocks should be ready: twice what was taken since the last round, between a few and an eighth of

@@ -11,6 +11,7 @@ use crate::format::{BLOCK_SLOTS, slot};
 use crate::log::begin::{About, Begun};
 use crate::log::page::{Page, Rows as PageRows};
 use crate::log::{EPOCH, Log, current};
+use crate::platform::lock::lock;
 
 /// What a thread needs to write events.
 pub(crate) struct Lane {
@@ -275,7 +276,7 @@ pub(crate) struct Rows {
 impl Log {
     /// A row for this thread, if there is one. Rows of ended threads are given out again only when all are used.
     fn lane_row(&self) -> Option<u32> {
-        let mut rows = self.lanes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut rows = lock(&self.lanes);
         let used = self.word(sb::LANES_USED).load(Relaxed);
         let capacity = (self.layout.lanes.bytes / (row::WORDS * 8)) as u64;
         let number = if used < capacity {
@@ -301,7 +302,7 @@ impl Log {
 
     fn retire_lane(&self, number: u32, page: &Page) {
         self.lane_cells(number)[row::STATE].store(2, std::sync::atomic::Ordering::Release);
-        let mut rows = self.lanes.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut rows = lock(&self.lanes);
         rows.ended.push_back(number);
         rows.pages.extend(page.hand_on());
     }

@@ -2,6 +2,7 @@
 
 use crate::format::arena::Entry;
 use crate::log::{Draft, Log, current};
+use crate::platform::lock::lock;
 use crate::site::{self, SiteId};
 use crate::subject::registered_since;
 
@@ -14,7 +15,7 @@ pub(crate) struct Written {
 
 /// Writes down the sites and kinds that were registered since the last time.
 pub(crate) fn sync_names(log: &Log) {
-    let mut written = log.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut written = lock(&log.names);
     for entry in site::entries_since(written.sites) {
         let def = entry.site.def();
         let draft = Draft::new(Entry::Site, entry.id.0)

@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering;
 
 use crate::format::superblock as sb;
 use crate::log::Log;
+use crate::platform::lock::lock;
 use crate::store::Sealed;
 
 impl Log {
@@ -13,7 +14,7 @@ impl Log {
             return;
         }
         // No round may be under way that began before the log was stopped.
-        let _collecting = self.collecting.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _collecting = lock(&self.collecting);
         let Some(held) = Sealed::count(self.region.words()) else { return };
         self.word(sb::SEALED_EVENTS).store(held.events, Ordering::Relaxed);
         self.word(sb::SEALED_COUNTED).store(held.counted, Ordering::Relaxed);

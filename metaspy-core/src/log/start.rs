@@ -13,6 +13,7 @@ use crate::format::{Region, superblock as sb};
 use crate::log::layout::{self, LARGEST, Layout, SMALLEST};
 use crate::log::protocol::ReadyRing;
 use crate::log::{CURRENT, Draft, EPOCH, LOGS, Log, arena, collector, lane, names, page, sync_names};
+use crate::platform::lock::lock;
 use crate::platform::{self, map};
 use crate::recording::Policy;
 
@@ -99,7 +100,7 @@ pub(crate) fn ensure() -> Result<&'static Log, StartError> {
     if let Some(log) = super::current() {
         return Ok(log);
     }
-    let _starting = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _starting = lock(&STARTING);
     match super::current() {
         Some(log) => Ok(log),
         None => begin(crate::recording::default_spec()?),
@@ -108,7 +109,7 @@ pub(crate) fn ensure() -> Result<&'static Log, StartError> {
 
 /// Starts a log; hooks write it from now on.
 pub(crate) fn start(spec: Spec) -> Result<&'static Log, StartError> {
-    let _starting = STARTING.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let _starting = lock(&STARTING);
     begin(spec)
 }
 

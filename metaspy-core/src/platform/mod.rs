@@ -4,6 +4,7 @@
 mod before_main;
 pub(crate) mod clock;
 pub(crate) mod fork;
+pub(crate) mod lock;
 pub(crate) mod map;
 pub(crate) mod process;
 pub(crate) mod truncation;

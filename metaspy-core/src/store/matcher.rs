@@ -9,6 +9,7 @@ use crate::event::EventId;
 use crate::format::row::OTHERS;
 use crate::format::slot::Flags;
 use crate::format::summary::bit;
+use crate::platform::lock::lock;
 use crate::select::Selector;
 use crate::site::SiteId;
 use crate::store::Store;
@@ -331,7 +332,7 @@ impl Store {
     pub(crate) fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
         // Lanes are named in a table that grows without a sign.
         let key = (filter.clone(), levels, self.header().lanes_used);
-        let mut kept = self.compiled.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut kept = lock(&self.compiled.0);
         if let Some((_, matcher)) = kept.iter().find(|(known, _)| *known == key) {
             return matcher.clone();
         }

@@ -3,6 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use crate::platform::lock::lock;
+
 /// The number of a kind in this process; 0 is "no subject", 65,535 "the others of a site".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindId(pub u16);
@@ -82,7 +84,7 @@ const MAX: usize = 65_000;
 
 /// The number of a kind. Shared kinds are found again by name; an owner's kind is always new.
 pub(crate) fn register(name: &str, place: bool, shared: bool) -> KindId {
-    let mut kinds = KINDS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let mut kinds = lock(&KINDS);
     if shared && let Some(at) = kinds.iter().position(|k| k.place == place && k.name == name) {
         return KindId(at as u16 + 1);
     }
@@ -95,6 +97,6 @@ pub(crate) fn register(name: &str, place: bool, shared: bool) -> KindId {
 
 /// Kinds registered from `from` on, with their numbers.
 pub(crate) fn registered_since(from: usize) -> Vec<(KindId, Registered)> {
-    let kinds = KINDS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let kinds = lock(&KINDS);
     (kinds.iter().enumerate().skip(from)).map(|(at, kind)| (KindId(at as u16 + 1), kind.clone())).collect()
 }
