@@ -306,8 +306,11 @@ fn threads_that_write_read_and_fold_at_once_lose_no_call() {
     assert_eq!((totals.emitted, totals.exact), (threads * calls * 2, true), "{totals:?}");
     let profile = installed.uninstall();
     let rows = profile.counts().by_site();
-    assert_eq!(rows.at("OUTER").unwrap().measure.count, threads * calls);
-    assert_eq!(rows.at("INNER").unwrap().measure.count, threads * calls);
+    let (outer, inner) = (rows.at("OUTER").unwrap().measure.count, rows.at("INNER").unwrap().measure.count);
+    assert!(outer <= threads * calls && inner <= threads * calls);
+    // On a machine that is very busy a call may find no row that it can have without waiting.
+    assert_eq!(outer + inner + totals.unnamed, totals.emitted);
+    assert_eq!(rows.exact, totals.unnamed == 0);
     let ends = rows.at("INNER").unwrap().measure;
     assert_eq!(ends.running, 0);
 }

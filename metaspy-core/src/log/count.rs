@@ -72,10 +72,12 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
 fn count(lane: &Lane, key: u64, who: u64) {
     let Some(log) = current() else { return };
     lane.join(log);
-    let counted = match lane.row.load(Relaxed) {
-        NO_ROW => log.late_row(key, who, |row| row.begun()),
-        number => lane.page.row(log, number - 1, key, who).map(|row| row.begun()).is_some(),
+    let own = match lane.row.load(Relaxed) {
+        NO_ROW => None,
+        number => lane.page.row(log, number - 1, key, who),
     };
+    // A lane that gets no page without waiting counts where threads without a lane do.
+    let counted = own.map(|row| row.begun()).is_some() || log.late_row(key, who, |row| row.begun());
     lane.aim();
     if !counted {
         log.count(sb::UNNAMED, 1);

@@ -104,7 +104,8 @@ pub struct Tally {
     /// The rows.
     pub rows: Vec<TallyRow>,
     /// Whether every call that was asked for is in it, once. Not so where a filter asks what is not known of calls
-    /// that left the window, and where a live recording moved on while it was read.
+    /// that left the window, where of some calls only the number is known ([`Totals::unnamed`](crate::store::Totals)),
+    /// and where a live recording moved on while it was read.
     pub exact: bool,
     /// Whether self time is known for every timed call.
     pub self_exact: bool,
@@ -123,10 +124,12 @@ impl Store {
             let mut tally = self.tally_once(by, scope);
             let settled = ring.fold_state() == before;
             if settled || began.elapsed() > PATIENCE {
-                // Of a file that was cut, nobody knows what is missing; and a subject may be among the others, too.
+                // Of a file that was cut, nobody knows what is missing; a subject may be among the others, too; and
+                // calls of which only the number is known may have been anybody's.
                 let others =
                     tally.rows.iter().any(|row| row.subject.is_some_and(|subject| subject.kind == OTHERS_KIND));
-                tally.exact &= settled && self.missing().is_empty() && !others;
+                let all_told = self.missing().is_empty() && self.unnamed() == 0;
+                tally.exact &= settled && all_told && !others;
                 return tally;
             }
         }

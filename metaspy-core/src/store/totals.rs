@@ -45,6 +45,12 @@ impl Store {
         totals
     }
 
+    /// Calls of which only the number is known.
+    pub(crate) fn unnamed(&self) -> u64 {
+        let words = self.words();
+        words.get(sb::REENTRANT).saturating_add(words.get(sb::UNNAMED))
+    }
+
     fn totals_once(&self) -> Totals {
         let ring = self.ring();
         let pending = ring.pending();
@@ -65,9 +71,8 @@ impl Store {
             let into = if row.who().lost { &mut lost } else { &mut counted };
             *into = into.saturating_add(row.0[COUNT]);
         });
-        let words = self.words();
         let folded = ring.folded(pending.as_ref());
-        let unnamed = words.get(sb::REENTRANT).saturating_add(words.get(sb::UNNAMED));
+        let unnamed = self.unnamed();
         let parts = [stored, folded, counted, lost, unnamed];
         let emitted = parts.into_iter().fold(0, u64::saturating_add);
         Totals { emitted, stored, folded, counted, lost, unnamed, exact }

@@ -80,6 +80,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     let exact = match (report.exact, report.damage.is_empty()) {
         (true, _) => "exact",
         (false, false) => "not exact: it is damaged",
+        (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
         (false, true) if store.is_live() => "about: it is being written",
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };

@@ -4,6 +4,7 @@ use metaspy_core::Store;
 use metaspy_core::store::{Filter, Totals};
 
 use super::narrow;
+use crate::text::counted;
 
 /// Why a number is not exact.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub enum Doubt {
     Unknown(String),
     /// The recording moved on while it was read.
     Moving,
+    /// Of some calls only the number is known: they may be among those asked for.
+    Unnamed(u64),
     /// Calls whose subjects were not told apart may be among those asked for.
     Together,
 }
@@ -27,6 +30,7 @@ impl Doubt {
         match narrow::beyond_tallies(filter) {
             // Calls that are counted and not stored.
             Some(term) if totals.emitted > totals.stored => Doubt::Unknown(term.to_owned()),
+            _ if totals.unnamed > 0 => Doubt::Unnamed(totals.unnamed),
             _ if store.is_live() => Doubt::Moving,
             _ => Doubt::Together,
         }
@@ -46,6 +50,7 @@ impl Doubt {
             Doubt::Damaged => "at least: damaged".into(),
             Doubt::Unknown(term) => format!("at least: `{term}:` is unknown beyond the window"),
             Doubt::Moving => "about: it is being written".into(),
+            Doubt::Unnamed(calls) => format!("at least: of {} no more is known", counted(*calls, "call")),
             Doubt::Together => "at least: some were counted together".into(),
         }
     }
