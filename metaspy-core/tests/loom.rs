@@ -7,7 +7,7 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 use metaspy_core::format::slot::{ended, is_running, running};
-use metaspy_core::protocol::{ReadyRing, Word, end_elsewhere, evict, publish, read_stable, retract};
+use metaspy_core::protocol::{ReadyRing, Word, claim, end_elsewhere, evict, publish, read_stable, retract};
 
 struct Cell(AtomicU64);
 
@@ -111,6 +111,33 @@ fn what_a_reader_accepts_was_there_as_a_whole() {
             None => {}
         }
         writer.join().unwrap();
+    });
+}
+
+#[test]
+fn a_piece_is_claimed_by_one_lane_only_and_read_with_its_size() {
+    loom::model(|| {
+        let area: Arc<(Cell, [Cell; 4])> = Arc::new((Cell::new(0), [0; 4].map(Cell::new)));
+        let take = |area: &(Cell, [Cell; 4]), size: u64| {
+            let first = |at: u64| (at + size <= 4).then(|| &area.1[at as usize]);
+            claim(&area.0, size, |size| size, first)
+        };
+        let other = {
+            let area = area.clone();
+            thread::spawn(move || take(&area, 1))
+        };
+        // A reader that sees a piece sees its size.
+        let own = take(&area, 2);
+        let (mut at, used) = (0, area.0.load(Ordering::Acquire));
+        while at < used {
+            let size = area.1[at as usize].load(Ordering::Relaxed);
+            assert!(size == 1 || size == 2, "{size} at {at} of {used}");
+            at += size;
+        }
+        assert_eq!(at, used);
+        let both = [own, other.join().unwrap()];
+        assert!(both == [Some(0), Some(2)] || both == [Some(1), Some(0)], "{both:?}");
+        assert_eq!(area.0.load(Ordering::Acquire), 3);
     });
 }
 

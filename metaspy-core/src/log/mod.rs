@@ -82,7 +82,6 @@ pub(crate) struct Log {
     /// The page of threads that have no lane (too many, or already ending).
     late: Mutex<page::Page>,
     lanes: Mutex<lane::Rows>,
-    paging: Mutex<()>,
 }
 
 // SAFETY: all that is shared are atomic words and locks; `Region` is Send and Sync for the same reason.

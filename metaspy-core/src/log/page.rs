@@ -7,6 +7,7 @@ use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
 use crate::log::Log;
+use crate::log::protocol::claim;
 
 /// Rows of a lane's first page.
 const FIRST_ROWS: usize = 64;
@@ -283,21 +284,18 @@ impl Log {
         self.lanes.try_lock().ok()?.pages.pop()
     }
 
-    /// A new page. Its header is whole before the area says that it is there.
+    /// A new page: its first word, and rows.
     fn new_page(&self, rows: usize) -> Option<(usize, usize)> {
-        let _paging = (0..1_000).find_map(|_| {
-            std::hint::spin_loop();
-            self.paging.try_lock().ok()
-        })?;
-        let used = self.word(sb::PAGES_USED).load(Relaxed) as usize;
-        let bytes = (head::HEADER_WORDS + rows * ROW_WORDS) * 8;
-        if used + bytes > self.layout.pages.bytes {
-            return None;
-        }
-        let word = self.layout.pages.word() + used / 8;
-        self.cells()[word + head::ROWS].store(rows as u64, Relaxed);
-        self.word(sb::PAGES_USED).store((used + bytes) as u64, Release);
-        Some((word, rows))
+        let area = self.layout.pages;
+        let length = |rows: u64| {
+            rows.saturating_mul(ROW_WORDS as u64).saturating_add(head::HEADER_WORDS as u64).saturating_mul(8)
+        };
+        let first = |at: u64| {
+            let has_room = at.saturating_add(length(rows as u64)) <= area.bytes as u64;
+            has_room.then(|| &self.cells()[area.word() + at as usize / 8 + head::ROWS])
+        };
+        let at = claim(self.word(sb::PAGES_USED), rows as u64, length, first)?;
+        Some((area.word() + at as usize / 8, rows))
     }
 
     /// Does something with a row of the page of threads that have no lane. Not waited for: false if it was taken, or

@@ -84,6 +84,30 @@ pub fn evict<W: Word>(end: &W) -> u64 {
     }
 }
 
+/// Takes the next piece of an area whose pieces lie one after another, each with its size in its first word, which was
+/// 0. `first` finds the first word of the piece that begins at an offset, if one of this size has room there; `length`
+/// tells how long a piece of some size is. Returns the offset.
+///
+/// Whoever writes a piece's size has it. Who finds a piece taken moves `used` on in its owner's place, so nobody waits
+/// for anybody; a reader that sees `used` sees the sizes of all pieces before it.
+pub fn claim<'a, W: Word + 'a>(
+    used: &W,
+    size: u64,
+    length: impl Fn(u64) -> u64,
+    first: impl Fn(u64) -> Option<&'a W>,
+) -> Option<u64> {
+    loop {
+        let at = used.load(Ordering::Acquire);
+        let claim = first(at)?.compare_exchange(0, size);
+        let taken = claim.err().unwrap_or(size);
+        // If this fails, somebody else has moved it on.
+        let _ = used.compare_exchange(at, at.saturating_add(length(taken)));
+        if claim.is_ok() {
+            return Some(at);
+        }
+    }
+}
+
 /// Blocks that the collector made ready, for lanes to take: one producer, many consumers, nobody waits.
 pub struct ReadyRing<W> {
     /// Sequences; the producer writes a cell only when it has been taken.

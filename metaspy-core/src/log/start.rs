@@ -256,7 +256,6 @@ impl Log {
             stopped: AtomicBool::new(false),
             late: Mutex::new(page::Page::none()),
             lanes: Mutex::new(lane::Rows::default()),
-            paging: Mutex::new(()),
         };
         log.describe_layout(&spec);
         log

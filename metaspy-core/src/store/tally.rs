@@ -98,6 +98,14 @@ pub struct TallyRow {
     pub measure: Measure,
 }
 
+impl TallyRow {
+    /// Whether it stands for the subjects of a site that found no row of their own. Any other subject's row is then at
+    /// least what it says.
+    pub fn is_others(&self) -> bool {
+        self.subject.is_some_and(|subject| subject.kind == OTHERS_KIND)
+    }
+}
+
 /// Calls by site, subject or root cause; most calls first.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
@@ -126,8 +134,7 @@ impl Store {
             if settled || began.elapsed() > PATIENCE {
                 // Of a file that was cut, nobody knows what is missing; a subject may be among the others, too; and
                 // calls of which only the number is known may have been anybody's.
-                let others =
-                    tally.rows.iter().any(|row| row.subject.is_some_and(|subject| subject.kind == OTHERS_KIND));
+                let others = tally.rows.iter().any(TallyRow::is_others);
                 let all_told = self.missing().is_empty() && self.unnamed() == 0;
                 tally.exact &= settled && all_told && !others;
                 return tally;
