@@ -135,14 +135,19 @@ fn title(crawler: &Crawler) -> String {
 fn news(crawler: &Crawler) -> String {
     let list = &crawler.view.list;
     if let Some((done, of)) = crawler.progress(Slot::Rows) {
-        return format!(" searching {} of {} ", short(done), short(of));
+        return match of {
+            0 => " searching … ".into(),
+            _ => format!(" searching {} of {} ", short(done), short(of)),
+        };
     }
     if list.follow {
         return " following ".into();
     }
     let new = crawler.status.totals.emitted.saturating_sub(crawler.seen_emitted);
     if crawler.store.is_live() && new > 0 && !list.sees_end() {
-        return format!(" +{} ▼ ", short(new));
+        // How many of them the filter lets through is known when they are read.
+        let all = if crawler.view.filter.is_all() { "" } else { " in all" };
+        return format!(" +{}{all} ▼ ", short(new));
     }
     String::new()
 }
