@@ -11,6 +11,7 @@ pub mod expansion;
 mod known;
 mod methods;
 mod objects;
+pub mod productions;
 mod site_ref;
 mod sites;
 mod spied;

@@ -1,0 +1,58 @@
+//! Productions: a grammar is a graph of productions, and what a test suite exercises of it is a question of its own
+//! (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section 4.3).
+//!
+//! A [`Coverage`] counts which productions, and which alternatives of their choices, were entered and matched, apart for
+//! inputs that the grammar accepts and inputs that it rejects. It knows no parser library; `pest` does.
+
+mod coverage;
+#[cfg(feature = "pest")]
+pub mod pest;
+
+pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Verdict};
+
+/// A production of a grammar, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Production {
+    /// Its name.
+    pub name: String,
+    /// The file that it stands in, by number.
+    pub file: usize,
+    /// Its first and its last line there, from 1 on.
+    pub lines: (u32, u32),
+    /// Whether a run can reach it at all.
+    pub role: Role,
+}
+
+/// Whether a run can reach a production.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It can.
+    InUse,
+    /// Nothing that the start rule leads to refers to it.
+    Unused,
+    /// It is referred to, but the parser's optimiser has put what it matches in its place: it is never entered.
+    OptimisedAway,
+}
+
+/// An alternative of a choice: `b` of `a = { b | c }`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The production whose choice it belongs to, by number.
+    pub production: usize,
+    /// The choice, counted within the grammar. Alternatives of a choice stand together, in the order they are tried.
+    pub choice: usize,
+    /// What it is, in the grammar's own language.
+    pub text: String,
+    /// The production that it begins with, if it begins with one.
+    pub first: Option<usize>,
+}
+
+/// What a parser tells while it runs. A parser library is taught by calling this around its productions.
+pub trait Watch {
+    /// A production is tried at this byte of the input.
+    fn enter(&mut self, production: usize, at: usize);
+    /// It has matched up to `end`, or failed after reading up to there.
+    fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool);
+    /// An alternative has been tried.
+    fn alternative(&mut self, alternative: usize, matched: bool);
+}

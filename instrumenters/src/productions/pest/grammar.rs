@@ -1,0 +1,152 @@
+//! A grammar, read from its files.
+
+use std::collections::HashMap;
+
+use pest::error::{Error, LineColLocation};
+use pest_meta::parser::{self, Rule};
+use pest_meta::{optimizer, validator};
+
+use super::build::{Built, build};
+use super::error::GrammarError;
+use super::machine::Skipping;
+use super::node::Program;
+use super::reach;
+use crate::productions::{Alternative, Production};
+
+/// A file of a grammar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// How it is called in messages: its path.
+    pub name: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// A grammar and the rule that its inputs are parsed by.
+#[derive(Debug)]
+pub struct Grammar {
+    sources: Vec<Source>,
+    productions: Vec<Production>,
+    alternatives: Vec<Alternative>,
+    pub(super) programs: Vec<Program>,
+    pub(super) properties: Vec<String>,
+    pub(super) skipping: Skipping,
+    pub(super) start: u32,
+}
+
+impl Grammar {
+    /// Reads a grammar of one or several files. Inputs will be parsed by the rule `start`.
+    pub fn new(sources: &[Source], start: &str) -> Result<Grammar, GrammarError> {
+        let places = places(sources)?;
+        // Several files are one grammar, as for pest's own derive.
+        let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
+        let whole = texts.join("\n");
+        let all = |errors: Vec<Error<Rule>>| invalid(sources, errors);
+        let pairs = parser::parse(Rule::grammar_rules, &whole).map_err(|error| all(vec![error]))?;
+        validator::validate_pairs(pairs.clone()).map_err(all)?;
+        let rules = parser::consume_rules(pairs).map_err(all)?;
+        let numbers: HashMap<String, usize> =
+            rules.iter().enumerate().map(|(number, rule)| (rule.name.clone(), number)).collect();
+        let Some(&start_number) = numbers.get(start) else {
+            return Err(no_rule(start, rules.iter().map(|rule| rule.name.as_str())));
+        };
+        let optimised = optimizer::optimize(rules.clone());
+        let roles = reach::roles(&rules, &optimised, start);
+        let Built { programs, alternatives, properties, .. } = build(&optimised, &numbers);
+        let productions = rules.iter().zip(roles).map(|(rule, role)| {
+            let (file, lines) = places.get(&rule.name).copied().unwrap_or_default();
+            Production { name: rule.name.clone(), file, lines, role }
+        });
+        let number = |name: &str| numbers.get(name).map(|&number| number as u32);
+        Ok(Grammar {
+            productions: productions.collect(),
+            alternatives,
+            programs,
+            properties,
+            skipping: Skipping::of(number("WHITESPACE"), number("COMMENT")),
+            start: start_number as u32,
+            sources: sources.to_vec(),
+        })
+    }
+
+    /// Its productions, in the order of its files.
+    pub fn productions(&self) -> &[Production] {
+        &self.productions
+    }
+
+    /// The alternatives of all choices, as they stand after pest's optimiser: what two alternatives begin with alike
+    /// is tried once, and only the rest of them is a choice.
+    pub fn alternatives(&self) -> &[Alternative] {
+        &self.alternatives
+    }
+
+    /// The name of one of its files.
+    pub fn source(&self, file: usize) -> &str {
+        self.sources.get(file).map_or("", |source| &source.name)
+    }
+
+    /// The text of a line of one of its files, from 1 on; empty beyond its end.
+    pub fn line(&self, file: usize, line: u32) -> &str {
+        let mut lines = self.sources.get(file).map_or("", |source| &source.text).lines();
+        lines.nth(line.saturating_sub(1) as usize).unwrap_or("")
+    }
+}
+
+/// File and lines by rule.
+type Places = HashMap<String, (usize, (u32, u32))>;
+
+/// Where each rule is defined. Files are read one by one, so that errors of writing name their file.
+fn places(sources: &[Source]) -> Result<Places, GrammarError> {
+    let mut places = Places::new();
+    for (file, source) in sources.iter().enumerate() {
+        let pairs = parser::parse(Rule::grammar_rules, &source.text);
+        let pairs = pairs.map_err(|error| invalid(std::slice::from_ref(source), vec![error]))?;
+        for pair in pairs.filter(|pair| pair.as_rule() == Rule::grammar_rule) {
+            let (first, last) = pair.as_span().lines_span().fold((None, 0), |(first, _), line| {
+                let at = line.start_pos().line_col().0 as u32;
+                (first.or(Some(at)), at)
+            });
+            let Some(name) = pair.into_inner().find(|part| part.as_rule() == Rule::identifier) else { continue };
+            let lines = (first.unwrap_or(1), last);
+            if let Some(&(other, before)) = places.get(name.as_str()).filter(|place| place.0 != file) {
+                return Err(GrammarError::Twice {
+                    name: name.as_str().to_owned(),
+                    first: (sources[other].name.clone(), before.0),
+                    second: (source.name.clone(), lines.0),
+                });
+            }
+            places.insert(name.as_str().to_owned(), (file, lines));
+        }
+    }
+    Ok(places)
+}
+
+/// Pest's messages, with the file. Of a grammar in several files the line is counted through all of them, so the place
+/// is said first.
+fn invalid(sources: &[Source], errors: Vec<Error<Rule>>) -> GrammarError {
+    let text = |error: Error<Rule>| {
+        let mut line = match error.line_col {
+            LineColLocation::Pos((line, _)) | LineColLocation::Span((line, _), _) => line,
+        };
+        let mut place = sources.first().map_or("", |source| &source.name);
+        for source in sources {
+            place = &source.name;
+            let lines = source.text.matches('\n').count() + 1;
+            if line <= lines {
+                break;
+            }
+            line -= lines;
+        }
+        let error = error.renamed_rules(parser::rename_meta_rule);
+        match sources.len() {
+            1 => error.with_path(place).to_string(),
+            _ => format!("{place}, line {line}:\n{error}"),
+        }
+    };
+    GrammarError::Invalid(errors.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
+}
+
+fn no_rule<'n>(asked: &str, names: impl Iterator<Item = &'n str>) -> GrammarError {
+    let nearest = asked.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(names)).unwrap_or_default();
+    GrammarError::NoRule { asked: asked.to_owned(), nearest }
+}

