@@ -27,6 +27,7 @@ step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     step "example: layout" cargo run --release --quiet --example layout
+    step "example: grammar coverage" cargo run --release --quiet --features pest --example grammar_coverage
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile
     for bench in hooks scan; do

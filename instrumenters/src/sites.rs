@@ -19,6 +19,11 @@ enum Meant {
 }
 
 impl Sites {
+    /// All of these; what they are called is for messages.
+    pub(crate) fn all(sites: Vec<&'static Site>, name: &'static str) -> Self {
+        Sites(Meant::Some(sites, name))
+    }
+
     /// Arms them. A selector also meets sites that are registered later.
     pub(crate) fn arm(&self, session: &mut Session, arming: &Arming) -> Result<(), InstallError> {
         match &self.0 {

@@ -188,8 +188,8 @@ impl Tally {
         self.depth = 0;
     }
 
-    /// The counts of a production.
-    pub(crate) fn production(&mut self, production: usize) -> &mut Counts {
+    /// The counts of a production, to add times.
+    pub fn production(&mut self, production: usize) -> &mut Counts {
         &mut self.productions[production]
     }
 }

@@ -6,9 +6,13 @@
 
 mod coverage;
 #[cfg(feature = "pest")]
+mod events;
+mod observe;
+#[cfg(feature = "pest")]
 pub mod pest;
 
-pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Verdict};
+pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Tally, Verdict};
+pub use observe::{Productions, productions};
 
 /// A production of a grammar, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
 //! A grammar, read from its files.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
+use metaspy_core::Site;
 use pest::error::{Error, LineColLocation};
 use pest_meta::parser::{self, Rule};
 use pest_meta::{optimizer, validator};
@@ -11,7 +13,8 @@ use super::error::GrammarError;
 use super::machine::Skipping;
 use super::node::Program;
 use super::reach;
-use crate::productions::{Alternative, Production};
+use crate::productions::events::sites;
+use crate::productions::{Alternative, Production, Productions};
 
 /// A file of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +35,14 @@ pub struct Grammar {
     pub(super) properties: Vec<String>,
     pub(super) skipping: Skipping,
     pub(super) start: u32,
+    sites: OnceLock<Vec<&'static Site>>,
+}
+
+impl Productions for Grammar {
+    /// They are made when they are first asked for, and stay for the rest of the process.
+    fn sites(&self) -> &[&'static Site] {
+        self.sites.get_or_init(|| sites(&self.productions, |file| self.source(file).to_owned()))
+    }
 }
 
 impl Grammar {
@@ -65,6 +76,7 @@ impl Grammar {
             properties,
             skipping: Skipping::of(number("WHITESPACE"), number("COMMENT")),
             start: start_number as u32,
+            sites: OnceLock::new(),
             sources: sources.to_vec(),
         })
     }

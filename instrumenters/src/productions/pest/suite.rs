@@ -8,8 +8,9 @@ use pest::iterators::Pairs;
 use super::experiment::{Experiment, Found, shadows, wanted};
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
-use crate::productions::Watch;
 use crate::productions::coverage::{Coverage, Input, Tally, Verdict};
+use crate::productions::events::Inputs;
+use crate::productions::{Productions, Watch};
 
 /// How far one input may drive a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +35,7 @@ pub struct Suite<'g> {
     timed: bool,
     tally: Tally,
     coverage: Coverage,
+    subjects: Inputs,
 }
 
 type Outcome<'i> = Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>;
@@ -50,6 +52,7 @@ impl<'g> Suite<'g> {
             timed,
             tally: Tally::new(productions, alternatives),
             coverage: Coverage::new(productions, alternatives),
+            subjects: Inputs::new(),
         }
     }
 
@@ -58,8 +61,8 @@ impl<'g> Suite<'g> {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
         let (outcome, steps) = match self.timed {
-            true => self.run(text, &mut Timed { tally: &mut tally, open: Vec::new() }, None),
-            false => self.run(text, &mut tally, None),
+            true => self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() }),
+            false => self.observed(&name, text, &mut tally),
         };
         let verdict = self.verdict(outcome, steps);
         self.coverage.add(Input { name, bytes: text.len(), verdict }, &tally);
@@ -95,6 +98,15 @@ impl<'g> Suite<'g> {
             }
         }
         self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
+    }
+
+    /// Runs an input, with an event for each activation of a production that somebody observes.
+    fn observed<'i, W: Watch>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, u64) {
+        let sites = self.grammar.sites();
+        match sites.iter().any(|site| site.is_armed()) {
+            true => self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None),
+            false => self.run(text, watch, None),
+        }
     }
 
     pub(super) fn run<'i, W: Watch>(

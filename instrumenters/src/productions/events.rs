@@ -1,0 +1,92 @@
+//! Activations of productions as events: the crawler walks a parse as it walks anything else.
+
+use metaspy_core::hook::{Call, enter_with};
+use metaspy_core::site::register_dynamic;
+use metaspy_core::{Outcome, Owner, Site, SiteDef, SiteKind, label};
+
+use super::{Production, Watch};
+
+/// The sites of a grammar's productions, in their order. Each grammar has its own, for the rest of the process.
+pub(crate) fn sites(productions: &[Production], file: impl Fn(usize) -> String) -> Vec<&'static Site> {
+    let mut files: Vec<&'static str> = Vec::new();
+    let site = |production: &Production| {
+        while files.len() <= production.file {
+            files.push(file(files.len()).leak());
+        }
+        let file = files[production.file];
+        let name = production.name.clone().leak();
+        register_dynamic(SiteDef {
+            kind: SiteKind::Production,
+            module: stem(file),
+            name,
+            file,
+            lines: production.lines,
+            skipped: None,
+        })
+    };
+    productions.iter().map(site).collect()
+}
+
+/// `toml` of `grammars/toml.pest`.
+fn stem(file: &'static str) -> &'static str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The inputs of a suite, as subjects.
+#[derive(Debug)]
+pub(crate) struct Inputs(Owner);
+
+impl Inputs {
+    pub fn new() -> Self {
+        Inputs(Owner::new("Input"))
+    }
+
+    /// Events of one input, by its number. Its name is its label.
+    pub fn events<'s, W>(
+        &self,
+        number: usize,
+        name: &str,
+        sites: &'s [&'static Site],
+        inner: &'s mut W,
+    ) -> Events<'s, W> {
+        let subject = self.0.subject(number as u64);
+        label(subject, name);
+        Events { subject, sites, open: Vec::new(), inner }
+    }
+}
+
+/// Makes an event of each activation that somebody observes, and tells another as well.
+pub(crate) struct Events<'s, W> {
+    subject: metaspy_core::Subject,
+    sites: &'s [&'static Site],
+    /// Activations that have not ended.
+    open: Vec<Call>,
+    inner: &'s mut W,
+}
+
+impl<W: Watch> Watch for Events<'_, W> {
+    fn enter(&mut self, production: usize, at: usize) {
+        self.inner.enter(production, at);
+        let site = self.sites[production];
+        let call = match site.is_armed() {
+            true => enter_with(site, self.subject, |reify| reify.arg("at", &at)),
+            false => Call::inert(),
+        };
+        self.open.push(call);
+    }
+
+    fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool) {
+        if let Some(mut call) = self.open.pop() {
+            if matched {
+                call.returns(&(at..end));
+            }
+            call.done(if matched { Outcome::Succeeded } else { Outcome::Failed });
+        }
+        self.inner.exit(production, at, end, matched);
+    }
+
+    fn alternative(&mut self, alternative: usize, matched: bool) {
+        self.inner.alternative(alternative, matched);
+    }
+}
