@@ -28,9 +28,11 @@ impl Calls {
         Calls { refused: why, ..self }
     }
 
-    /// How closely; [`Mode::Full`] if nothing is said.
+    /// How closely; [`Mode::Full`] if nothing is said. Calls that are only counted have no details, unless they are asked
+    /// for afterwards.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.arming.mode = mode;
+        self.arming.details &= mode > Mode::Tally;
         self
     }
 

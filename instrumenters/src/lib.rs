@@ -17,6 +17,12 @@ mod sites;
 mod spied;
 mod watched;
 
+#[doc(hidden)]
+pub use metaspy_core::{
+    Site as __Site, SiteDef as __SiteDef, SiteKind as __SiteKind,
+    site::{SITES as __SITES, linkme as __linkme},
+};
+
 pub use calls::Calls;
 pub use methods::{ReceiverSite, methods, on};
 pub use objects::{group, in_group, objects};

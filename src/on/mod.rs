@@ -9,6 +9,7 @@ pub use metaspy_core::{
 pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store,
 };
+pub use metaspy_instrumenters::production;
 pub use metaspy_instrumenters::productions;
 pub use metaspy_instrumenters::productions::productions;
 pub use metaspy_instrumenters::{

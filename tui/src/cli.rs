@@ -13,7 +13,7 @@ use crate::text::{parse_number, parse_size};
 #[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
 #[command(
     after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
-    the recording cannot be read.\n\nStart with:  metaspy demo"
+    the recording or the grammar cannot be read.\n\nStart with:  metaspy demo"
 )]
 pub struct Cli {
     /// What to do.
@@ -64,6 +64,13 @@ pub enum Command {
         metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
         metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
+    /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
+    #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
+        metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
+        metaspy grammar toml.pest --rule toml tests/ --json > before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
+        metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
+    Grammar(Grammar),
     /// Reads a recording whole and says what is in it, what is damaged and what is missing
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {
@@ -150,6 +157,50 @@ pub struct Report {
     pub json: bool,
 }
 
+/// `metaspy grammar`.
+#[derive(Debug, Args)]
+pub struct Grammar {
+    /// The grammar, in the language of pest
+    #[arg(value_name = "FILE.pest")]
+    pub grammar: PathBuf,
+    /// The rule that an input is parsed by
+    #[arg(long, value_name = "RULE")]
+    pub rule: String,
+    /// Inputs: files, directories with all that is in them, or `-` for the lines of standard input [default: `-`]
+    #[arg(value_name = "CORPUS")]
+    pub corpus: Vec<PathBuf>,
+    /// A further file of the grammar
+    #[arg(long, value_name = "FILE.pest")]
+    pub with: Vec<PathBuf>,
+    /// Only such files of directories: '*.toml', 'valid/**'
+    #[arg(long, value_name = "GLOB")]
+    pub glob: Vec<String>,
+    /// Takes the time of each production
+    #[arg(long)]
+    pub timed: bool,
+    /// All productions in the table, and all findings
+    #[arg(long)]
+    pub all: bool,
+    /// For programs: docs/grammar.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+    /// Writes the coverage into this file, for editors and coverage services
+    #[arg(long, value_name = "FILE")]
+    pub lcov: Option<PathBuf>,
+    /// Ends with 1 if less of the productions in use matched
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_under: Option<f64>,
+    /// Compares with what --json wrote earlier; ends with 1 if what matched there matches no more
+    #[arg(long, value_name = "OLD.json")]
+    pub baseline: Option<PathBuf>,
+    /// Stops the parse of an input after so many steps of the parser: 100M
+    #[arg(long, value_name = "N", value_parser = parse_steps)]
+    pub steps: Option<u64>,
+    /// Stops the parse of an input that nests deeper than this stack allows: 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub stack: Option<u64>,
+}
+
 /// What a row of a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum By {
@@ -165,6 +216,20 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
         _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),
+    }
+}
+
+fn parse_steps(text: &str) -> Result<u64, String> {
+    match parse_number(text)? {
+        0 => Err("a parse takes at least one step".into()),
+        steps => Ok(steps),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::crawler::{self, state::Crawler};
 use crate::exit::{Ended, say};
 use crate::live::{self, Listed};
 use crate::text::{clean, fit, pad_left, short, width};
-use crate::{demo, report, verify};
+use crate::{demo, grammar, report, verify};
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Ended> {
@@ -51,6 +51,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::List { json } => list(json, &mut out),
         Command::Clean => clean_up(&mut out),
         Command::Report(asked) => report::run(&asked, &mut out),
+        Command::Grammar(asked) => grammar::run(&asked, &mut out),
         Command::Verify { file, json } => verify::run(&file, json, &mut out),
     }
 }

@@ -6,6 +6,7 @@ pub mod commands;
 pub mod crawler;
 pub mod demo;
 pub mod exit;
+pub mod grammar;
 pub mod live;
 pub mod report;
 pub mod text;

@@ -4,15 +4,24 @@
 //! A [`Coverage`] counts which productions, and which alternatives of their choices, were entered and matched, apart for
 //! inputs that the grammar accepts and inputs that it rejects. It knows no parser library; `pest` does.
 
+mod activation;
+#[cfg(feature = "chumsky")]
+pub mod chumsky;
 mod coverage;
 #[cfg(feature = "pest")]
 mod events;
+#[cfg(feature = "nom")]
+pub mod nom;
 mod observe;
 #[cfg(feature = "pest")]
 pub mod pest;
+#[cfg(feature = "winnow")]
+pub mod winnow;
+
+pub use activation::{Activation, Ended, Named, Where, with_input};
 
 pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Tally, Verdict};
-pub use observe::{Productions, productions};
+pub use observe::productions;
 
 /// A production of a grammar, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -58,9 +58,10 @@ impl Builtin {
             Builtin::Any => state.skip(1),
             Builtin::EndOfInput => state.rule(EOI, |state| state.end_of_input()),
             Builtin::StartOfInput => state.start_of_input(),
-            Builtin::Peek => state.stack_peek(),
+            // Of an empty stack pest's own parsers panic; here nothing matches.
+            Builtin::Peek => not_empty(state).and_then(|state| state.stack_peek()),
             Builtin::PeekAll => state.stack_match_peek(),
-            Builtin::Pop => state.stack_pop(),
+            Builtin::Pop => not_empty(state).and_then(|state| state.stack_pop()),
             Builtin::PopAll => state.stack_match_pop(),
             Builtin::Drop => state.stack_drop(),
             Builtin::Newline => {
@@ -75,5 +76,19 @@ impl Builtin {
                 result
             }
         }
+    }
+}
+
+/// Whether anything stands on the stack: something is taken off it, and put back.
+fn not_empty(state: State<'_>) -> ParseResult<State<'_>> {
+    let mut is_empty = true;
+    let looked = state.restore_on_err(|state| {
+        let state = state.stack_drop()?;
+        is_empty = false;
+        Err(state)
+    });
+    match looked {
+        Ok(state) | Err(state) if !is_empty => Ok(state),
+        Ok(state) | Err(state) => Err(state),
     }
 }

@@ -61,12 +61,13 @@ impl<'g> Experiment<'g> {
             properties: self.properties,
             watch: &mut Nobody,
             steps: self.steps,
+            stopped: false,
             furthest: 0,
             experiment: None,
         };
         let state = ParserState::new(&self.text[from..]).skip(usize::from(from < place.at)).ok()?;
         let state = state.atomic(place.atomicity, |state| machine.node(node, state)).ok()?;
-        (machine.steps > 0).then(|| from + state.position().pos())
+        (!machine.stopped).then(|| from + state.position().pos())
     }
 }
 

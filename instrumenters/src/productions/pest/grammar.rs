@@ -14,7 +14,8 @@ use super::machine::Skipping;
 use super::node::Program;
 use super::reach;
 use crate::productions::events::sites;
-use crate::productions::{Alternative, Production, Productions};
+use crate::productions::{Alternative, Production};
+use crate::sites::Sites;
 
 /// A file of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,9 +39,17 @@ pub struct Grammar {
     sites: OnceLock<Vec<&'static Site>>,
 }
 
-impl Productions for Grammar {
-    /// They are made when they are first asked for, and stay for the rest of the process.
-    fn sites(&self) -> &[&'static Site] {
+/// Its productions, for [`productions`](crate::productions::productions()).
+impl From<&Grammar> for Sites {
+    fn from(grammar: &Grammar) -> Self {
+        Sites::all(grammar.sites().to_vec(), "productions")
+    }
+}
+
+impl Grammar {
+    /// The sites of its productions, in their order. They are made when they are first asked for, and stay for the rest
+    /// of the process.
+    pub fn sites(&self) -> &[&'static Site] {
         self.sites.get_or_init(|| sites(&self.productions, |file| self.source(file).to_owned()))
     }
 }

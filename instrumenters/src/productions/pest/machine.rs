@@ -44,6 +44,8 @@ pub(super) struct Machine<'g, 'w, W> {
     pub watch: &'w mut W,
     /// Steps that are left.
     pub steps: u64,
+    /// There were too few: the parse was ended.
+    pub stopped: bool,
     /// The furthest byte that the rule at hand has read.
     pub furthest: usize,
     /// What alternatives would have matched, if somebody wants to know.
@@ -88,6 +90,7 @@ impl<'g, W: Watch> Machine<'g, '_, W> {
     pub fn node(&mut self, node: &'g Node, state: State<'g>) -> Step<'g> {
         if self.steps == 0 {
             // The parse has to end: nothing matches any more.
+            self.stopped = true;
             return Err(state);
         }
         self.steps -= 1;

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 
-use pest_meta::ast::{Expr, Rule};
+use pest_meta::ast::{Expr, Rule, RuleType};
 use pest_meta::optimizer::{OptimizedExpr, OptimizedRule};
 
 use crate::productions::Role;
 
 /// What each rule's role is, in the order of `rules`.
 pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) -> Vec<Role> {
-    let written = reach(rules.iter().map(|rule| (rule.name.as_str(), written_names(&rule.expr))).collect(), start);
-    let run = reach(optimised.iter().map(|rule| (rule.name.as_str(), run_names(&rule.expr))).collect(), start);
+    let written = rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), skips(&rule.expr)));
+    let run = optimised.iter().map(|rule| Node::new(&rule.name, rule.ty, run_names(&rule.expr), run_skips(&rule.expr)));
+    let (written, run) = (reach(&written.collect::<Vec<_>>(), start), reach(&run.collect::<Vec<_>>(), start));
     let role = |rule: &Rule| match (written.contains(rule.name.as_str()), run.contains(rule.name.as_str())) {
         (_, true) => Role::InUse,
         (true, false) => Role::OptimisedAway,
@@ -19,17 +20,60 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
     rules.iter().map(role).collect()
 }
 
-/// The names that can be reached from a rule; white space and comments are reached from wherever they are skipped.
-fn reach<'g>(rules: Vec<(&'g str, Vec<&'g str>)>, start: &str) -> HashSet<&'g str> {
-    let mut reached: HashSet<&str> = HashSet::new();
-    let is_root = |name: &str| name == start || name == "WHITESPACE" || name == "COMMENT";
-    let mut todo: Vec<&str> = rules.iter().map(|(name, _)| *name).filter(|name| is_root(name)).collect();
-    while let Some(name) = todo.pop() {
-        if reached.insert(name) {
-            todo.extend(rules.iter().filter(|rule| rule.0 == name).flat_map(|rule| rule.1.iter().copied()));
+/// A rule in the graph of the grammar.
+struct Node<'g> {
+    name: &'g str,
+    kind: RuleType,
+    names: Vec<&'g str>,
+    /// Whether white space may stand in it, if it is not atomic.
+    skips: bool,
+}
+
+impl<'g> Node<'g> {
+    fn new(name: &'g str, kind: RuleType, names: Vec<&'g str>, skips: bool) -> Self {
+        Node { name, kind, names, skips }
+    }
+
+    /// Whether its body is atomic if what calls it is.
+    fn is_atomic(&self, around: bool) -> bool {
+        match self.kind {
+            RuleType::Atomic | RuleType::CompoundAtomic => true,
+            RuleType::NonAtomic => false,
+            RuleType::Normal | RuleType::Silent => around,
         }
     }
-    reached
+}
+
+/// The names that can be reached from a rule. White space and comments are reached where they are skipped: between the
+/// steps of a rule that is not atomic.
+fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
+    let mut reached: HashSet<(&str, bool)> = HashSet::new();
+    let mut todo: Vec<(&str, bool)> = vec![(start, false)];
+    while let Some((name, around)) = todo.pop() {
+        if !reached.insert((name, around)) {
+            continue;
+        }
+        for rule in rules.iter().filter(|rule| rule.name == name) {
+            let is_atomic = rule.is_atomic(around);
+            todo.extend(rule.names.iter().map(|&name| (name, is_atomic)));
+            if rule.skips && !is_atomic {
+                todo.extend([("WHITESPACE", true), ("COMMENT", true)]);
+            }
+        }
+    }
+    reached.into_iter().map(|(name, _)| name).collect()
+}
+
+fn skips(expr: &Expr) -> bool {
+    let is_between = |expr: Expr| matches!(expr, Expr::Seq(..) | Expr::Rep(_) | Expr::RepOnce(_));
+    let is_repeated =
+        |expr: &Expr| matches!(expr, Expr::RepExact(..) | Expr::RepMin(..) | Expr::RepMax(..) | Expr::RepMinMax(..));
+    expr.iter_top_down().any(|expr| is_repeated(&expr) || is_between(expr))
+}
+
+fn run_skips(expr: &OptimizedExpr) -> bool {
+    use OptimizedExpr as E;
+    expr.iter_top_down().any(|expr| matches!(expr, E::Seq(..) | E::Rep(_) | E::RepOnce(_)))
 }
 
 fn written_names(expr: &Expr) -> Vec<&str> {

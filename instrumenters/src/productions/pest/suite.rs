@@ -8,9 +8,9 @@ use pest::iterators::Pairs;
 use super::experiment::{Experiment, Found, shadows, wanted};
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
+use crate::productions::Watch;
 use crate::productions::coverage::{Coverage, Input, Tally, Verdict};
 use crate::productions::events::Inputs;
-use crate::productions::{Productions, Watch};
 
 /// How far one input may drive a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +60,11 @@ impl<'g> Suite<'g> {
     pub fn parse(&mut self, name: String, text: &str) {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
-        let (outcome, steps) = match self.timed {
+        let (outcome, stopped) = match self.timed {
             true => self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() }),
             false => self.observed(&name, text, &mut tally),
         };
-        let verdict = self.verdict(outcome, steps);
+        let verdict = self.verdict(outcome, stopped);
         self.coverage.add(Input { name, bytes: text.len(), verdict }, &tally);
         self.tally = tally;
     }
@@ -101,7 +101,7 @@ impl<'g> Suite<'g> {
     }
 
     /// Runs an input, with an event for each activation of a production that somebody observes.
-    fn observed<'i, W: Watch>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, u64) {
+    fn observed<'i, W: Watch>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
         let sites = self.grammar.sites();
         match sites.iter().any(|site| site.is_armed()) {
             true => self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None),
@@ -114,21 +114,22 @@ impl<'g> Suite<'g> {
         text: &'i str,
         watch: &mut W,
         experiment: Option<&mut Experiment<'i>>,
-    ) -> (Outcome<'i>, u64) {
+    ) -> (Outcome<'i>, bool) {
         let mut machine = Machine {
             grammar: self.grammar,
             properties: &self.properties,
             watch,
             steps: self.limits.steps,
+            stopped: false,
             furthest: 0,
             experiment,
         };
         let outcome = pest::state(text, |state| machine.rule(self.grammar.start, state));
-        (outcome.map_err(Box::new), machine.steps)
+        (outcome.map_err(Box::new), machine.stopped)
     }
 
-    fn verdict(&self, outcome: Outcome<'_>, steps: u64) -> Verdict {
-        if steps == 0 {
+    fn verdict(&self, outcome: Outcome<'_>, stopped: bool) -> Verdict {
+        if stopped {
             return Verdict::Stopped(format!("after {} steps of the parser", self.limits.steps));
         }
         match outcome {

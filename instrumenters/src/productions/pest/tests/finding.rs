@@ -107,6 +107,36 @@ fn what_cannot_be_reached_is_unused_and_what_the_optimiser_took_is_not_uncovered
 }
 
 #[test]
+fn white_space_that_nothing_skips_is_unused() {
+    let white = "WHITESPACE = _{ \" \" }";
+    for (text, role) in [
+        ("all = ${ part ~ part } part = { \"a\" ~ \"b\" }", Role::Unused),
+        ("all = ${ part ~ part } part = !{ \"a\" ~ \"b\" }", Role::InUse),
+        ("all = { part } part = { \"a\" }", Role::Unused),
+        ("all = { part* } part = @{ \"a\" }", Role::InUse),
+    ] {
+        let grammar = grammar(&format!("{text} {white}"), "all");
+        assert_eq!(grammar.productions()[2].role, role, "{text}");
+    }
+}
+
+#[test]
+fn what_asks_an_empty_stack_does_not_match() {
+    for asks in ["PEEK", "POP", "PEEK_ALL", "POP_ALL", "PEEK[0..1]"] {
+        let text = format!("all = {{ PUSH(\"a\") ~ DROP ~ ({asks} ~ \"b\" | \"c\") }}");
+        assert_eq!(verdict(&grammar(&text, "all"), Limits::default(), "ac"), Verdict::Accepted, "{asks}");
+    }
+}
+
+#[test]
+fn the_last_step_is_one() {
+    let grammar = grammar("a = { \"a\" }", "a");
+    let verdict = |steps| verdict(&grammar, Limits { steps, ..Limits::default() }, "a");
+    assert_eq!(verdict(1), Verdict::Accepted);
+    assert_eq!(verdict(0), Verdict::Stopped("after 0 steps of the parser".into()));
+}
+
+#[test]
 fn time_is_taken_where_it_is_asked_for() {
     let grammar = grammar(shipped("json"), "json");
     for timed in [false, true] {

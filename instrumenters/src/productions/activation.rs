@@ -1,0 +1,215 @@
+//! The door for parsers that are no data: an activation of a production, from the first byte to the last.
+//!
+//! The combinator libraries that metaspy knows use it (`.spied("name")`); a parser written by hand, or with another
+//! library, does the same:
+//!
+//! ```
+//! use metaspy_instrumenters::productions::{Activation, Ended, Where};
+//!
+//! /// Digits at the beginning; how many.
+//! fn digits(text: &str) -> Option<usize> {
+//!     let activation = Activation::begin(metaspy_instrumenters::production!("digits"), Where::Left(text.len()));
+//!     let count = text.bytes().take_while(u8::is_ascii_digit).count();
+//!     activation.end(if count > 0 { Ended::Matched } else { Ended::Backtracked }, Where::Left(text.len() - count));
+//!     (count > 0).then_some(count)
+//! }
+//! assert_eq!(digits("42!"), Some(2));
+//! ```
+
+use std::cell::Cell;
+use std::fmt;
+use std::panic::Location;
+
+use metaspy_core::hook::{Call, enter_with};
+use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, label};
+
+use crate::dynamic;
+use crate::known::Known;
+
+/// How an activation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It matched.
+    Matched,
+    /// It did not, and another alternative may be tried.
+    Backtracked,
+    /// It did not, and no other alternative may be tried.
+    Cut,
+    /// The input ended before it was clear.
+    Incomplete,
+}
+
+/// A place in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// So many bytes or tokens from its beginning.
+    At(usize),
+    /// So many before its end. The beginning is where the outermost activation on the thread was tried.
+    Left(usize),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// An activation of a production. One that is dropped before it has ended was unwound.
+#[must_use = "an activation lasts until it is ended or dropped"]
+pub struct Activation {
+    call: Call,
+    /// Where it was tried, if somebody wants to know.
+    place: Option<Place>,
+}
+
+thread_local! {
+    /// How many activations that tell their places have not ended, and how long the input is that they are about.
+    static PARSE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+    /// The input at hand.
+    static INPUT: Cell<Subject> = const { Cell::new(Subject::NONE) };
+}
+
+/// A place that was begun; dropping it ends it, also while unwinding.
+struct Place(Option<usize>);
+
+impl Place {
+    fn enter(place: Where) -> Self {
+        let (open, whole) = PARSE.get();
+        let whole = match place {
+            Where::Left(left) if open == 0 => left,
+            _ => whole,
+        };
+        PARSE.set((open + 1, whole));
+        Place(offset(place))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = PARSE.try_with(|parse| {
+            let (open, whole) = parse.get();
+            parse.set((open.saturating_sub(1), whole));
+        });
+    }
+}
+
+fn offset(place: Where) -> Option<usize> {
+    match place {
+        Where::At(at) => Some(at),
+        Where::Left(left) => PARSE.get().1.checked_sub(left),
+        Where::Unknown => None,
+    }
+}
+
+impl Activation {
+    /// A production is tried at this place.
+    #[inline]
+    pub fn begin(production: &'static Site, place: Where) -> Self {
+        if !production.is_armed() {
+            return Activation { call: Call::inert(), place: None };
+        }
+        let mut begun = None;
+        let call = enter_with(production, INPUT.get(), |reify| {
+            let place = Place::enter(place);
+            if let Some(at) = place.0 {
+                reify.arg("at", &at);
+            }
+            begun = Some(place);
+        });
+        Activation { call, place: begun }
+    }
+
+    /// It has ended, having read up to there. A cut is told as what it returned; what is incomplete is cancelled.
+    #[inline]
+    pub fn end(mut self, ended: Ended, place: Where) {
+        if let Some(Place(began)) = &self.place {
+            match (ended, began.zip(offset(place))) {
+                (Ended::Matched, Some((at, end))) => self.call.returns(&(at..end)),
+                (Ended::Cut, _) => self.call.returns(&format_args!("cut")),
+                _ => {}
+            }
+        }
+        self.call.done(match ended {
+            Ended::Matched => Outcome::Succeeded,
+            Ended::Backtracked | Ended::Cut => Outcome::Failed,
+            Ended::Incomplete => Outcome::Cancelled,
+        });
+    }
+}
+
+impl fmt::Debug for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Activation").field("event", &self.call.event()).finish_non_exhaustive()
+    }
+}
+
+/// Runs a parse whose activations are about one input, with this name.
+pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
+    struct Back(Subject);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            let _ = INPUT.try_with(|input| input.set(self.0));
+        }
+    }
+    let _back = Back(INPUT.replace(next_input(name)));
+    parse()
+}
+
+fn next_input(name: &str) -> Subject {
+    use std::sync::LazyLock;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static INPUTS: LazyLock<Owner> = LazyLock::new(|| Owner::new("Input"));
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let input = INPUTS.subject(NEXT.fetch_add(1, Ordering::Relaxed));
+    label(input, name);
+    input
+}
+
+/// What names a production: its site, as [`production!`](crate::production) makes it, or its name alone.
+pub trait Named {
+    /// The production's site.
+    fn site(self, at: &'static Location<'static>) -> &'static Site;
+}
+
+impl Named for &'static Site {
+    #[inline]
+    fn site(self, _at: &'static Location<'static>) -> &'static Site {
+        self
+    }
+}
+
+/// The site is made when the name is first used in a file, so a production that nothing asks for is not known.
+impl Named for &'static str {
+    fn site(self, at: &'static Location<'static>) -> &'static Site {
+        thread_local! {
+            static KNOWN: Known<&'static Site> = const { Known::new() };
+        }
+        let make = || dynamic::site(SiteKind::Production, stem(at.file()), self.to_owned(), at);
+        KNOWN.try_with(|known| known.get([self, at.file()], make)).unwrap_or_else(|_| make())
+    }
+}
+
+/// `json` of `src/json.rs`, and of `src/json/mod.rs`.
+fn stem(file: &'static str) -> &'static str {
+    let mut parts = file.rsplit(['/', '\\']);
+    let name = parts.next().map_or(file, |name| name.split('.').next().unwrap_or(name));
+    match name {
+        "mod" => parts.next().unwrap_or(name),
+        name => name,
+    }
+}
+
+/// A production that is known before `main`, whether anything asks for it or not: `production!("value")` is its
+/// [`Site`](metaspy_core::Site). Without it a list of what was never exercised would lack what never ran.
+#[macro_export]
+macro_rules! production {
+    ($name:literal) => {{
+        #[$crate::__linkme::distributed_slice($crate::__SITES)]
+        #[linkme(crate = $crate::__linkme)]
+        static SITE: $crate::__Site = $crate::__Site::new($crate::__SiteDef {
+            kind: $crate::__SiteKind::Production,
+            module: ::core::module_path!(),
+            name: $name,
+            file: ::core::file!(),
+            lines: (::core::line!(), ::core::line!()),
+            skipped: None,
+        });
+        &SITE
+    }};
+}

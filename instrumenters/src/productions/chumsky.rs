@@ -1,0 +1,90 @@
+//! Productions of parsers that are written with [chumsky](https://docs.rs/chumsky).
+//!
+//! An activation whose output nobody needs is one as well; chumsky then only checks the input. A result that chumsky
+//! remembered (`memoized`) is none: the production did not run.
+//!
+//! ```
+//! use chumsky::prelude::*;
+//! use metaspy_instrumenters::productions::chumsky::Spy;
+//!
+//! let word = choice((text::ascii::ident().spied("name"), text::int(10).spied("number")));
+//! let parser = word.then_ignore(end::<&str, extra::Default>());
+//! assert_eq!(parser.parse("42").into_result(), Ok("42"));
+//! ```
+
+use std::panic::Location;
+
+use chumsky::Parser;
+use chumsky::extension::v1::{Ext, ExtParser};
+use chumsky::extra::ParserExtra;
+use chumsky::input::{Input, InputRef};
+use chumsky::span::Span;
+use metaspy_core::Site;
+
+use super::activation::{Activation, Ended, Named, Where};
+
+/// A parser whose activations are events of a production, in chumsky's [`Ext`].
+#[derive(Clone, Copy, Debug)]
+pub struct Spied<P> {
+    parser: P,
+    production: &'static Site,
+}
+
+/// Gives a parser a name.
+pub trait Spy<'src, I, O, E>: Parser<'src, I, O, E> + Sized
+where
+    I: Input<'src, Span: Span<Offset = usize>>,
+    E: ParserExtra<'src, I>,
+{
+    /// This parser, as the production with that name.
+    #[track_caller]
+    fn spied(self, production: impl Named) -> Ext<Spied<Self>> {
+        Ext(Spied { parser: self, production: production.site(Location::caller()) })
+    }
+}
+
+impl<'src, I, O, E, P> Spy<'src, I, O, E> for P
+where
+    I: Input<'src, Span: Span<Offset = usize>>,
+    E: ParserExtra<'src, I>,
+    P: Parser<'src, I, O, E>,
+{
+}
+
+impl<'src, I, O, E, P> ExtParser<'src, I, O, E> for Spied<P>
+where
+    I: Input<'src, Span: Span<Offset = usize>>,
+    E: ParserExtra<'src, I>,
+    P: Parser<'src, I, O, E>,
+{
+    fn parse(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<O, E::Error> {
+        self.run(input, |input| input.parse(&self.parser))
+    }
+
+    fn check(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<(), E::Error> {
+        self.run(input, |input| input.check(&self.parser))
+    }
+}
+
+impl<P> Spied<P> {
+    fn run<'src, I, E, R>(
+        &self,
+        input: &mut InputRef<'src, '_, I, E>,
+        parse: impl FnOnce(&mut InputRef<'src, '_, I, E>) -> Result<R, E::Error>,
+    ) -> Result<R, E::Error>
+    where
+        I: Input<'src, Span: Span<Offset = usize>>,
+        E: ParserExtra<'src, I>,
+    {
+        if !self.production.is_armed() {
+            return parse(input);
+        }
+        let before = input.cursor();
+        let at = Where::At(input.span_since(&before).start());
+        let activation = Activation::begin(self.production, at);
+        let result = parse(input);
+        let ended = if result.is_ok() { Ended::Matched } else { Ended::Backtracked };
+        activation.end(ended, Where::At(input.span_since(&before).end()));
+        result
+    }
+}

@@ -1,0 +1,59 @@
+//! Productions of parsers that are written with [nom](https://docs.rs/nom) 8.
+//!
+//! ```
+//! use metaspy_instrumenters::productions::nom::Spy;
+//! use nom::{IResult, Parser, branch::alt, character::complete::{alpha1, digit1}};
+//!
+//! fn word(input: &str) -> IResult<&str, &str> {
+//!     alt((alpha1.spied("name"), digit1.spied("number"))).parse(input)
+//! }
+//! assert_eq!(word("42"), Ok(("", "42")));
+//! ```
+
+use std::panic::Location;
+
+use metaspy_core::Site;
+use nom::{Err, Input, OutputMode, PResult, Parser};
+
+use super::activation::{Activation, Ended, Named, Where};
+
+/// A parser whose activations are events of a production.
+#[derive(Clone, Copy, Debug)]
+pub struct Spied<P> {
+    parser: P,
+    production: &'static Site,
+}
+
+/// Gives a parser a name.
+pub trait Spy<I>: Parser<I> + Sized {
+    /// This parser, as the production with that name.
+    #[track_caller]
+    fn spied(self, production: impl Named) -> Spied<Self> {
+        Spied { parser: self, production: production.site(Location::caller()) }
+    }
+}
+
+impl<I, P: Parser<I>> Spy<I> for P {}
+
+impl<I: Input, P: Parser<I>> Parser<I> for Spied<P> {
+    type Output = P::Output;
+    type Error = P::Error;
+
+    #[inline]
+    fn process<OM: OutputMode>(&mut self, input: I) -> PResult<OM, I, Self::Output, Self::Error> {
+        if !self.production.is_armed() {
+            return self.parser.process::<OM>(input);
+        }
+        let left = input.input_len();
+        let activation = Activation::begin(self.production, Where::Left(left));
+        let result = self.parser.process::<OM>(input);
+        let (ended, left) = match &result {
+            Ok((rest, _)) => (Ended::Matched, rest.input_len()),
+            Err(Err::Error(_)) => (Ended::Backtracked, left),
+            Err(Err::Failure(_)) => (Ended::Cut, left),
+            Err(Err::Incomplete(_)) => (Ended::Incomplete, left),
+        };
+        activation.end(ended, Where::Left(left));
+        result
+    }
+}

@@ -1,0 +1,77 @@
+//! The text for people: 80 columns, written line by line.
+
+use std::io::{self, Write};
+
+use crate::text::{clean, grouped, width, wrap};
+
+/// Columns of a line.
+pub const COLUMNS: usize = 80;
+
+/// Names that a list shows before it says how many more there are.
+const NAMES: usize = 20;
+
+/// What the text is written on.
+pub struct Page<'a, W: Write> {
+    out: &'a mut W,
+    /// Whether a terminal can show what is marked in reverse.
+    reverse: bool,
+}
+
+impl<'a, W: Write> Page<'a, W> {
+    /// A page without text.
+    pub fn new(out: &'a mut W, reverse: bool) -> Self {
+        Page { out, reverse }
+    }
+
+    /// A line.
+    pub fn line(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.out, "{}", text.trim_end())
+    }
+
+    /// A line whose end is about something uncovered.
+    pub fn marked(&mut self, text: &str, mark: &str) -> io::Result<()> {
+        match self.reverse {
+            true => writeln!(self.out, "{text}\x1b[7m{mark}\x1b[0m"),
+            false => writeln!(self.out, "{text}{mark}"),
+        }
+    }
+
+    /// A text of as many lines as it needs, all as far from the edge as the first one.
+    pub fn paragraph(&mut self, indent: usize, text: &str) -> io::Result<()> {
+        for line in wrap(text, COLUMNS - indent) {
+            writeln!(self.out, "{:indent$}{line}", "")?;
+        }
+        Ok(())
+    }
+
+    /// A heading, and under it what was named: each in a line, and how many more there are.
+    pub fn list(&mut self, title: &str, names: &[String], more: u64) -> io::Result<()> {
+        self.paragraph(0, &format!("{title}:"))?;
+        for name in names {
+            self.line(&format!("  {}", cut(&clean(name), COLUMNS - 2)))?;
+        }
+        if more > 0 { self.line(&format!("  … and {} more", grouped(more))) } else { Ok(()) }
+    }
+
+    /// `title: a, b, c` as a paragraph; nothing if there are no names.
+    pub fn names<'n>(&mut self, title: &str, names: impl Iterator<Item = &'n str>, all: bool) -> io::Result<()> {
+        let names: Vec<_> = names.map(clean).collect();
+        let shown = if all { names.len() } else { names.len().min(NAMES) };
+        let more = match names.len() - shown {
+            0 => String::new(),
+            more => format!(" and {more} more: --all lists them"),
+        };
+        match names.is_empty() {
+            true => Ok(()),
+            false => self.paragraph(0, &format!("{title}: {}{more}", names[..shown].join(", "))),
+        }
+    }
+}
+
+/// A line of text in at most `columns` columns: unlike a name it loses its end.
+pub fn cut(text: &str, columns: usize) -> String {
+    match width(text) <= columns {
+        true => text.to_owned(),
+        false => format!("{} …", wrap(text, columns - 2)[0]),
+    }
+}

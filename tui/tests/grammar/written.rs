@@ -1,0 +1,101 @@
+//! What is written: the text, the JSON, the tracefile; and the percentage that decides.
+
+use serde_json::json;
+
+use crate::{Place, production};
+
+const LISTS: [&str; 4] = ["list.pest", "--rule", "list", "in"];
+
+#[test]
+fn the_text_begins_with_what_is_not_covered_and_why() {
+    let (code, out, error) = Place::with_lists("text").run(&LISTS);
+    assert_eq!((code, error.as_str()), (0, ""));
+    insta::assert_snapshot!("lists", out);
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}
+
+#[test]
+fn all_shows_every_production_and_timed_shows_times() {
+    let place = Place::with_lists("all");
+    let (_, out, _) = place.run(&[&LISTS[..], &["--all"]].concat());
+    assert!(out.contains("\nhex "), "{out}");
+    let (_, out, _) = place.run(&[&LISTS[..], &["--timed"]].concat());
+    assert!(out.contains("  self ") && out.contains("  total ") && !out.contains("\nhex "), "{out}");
+    assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
+}
+
+#[test]
+fn the_json_says_of_each_production_what_became_of_it() {
+    let (code, report) = Place::with_lists("json").json(&LISTS);
+    assert_eq!(code, 0);
+    assert_eq!(
+        (&report["format"], &report["grammar"], &report["rule"]),
+        (&json!(1), &json!(["list.pest"]), &json!("list"))
+    );
+    let inputs = json!({"accepted": 2, "rejected": 1, "stopped": 0, "unreadable": 0, "repeated": 0, "loops": 0});
+    assert_eq!(report["inputs"], inputs);
+    assert_eq!(report["comparison"], json!(null));
+    let word = production(&report, "word");
+    let expected = json!({
+        "name": "word", "file": "list.pest", "line": 6, "entered": 3, "matched": 2, "failed": 1,
+        "backtracked_bytes": 0, "depth": 3, "self_ns": null, "total_ns": null, "state": "matched", "role": "in-use",
+        "accepted": {"entered": 1, "matched": 1}, "rejected": {"entered": 2, "matched": 1},
+        "first_input": "in/a.txt", "shortest_input": "in/sub/c.txt", "shadowed_by": null,
+    });
+    assert_eq!(word, &expected);
+    let shadow = json!({"alternative": "float", "would_match": 3, "input": "in/a.txt"});
+    assert_eq!(production(&report, "integer")["shadowed_by"], shadow);
+    assert_eq!(production(&report, "date")["state"], "never-matched");
+    assert_eq!(production(&report, "year")["state"], "never-entered");
+    assert_eq!(production(&report, "hex")["role"], "unused");
+    let in_use = report["productions"].as_array().unwrap().iter().filter(|it| it["role"] == "in-use");
+    let (matched, other): (Vec<_>, Vec<_>) = in_use.partition(|it| it["state"] == "matched");
+    let percent = 100.0 * matched.len() as f64 / (matched.len() + other.len()) as f64;
+    assert_eq!(report["coverage"].as_f64(), Some(percent));
+    let alternative = &report["alternatives"].as_array().unwrap().iter().find(|it| it["text"] == "integer").unwrap();
+    assert_eq!((&alternative["production"], &alternative["shadowed_by"]), (&json!("value"), &shadow));
+}
+
+#[test]
+fn times_are_numbers_only_if_they_were_taken() {
+    let (_, report) = Place::with_lists("timed").json(&[&LISTS[..], &["--timed"]].concat());
+    let list = production(&report, "list");
+    assert!(list["self_ns"].as_u64().unwrap() <= list["total_ns"].as_u64().unwrap(), "{list}");
+}
+
+#[test]
+fn the_tracefile_has_a_record_for_each_file_of_the_grammar() {
+    let place = Place::new("lcov").file("ab.pest", "ab = { (a | b | b)+ }\na = { \"a\" }\nunused = { \"u\" }\n");
+    let place = place.file("b.pest", "b = { \"b\" ~ c? }\n\nc = { \"c\" }\n").file("in.txt", "aba");
+    let (code, _, error) = place.run(&["ab.pest", "--with", "b.pest", "--rule", "ab", "in.txt", "--lcov", "out.info"]);
+    assert_eq!((code, error.as_str()), (0, ""));
+    insta::assert_snapshot!("lcov", std::fs::read_to_string(place.path("out.info")).unwrap());
+    let (code, _, error) = place.run(&["ab.pest", "--with", "b.pest", "--rule", "ab", "in.txt", "--lcov", "no/out"]);
+    assert!(code == 2 && error.contains("cannot write no/out"), "{error}");
+}
+
+#[test]
+fn a_percentage_that_is_not_reached_ends_with_1() {
+    let place = Place::with_lists("fail_under");
+    let coverage = place.json(&LISTS).1["coverage"].as_f64().unwrap();
+    for (percent, expected) in [("0", 0), ("50%", 0), (&coverage.to_string(), 0), ("99.5", 1), ("100", 1)] {
+        let (code, out, _) = place.run(&[&LISTS[..], &["--fail-under", percent]].concat());
+        assert_eq!((code, out.contains("FAILED: --fail-under")), (expected, expected == 1), "{percent}: {out}");
+    }
+    let (code, out, error) = place.run(&[&LISTS[..], &["--fail-under", "99.5", "--json"]].concat());
+    assert!(code == 1 && out.starts_with('{') && error.contains("FAILED: --fail-under 99.5"), "{error}");
+}
+
+#[test]
+fn a_production_that_matched_in_rejected_inputs_only_is_named() {
+    let (_, out, _) = Place::with_lists("rejected").run(&LISTS);
+    assert!(out.contains("matched only in rejected inputs: mark\n"), "{out}");
+}
+
+#[test]
+fn if_no_input_is_accepted_the_parser_says_why() {
+    let place = Place::with_lists("none_accepted").file("in2", "#\u{1b}[2J");
+    let (code, out, _) = place.run(&["list.pest", "--rule", "list", "in2"]);
+    assert!(code == 0 && out.contains("NO INPUT WAS ACCEPTED") && out.contains("--> 1:1"), "{out}");
+    assert!(!out.contains('\u{1b}'), "{out}");
+}
