@@ -69,6 +69,7 @@ pub enum Command {
         metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
         metaspy grammar toml.pest --rule toml tests/ --json > before.json\n  \
         metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
         metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
     Grammar(Grammar),
     /// Reads a recording whole and says what is in it, what is damaged and what is missing
@@ -193,6 +194,9 @@ pub struct Grammar {
     /// Compares with what --json wrote earlier; ends with 1 if what matched there matches no more
     #[arg(long, value_name = "OLD.json")]
     pub baseline: Option<PathBuf>,
+    /// Records each activation of a production as an event into this file; `metaspy open` walks the parses
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
     /// Stops the parse of an input after so many steps of the parser: 100M
     #[arg(long, value_name = "N", value_parser = parse_steps)]
     pub steps: Option<u64>,

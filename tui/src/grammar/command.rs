@@ -34,6 +34,9 @@ pub fn run(asked: &cli::Grammar, out: &mut impl Write) -> Result<Ended> {
     } else {
         let mut page = Page::new(out, io::stdout().is_terminal());
         people::write(&mut page, &report, asked.all, &failures)?;
+        if let Some(file) = &asked.record {
+            writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display())?;
+        }
     }
     out.flush()?;
     Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::thread;
 
 use anyhow::Result;
+use metaspy_core::{Installed, Profiler, Recording};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::productions;
 
 use super::corpus::Corpus;
 use super::progress::Progress;
@@ -40,6 +42,7 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
     let sources = sources.collect::<Result<Vec<_>>>()?;
     let grammar = Grammar::new(&sources, &asked.rule).map_err(|error| say(clean_lines(&error.to_string())))?;
     let Corpus { found, mut left_out, .. } = Corpus::collect(&asked.corpus, &asked.glob)?;
+    let recording = asked.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
     let mut suite = Suite::new(&grammar, limits, asked.timed);
     // The place in `found` of each input: what is no text gets no number.
@@ -57,6 +60,8 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
     if parsed.is_empty() {
         return Err(left_out.no_input());
     }
+    // What is only tried out is no part of a parse.
+    drop(recording);
     if suite.needs_explaining() {
         let mut done = 0;
         suite.explain(|input| {
@@ -68,6 +73,27 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
     }
     drop(progress);
     Ok(Report::new(&grammar, &sources, &asked.rule, suite.coverage(), left_out, asked.timed))
+}
+
+/// A recording of the parses, until it is dropped.
+struct Walk {
+    recording: Recording,
+    installed: Option<Installed>,
+}
+
+impl Walk {
+    fn record(grammar: &Grammar, path: &Path) -> Result<Self> {
+        let recording = Recording::file(path).start()?;
+        let installed = Profiler::new("grammar").observe(productions(grammar)).install()?;
+        Ok(Walk { recording, installed: Some(installed) })
+    }
+}
+
+impl Drop for Walk {
+    fn drop(&mut self) {
+        drop(self.installed.take());
+        self.recording.close();
+    }
 }
 
 fn source(path: &Path) -> Result<Source> {

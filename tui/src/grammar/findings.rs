@@ -124,7 +124,12 @@ fn place(page: &mut Page<impl Write>, name: &str, what: &str, production: &Produ
 fn sentence(shadow: &Shadow) -> String {
     let by = shorten(&one_line(&shadow.alternative), PHRASE);
     let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", grouped(shadow.would_match)) };
-    format!("`{by}` matches before it wherever it would: {times}, as in {}", clean(&shadow.input))
+    let whole = match shadow.as_far {
+        all if all == shadow.would_match => ", taking no more".to_owned(),
+        0 => ", taking more".to_owned(),
+        as_far => format!(", {} of them taking no more", grouped(as_far)),
+    };
+    format!("`{by}` matches where it would: {times}{whole}, as in {}", clean(&shadow.input))
 }
 
 /// A text of the grammar in one line, without what would drive a terminal.

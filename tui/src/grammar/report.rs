@@ -143,6 +143,8 @@ pub struct Shadow {
     pub alternative: String,
     /// How often the other would have matched where this one did.
     pub would_match: u64,
+    /// How often it would have taken as much.
+    pub as_far: u64,
     /// An input where it would have.
     pub input: String,
 }
@@ -324,6 +326,7 @@ impl Shadow {
         Some(Shadow {
             alternative: grammar.alternatives()[shadow.by].text.clone(),
             would_match: shadow.would_match,
+            as_far: shadow.as_far,
             input: coverage.inputs[shadow.input].name.clone(),
         })
     }

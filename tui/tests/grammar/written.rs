@@ -1,6 +1,8 @@
 //! What is written: the text, the JSON, the tracefile; and the percentage that decides.
 
-use serde_json::json;
+use std::process::Command;
+
+use serde_json::{Value, json};
 
 use crate::{Place, production};
 
@@ -43,7 +45,7 @@ fn the_json_says_of_each_production_what_became_of_it() {
         "first_input": "in/a.txt", "shortest_input": "in/sub/c.txt", "shadowed_by": null,
     });
     assert_eq!(word, &expected);
-    let shadow = json!({"alternative": "float", "would_match": 3, "input": "in/a.txt"});
+    let shadow = json!({"alternative": "float", "would_match": 3, "as_far": 2, "input": "in/a.txt"});
     assert_eq!(production(&report, "integer")["shadowed_by"], shadow);
     assert_eq!(production(&report, "date")["state"], "never-matched");
     assert_eq!(production(&report, "year")["state"], "never-entered");
@@ -98,4 +100,29 @@ fn if_no_input_is_accepted_the_parser_says_why() {
     let (code, out, _) = place.run(&["list.pest", "--rule", "list", "in2"]);
     assert!(code == 0 && out.contains("NO INPUT WAS ACCEPTED") && out.contains("--> 1:1"), "{out}");
     assert!(!out.contains('\u{1b}'), "{out}");
+}
+
+#[test]
+fn the_parses_are_recorded_event_by_event() {
+    let place = Place::with_lists("recorded");
+    let (code, out, error) = place.run(&[&LISTS[..], &["--record", "parses.spy"]].concat());
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(out.ends_with("metaspy open parses.spy\n"), "{out}");
+    let report = |by: &str| -> Vec<Value> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+        let run = command.args(["report", "--json", "--by", by]).arg(place.path("parses.spy")).output().unwrap();
+        let mut report: Value = serde_json::from_slice(&run.stdout).unwrap();
+        serde_json::from_value(report["rows"].take()).unwrap()
+    };
+    let sites = report("site");
+    let float = sites.iter().find(|row| row["label"] == "list::float" || row["key"] == "list::float").unwrap();
+    // As the coverage says, and what was only tried out is not among them.
+    let (_, json) = place.json(&LISTS);
+    let counted = production(&json, "float");
+    assert_eq!((&float["count"], &float["failed"]), (&counted["entered"], &counted["failed"]), "{float}");
+    let inputs = report("subject");
+    assert!(
+        inputs.iter().any(|row| row["label"].as_str().is_some_and(|label| label.contains("in/b.txt"))),
+        "{inputs:?}"
+    );
 }
