@@ -4,11 +4,12 @@
 //! library, does the same:
 //!
 //! ```
-//! use metaspy_instrumenters::productions::{Activation, Ended, Where};
+//! use metaspy_instrumenters::productions::{Activation, Ended, Slot, Where};
 //!
 //! /// Digits at the beginning; how many.
 //! fn digits(text: &str) -> Option<usize> {
-//!     let activation = Activation::begin(metaspy_instrumenters::production!("digits"), Where::Left(text.len()));
+//!     let (mut slot, digits) = (Slot::vacant(), metaspy_instrumenters::production!("digits"));
+//!     let activation = Activation::begin(&mut slot, digits, Where::Left(text.len()));
 //!     let count = text.bytes().take_while(u8::is_ascii_digit).count();
 //!     activation.end(if count > 0 { Ended::Matched } else { Ended::Backtracked }, Where::Left(text.len() - count));
 //!     (count > 0).then_some(count)
@@ -20,10 +21,11 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::Location;
 
-use metaspy_core::hook::{Call, enter_with};
+use metaspy_core::hook::{Frame, Guard};
 use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, label};
 
 use crate::dynamic;
+use crate::expansion::enter_with;
 use crate::known::Known;
 
 /// How an activation ended.
@@ -50,10 +52,27 @@ pub enum Where {
     Unknown,
 }
 
+/// What an activation needs while it lasts. It stays as it is, uninitialised, unless somebody observes.
+pub struct Slot(Frame);
+
+impl fmt::Debug for Slot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slot").finish_non_exhaustive()
+    }
+}
+
+impl Slot {
+    /// Room for one activation.
+    #[inline(always)]
+    pub const fn vacant() -> Self {
+        Slot(Frame::vacant())
+    }
+}
+
 /// An activation of a production. One that is dropped before it has ended was unwound.
 #[must_use = "an activation lasts until it is ended or dropped"]
-pub struct Activation {
-    call: Call,
+pub struct Activation<'s> {
+    call: Guard<'s>,
     /// Where it was tried, if somebody wants to know.
     place: Option<Place>,
 }
@@ -97,22 +116,27 @@ fn offset(place: Where) -> Option<usize> {
     }
 }
 
-impl Activation {
+impl<'s> Activation<'s> {
     /// A production is tried at this place.
-    #[inline]
-    pub fn begin(production: &'static Site, place: Where) -> Self {
-        if !production.is_armed() {
-            return Activation { call: Call::inert(), place: None };
+    #[inline(always)]
+    pub fn begin(slot: &'s mut Slot, production: &'static Site, place: Where) -> Self {
+        match production.is_armed() {
+            true => Self::observed(slot, production, place),
+            false => Activation { call: Guard::unarmed(), place: None },
         }
+    }
+
+    #[inline]
+    fn observed(slot: &'s mut Slot, production: &'static Site, place: Where) -> Self {
         let mut begun = None;
-        let call = enter_with(production, INPUT.get(), |reify| {
+        let entered = enter_with(&mut slot.0, production, INPUT.get(), |reify| {
             let place = Place::enter(place);
             if let Some(at) = place.0 {
                 reify.arg("at", &at);
             }
             begun = Some(place);
         });
-        Activation { call, place: begun }
+        Activation { call: Guard::of(entered), place: begun }
     }
 
     /// It has ended, having read up to there. A cut is told as what it returned; what is incomplete is cancelled.
@@ -133,9 +157,9 @@ impl Activation {
     }
 }
 
-impl fmt::Debug for Activation {
+impl fmt::Debug for Activation<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Activation").field("event", &self.call.event()).finish_non_exhaustive()
+        f.debug_struct("Activation").finish_non_exhaustive()
     }
 }
 

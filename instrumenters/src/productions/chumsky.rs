@@ -21,7 +21,7 @@ use chumsky::input::{Input, InputRef};
 use chumsky::span::Span;
 use metaspy_core::Site;
 
-use super::activation::{Activation, Ended, Named, Where};
+use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +81,8 @@ impl<P> Spied<P> {
         }
         let before = input.cursor();
         let at = Where::At(input.span_since(&before).start());
-        let activation = Activation::begin(self.production, at);
+        let mut slot = Slot::vacant();
+        let activation = Activation::begin(&mut slot, self.production, at);
         let result = parse(input);
         let ended = if result.is_ok() { Ended::Matched } else { Ended::Backtracked };
         activation.end(ended, Where::At(input.span_since(&before).end()));

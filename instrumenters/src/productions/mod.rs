@@ -18,7 +18,7 @@ pub mod pest;
 #[cfg(feature = "winnow")]
 pub mod winnow;
 
-pub use activation::{Activation, Ended, Named, Where, with_input};
+pub use activation::{Activation, Ended, Named, Slot, Where, with_input};
 
 pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Tally, Verdict};
 pub use observe::productions;

@@ -15,7 +15,7 @@ use std::panic::Location;
 use metaspy_core::Site;
 use nom::{Err, Input, OutputMode, PResult, Parser};
 
-use super::activation::{Activation, Ended, Named, Where};
+use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,8 @@ impl<I: Input, P: Parser<I>> Parser<I> for Spied<P> {
             return self.parser.process::<OM>(input);
         }
         let left = input.input_len();
-        let activation = Activation::begin(self.production, Where::Left(left));
+        let mut slot = Slot::vacant();
+        let activation = Activation::begin(&mut slot, self.production, Where::Left(left));
         let result = self.parser.process::<OM>(input);
         let (ended, left) = match &result {
             Ok((rest, _)) => (Ended::Matched, rest.input_len()),

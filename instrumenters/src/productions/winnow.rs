@@ -20,7 +20,7 @@ use winnow::Parser;
 use winnow::error::ParserError;
 use winnow::stream::Stream;
 
-use super::activation::{Activation, Ended, Named, Where};
+use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,8 @@ impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for Sp
         if !self.production.is_armed() {
             return self.parser.parse_next(input);
         }
-        let activation = Activation::begin(self.production, Where::Left(input.eof_offset()));
+        let mut slot = Slot::vacant();
+        let activation = Activation::begin(&mut slot, self.production, Where::Left(input.eof_offset()));
         let result = self.parser.parse_next(input);
         let ended = match &result {
             Ok(_) => Ended::Matched,
