@@ -1,7 +1,7 @@
 //! Productions in a profiler: a parse is walked event by event.
 
 use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Event, Outcome, Profiler, Recording, SiteKind, Store};
+use metaspy_core::{Event, Outcome, Profiler, Recording, SiteKind, Store, Subject};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
 use metaspy_instrumenters::productions::productions;
 
@@ -29,6 +29,19 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
     let file = "grammars/number.pest";
     let expected = [("number::all", 1), ("number::value", 2), ("number::float", 3), ("number::integer", 4)];
     assert_eq!(sites, expected.map(|(path, line)| (path, file, line)));
+
+    // What refers to what is in the recording as well: the grammar, number 0, to the rule it starts with.
+    let kind = store.kinds().find(|kind| kind.name == "Production").expect("productions are related").id;
+    let ids: Vec<u64> =
+        store.sites().iter().filter(|site| site.kind == SiteKind::Production).map(|site| site.id.0.into()).collect();
+    let refers = |from: u64| -> Vec<u64> {
+        let relations = store.relations_of(Subject::new(kind, from));
+        relations.iter().filter(|relation| relation.from.key == from).map(|relation| relation.to.key).collect()
+    };
+    assert_eq!(
+        [refers(0), refers(ids[0]), refers(ids[1]), refers(ids[2])],
+        [vec![ids[0]], vec![ids[1]], vec![ids[2], ids[3]], vec![ids[3]]]
+    );
 
     let events = store.forward(Position::Start, &Filter::all(), 100, usize::MAX).events;
     let walked: Vec<String> = events.iter().map(|event| told(&store, event)).collect();

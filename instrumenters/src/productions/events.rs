@@ -1,13 +1,20 @@
 //! Activations of productions as events: the crawler walks a parse as it walks anything else.
 
 use metaspy_core::hook::{Call, enter_with};
-use metaspy_core::site::register_dynamic;
-use metaspy_core::{Outcome, Owner, Site, SiteDef, SiteKind, label};
+use metaspy_core::site::{entry, register_dynamic};
+use metaspy_core::{Kind, Outcome, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
 
-use super::{Production, Watch};
+use super::{Production, Role, Watch};
+
+/// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
+/// Number 0 is the grammar, which refers to the rule that it starts with.
+static PRODUCTION: Kind = Kind::new("Production");
+
+/// The relation of a production to those that it refers to.
+const REFERS_TO: &str = "refers to";
 
 /// The sites of a grammar's productions, in their order. Each grammar has its own, for the rest of the process.
-pub(crate) fn sites(productions: &[Production], file: impl Fn(usize) -> String) -> Vec<&'static Site> {
+pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usize) -> String) -> Vec<&'static Site> {
     let mut files: Vec<&'static str> = Vec::new();
     let site = |production: &Production| {
         while files.len() <= production.file {
@@ -21,10 +28,23 @@ pub(crate) fn sites(productions: &[Production], file: impl Fn(usize) -> String) 
             name,
             file,
             lines: production.lines,
-            skipped: None,
+            skipped: match production.role {
+                Role::InUse => None,
+                Role::Unused => Some("nothing that the start rule leads to refers to it"),
+                Role::OptimisedAway => Some("the parser's optimiser has put what it matches in its place"),
+            },
         })
     };
-    productions.iter().map(site).collect()
+    let sites: Vec<&'static Site> = productions.iter().map(site).collect();
+    let subject = |production: usize| {
+        let number = sites.get(production).map_or(0, |site| entry(site).id.0);
+        Subject::new(PRODUCTION.id(), number.into())
+    };
+    relate(REFERS_TO, Subject::new(PRODUCTION.id(), 0), subject(start));
+    for (from, production) in productions.iter().enumerate() {
+        production.refers_to.iter().for_each(|&to| relate(REFERS_TO, subject(from), subject(to)));
+    }
+    sites
 }
 
 /// `toml` of `grammars/toml.pest`.
@@ -58,7 +78,7 @@ impl Inputs {
 
 /// Makes an event of each activation that somebody observes, and tells another as well.
 pub(crate) struct Events<'s, W> {
-    subject: metaspy_core::Subject,
+    subject: Subject,
     sites: &'s [&'static Site],
     /// Activations that have not ended.
     open: Vec<Call>,

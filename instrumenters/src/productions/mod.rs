@@ -34,6 +34,8 @@ pub struct Production {
     pub lines: (u32, u32),
     /// Whether a run can reach it at all.
     pub role: Role,
+    /// The productions that it refers to, by number, in the order that it does.
+    pub refers_to: Vec<usize>,
 }
 
 /// Whether a run can reach a production.

@@ -42,7 +42,9 @@ pub struct Grammar {
 /// Its productions, for [`productions`](crate::productions::productions()).
 impl From<&Grammar> for Sites {
     fn from(grammar: &Grammar) -> Self {
-        Sites::all(grammar.sites().to_vec(), "productions")
+        // Those that no run can reach are known, and there is nothing to observe.
+        let sites = grammar.sites().iter().filter(|site| site.def().skipped.is_none());
+        Sites::all(sites.copied().collect(), "productions")
     }
 }
 
@@ -50,7 +52,7 @@ impl Grammar {
     /// The sites of its productions, in their order. They are made when they are first asked for, and stay for the rest
     /// of the process.
     pub fn sites(&self) -> &[&'static Site] {
-        self.sites.get_or_init(|| sites(&self.productions, |file| self.source(file).to_owned()))
+        self.sites.get_or_init(|| sites(&self.productions, self.start as usize, |file| self.source(file).to_owned()))
     }
 }
 
@@ -75,7 +77,8 @@ impl Grammar {
         let Built { programs, alternatives, properties, .. } = build(&optimised, &numbers);
         let productions = rules.iter().zip(roles).map(|(rule, role)| {
             let (file, lines) = places.get(&rule.name).copied().unwrap_or_default();
-            Production { name: rule.name.clone(), file, lines, role }
+            let refers_to = reach::references(rule, &numbers);
+            Production { name: rule.name.clone(), file, lines, role, refers_to }
         });
         let number = |name: &str| numbers.get(name).map(|&number| number as u32);
         Ok(Grammar {

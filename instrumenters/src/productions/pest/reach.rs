@@ -1,6 +1,6 @@
 //! Which rules a run can reach, in the grammar as written and as optimised.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use pest_meta::ast::{Expr, Rule, RuleType};
 use pest_meta::optimizer::{OptimizedExpr, OptimizedRule};
@@ -18,6 +18,17 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
         (false, false) => Role::Unused,
     };
     rules.iter().map(role).collect()
+}
+
+/// The rules that a rule refers to, each once, in the order that it does.
+pub(super) fn references(rule: &Rule, numbers: &HashMap<String, usize>) -> Vec<usize> {
+    let mut references = Vec::new();
+    for number in written_names(&rule.expr).into_iter().filter_map(|name| numbers.get(name).copied()) {
+        if !references.contains(&number) {
+            references.push(number);
+        }
+    }
+    references
 }
 
 /// A rule in the graph of the grammar.
@@ -82,7 +93,8 @@ fn written_names(expr: &Expr) -> Vec<&str> {
     while let Some(expr) = todo.pop() {
         match expr {
             Expr::Ident(name) => names.push(name.as_str()),
-            Expr::Seq(a, b) | Expr::Choice(a, b) => todo.extend([&**a, &**b]),
+            // What is written first is taken first.
+            Expr::Seq(a, b) | Expr::Choice(a, b) => todo.extend([&**b, &**a]),
             Expr::PosPred(a) | Expr::NegPred(a) | Expr::Opt(a) | Expr::Rep(a) | Expr::RepOnce(a) | Expr::Push(a) => {
                 todo.push(a);
             }
