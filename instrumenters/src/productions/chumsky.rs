@@ -25,7 +25,7 @@ use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
-pub struct Spied<P> {
+pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
@@ -38,8 +38,8 @@ where
 {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> Ext<Spied<Self>> {
-        Ext(Spied { parser: self, production: production.site(Location::caller()) })
+    fn spied(self, production: impl Named) -> Ext<SpiedParser<Self>> {
+        Ext(SpiedParser { parser: self, production: production.site(Location::caller()) })
     }
 }
 
@@ -51,7 +51,7 @@ where
 {
 }
 
-impl<'src, I, O, E, P> ExtParser<'src, I, O, E> for Spied<P>
+impl<'src, I, O, E, P> ExtParser<'src, I, O, E> for SpiedParser<P>
 where
     I: Input<'src, Span: Span<Offset = usize>>,
     E: ParserExtra<'src, I>,
@@ -66,7 +66,7 @@ where
     }
 }
 
-impl<P> Spied<P> {
+impl<P> SpiedParser<P> {
     fn run<'src, I, E, R>(
         &self,
         input: &mut InputRef<'src, '_, I, E>,

@@ -19,7 +19,7 @@ use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
-pub struct Spied<P> {
+pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
@@ -28,14 +28,14 @@ pub struct Spied<P> {
 pub trait Spy<I>: Parser<I> + Sized {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> Spied<Self> {
-        Spied { parser: self, production: production.site(Location::caller()) }
+    fn spied(self, production: impl Named) -> SpiedParser<Self> {
+        SpiedParser { parser: self, production: production.site(Location::caller()) }
     }
 }
 
 impl<I, P: Parser<I>> Spy<I> for P {}
 
-impl<I: Input, P: Parser<I>> Parser<I> for Spied<P> {
+impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
     type Output = P::Output;
     type Error = P::Error;
 

@@ -24,7 +24,7 @@ use super::activation::{Activation, Ended, Named, Slot, Where};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
-pub struct Spied<P> {
+pub struct SpiedParser<P> {
     parser: P,
     production: &'static Site,
 }
@@ -33,14 +33,14 @@ pub struct Spied<P> {
 pub trait Spy<I, O, E>: Parser<I, O, E> + Sized {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> Spied<Self> {
-        Spied { parser: self, production: production.site(Location::caller()) }
+    fn spied(self, production: impl Named) -> SpiedParser<Self> {
+        SpiedParser { parser: self, production: production.site(Location::caller()) }
     }
 }
 
 impl<I, O, E, P: Parser<I, O, E>> Spy<I, O, E> for P {}
 
-impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for Spied<P> {
+impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for SpiedParser<P> {
     #[inline]
     fn parse_next(&mut self, input: &mut I) -> Result<O, E> {
         if !self.production.is_armed() {
