@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
 use crate::log::Log;
 use crate::log::collector::Round;
+use crate::platform::lock::lock;
 use crate::platform::map;
 
 /// Blocks allocated at a time: 4 MiB.
@@ -13,6 +14,10 @@ const STEP: u64 = 16 * CHUNK_BLOCKS as u64;
 impl Log {
     /// Allocates ahead of the lanes, and makes pages present ahead of them. True if there is more to do at once.
     pub(super) fn grow(&self, round: &mut Round) -> bool {
+        // Nobody takes a block any more, and a file that was cut to what was used stays as it is.
+        if self.is_stopped() {
+            return false;
+        }
         let fresh = self.word(sb::FRESH).load(Ordering::Acquire);
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
         // A file grows by large steps, and well before it must: the disk may take its time.
@@ -55,6 +60,8 @@ impl Log {
     /// Cuts a file to what was used of it. The lanes may still be taking a block each; there is room for that.
     pub(super) fn trim(&self) {
         let Some((_, file)) = &self.file else { return };
+        // The collector may be about to let it grow.
+        let _collecting = lock(&self.collecting);
         let used = self.word(sb::FRESH).load(Ordering::Acquire) + self.word(sb::LANES_USED).load(Ordering::Acquire);
         let kept = (used + 1).next_multiple_of(CHUNK_BLOCKS as u64);
         if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {
