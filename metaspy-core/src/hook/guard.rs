@@ -123,8 +123,6 @@ fn leave(at: *mut u8) {
     }
 }
 
-#[cold]
-#[inline(never)]
 fn count_end(at: *mut u8, outcome: Outcome) {
     let row = at.map_addr(|address| address & !MARKS);
     if !row.is_null() {

@@ -128,13 +128,27 @@ impl Row<'_> {
     /// As [`Row::begun`], in one instruction: a signal handler runs before or after it, so the lane need not be busy.
     #[inline(always)]
     pub fn begun_at_once(self) {
+        self.add_at_once(row::COUNT, 1);
+    }
+
+    #[inline(always)]
+    fn add_at_once(self, word: usize, by: u64) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
         unsafe {
-            std::arch::asm!("inc qword ptr [{}]", in(reg) self.0[row::COUNT].as_ptr(), options(nostack));
+            std::arch::asm!("add qword ptr [{}], {}", in(reg) self.0[word].as_ptr(), in(reg) by, options(nostack));
         }
         #[cfg(not(target_arch = "x86_64"))]
-        self.0[row::COUNT].fetch_add(1, Relaxed);
+        self.0[word].fetch_add(by, Relaxed);
+    }
+
+    /// As [`Row::outcome`], each word in one instruction.
+    #[inline(always)]
+    pub fn outcome_at_once(self, outcome: Outcome) {
+        match row::outcome_words(outcome) {
+            (0, cancelled) => self.add_at_once(row::CANCELLED_RUNNING, cancelled),
+            (failed_panicked, _) => self.add_at_once(row::FAILED_PANICKED, failed_panicked),
+        }
     }
 
     /// Counts how a call ended that is in this row already.
