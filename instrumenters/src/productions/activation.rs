@@ -69,7 +69,8 @@ impl Slot {
     }
 }
 
-/// An activation of a production. One that is dropped before it has ended was unwound.
+/// An activation of a production. One that is dropped before it has ended, by `?` or `return`, did not match; if a panic
+/// drops it, it panicked.
 #[must_use = "an activation lasts until it is ended or dropped"]
 pub struct Activation<'s> {
     call: Guard<'s>,
@@ -136,7 +137,9 @@ impl<'s> Activation<'s> {
             }
             begun = Some(place);
         });
-        Activation { call: Guard::of(entered), place: begun }
+        let mut call = Guard::of(entered);
+        call.exit(Outcome::Failed);
+        Activation { call, place: begun }
     }
 
     /// It has ended, having read up to there. A cut is told as what it returned; what is incomplete is cancelled.
