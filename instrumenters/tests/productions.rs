@@ -15,6 +15,8 @@ integer = @{ '0'..'9'+ }
 fn activations_are_events_with_their_causes_places_and_inputs() {
     let source = Source { name: "grammars/number.pest".into(), text: TEXT.into() };
     let grammar = Grammar::new(&[source], "all").expect("it is a grammar");
+    // What refers to what is written in order, also into a recording that begins after the grammar was read.
+    assert_eq!(grammar.sites().len(), 4);
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
     let installed = Profiler::new("grammar").observe(productions(&grammar)).install().expect("they are observed");
     let mut suite = Suite::new(&grammar, Limits::default(), false);

@@ -3,8 +3,9 @@
 //! What is said before a recording begins is kept, and written into every recording that begins later.
 
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use dashmap::{DashMap, DashSet};
+use dashmap::DashMap;
 
 use crate::clock;
 use crate::format::arena::Entry;
@@ -12,7 +13,9 @@ use crate::log::{self, Draft, Log};
 use crate::subject::{Identify, Subject};
 
 static LABELS: LazyLock<DashMap<Subject, String>> = LazyLock::new(DashMap::new);
-static RELATIONS: LazyLock<DashSet<(String, Subject, Subject)>> = LazyLock::new(DashSet::new);
+/// Edges, and when they were drawn: a model's order is part of what it says.
+static RELATIONS: LazyLock<DashMap<(String, Subject, Subject), u64>> = LazyLock::new(DashMap::new);
+static RELATED: AtomicU64 = AtomicU64::new(0);
 
 /// Names a subject: what people read instead of its key. A later label replaces an earlier one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
@@ -26,9 +29,12 @@ pub fn label(subject: impl Identify, text: impl Into<String>) {
 /// Says that two subjects are related: `relate("owner", child, parent)`. Screens offer each relation as a way to go.
 pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
-    if RELATIONS.insert((name.clone(), from, to))
-        && let Some(log) = log::current()
-    {
+    let mut is_new = false;
+    RELATIONS.entry((name.clone(), from, to)).or_insert_with(|| {
+        is_new = true;
+        RELATED.fetch_add(1, Ordering::Relaxed)
+    });
+    if is_new && let Some(log) = log::current() {
         write_relation(log, Entry::Relation, &name, from, to);
     }
 }
@@ -58,9 +64,10 @@ pub(crate) fn write_all(log: &Log) {
     for entry in LABELS.iter() {
         write_label(log, *entry.key(), entry.value());
     }
-    for entry in RELATIONS.iter() {
-        let (name, from, to) = entry.key();
-        write_relation(log, Entry::Relation, name, *from, *to);
+    let mut relations: Vec<_> = RELATIONS.iter().map(|entry| (*entry.value(), entry.key().clone())).collect();
+    relations.sort_unstable_by_key(|(when, _)| *when);
+    for (_, (name, from, to)) in relations {
+        write_relation(log, Entry::Relation, &name, from, to);
     }
 }
 

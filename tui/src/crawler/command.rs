@@ -55,6 +55,8 @@ pub enum Command {
     SortReverse,
     /// List the subjects that were never observed.
     NeverObserved,
+    /// The next production that never matched.
+    NextUncovered,
     /// The next of several recordings.
     NextRecording,
     /// The mouse was pressed here.
@@ -72,6 +74,9 @@ pub enum Command {
     EraseLine,
 }
 
+/// The screens that a recording has, in the order of their keys.
+pub type Screens = &'static [Screen];
+
 /// The screens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Screen {
@@ -83,11 +88,13 @@ pub enum Screen {
     Sites,
     /// On which threads.
     Lanes,
+    /// Which rules of a grammar: only for recordings that have some.
+    Productions,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 4] = [Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes];
+    pub const ALL: [Screen; 5] = [Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -96,6 +103,7 @@ impl Screen {
             Screen::Subjects => "Subjects",
             Screen::Sites => "Sites",
             Screen::Lanes => "Lanes",
+            Screen::Productions => "Productions",
         }
     }
 }

@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope, What};
-use metaspy_core::{Event, EventId, Store, Subject};
+use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 
+use super::source;
 use super::state::lanes::{self, LaneRow};
 use super::state::list::Side;
+use super::state::productions::Tree;
 use super::state::table::{self, Sort, TableRow};
 use super::state::view::Count;
 
@@ -37,6 +39,8 @@ pub enum Slot {
     Table,
     /// How many events pass the filter.
     Count,
+    /// A line of the source.
+    Source,
 }
 
 /// A piece of work.
@@ -61,6 +65,10 @@ pub enum Job {
     Lanes { around: Option<EventId>, filter: Filter },
     /// Counts what passes the filter.
     Count { filter: Filter },
+    /// Tallies the productions, and reads how they refer to each other.
+    Productions { filter: Filter },
+    /// Reads the line of the source that a site begins in.
+    Source { site: SiteId },
 }
 
 /// What came of a job.
@@ -81,6 +89,10 @@ pub enum Answer {
     Sorted(Arc<Vec<TableRow>>),
     /// The lanes.
     Lanes(Vec<LaneRow>),
+    /// The productions.
+    Productions(Tree),
+    /// The line that this site begins in, if it can be read.
+    Source(SiteId, Option<String>),
     /// How many events pass, in the tallies and so beyond the window.
     Count(Count),
 }
@@ -152,8 +164,9 @@ impl Job {
             Job::Search { .. } => Slot::Search,
             Job::Effects { .. } | Job::Same { .. } => Slot::Pane,
             Job::Index => Slot::Index,
-            Job::Table { .. } | Job::Sort { .. } | Job::Lanes { .. } => Slot::Table,
+            Job::Table { .. } | Job::Sort { .. } | Job::Lanes { .. } | Job::Productions { .. } => Slot::Table,
             Job::Count { .. } => Slot::Count,
+            Job::Source { .. } => Slot::Source,
         }
     }
 
@@ -177,6 +190,8 @@ impl Job {
                 Answer::Sorted(Arc::new(rows))
             }
             Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
+            Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
+            Job::Source { site } => Answer::Source(site, store.site(site).and_then(source::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, what: What::Counts, ..Scope::default() };
                 let tally = store.tally(By::Site, &scope);

@@ -2,13 +2,13 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use super::command::{Command, Screen, Step};
+use super::command::{Command, Screen, Screens, Step};
 
 /// What the keys are about at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A screen has them.
-    Screen(Screen),
+    /// A screen has them, one of these.
+    Screen(Screen, Screens),
     /// A line is being written.
     Line,
     /// The help lies over everything.
@@ -28,6 +28,10 @@ pub enum Place {
     Tables,
     /// On the screen of subjects.
     Subjects,
+    /// On the screen of productions.
+    Productions,
+    /// On every screen, if the recording has productions.
+    IfProductions,
     /// While a line is being written.
     Line,
     /// While the help is open.
@@ -59,7 +63,7 @@ pub const BINDINGS: &[Binding] = {
     use KeyCode::{
         BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
     };
-    use Place::{Events, Help as InHelp, Line, Rows, Screens, Subjects, Tables};
+    use Place::{Events, Help as InHelp, IfProductions, Line, Productions, Rows, Screens, Subjects, Tables};
     &[
         bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),
         bind(Screens, Down, Move(Step::Down), "", ""),
@@ -86,6 +90,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, Char('2'), Show(Screen::Subjects), "", ""),
         bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
         bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
+        bind(IfProductions, Char('5'), Show(Screen::Productions), "", ""),
         bind(Screens, Char('/'), Search, "search for a text; none: for the last one again", "search"),
         bind(Events, Char('n'), NextMatch, "the next match", ""),
         bind(Events, Char('N'), PreviousMatch, "the match before", ""),
@@ -99,6 +104,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Tables, Char('<'), SortPrevious, "sort by the column before", ""),
         bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
         bind(Subjects, Char('n'), NeverObserved, "list what was never observed", "never observed"),
+        bind(Productions, Char('n'), NextUncovered, "the next that never matched", "uncovered"),
         bind(Screens, Char('w'), NextRecording, "the next of several recordings", ""),
         bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
         bind(Screens, Char('?'), Help, "these keys", "help"),
@@ -122,10 +128,12 @@ impl Place {
     fn holds(self, mode: Mode) -> bool {
         match (self, mode) {
             (Place::Line, Mode::Line) | (Place::Help, Mode::Help) => true,
-            (Place::Screens, Mode::Screen(_)) | (Place::Events, Mode::Screen(Screen::Events)) => true,
-            (Place::Rows, Mode::Screen(screen)) => screen != Screen::Events,
-            (Place::Tables, Mode::Screen(screen)) => matches!(screen, Screen::Subjects | Screen::Sites),
-            (Place::Subjects, Mode::Screen(screen)) => screen == Screen::Subjects,
+            (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
+            (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
+            (Place::Tables, Mode::Screen(screen, _)) => matches!(screen, Screen::Subjects | Screen::Sites),
+            (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
+            (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
+            (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
             _ => false,
         }
     }
@@ -174,9 +182,9 @@ pub struct HelpLine {
 }
 
 /// The help for a screen: every binding that holds there, keys of one sentence together.
-pub fn help(screen: Screen) -> Vec<HelpLine> {
+pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     let mut lines: Vec<HelpLine> = Vec::new();
-    for binding in BINDINGS.iter().filter(|binding| binding.place.holds(Mode::Screen(screen))) {
+    for binding in BINDINGS.iter().filter(|binding| binding.place.holds(Mode::Screen(screen, screens))) {
         match lines.last_mut() {
             Some(line) if binding.help.is_empty() => {
                 line.keys.push(' ');
@@ -218,7 +226,7 @@ mod tests {
     #[test]
     fn no_key_means_two_things_in_one_place() {
         for screen in Screen::ALL {
-            let mode = Mode::Screen(screen);
+            let mode = Mode::Screen(screen, &Screen::ALL);
             let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.holds(mode)).collect();
             for (at, binding) in held.iter().enumerate() {
                 assert!(held[..at].iter().all(|b| b.key != binding.key), "{:?} on {screen:?}", binding.key);
@@ -228,25 +236,36 @@ mod tests {
 
     #[test]
     fn a_letter_is_typed_into_a_line_and_a_command_elsewhere() {
-        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events)), Some(Command::GoToCause));
-        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites)), None);
+        assert_eq!(
+            command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
+            Some(Command::GoToCause)
+        );
+        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Line), Some(Command::Type('c')));
     }
 
     #[test]
     fn a_key_is_offered_only_where_it_does_something() {
-        let on = |c, screen| command(key(KeyCode::Char(c)), Mode::Screen(screen));
+        let on = |c, screen| command(key(KeyCode::Char(c)), Mode::Screen(screen, &Screen::ALL));
         assert_eq!(on('>', Screen::Sites), Some(Command::SortNext));
         assert_eq!(on('>', Screen::Lanes), None);
         assert_eq!(on('n', Screen::Subjects), Some(Command::NeverObserved));
         assert_eq!(on('n', Screen::Sites), None);
+        assert_eq!(on('n', Screen::Productions), Some(Command::NextUncovered));
+    }
+
+    #[test]
+    fn only_recordings_with_productions_have_a_key_for_them() {
+        let five = |screens| command(key(KeyCode::Char('5')), Mode::Screen(Screen::Events, screens));
+        assert_eq!(five(&Screen::ALL), Some(Command::Show(Screen::Productions)));
+        assert_eq!(five(&[Screen::Events, Screen::Sites]), None);
     }
 
     #[test]
     fn every_key_of_a_screen_stands_in_its_help() {
         for screen in Screen::ALL {
-            let shown: String = help(screen).iter().map(|line| format!("{} ", line.keys)).collect();
-            for binding in BINDINGS.iter().filter(|b| b.place.holds(Mode::Screen(screen))) {
+            let shown: String = help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
+            for binding in BINDINGS.iter().filter(|b| b.place.holds(Mode::Screen(screen, &Screen::ALL))) {
                 assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);
             }
         }

@@ -8,7 +8,7 @@
 //! keys, the line being written, or a word      last row
 //! ```
 
-use super::command::Screen;
+use super::command::{Screen, Screens};
 use super::state::pane::Tab;
 
 /// A rectangle of cells.
@@ -80,9 +80,9 @@ impl Layout {
 }
 
 /// The names of the screens as they stand in their line: where each begins.
-pub fn screens() -> impl Iterator<Item = (u16, Screen, String)> {
+pub fn screens(screens: Screens) -> impl Iterator<Item = (u16, Screen, String)> {
     let mut x = 1;
-    Screen::ALL.into_iter().enumerate().map(move |(at, screen)| {
+    screens.iter().enumerate().map(move |(at, &screen)| {
         let text = format!("{} {}", at + 1, screen.name());
         let begin = x;
         x += text.len() as u16 + 2;
@@ -91,8 +91,8 @@ pub fn screens() -> impl Iterator<Item = (u16, Screen, String)> {
 }
 
 /// The screen whose name stands at this column.
-pub fn screen_at(column: u16) -> Option<Screen> {
-    screens().find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, screen, _)| screen)
+pub fn screen_at(column: u16, all: Screens) -> Option<Screen> {
+    screens(all).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, screen, _)| screen)
 }
 
 /// The names of the tabs as they stand in a pane of this many columns: where each begins.

@@ -8,6 +8,7 @@ pub mod jobs;
 pub mod keys;
 pub mod layout;
 mod run;
+pub mod source;
 pub mod state;
 mod terminal;
 pub mod worker;

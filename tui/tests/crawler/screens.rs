@@ -98,6 +98,16 @@ fn an_empty_recording_says_why_it_is_empty() {
 }
 
 #[test]
+fn a_recording_without_productions_has_no_screen_for_them() {
+    let mut reader = reader();
+    let before = reader.screen();
+    // Neither by its key nor where its name would stand.
+    reader.press("5").click(45, 1);
+    assert_eq!(reader.screen(), before);
+    assert!(!before.contains("Productions"), "{before}");
+}
+
+#[test]
 fn no_size_of_the_screen_is_a_problem() {
     let file = fixture::closed("sizes.spy", 2);
     for (width, height) in [(1, 1), (10, 3), (24, 6), (40, 10), (69, 12), (70, 24), (200, 60)] {

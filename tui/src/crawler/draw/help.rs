@@ -16,7 +16,7 @@ const KEYS: u16 = 20;
 
 /// Draws the help over the body, from line `top` on.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
-    let lines = keys::help(crawler.view.screen);
+    let lines = keys::help(crawler.view.screen, crawler.screens());
     let height = (lines.len() as u16 + 2).min(body.height);
     let area = Area { height, ..body };
     canvas.clear(area);

@@ -6,6 +6,7 @@ mod events;
 mod help;
 mod lanes;
 mod pane;
+mod productions;
 mod screens;
 mod sites;
 mod subjects;
@@ -46,6 +47,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Subjects => subjects::draw(&mut canvas, layout.body, crawler),
         Screen::Sites => sites::draw(&mut canvas, layout.body, crawler),
         Screen::Lanes => lanes::draw(&mut canvas, layout.body, crawler),
+        Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
     }
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);

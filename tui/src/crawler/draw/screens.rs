@@ -13,7 +13,7 @@ use crate::crawler::state::Crawler;
 /// Draws the line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let mut end = 0;
-    for (x, screen, text) in screens() {
+    for (x, screen, text) in screens(crawler.screens()) {
         let style = if screen == crawler.view.screen { theme::STRONG.patch(theme::CURSOR) } else { theme::PLAIN };
         let x = area.x + x;
         end = x + canvas.text(x, area.y, (area.x + area.width).saturating_sub(x), &text, style);

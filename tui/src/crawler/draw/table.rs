@@ -76,11 +76,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, store: &Store, table: &TableVie
             canvas.right(end, y, TIME - 1, &text, style);
         }
     }
-    if !rows.is_empty() {
-        let y = area.y + 1 + (table.cursor - table.top) as u16;
-        if y < area.y + area.height {
-            canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
-        }
+    cursor(canvas, area, table);
+}
+
+/// Shows which row, below the head, is the one under the cursor.
+pub fn cursor(canvas: &mut Canvas<'_>, area: Area, table: &TableView) {
+    let y = area.y + 1 + (table.cursor - table.top) as u16;
+    if !table.is_empty() && y < area.y + area.height {
+        canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
     }
 }
 
@@ -141,7 +144,7 @@ fn time_ns(store: &Store, row: &TableRow, column: Column) -> Option<u64> {
 }
 
 /// A bar of eighths.
-fn bar(count: u64, largest: u64, columns: u16) -> String {
+pub fn bar(count: u64, largest: u64, columns: u16) -> String {
     let eighths = (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
     // Whatever happened at all can be seen.
     let eighths = if count > 0 { eighths.max(1) } else { 0 };

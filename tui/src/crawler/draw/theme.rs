@@ -21,6 +21,8 @@ pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
 pub const WARNING: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 /// What was lost or broken.
 pub const ALARM: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD);
+/// What no input matched. It stands out without colour, and its words say so too.
+pub const UNCOVERED: Style = Style::new().fg(Color::Red).add_modifier(Modifier::BOLD).add_modifier(Modifier::REVERSED);
 /// What is live.
 pub const LIVE: Style = Style::new().fg(Color::Green);
 /// Bars.

@@ -69,6 +69,7 @@ impl Crawler {
             Command::SortPrevious => self.sort(Turn::Previous),
             Command::SortReverse => self.sort(Turn::Reverse),
             Command::NeverObserved => self.never_observed(),
+            Command::NextUncovered => self.next_uncovered(),
             Command::Type(_) | Command::Erase | Command::EraseLine => {}
         }
         None
@@ -122,7 +123,7 @@ impl Crawler {
 
     fn step(&mut self, step: Step) {
         if let Some(at) = self.help {
-            let lines = keys::help(self.view.screen).len();
+            let lines = keys::help(self.view.screen, self.screens()).len();
             let height = self.view.list.height.max(1);
             self.help = Some(step.from(at, lines.saturating_sub(height) + 1, height));
             return;
@@ -134,6 +135,7 @@ impl Crawler {
             Screen::Subjects => view.subjects.step(step),
             Screen::Sites => view.sites.step(step),
             Screen::Lanes => view.lanes.step(step),
+            Screen::Productions => view.productions.table.step(step),
         }
     }
 
@@ -203,6 +205,7 @@ impl Crawler {
             Screen::Subjects => self.view.subjects.find(&self.store, &text),
             Screen::Sites => self.view.sites.find(&self.store, &text),
             Screen::Lanes => self.view.lanes.find(&text),
+            Screen::Productions => self.view.productions.table.find(&self.store, &text),
         };
         if !found {
             self.message = Some(format!("`{text}` stands in no row"));
@@ -267,5 +270,17 @@ impl Crawler {
         }
         table.lists_never = !table.lists_never;
         table.select(0);
+    }
+
+    fn next_uncovered(&mut self) {
+        if !self.view.filter.is_all() {
+            self.message = Some("under a filter nobody can tell: Esc takes it away".into());
+            return;
+        }
+        let productions = &mut self.view.productions;
+        match productions.next_uncovered(&self.store) {
+            Some(at) => productions.table.select(at),
+            None => self.message = Some("every production in use matched".into()),
+        }
     }
 }

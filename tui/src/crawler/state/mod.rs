@@ -12,6 +12,7 @@ mod mouse;
 pub mod name;
 mod narrow;
 pub mod pane;
+pub mod productions;
 mod replies;
 pub mod status;
 pub mod table;
@@ -23,15 +24,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use metaspy_core::store::{EffectsIndex, Ended};
-use metaspy_core::{EventId, Store};
+use metaspy_core::{EventId, SiteKind, Store};
 
-use super::command::Screen;
+use super::command::{Screen, Screens};
 use super::jobs::{Job, Progress, Slot};
 use super::keys::Mode;
 use super::worker::Order;
 use crate::text::clean;
 use line::Line;
 use pane::Tab;
+use productions::Source;
 use status::Status;
 use view::{History, View};
 
@@ -158,7 +160,16 @@ impl Crawler {
         match (&self.line, self.help) {
             (Some(_), _) => Mode::Line,
             (None, Some(_)) => Mode::Help,
-            (None, None) => Mode::Screen(self.view.screen),
+            (None, None) => Mode::Screen(self.view.screen, self.screens()),
+        }
+    }
+
+    /// The screens that there are: the one for productions only where some are known.
+    pub fn screens(&self) -> Screens {
+        const ALL: Screens = &Screen::ALL;
+        match self.store.sites().iter().any(|site| site.kind == SiteKind::Production) {
+            true => ALL,
+            false => &ALL[..ALL.len() - 1],
         }
     }
 
@@ -205,6 +216,7 @@ impl Crawler {
                 Screen::Subjects => self.view.subjects.read_ns,
                 Screen::Sites => self.view.sites.read_ns,
                 Screen::Lanes => self.view.lanes.read_ns,
+                Screen::Productions => self.view.productions.table.read_ns,
                 Screen::Events => now_ns,
             };
             // Reading a large recording takes its time, which the application needs more.
@@ -232,7 +244,7 @@ impl Crawler {
         self.order_pane();
     }
 
-    /// What has to follow every change: the pane shows what is selected, and searches go on.
+    /// What has to follow every change: the pane shows what is selected, the source its line, and searches go on.
     fn settle(&mut self) {
         let selected = self.view.list.selected;
         let id = selected.map(|event| event.id);
@@ -246,6 +258,10 @@ impl Crawler {
         {
             let want = self.view.list.height.max(1);
             self.order(Job::Rows { side, from, filter: self.view.filter.clone(), want });
+        }
+        if let Some(site) = self.view.unread_source() {
+            self.view.productions.source = Source { of: Some(site), line: None };
+            self.order(Job::Source { site });
         }
         if self.view.list.sees_end() {
             self.seen_emitted = self.status.totals.emitted;
@@ -278,6 +294,8 @@ impl Crawler {
         if self.view.screen == Screen::Lanes {
             let around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
             self.order(Job::Lanes { around, filter });
+        } else if self.view.screen == Screen::Productions {
+            self.order(Job::Productions { filter });
         } else if let Some((table, by)) = self.view.table() {
             let (sort, before) = (table.sort, table.rows.clone());
             self.order(Job::Table { by, filter, sort, before });

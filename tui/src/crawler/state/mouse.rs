@@ -11,7 +11,7 @@ impl Crawler {
         }
         let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focused);
         if layout.screens.holds(column, row) {
-            if let Some(screen) = screen_at(column) {
+            if let Some(screen) = screen_at(column, self.screens()) {
                 self.show(screen);
             }
             return;
@@ -28,7 +28,7 @@ impl Crawler {
                 view.pane.focused = true;
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
-            Screen::Subjects | Screen::Sites => {
+            Screen::Subjects | Screen::Sites | Screen::Productions => {
                 if let Some((table, _)) = view.table() {
                     // What was never observed has no head.
                     let line = line(layout.body, u16::from(!table.lists_never));

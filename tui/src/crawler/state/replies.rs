@@ -5,6 +5,7 @@ use metaspy_core::store::By;
 use super::Crawler;
 use super::list::Side;
 use super::pane::Tab;
+use super::productions::Source;
 use crate::crawler::jobs::{Answer, Slot};
 use crate::crawler::worker::Reply;
 
@@ -76,6 +77,11 @@ impl Crawler {
                 }
             }
             Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
+            Answer::Productions(tree) => {
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_ordered_ns);
+                self.view.productions.accept(tree, self.now_ns);
+            }
+            Answer::Source(site, line) => self.view.productions.source = Source { of: Some(site), line },
             Answer::Count(count) => {
                 self.view.count = Some(count);
                 self.counted_ns = self.now_ns;
@@ -91,6 +97,7 @@ impl Crawler {
             Slot::Pane | Slot::Index => "the look at the effects",
             Slot::Table => "the table",
             Slot::Count => "the count",
+            Slot::Source => "the look at the source",
         };
         if slot == Slot::Rows {
             self.view.list.give_up();

@@ -220,7 +220,9 @@ impl TableView {
     pub fn replace(&mut self, rows: Arc<Vec<TableRow>>) {
         let key = self.current().filter(|_| !self.lists_never).map(|row| row.key());
         let line = self.cursor.saturating_sub(self.top);
-        let found = key.and_then(|key| rows.iter().position(|row| row.key() == key));
+        // In a tree the same stands more than once: the cursor stays where it is if that is one of them.
+        let here = rows.get(self.cursor).is_some_and(|row| Some(row.key()) == key).then_some(self.cursor);
+        let found = here.or_else(|| rows.iter().position(|row| Some(row.key()) == key));
         self.rows = Some(rows);
         // A reader who never moved looks at the head of the table, not at its first row of some time ago.
         if let (Some(at), true) = (found, self.cursor > 0) {

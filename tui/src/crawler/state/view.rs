@@ -1,10 +1,12 @@
 //! What a reader looks at, whole: a walk keeps it, and `Backspace` brings it back as it was.
 
+use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
 
 use super::lanes::LanesView;
 use super::list::EventList;
 use super::pane::Pane;
+use super::productions::ProductionsView;
 use super::table::TableView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::Layout;
@@ -40,6 +42,8 @@ pub struct View {
     pub sites: TableView,
     /// The lanes.
     pub lanes: LanesView,
+    /// The tree of productions.
+    pub productions: ProductionsView,
 }
 
 impl View {
@@ -54,6 +58,7 @@ impl View {
             subjects: TableView::new(0),
             sites: TableView::new(0),
             lanes: LanesView::default(),
+            productions: ProductionsView::new(0),
         };
         view.resize(width, height);
         view
@@ -71,6 +76,14 @@ impl View {
         self.subjects.height = rows.saturating_sub(2);
         self.sites.height = rows.saturating_sub(2);
         self.lanes.height = rows.saturating_sub(1);
+        self.productions.table.height = rows.saturating_sub(2);
+    }
+
+    /// The production under the cursor, if its line in the source was not asked for yet.
+    pub fn unread_source(&self) -> Option<SiteId> {
+        let productions = &self.productions;
+        let site = productions.table.current().filter(|_| self.screen == Screen::Productions)?.site;
+        site.filter(|_| site != productions.source.of)
     }
 
     /// The open table, and by what it is grouped.
@@ -78,6 +91,7 @@ impl View {
         match self.screen {
             Screen::Subjects => Some((&mut self.subjects, By::Subject)),
             Screen::Sites => Some((&mut self.sites, By::Site)),
+            Screen::Productions => Some((&mut self.productions.table, By::Site)),
             Screen::Events | Screen::Lanes => None,
         }
     }

@@ -4,6 +4,7 @@ use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
 
 use super::pane::{Tab, What};
+use super::productions::Source;
 use super::view::View;
 use super::{Crawler, Outside, narrow};
 use crate::crawler::command::Screen;
@@ -116,6 +117,7 @@ impl Crawler {
         self.order_count();
         self.stop_rows();
         (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
+        self.view.productions.table.rows = None;
         self.order_screen();
     }
 
@@ -137,6 +139,7 @@ impl Crawler {
         self.view = view;
         self.stop_rows();
         self.view.resize(self.size.0, self.size.1);
+        self.view.productions.source = Source::default();
         self.order_pane();
         self.order_screen();
     }

@@ -1,0 +1,177 @@
+//! The screen of productions: a grammar as a tree, and what its inputs did not reach.
+//!
+//! A grammar's productions are sites for the rest of the process, so these tests have a process of their own.
+#![cfg(feature = "grammar")]
+
+#[path = "../fixture/mod.rs"]
+mod fixture;
+#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
+#[path = "../crawler/reader.rs"]
+mod reader;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use metaspy_core::{Installed, Profiler, Recording, clock};
+use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::productions;
+use metaspy_tui::crawler::state::Outside;
+
+use reader::Reader;
+
+/// As Cargo runs tests in the folder of their package.
+const FILE: &str = "tests/productions/lists.pest";
+
+fn grammar() -> &'static Grammar {
+    static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
+    GRAMMAR.get_or_init(|| {
+        let text = std::fs::read_to_string(FILE).expect("the grammar stands beside the test");
+        Grammar::new(&[Source { name: FILE.into(), text }], "list").expect("it is a grammar")
+    })
+}
+
+/// A recording of what is parsed until `installed` is dropped.
+fn begin(path: &PathBuf) -> (Recording, Installed) {
+    clock::set_manual(1_000_000);
+    // It begins before the sites are made, so that it is told the references in their order.
+    let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let installed = Profiler::new("page").observe(productions(grammar())).install().expect("they are observed");
+    (recording, installed)
+}
+
+fn parse(inputs: &[&str]) {
+    let mut suite = Suite::new(grammar(), Limits::default(), false);
+    inputs.iter().for_each(|input| suite.parse((*input).into(), input));
+}
+
+/// In front of a recording of three inputs, of which the last is none of the language.
+fn reader() -> Reader {
+    reader_of((80, 24))
+}
+
+fn reader_of(size: (u16, u16)) -> Reader {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    let path = PATH.get_or_init(|| {
+        let _turn = fixture::turn();
+        let path = fixture::directory().join("lists.spy");
+        let (recording, installed) = begin(&path);
+        parse(&["(1 2.5 (3))", "()", "(x)"]);
+        drop(installed);
+        recording.close();
+        path
+    });
+    Reader::with_size(fixture::open(path), size)
+}
+
+/// The production under the cursor.
+fn current(reader: &Reader) -> String {
+    let crawler = &reader.crawler;
+    let site = crawler.view.productions.table.current().and_then(|row| row.site);
+    site.map_or(String::new(), |site| crawler.store.site_path(site).to_owned())
+}
+
+#[test]
+fn the_rules_stand_under_each_other_and_what_was_not_covered_is_told() {
+    let mut reader = reader();
+    reader.press("5 Down");
+    insta::assert_snapshot!("productions", reader.screen());
+}
+
+#[test]
+fn the_keys_of_the_screen_stand_in_its_help() {
+    let mut reader = reader();
+    reader.press("5 ? PageDown");
+    let screen = reader.screen();
+    assert!(screen.contains("1 2 3 4 5 ") && screen.contains("the next that never matched"), "{screen}");
+}
+
+#[test]
+fn one_after_the_other_is_found_that_never_matched() {
+    let mut reader = reader();
+    reader.press("5");
+    let found: Vec<String> = (0..4).map(|_| current(reader.press("n"))).collect();
+    assert_eq!(found, ["lists::integer", "lists::word", "lists::letters", "lists::integer"]);
+}
+
+#[test]
+fn a_row_leads_to_its_events_and_back() {
+    let mut reader = reader();
+    reader.press("5 n");
+    let before = reader.screen();
+    reader.press("Enter");
+    assert_eq!(reader.crawler.view.filter.text(), "site:integer");
+    assert!(reader.screen().contains("1 Events") && reader.selected().contains("integer"), "{}", reader.screen());
+    reader.press("Backspace");
+    assert_eq!(reader.screen(), before);
+}
+
+#[test]
+fn under_a_filter_nothing_is_called_uncovered() {
+    let mut reader = reader();
+    reader.press("5 f \"site:float\" Enter");
+    let screen = reader.screen();
+    assert!(screen.contains(" rules 1/9 matched in what passes the filter ") && !screen.contains("NEVER"), "{screen}");
+    reader.press("n");
+    assert!(reader.screen().contains("under a filter nobody can tell"), "{}", reader.screen());
+    reader.press("Esc n");
+    assert_eq!(current(&reader), "lists::integer");
+}
+
+#[test]
+fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
+    let mut reader = reader();
+    reader.press("5").crawler.view.productions.table.exact = false;
+    let screen = reader.screen();
+    assert!(screen.contains(" rules ≥ 6/9 matched ") && screen.contains(" at least: "), "{screen}");
+    assert!(screen.contains("NEVER MATCHED?") && screen.contains("NEVER ENTERED?"), "{screen}");
+}
+
+#[test]
+fn a_search_the_mouse_and_the_editor_work_as_on_the_other_screens() {
+    let mut reader = reader();
+    reader.click(45, 1);
+    assert_eq!(reader.crawler.view.screen.name(), "Productions");
+    reader.press("/ \"digits\" Enter e");
+    assert_eq!((current(&reader), &reader.outside), ("lists::digits".into(), &Some(edit(7))));
+    reader.click(10, 5).press("e");
+    assert_eq!((current(&reader), &reader.outside), ("lists::value".into(), &Some(edit(3))));
+}
+
+fn edit(line: u32) -> Outside {
+    Outside::Edit { file: FILE.into(), line }
+}
+
+#[test]
+fn a_live_recording_is_counted_again_and_the_cursor_stays() {
+    // The order of references is told to the first recording only.
+    reader();
+    let _turn = fixture::turn();
+    let (recording, installed) = begin(&fixture::directory().join("live.spy"));
+    parse(&["1"]);
+    let mut reader = Reader::new(recording.store());
+    // The second `value`, below the group.
+    reader.press("5 / \"value\" Enter / Enter").tick(100);
+    let seen = |reader: &Reader, row: &str| assert!(reader.screen().contains(row), "{}", reader.screen());
+    let before = reader.crawler.view.productions.table.cursor;
+    seen(&reader, "│ list                                1         1         0 ");
+    parse(&["2", "3"]);
+    reader.tick(1500);
+    seen(&reader, "│ list                                3         3         0 ");
+    assert_eq!((current(&reader).as_str(), reader.crawler.view.productions.table.cursor), ("lists::value", before));
+    assert!(reader.crawler.view.productions.branches[before].again);
+    drop(installed);
+    recording.close();
+}
+
+#[test]
+fn no_size_of_the_screen_is_a_problem() {
+    for size in [(1, 1), (10, 3), (24, 6), (40, 10), (62, 12), (200, 60)] {
+        let mut reader = reader_of(size);
+        for keys in ["5", "n", "PageDown", "End", "?"] {
+            let screen = reader.press(keys).screen();
+            assert_eq!(screen.split('\n').count(), size.1 as usize);
+            let rows = screen.lines().filter(|line| line.starts_with('│'));
+            assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");
+        }
+    }
+}
