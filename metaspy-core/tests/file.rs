@@ -165,6 +165,20 @@ fn case() {
             assert_eq!((totals.emitted, totals.exact), (500_000, true), "{totals:?}");
             println!("NOTES {:?}", store.notes());
         }
+        "replaced" => {
+            let closed = Recording::file(&path).budget(4 << 20).start().unwrap();
+            let installed = observe();
+            (0..1_000).for_each(|key| _ = work(key));
+            std::thread::spawn(|| (0..1_000).for_each(|key| _ = work(key))).join().unwrap();
+            drop(installed);
+            closed.close();
+            // Whoever has a closed recording may do with it what they like; the next one does not touch it.
+            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
+            let recording = Recording::memory().budget(1 << 20).start().unwrap();
+            let _installed = observe();
+            (0..100).for_each(|key| _ = work(key));
+            assert_eq!((recording.store().totals().emitted, std::fs::metadata(&path).unwrap().len()), (100, 0));
+        }
         "truncated" => {
             let recording = Recording::file(&path).budget(4 << 20).guarded(true).start().unwrap();
             let _installed = observe();
@@ -322,6 +336,11 @@ fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
 #[cfg(unix)]
 fn a_file_truncated_under_the_writer_does_not_end_it() {
     finish(child("truncated", &scratch("truncated.spy")));
+}
+
+#[test]
+fn a_closed_recording_is_not_touched_again() {
+    finish(child("replaced", &scratch("replaced.spy")));
 }
 
 #[test]

@@ -74,6 +74,9 @@ impl Log {
     /// One round of the collector's work: true if there is more to do at once.
     pub(crate) fn round(&self) -> bool {
         let mut round = lock(&self.collecting);
+        if self.closed.load(Ordering::Acquire) {
+            return false;
+        }
         let round = &mut *round;
         let now = crate::platform::clock::monotonic_ns();
         if now.saturating_sub(round.calibrated_ns) >= CALIBRATE_NS || round.calibrated_ns == 0 {

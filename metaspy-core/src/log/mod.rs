@@ -40,6 +40,7 @@ use std::thread::Thread;
 
 use crate::format::Region;
 use crate::format::superblock as sb;
+use crate::platform::lock::lock;
 use crate::recording::Policy;
 use layout::Layout;
 use protocol::ReadyRing;
@@ -79,6 +80,10 @@ pub(crate) struct Log {
     asleep: AtomicBool,
     /// No more blocks are handed out: the log was closed, or this process is a forked child.
     stopped: AtomicBool,
+    /// It is being closed.
+    closing: AtomicBool,
+    /// It was closed: the collector leaves it alone.
+    closed: AtomicBool,
     /// The page of threads that have no lane (too many, or already ending).
     late: Mutex<page::Page>,
     lanes: Mutex<lane::Rows>,
@@ -117,16 +122,22 @@ impl Log {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// Writes everything down that a reader needs, and says that the log ended in good order.
+    /// Writes everything down that a reader needs, and says that the log ended in good order. Done once: what was closed
+    /// is its owner's, who may have put something else in the file's place.
     pub fn close(&self) {
+        if self.closing.swap(true, Ordering::AcqRel) {
+            return;
+        }
         self.stop();
         self.round();
         self.calibrate();
         sync_names(self);
         self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
         self.seal();
+        let _collecting = lock(&self.collecting);
         self.trim();
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
+        self.closed.store(true, Ordering::Release);
         if let Some(thread) = self.collector.get() {
             thread.unpark();
         }

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
 use crate::log::Log;
 use crate::log::collector::Round;
-use crate::platform::lock::lock;
 use crate::platform::map;
 
 /// Blocks allocated at a time: 4 MiB.
@@ -57,11 +56,9 @@ impl Log {
         false
     }
 
-    /// Cuts a file to what was used of it. The lanes may still be taking a block each; there is room for that.
+    /// Cuts a file to what was used of it, while the collector is kept from it. The lanes may still be taking a block each; there is room for that.
     pub(super) fn trim(&self) {
         let Some((_, file)) = &self.file else { return };
-        // The collector may be about to let it grow.
-        let _collecting = lock(&self.collecting);
         let used = self.word(sb::FRESH).load(Ordering::Acquire) + self.word(sb::LANES_USED).load(Ordering::Acquire);
         let kept = (used + 1).next_multiple_of(CHUNK_BLOCKS as u64);
         if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {

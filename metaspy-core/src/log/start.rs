@@ -254,6 +254,8 @@ impl Log {
             dry: AtomicBool::new(false),
             asleep: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             late: Mutex::new(page::Page::none()),
             lanes: Mutex::new(lane::Rows::default()),
         };
