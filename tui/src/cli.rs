@@ -160,13 +160,17 @@ pub struct Report {
 
 /// `metaspy grammar`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Grammar {
+    /// What test runs recorded
+    #[command(subcommand)]
+    pub merged: Option<Merged>,
     /// The grammar, in the language of pest
-    #[arg(value_name = "FILE.pest")]
-    pub grammar: PathBuf,
+    #[arg(value_name = "FILE.pest", required = true)]
+    pub grammar: Option<PathBuf>,
     /// The rule that an input is parsed by
-    #[arg(long, value_name = "RULE")]
-    pub rule: String,
+    #[arg(long, value_name = "RULE", required = true)]
+    pub rule: Option<String>,
     /// Inputs: files, directories with all that is in them, or `-` for the lines of standard input [default: `-`]
     #[arg(value_name = "CORPUS")]
     pub corpus: Vec<PathBuf>,
@@ -203,6 +207,32 @@ pub struct Grammar {
     /// Stops the parse of an input that nests deeper than this stack allows: 64MiB
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub stack: Option<u64>,
+}
+
+/// What is done with recordings of productions.
+#[derive(Debug, Subcommand)]
+pub enum Merged {
+    /// Merges what the processes of a test run recorded of their productions
+    #[command(after_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
+        metaspy grammar report parts")]
+    Report(GrammarReport),
+}
+
+/// `metaspy grammar report`.
+#[derive(Debug, Args)]
+pub struct GrammarReport {
+    /// The directory of the recordings
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// All productions in the table, and all findings
+    #[arg(long)]
+    pub all: bool,
+    /// For programs: docs/grammar.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+    /// Ends with 1 if less of the productions in use matched
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_under: Option<f64>,
 }
 
 /// What a row of a report is about.

@@ -9,5 +9,6 @@ pub mod exit;
 pub mod grammar;
 pub mod live;
 pub mod report;
+mod source;
 pub mod text;
 pub mod verify;

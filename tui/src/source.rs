@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_where_there_is_one() {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/crawler/source.rs");
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/source.rs");
         let first = "//! A line of the source, read from the file that a recording names.";
         assert_eq!(line(&site(file, 1)).as_deref(), Some(first));
         assert_eq!([0, 2, 1_000_000].map(|at| line(&site(file, at))), [None, None, None]);

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope, What};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 
-use super::source;
 use super::state::lanes::{self, LaneRow};
 use super::state::list::Side;
 use super::state::productions::Tree;
 use super::state::table::{self, Sort, TableRow};
 use super::state::view::Count;
+use crate::source;
 
 /// Slots that are looked at between two looks at whether anybody still wants to know.
 const STRIDE: usize = 1 << 18;

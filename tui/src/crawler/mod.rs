@@ -8,7 +8,6 @@ pub mod jobs;
 pub mod keys;
 pub mod layout;
 mod run;
-pub mod source;
 pub mod state;
 mod terminal;
 pub mod worker;

@@ -7,6 +7,7 @@ use anyhow::Result;
 
 use super::baseline::{Baseline, Comparison};
 use super::exercise;
+use super::merged;
 use super::page::Page;
 use super::verdict;
 use super::{lcov, people};
@@ -15,6 +16,9 @@ use crate::exit::{Ended, say};
 
 /// Runs the inputs through the grammar and writes the report that was asked for.
 pub fn run(asked: &cli::Grammar, out: &mut impl Write) -> Result<Ended> {
+    if let Some(cli::Merged::Report(asked)) = &asked.merged {
+        return merged::run(asked, out);
+    }
     // A baseline that cannot be read is said before the inputs are run, which may take long.
     let baseline = asked.baseline.as_deref().map(Baseline::read).transpose()?;
     let mut report = exercise::run(asked)?;

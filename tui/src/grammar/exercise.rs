@@ -38,9 +38,10 @@ pub fn run(asked: &cli::Grammar) -> Result<Report> {
 }
 
 fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
-    let sources = [&asked.grammar].into_iter().chain(&asked.with).map(|path| source(path));
+    let sources = asked.grammar.iter().chain(&asked.with).map(|path| source(path));
     let sources = sources.collect::<Result<Vec<_>>>()?;
-    let grammar = Grammar::new(&sources, &asked.rule).map_err(|error| say(clean_lines(&error.to_string())))?;
+    let rule = asked.rule.as_deref().unwrap_or_default();
+    let grammar = Grammar::new(&sources, rule).map_err(|error| say(clean_lines(&error.to_string())))?;
     let Corpus { found, mut left_out, .. } = Corpus::collect(&asked.corpus, &asked.glob)?;
     let recording = asked.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
@@ -72,7 +73,7 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
         });
     }
     drop(progress);
-    Ok(Report::new(&grammar, &sources, &asked.rule, suite.coverage(), left_out, asked.timed))
+    Ok(Report::new(&grammar, &sources, rule, suite.coverage(), left_out, asked.timed))
 }
 
 /// A recording of the parses, until it is dropped.

@@ -84,7 +84,8 @@ fn write_production(page: &mut Page<impl Write>, production: &Production) -> io:
         page.paragraph(6, &sentence(shadow))?;
     }
     // What was never entered has its reason elsewhere; its own text says little.
-    if shadow.is_some() || production.state == State::NeverMatched {
+    let tells = !production.source_line.is_empty();
+    if tells && (shadow.is_some() || production.state == State::NeverMatched) {
         let source = production.source_line.replace('\t', " ");
         let source = format!("{} | {}", production.line, clean(source.trim_end()));
         page.line(&format!("      {}", cut(&source, COLUMNS - 6)))?;

@@ -18,6 +18,8 @@ mod lcov;
 #[cfg(feature = "grammar")]
 mod left_out;
 #[cfg(feature = "grammar")]
+mod merged;
+#[cfg(feature = "grammar")]
 mod page;
 #[cfg(feature = "grammar")]
 mod people;

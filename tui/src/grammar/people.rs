@@ -131,7 +131,8 @@ fn compared(page: &mut Page<impl Write>, comparison: &Comparison, all: bool) -> 
     if same { page.line("nothing that is in use changed its state since the baseline") } else { Ok(()) }
 }
 
-fn summary(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
+/// How many productions there are, and how many matched.
+pub fn summary(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     let of = |state: State| grouped(report.in_use().filter(|it| it.state == state).count() as u64);
     let role = |role: Role| report.productions.iter().filter(|it| it.role == role).count() as u64;
     let mut apart = Vec::new();

@@ -94,8 +94,8 @@ pub struct Production {
     pub matched: u64,
     /// How often it failed.
     pub failed: u64,
-    /// Bytes that it had read when it failed.
-    pub backtracked_bytes: u64,
+    /// Bytes that it had read when it failed, if that was counted.
+    pub backtracked_bytes: Option<u64>,
     /// How deep it stood at most.
     pub depth: u32,
     /// Time in it alone, if time was taken.
@@ -269,7 +269,7 @@ impl Production {
             entered: all.entered,
             matched: all.matched,
             failed: all.failed(),
-            backtracked_bytes: all.backtracked,
+            backtracked_bytes: Some(all.backtracked),
             depth: all.depth,
             self_ns: timed.then(|| nanoseconds(all.own)),
             total_ns: timed.then(|| nanoseconds(all.total)),

@@ -78,7 +78,9 @@ fn columns(rows: &[&Production]) -> Vec<Column> {
     } else {
         columns.push(of("failed", &|row| number(row.failed)));
     }
-    columns.push(of("backtracked", &|row| number(row.backtracked_bytes)));
+    if rows.iter().any(|row| row.backtracked_bytes.is_some()) {
+        columns.push(of("backtracked", &|row| row.backtracked_bytes.map_or("–".into(), number)));
+    }
     columns
 }
 

@@ -3,6 +3,7 @@
 
 mod baseline;
 mod inputs;
+mod merged;
 mod refused;
 mod written;
 

@@ -1,0 +1,223 @@
+//! `metaspy grammar report`: what a whole test run exercised, of which each process recorded its part.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use metaspy_core::store::{By, Ended as HowEnded, Scope};
+use metaspy_core::{SiteKind, Store};
+use serde::Serialize;
+
+use super::left_out::{LeftOut, Named};
+use super::page::Page;
+use super::report::{FORMAT, Inputs, Notes, Production, Report, Role, State, Tries};
+use super::{findings, people, table, verdict};
+use crate::cli;
+use crate::exit::{Ended, say};
+use crate::source;
+use crate::text::{clean, counted};
+
+/// What the recordings of a directory come to.
+#[derive(Debug, Serialize)]
+struct Merged {
+    /// The version of the JSON.
+    format: u32,
+    /// The recordings that were read.
+    recordings: Vec<Part>,
+    /// Files that are no recordings, with the reason.
+    unreadable: Vec<String>,
+    /// Whether every count is exact; else it is at least what it says.
+    exact: bool,
+    /// Productions in use that matched, in percent of those in use.
+    coverage: f64,
+    /// The productions, by path.
+    productions: Vec<Row>,
+}
+
+/// A recording.
+#[derive(Debug, Serialize)]
+struct Part {
+    file: String,
+    process: u64,
+    /// `closed`, `live`, or `killed`: then it holds what happened until then.
+    ended: &'static str,
+}
+
+/// A production in all recordings.
+#[derive(Clone, Debug, Serialize)]
+struct Row {
+    name: String,
+    file: String,
+    line: u32,
+    entered: u64,
+    matched: u64,
+    failed: u64,
+    state: State,
+    role: Role,
+    /// The line that it begins in, if its file is here.
+    #[serde(skip)]
+    source: String,
+}
+
+/// Reads the recordings of a directory and writes what they come to.
+pub fn run(asked: &cli::GrammarReport, out: &mut impl Write) -> Result<Ended> {
+    let merged = Merged::read(&asked.dir)?;
+    let report = merged.report();
+    let failures = verdict::failures(asked.fail_under, &report);
+    if asked.json {
+        serde_json::to_writer_pretty(&mut *out, &merged).map_err(io::Error::from)?;
+        writeln!(out)?;
+        for failure in &failures {
+            eprintln!("metaspy: {failure}");
+        }
+    } else {
+        let mut page = Page::new(out, io::stdout().is_terminal());
+        merged.write(&mut page, &report, asked.all, &failures)?;
+    }
+    out.flush()?;
+    let is_fine = failures.is_empty() && merged.unreadable.is_empty();
+    Ok(if is_fine { Ended::Fine } else { Ended::Failed })
+}
+
+impl Merged {
+    fn read(dir: &Path) -> Result<Self> {
+        let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+        let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), true);
+        for path in recordings_in(dir)? {
+            match Store::open(&path) {
+                Ok(store) => {
+                    exact &= add(&mut rows, &store);
+                    recordings.push(Part::of(&path, &store));
+                }
+                Err(error) => unreadable.push(error.to_string()),
+            }
+        }
+        if rows.is_empty() {
+            return Err(say(format!(
+                "no recording in {} knows a production: a test run makes them with METASPY_RECORD=live METASPY_DIR={}",
+                dir.display(),
+                dir.display()
+            )));
+        }
+        let productions: Vec<Row> = rows.into_values().collect();
+        let in_use = || productions.iter().filter(|row| row.role == Role::InUse);
+        let matched = in_use().filter(|row| row.state == State::Matched).count();
+        let coverage = if in_use().count() == 0 { 100.0 } else { 100.0 * matched as f64 / in_use().count() as f64 };
+        Ok(Merged { format: FORMAT, recordings, unreadable, exact, coverage, productions })
+    }
+
+    fn write(&self, page: &mut Page<impl Write>, report: &Report, all: bool, failures: &[String]) -> io::Result<()> {
+        let sign = if self.exact { "" } else { "  (counts are at least what they say)" };
+        page.paragraph(0, &format!("{}{sign}", counted(self.recordings.len() as u64, "recording")))?;
+        findings::write(page, report, all)?;
+        table::write(page, report, all)?;
+        page.line("")?;
+        let killed = self.recordings.iter().filter(|part| part.ended == "killed");
+        let killed: Vec<String> = killed.map(|part| format!("{} (process {})", part.file, part.process)).collect();
+        for (what, names) in
+            [("killed, and counted as far as they went", killed), ("unreadable", self.unreadable.clone())]
+        {
+            if !names.is_empty() {
+                page.list(&format!("{} {what}", counted(names.len() as u64, "recording")), &names, 0)?;
+            }
+        }
+        people::summary(page, report)?;
+        failures.iter().try_for_each(|failure| page.paragraph(0, failure))
+    }
+
+    /// The same as the report of one run, as far as recordings know it: alternatives and inputs are not in them.
+    fn report(&self) -> Report {
+        let unknown = || Tries { entered: 0, matched: 0 };
+        let production = |row: &Row| Production {
+            name: row.name.clone(),
+            file: row.file.clone(),
+            line: row.line,
+            entered: row.entered,
+            matched: row.matched,
+            failed: row.failed,
+            backtracked_bytes: None,
+            depth: 0,
+            self_ns: None,
+            total_ns: None,
+            state: row.state,
+            role: row.role,
+            accepted: unknown(),
+            rejected: unknown(),
+            first_input: None,
+            shortest_input: None,
+            shadowed_by: None,
+            file_number: 0,
+            source_line: row.source.clone(),
+            shadowed: None,
+        };
+        Report {
+            format: FORMAT,
+            grammar: Vec::new(),
+            rule: String::new(),
+            digest: String::new(),
+            inputs: Inputs { accepted: 0, rejected: 0, stopped: 0, unreadable: 0, repeated: 0, loops: 0 },
+            coverage: self.coverage,
+            productions: self.productions.iter().map(production).collect(),
+            alternatives: Vec::new(),
+            comparison: None,
+            notes: Notes { left_out: LeftOut::default(), stopped: Named::default(), first_rejected: None },
+        }
+    }
+}
+
+impl Part {
+    fn of(path: &Path, store: &Store) -> Self {
+        let ended = match store.ended() {
+            HowEnded::Closed => "closed",
+            HowEnded::Live => "live",
+            _ => "killed",
+        };
+        Part { file: clean(&path.display().to_string()).into_owned(), process: store.header().pid.into(), ended }
+    }
+}
+
+/// The recordings of a directory, by name.
+fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "spy"));
+    paths.sort();
+    Ok(paths)
+}
+
+/// Adds what a recording counted; whether its counts are exact.
+fn add(rows: &mut BTreeMap<String, Row>, store: &Store) -> bool {
+    let tally = store.tally(By::Site, &Scope::default());
+    for site in store.sites().iter().filter(|site| site.kind == SiteKind::Production) {
+        let role = match site.skipped.as_deref() {
+            None => Role::InUse,
+            Some(why) if why.contains("optimiser") => Role::OptimisedAway,
+            Some(_) => Role::Unused,
+        };
+        let row = rows.entry(site.path.clone()).or_insert_with(|| Row {
+            name: site.path.clone(),
+            file: site.file.clone(),
+            line: site.lines.0,
+            entered: 0,
+            matched: 0,
+            failed: 0,
+            state: State::NeverEntered,
+            role,
+            source: source::line(site).unwrap_or_default(),
+        });
+        for counted in tally.rows.iter().filter(|counted| counted.site == Some(site.id)) {
+            let measure = counted.measure;
+            let failed = measure.failed + measure.cancelled + measure.panicked;
+            row.entered += measure.count;
+            row.failed += failed;
+            row.matched += measure.count.saturating_sub(failed + measure.running);
+        }
+        row.state = match (row.entered, row.matched) {
+            (0, _) => State::NeverEntered,
+            (_, 0) => State::NeverMatched,
+            _ => State::Matched,
+        };
+    }
+    tally.exact
+}
