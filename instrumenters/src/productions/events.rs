@@ -4,7 +4,7 @@ use metaspy_core::hook::{Call, enter_with};
 use metaspy_core::site::{entry, register_dynamic};
 use metaspy_core::{Kind, Outcome, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
 
-use super::{Production, Role, Watch};
+use super::{Production, Watch};
 
 /// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
 /// Number 0 is the grammar, which refers to the rule that it starts with.
@@ -28,11 +28,7 @@ pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usiz
             name,
             file,
             lines: production.lines,
-            skipped: match production.role {
-                Role::InUse => None,
-                Role::Unused => Some("nothing that the start rule leads to refers to it"),
-                Role::OptimisedAway => Some("the parser's optimiser has put what it matches in its place"),
-            },
+            skipped: production.role.reason(),
         })
     };
     let sites: Vec<&'static Site> = productions.iter().map(site).collect();

@@ -49,6 +49,29 @@ pub enum Role {
     OptimisedAway,
 }
 
+impl Role {
+    const UNUSED: &str = "nothing that the start rule leads to refers to it";
+    const OPTIMISED_AWAY: &str = "the parser's optimiser has put what it matches in its place";
+
+    /// Why it cannot be observed, as its site says it.
+    pub fn reason(self) -> Option<&'static str> {
+        match self {
+            Role::InUse => None,
+            Role::Unused => Some(Self::UNUSED),
+            Role::OptimisedAway => Some(Self::OPTIMISED_AWAY),
+        }
+    }
+
+    /// The role of a production of which a recording gives this reason.
+    pub fn of_reason(reason: Option<&str>) -> Role {
+        match reason {
+            None => Role::InUse,
+            Some(Self::OPTIMISED_AWAY) => Role::OptimisedAway,
+            Some(_) => Role::Unused,
+        }
+    }
+}
+
 /// An alternative of a choice: `b` of `a = { b | c }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use metaspy_core::store::{By, Ended as HowEnded, Scope};
 use metaspy_core::{SiteKind, Store};
+use metaspy_instrumenters::productions;
 use serde::Serialize;
 
 use super::left_out::{LeftOut, Named};
@@ -190,11 +191,7 @@ fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
 fn add(rows: &mut BTreeMap<String, Row>, store: &Store) -> bool {
     let tally = store.tally(By::Site, &Scope::default());
     for site in store.sites().iter().filter(|site| site.kind == SiteKind::Production) {
-        let role = match site.skipped.as_deref() {
-            None => Role::InUse,
-            Some(why) if why.contains("optimiser") => Role::OptimisedAway,
-            Some(_) => Role::Unused,
-        };
+        let role = Role::from(productions::Role::of_reason(site.skipped.as_deref()));
         let row = rows.entry(site.path.clone()).or_insert_with(|| Row {
             name: site.path.clone(),
             file: site.file.clone(),

@@ -274,11 +274,7 @@ impl Production {
             self_ns: timed.then(|| nanoseconds(all.own)),
             total_ns: timed.then(|| nanoseconds(all.total)),
             state: State::of(row),
-            role: match production.role {
-                productions::Role::InUse => Role::InUse,
-                productions::Role::Unused => Role::Unused,
-                productions::Role::OptimisedAway => Role::OptimisedAway,
-            },
+            role: production.role.into(),
             accepted: Tries::of(&row.accepted),
             rejected: Tries::of(&row.rejected),
             first_input: name_of(row.first),
@@ -329,6 +325,16 @@ impl Shadow {
             as_far: shadow.as_far,
             input: coverage.inputs[shadow.input].name.clone(),
         })
+    }
+}
+
+impl From<productions::Role> for Role {
+    fn from(role: productions::Role) -> Self {
+        match role {
+            productions::Role::InUse => Role::InUse,
+            productions::Role::Unused => Role::Unused,
+            productions::Role::OptimisedAway => Role::OptimisedAway,
+        }
     }
 }
 
