@@ -25,7 +25,7 @@ step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
-    step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+    step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     step "example: layout" cargo run --release --quiet --example layout
     step "example: grammar coverage" cargo run --release --quiet --features pest --example grammar_coverage
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
