@@ -6,6 +6,10 @@ pub mod commands;
 pub mod crawler;
 pub mod demo;
 pub mod exit;
+#[cfg(feature = "grammar")]
+pub mod grammar;
+#[cfg(not(feature = "grammar"))]
+#[path = "grammar/absent.rs"]
 pub mod grammar;
 pub mod live;
 pub mod report;
