@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
+use serde::Serialize;
 
 use super::baseline::{Baseline, Comparison};
 use super::exercise;
@@ -28,20 +29,33 @@ pub fn run(asked: &cli::Grammar, out: &mut impl Write) -> Result<Ended> {
             .map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
     let failures = verdict::failures(asked.fail_under, &report);
-    if asked.json {
-        serde_json::to_writer_pretty(&mut *out, &report).map_err(io::Error::from)?;
+    write(out, asked.json, &report, &failures, |out| {
+        people::write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.all, &failures)?;
+        match &asked.record {
+            Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display()),
+            None => Ok(()),
+        }
+    })?;
+    Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// Writes an object for programs, or what people are told.
+pub fn write<W: Write>(
+    out: &mut W,
+    json: bool,
+    object: &impl Serialize,
+    failures: &[String],
+    people: impl FnOnce(&mut W) -> io::Result<()>,
+) -> Result<()> {
+    if json {
+        serde_json::to_writer_pretty(&mut *out, object).map_err(io::Error::from)?;
         writeln!(out)?;
         // The object says what is so; why the command ended with 1 is for whoever reads the log.
-        for failure in &failures {
+        for failure in failures {
             eprintln!("metaspy: {failure}");
         }
     } else {
-        let mut page = Page::new(out, io::stdout().is_terminal());
-        people::write(&mut page, &report, asked.all, &failures)?;
-        if let Some(file) = &asked.record {
-            writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display())?;
-        }
+        people(out)?;
     }
-    out.flush()?;
-    Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })
+    Ok(out.flush()?)
 }

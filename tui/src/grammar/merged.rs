@@ -10,6 +10,7 @@ use metaspy_core::{SiteKind, Store};
 use metaspy_instrumenters::productions;
 use serde::Serialize;
 
+use super::command::write;
 use super::left_out::{LeftOut, Named};
 use super::page::Page;
 use super::report::{FORMAT, Inputs, Notes, Production, Report, Role, State, Tries};
@@ -66,17 +67,9 @@ pub fn run(asked: &cli::GrammarReport, out: &mut impl Write) -> Result<Ended> {
     let merged = Merged::read(&asked.dir)?;
     let report = merged.report();
     let failures = verdict::failures(asked.fail_under, &report);
-    if asked.json {
-        serde_json::to_writer_pretty(&mut *out, &merged).map_err(io::Error::from)?;
-        writeln!(out)?;
-        for failure in &failures {
-            eprintln!("metaspy: {failure}");
-        }
-    } else {
-        let mut page = Page::new(out, io::stdout().is_terminal());
-        merged.write(&mut page, &report, asked.all, &failures)?;
-    }
-    out.flush()?;
+    write(out, asked.json, &merged, &failures, |out| {
+        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.all, &failures)
+    })?;
     let is_fine = failures.is_empty() && merged.unreadable.is_empty();
     Ok(if is_fine { Ended::Fine } else { Ended::Failed })
 }

@@ -9,7 +9,8 @@ use crate::productions::Role;
 
 /// What each rule's role is, in the order of `rules`.
 pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) -> Vec<Role> {
-    let written = rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), skips(&rule.expr)));
+    let written =
+        rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), written_skips(&rule.expr)));
     let run = optimised.iter().map(|rule| Node::new(&rule.name, rule.ty, run_names(&rule.expr), run_skips(&rule.expr)));
     let (written, run) = (reach(&written.collect::<Vec<_>>(), start), reach(&run.collect::<Vec<_>>(), start));
     let role = |rule: &Rule| match (written.contains(rule.name.as_str()), run.contains(rule.name.as_str())) {
@@ -75,50 +76,66 @@ fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
     reached.into_iter().map(|(name, _)| name).collect()
 }
 
-fn skips(expr: &Expr) -> bool {
-    let is_between = |expr: Expr| matches!(expr, Expr::Seq(..) | Expr::Rep(_) | Expr::RepOnce(_));
-    let is_repeated =
-        |expr: &Expr| matches!(expr, Expr::RepExact(..) | Expr::RepMin(..) | Expr::RepMax(..) | Expr::RepMinMax(..));
-    expr.iter_top_down().any(|expr| is_repeated(&expr) || is_between(expr))
+/// An expression and all within it, what is written first first. (`pest_meta` has iterators like this; they leave out
+/// what stands in a tag, in a repetition of its extras, and in what is restored.)
+fn all<'e, E>(root: &'e E, inside: impl Fn(&'e E) -> Vec<&'e E>) -> Vec<&'e E> {
+    let (mut found, mut todo) = (Vec::new(), vec![root]);
+    while let Some(expr) = todo.pop() {
+        found.push(expr);
+        todo.extend(inside(expr).into_iter().rev());
+    }
+    found
+}
+
+fn written(root: &Expr) -> Vec<&Expr> {
+    all(root, |expr| match expr {
+        Expr::Seq(a, b) | Expr::Choice(a, b) => vec![a, b],
+        Expr::PosPred(a) | Expr::NegPred(a) | Expr::Opt(a) | Expr::Rep(a) | Expr::RepOnce(a) | Expr::Push(a) => vec![a],
+        Expr::RepExact(a, _) | Expr::RepMin(a, _) | Expr::RepMax(a, _) | Expr::RepMinMax(a, ..) => vec![a],
+        Expr::NodeTag(a, _) => vec![a],
+        Expr::Ident(_) | Expr::Str(_) | Expr::Insens(_) | Expr::Range(..) | Expr::PeekSlice(..) => Vec::new(),
+        Expr::Skip(_) | Expr::PushLiteral(_) => Vec::new(),
+    })
+}
+
+fn run(root: &OptimizedExpr) -> Vec<&OptimizedExpr> {
+    use OptimizedExpr as E;
+    all(root, |expr| match expr {
+        E::Seq(a, b) | E::Choice(a, b) => vec![a, b],
+        E::PosPred(a) | E::NegPred(a) | E::Opt(a) | E::Rep(a) | E::RepOnce(a) | E::Push(a) => vec![a],
+        E::NodeTag(a, _) | E::RestoreOnErr(a) => vec![a],
+        E::Ident(_) | E::Str(_) | E::Insens(_) | E::Range(..) | E::PeekSlice(..) => Vec::new(),
+        E::Skip(_) | E::PushLiteral(_) => Vec::new(),
+    })
+}
+
+/// The rules that an expression names.
+fn written_names(expr: &Expr) -> Vec<&str> {
+    let names = written(expr).into_iter().filter_map(|expr| match expr {
+        Expr::Ident(name) => Some(name.as_str()),
+        _ => None,
+    });
+    names.collect()
+}
+
+fn run_names(expr: &OptimizedExpr) -> Vec<&str> {
+    let names = run(expr).into_iter().filter_map(|expr| match expr {
+        OptimizedExpr::Ident(name) => Some(name.as_str()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// Whether white space may stand between its steps.
+fn written_skips(expr: &Expr) -> bool {
+    use Expr as E;
+    written(expr).into_iter().any(|expr| {
+        matches!(expr, E::Seq(..) | E::Rep(_) | E::RepOnce(_) | E::RepExact(..) | E::RepMin(..))
+            || matches!(expr, E::RepMax(..) | E::RepMinMax(..))
+    })
 }
 
 fn run_skips(expr: &OptimizedExpr) -> bool {
     use OptimizedExpr as E;
-    expr.iter_top_down().any(|expr| matches!(expr, E::Seq(..) | E::Rep(_) | E::RepOnce(_)))
-}
-
-fn written_names(expr: &Expr) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut todo = vec![expr];
-    while let Some(expr) = todo.pop() {
-        match expr {
-            Expr::Ident(name) => names.push(name.as_str()),
-            // What is written first is taken first.
-            Expr::Seq(a, b) | Expr::Choice(a, b) => todo.extend([&**b, &**a]),
-            Expr::PosPred(a) | Expr::NegPred(a) | Expr::Opt(a) | Expr::Rep(a) | Expr::RepOnce(a) | Expr::Push(a) => {
-                todo.push(a);
-            }
-            Expr::RepExact(a, _) | Expr::RepMin(a, _) | Expr::RepMax(a, _) | Expr::RepMinMax(a, ..) => todo.push(a),
-            Expr::NodeTag(a, _) => todo.push(a),
-            Expr::Str(_) | Expr::Insens(_) | Expr::Range(..) | Expr::PeekSlice(..) | Expr::Skip(_) => {}
-            Expr::PushLiteral(_) => {}
-        }
-    }
-    names
-}
-
-fn run_names(expr: &OptimizedExpr) -> Vec<&str> {
-    use OptimizedExpr as E;
-    let mut names = Vec::new();
-    let mut todo = vec![expr];
-    while let Some(expr) = todo.pop() {
-        match expr {
-            E::Ident(name) => names.push(name.as_str()),
-            E::Seq(a, b) | E::Choice(a, b) => todo.extend([&**a, &**b]),
-            E::PosPred(a) | E::NegPred(a) | E::Opt(a) | E::Rep(a) | E::RepOnce(a) | E::Push(a) => todo.push(a),
-            E::NodeTag(a, _) | E::RestoreOnErr(a) => todo.push(a),
-            E::Str(_) | E::Insens(_) | E::Range(..) | E::PeekSlice(..) | E::Skip(_) | E::PushLiteral(_) => {}
-        }
-    }
-    names
+    run(expr).into_iter().any(|expr| matches!(expr, E::Seq(..) | E::Rep(_) | E::RepOnce(_)))
 }

@@ -114,6 +114,10 @@ fn white_space_that_nothing_skips_is_unused() {
         ("all = ${ part ~ part } part = !{ \"a\" ~ \"b\" }", Role::InUse),
         ("all = { part } part = { \"a\" }", Role::Unused),
         ("all = { part* } part = @{ \"a\" }", Role::InUse),
+        // What pest's own iterators leave out: a tag, a repetition within one, and what is restored on failure.
+        ("all = { #it = (part ~ part) } part = @{ \"a\" }", Role::InUse),
+        ("all = { #it = part+ } part = @{ \"a\" }", Role::InUse),
+        ("all = { (PUSH(part) ~ POP)? } part = @{ \"a\" }", Role::InUse),
     ] {
         let grammar = grammar(&format!("{text} {white}"), "all");
         assert_eq!(grammar.productions()[2].role, role, "{text}");
