@@ -36,6 +36,13 @@ fn switched_off_a_spied_value_is_the_value() {
 }
 
 #[test]
+fn switched_off_a_grammar_parses_with_nobody_looking() {
+    cargo(&["test", "--offline", "--package", "grammar"]);
+    let tree = cargo(&["tree", "--offline", "--package", "grammar", "--edges", "normal", "--prefix", "none"]);
+    assert!(tree.contains("winnow v1") && !tree.contains("metaspy-core"), "{tree}");
+}
+
+#[test]
 fn switched_on_the_same_library_is_observed() {
     let table = cargo(&["run", "--offline", "--package", "application"]);
     for site in ["library::Scene::measure", "library::Scene::later", "library::SpiedDraw::Draw::draw"] {

@@ -4,6 +4,7 @@
 pub mod __private;
 mod causality;
 mod model;
+pub mod productions;
 mod spied;
 mod subject;
 mod watched;

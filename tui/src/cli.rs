@@ -71,7 +71,7 @@ pub enum Command {
         metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
         metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
         metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
-    Grammar(Grammar),
+    Grammar(Box<Grammar>),
     /// Reads a recording whole and says what is in it, what is damaged and what is missing
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {
@@ -224,6 +224,9 @@ pub struct GrammarReport {
     /// The directory of the recordings
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
+    /// The run, where there are several [default: the newest]
+    #[arg(long, value_name = "NAME")]
+    pub run: Option<String>,
     /// All productions in the table, and all findings
     #[arg(long)]
     pub all: bool,

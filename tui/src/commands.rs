@@ -79,6 +79,7 @@ fn crawl(files: &[PathBuf]) -> Result<Ended> {
 struct ListedOut<'a> {
     pid: u32,
     name: &'a str,
+    run: Option<&'a str>,
     alive: bool,
     bytes: u64,
     path: String,
@@ -90,6 +91,7 @@ fn list(json: bool, out: &mut impl Write) -> Result<Ended> {
         let rows = all.iter().map(|it| ListedOut {
             pid: it.pid,
             name: &it.name,
+            run: it.run.as_deref(),
             alive: it.alive,
             bytes: it.bytes,
             path: it.path.display().to_string(),

@@ -13,6 +13,8 @@
 //! assert_eq!(word.parse("42"), Ok("42"));
 //! ```
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use metaspy_core::Site;
@@ -22,25 +24,40 @@ use winnow::stream::Stream;
 
 use super::activation::{Activation, Ended, Named, Slot, Where};
 
-/// A parser whose activations are events of a production.
-#[derive(Clone, Copy, Debug)]
-pub struct SpiedParser<P> {
+/// A parser whose activations are events of a production. What it parses and makes of it is part of its type, as a
+/// literal parses more than one kind of input.
+pub struct SpiedParser<P, I, O, E> {
     parser: P,
     production: &'static Site,
+    parses: PhantomData<fn(I) -> Result<O, E>>,
+}
+
+impl<P: Copy, I, O, E> Copy for SpiedParser<P, I, O, E> {}
+
+impl<P: Clone, I, O, E> Clone for SpiedParser<P, I, O, E> {
+    fn clone(&self) -> Self {
+        SpiedParser { parser: self.parser.clone(), ..*self }
+    }
+}
+
+impl<P: fmt::Debug, I, O, E> fmt::Debug for SpiedParser<P, I, O, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("SpiedParser").field(&self.parser).field(self.production).finish()
+    }
 }
 
 /// Gives a parser a name.
 pub trait Spy<I, O, E>: Parser<I, O, E> + Sized {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> SpiedParser<Self> {
-        SpiedParser { parser: self, production: production.site(Location::caller()) }
+    fn spied(self, production: impl Named) -> SpiedParser<Self, I, O, E> {
+        SpiedParser { parser: self, production: production.site(Location::caller()), parses: PhantomData }
     }
 }
 
 impl<I, O, E, P: Parser<I, O, E>> Spy<I, O, E> for P {}
 
-impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for SpiedParser<P> {
+impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for SpiedParser<P, I, O, E> {
     #[inline]
     fn parse_next(&mut self, input: &mut I) -> Result<O, E> {
         if !self.production.is_armed() {

@@ -9,7 +9,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout: a reader refuses a newer major one, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version: additions that an older reader may pass over.
-pub const MINOR: u32 = 1;
+pub const MINOR: u32 = 2;
 
 /// [`MAGIC_WORD`]. Stored last when a recording is made.
 pub const MAGIC: usize = 0;
@@ -106,6 +106,9 @@ pub const SEALED_BLOCKS: usize = 83;
 pub const SEALED_EVENTS: usize = 84;
 /// Calls in the pages of the lanes when the recording was closed.
 pub const SEALED_COUNTED: usize = 85;
+/// 1 + the status that the process exited with, if it was its exit that closed the recording and the system tells;
+/// 0 = not known.
+pub const EXIT: usize = 86;
 
 /// The process records.
 pub const STATE_LIVE: u64 = 1;

@@ -125,9 +125,15 @@ impl Log {
     /// Writes everything down that a reader needs, and says that the log ended in good order. Done once: what was closed
     /// is its owner's, who may have put something else in the file's place.
     pub fn close(&self) {
+        self.close_with(None);
+    }
+
+    /// As [`Log::close`], at the exit of the process with this status.
+    pub fn close_with(&self, exit: Option<u8>) {
         if self.closing.swap(true, Ordering::AcqRel) {
             return;
         }
+        self.word(sb::EXIT).store(exit.map_or(0, |status| 1 + u64::from(status)), Ordering::Relaxed);
         self.stop();
         self.round();
         self.calibrate();

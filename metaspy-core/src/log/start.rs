@@ -337,17 +337,12 @@ extern "C" fn in_forked_child() {
 }
 
 fn close_at_exit() {
-    #[cfg(unix)]
-    {
-        extern "C" fn close() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        platform::process::at_exit(|status| {
             if let Some(log) = super::current() {
-                log.close();
+                log.close_with(status);
             }
-        }
-        static ONCE: std::sync::Once = std::sync::Once::new();
-        ONCE.call_once(|| {
-            // SAFETY: the handler is a plain function that lives as long as the process.
-            unsafe { libc::atexit(close) };
         });
-    }
+    });
 }

@@ -1,14 +1,18 @@
 //! The directory of live recordings: where `attach` and `list` look.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::log::StartError;
 use crate::platform::process;
 
-/// Bytes that recordings of ended processes may take together; the oldest go first.
+/// Bytes that recordings of ended processes may take together; the oldest go first, but none of the run at hand.
 const BUDGET: u64 = 2 << 30;
+
+/// Where the names of recordings stand that were removed to make room, beside those that are left.
+const REMOVED: &str = "removed.txt";
 
 /// A recording in the directory.
 #[derive(Clone, Debug)]
@@ -19,6 +23,8 @@ pub struct Listed {
     pub pid: u32,
     /// The program's name.
     pub name: String,
+    /// The run that it is a part of, if it is.
+    pub run: Option<String>,
     /// Whether the process still runs.
     pub alive: bool,
     /// Bytes on the disk.
@@ -40,12 +46,42 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// The recordings in the directory, newest first.
+/// The run that this process is a part of, as its environment says: `METASPY_RUN`, else that of nextest. What the
+/// processes of a run record stands in a directory of its own.
+pub fn run() -> Option<String> {
+    let said = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    Some(file_name(&said("METASPY_RUN").or_else(|| said("NEXTEST_RUN_ID"))?, "_-"))
+}
+
+/// A text as the name of a file: letters, digits and what is `allowed`.
+fn file_name(text: &str, allowed: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() || allowed.contains(c) { c } else { '_' };
+    text.chars().map(letter).take(40).collect()
+}
+
+/// The recordings in the directory and those of its runs, newest first.
 pub fn list() -> Vec<Listed> {
-    let Ok(entries) = fs::read_dir(directory()) else { return Vec::new() };
-    let mut listed: Vec<Listed> = entries.filter_map(|entry| look(&entry.ok()?.path())).collect();
+    let dir = directory();
+    let mut listed = list_in(&dir, None);
+    for run in entries(&dir).filter(|path| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir())) {
+        listed.extend(list_in(&run, run.file_name().map(|name| name.to_string_lossy().into_owned())));
+    }
     listed.sort_by_key(|listed| std::cmp::Reverse(listed.changed));
     listed
+}
+
+fn list_in(dir: &Path, run: Option<String>) -> Vec<Listed> {
+    entries(dir).filter_map(|path| Some(Listed { run: run.clone(), ..look(&path)? })).collect()
+}
+
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+}
+
+/// The names of recordings that this directory held once, and that were removed to make room for others.
+pub fn removed_from(dir: &Path) -> Vec<String> {
+    let removed = fs::read_to_string(dir.join(REMOVED)).unwrap_or_default();
+    removed.lines().map(str::to_owned).collect()
 }
 
 /// The recording of a process.
@@ -60,8 +96,14 @@ pub fn clean() -> std::io::Result<Vec<Listed>> {
     let mut removed = Vec::new();
     for dead in list().into_iter().filter(|listed| !listed.alive) {
         fs::remove_file(&dead.path)?;
+        if let (Some(_), Some(run)) = (&dead.run, dead.path.parent()) {
+            let _ = fs::remove_file(run.join(REMOVED));
+            // Only if it was the last one of its run.
+            let _ = fs::remove_dir(run);
+        }
         removed.push(dead);
     }
+    let _ = fs::remove_file(directory().join(REMOVED));
     Ok(removed)
 }
 
@@ -75,7 +117,7 @@ fn look(path: &Path) -> Option<Listed> {
     let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
     let alive = process::start_of(pid) == Some(start);
     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Listed { path: path.to_owned(), pid, name, alive, bytes: on_disk(&meta), changed })
+    Some(Listed { path: path.to_owned(), pid, name, run: None, alive, bytes: on_disk(&meta), changed })
 }
 
 fn on_disk(meta: &fs::Metadata) -> u64 {
@@ -92,33 +134,49 @@ fn on_disk(meta: &fs::Metadata) -> u64 {
 
 /// A path for a live recording of this process. Makes room for it among the recordings of ended processes.
 pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
-    let dir = directory();
-    let refused = |why: String| StartError::Directory { path: dir.clone(), why };
-    make_private(&dir).map_err(refused)?;
-    let mut dead: Vec<Listed> = list().into_iter().filter(|listed| !listed.alive).collect();
-    let mut bytes: u64 = dead.iter().map(|listed| listed.bytes).sum();
-    while bytes + budget > BUDGET.max(budget)
-        && let Some(oldest) = dead.pop()
-    {
-        if fs::remove_file(&oldest.path).is_ok() {
-            bytes -= oldest.bytes;
-        }
+    let (mut dir, run) = (directory(), run());
+    make_private(&dir)?;
+    make_room(budget, run.as_deref());
+    if let Some(run) = run {
+        dir.push(run);
+        make_private(&dir)?;
     }
     let pid = std::process::id();
     let program = process::program();
-    let name: String = (program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default())
-        .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' })
-        .take(40)
-        .collect();
+    let name = file_name(&program.file_stem().unwrap_or_default().to_string_lossy(), "_");
     let start = process::start_of(pid).unwrap_or(0);
     let first = dir.join(format!("{name}-{pid}-{start}.spy"));
     let next = (1..).map(|n| dir.join(format!("{name}-{pid}-{start}.{n}.spy")));
     Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
 }
 
+/// Removes the oldest recordings of ended processes until there is room, but none of the run at hand: its parts belong
+/// together. What is removed is written down, as whoever adds up the others would miss it.
+fn make_room(budget: u64, run: Option<&str>) {
+    let is_dead = |listed: &Listed| !listed.alive && (run.is_none() || listed.run.as_deref() != run);
+    let mut dead: Vec<Listed> = list().into_iter().filter(is_dead).collect();
+    let mut bytes: u64 = dead.iter().map(|listed| listed.bytes).sum();
+    while bytes + budget > BUDGET.max(budget)
+        && let Some(oldest) = dead.pop()
+    {
+        if fs::remove_file(&oldest.path).is_ok() {
+            bytes -= oldest.bytes;
+            let _ = note_removed(&oldest.path);
+        }
+    }
+}
+
+fn note_removed(path: &Path) -> std::io::Result<()> {
+    let mut notes = fs::OpenOptions::new().create(true).append(true).open(path.with_file_name(REMOVED))?;
+    writeln!(notes, "{}", path.file_name().unwrap_or_default().display())
+}
+
 /// The directory must be the user's own, and nobody else may look into it.
-fn make_private(dir: &Path) -> Result<(), String> {
+fn make_private(dir: &Path) -> Result<(), StartError> {
+    secure(dir).map_err(|why| StartError::Directory { path: dir.to_owned(), why })
+}
+
+fn secure(dir: &Path) -> Result<(), String> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -4,7 +4,7 @@ mod directory;
 mod identity;
 
 pub use crate::log::StartError;
-pub use directory::{Listed, clean, directory, find, list};
+pub use directory::{Listed, clean, directory, find, list, removed_from, run};
 pub(crate) use identity::build_id;
 pub use identity::is_recording;
 

@@ -56,6 +56,9 @@ pub struct Header {
     pub moved: u64,
     pub late_ends: u64,
     pub others: u64,
+    /// The status that the process exited with; `None` if it did not close the recording by its exit, and where the
+    /// system does not tell.
+    pub exit: Option<u8>,
 }
 
 impl Header {
@@ -100,6 +103,7 @@ impl Header {
             moved: word(sb::MOVED),
             late_ends: word(sb::LATE_ENDS),
             others: word(sb::OTHERS),
+            exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use metaspy_core::store::{By, Ended as HowEnded, Scope};
@@ -14,6 +14,7 @@ use super::command::write;
 use super::left_out::{LeftOut, Named};
 use super::page::Page;
 use super::report::{FORMAT, Inputs, Notes, Production, Report, Role, State, Tries};
+use super::runs::Run;
 use super::{findings, people, table, verdict};
 use crate::cli;
 use crate::exit::{Ended, say};
@@ -25,10 +26,16 @@ use crate::text::{clean, counted};
 struct Merged {
     /// The version of the JSON.
     format: u32,
+    /// The run that they are of, if it has a name.
+    run: Option<String>,
+    /// Runs in the same directory that are left out; the newest is reported.
+    other_runs: Vec<Option<String>>,
     /// The recordings that were read.
     recordings: Vec<Part>,
     /// Files that are no recordings, with the reason.
     unreadable: Vec<String>,
+    /// Recordings of it that were removed to make room.
+    removed: Vec<String>,
     /// Whether every count is exact; else it is at least what it says.
     exact: bool,
     /// Productions in use that matched, in percent of those in use.
@@ -44,6 +51,8 @@ struct Part {
     process: u64,
     /// `closed`, `live`, or `killed`: then it holds what happened until then.
     ended: &'static str,
+    /// What the process exited with, if that is known: a test run that failed has another status than 0.
+    exit: Option<u8>,
 }
 
 /// A production in all recordings.
@@ -64,7 +73,7 @@ struct Row {
 
 /// Reads the recordings of a directory and writes what they come to.
 pub fn run(asked: &cli::GrammarReport, out: &mut impl Write) -> Result<Ended> {
-    let merged = Merged::read(&asked.dir)?;
+    let merged = Merged::read(asked)?;
     let report = merged.report();
     let failures = verdict::failures(asked.fail_under, &report);
     write(out, asked.json, &merged, &failures, |out| {
@@ -75,10 +84,11 @@ pub fn run(asked: &cli::GrammarReport, out: &mut impl Write) -> Result<Ended> {
 }
 
 impl Merged {
-    fn read(dir: &Path) -> Result<Self> {
+    fn read(asked: &cli::GrammarReport) -> Result<Self> {
+        let (Run { name, recordings: files, removed, .. }, other_runs) = Run::choose(&asked.dir, asked.run.as_deref())?;
         let mut rows: BTreeMap<String, Row> = BTreeMap::new();
-        let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), true);
-        for path in recordings_in(dir)? {
+        let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), removed.is_empty());
+        for path in files {
             match Store::open(&path) {
                 Ok(store) => {
                     exact &= add(&mut rows, &store);
@@ -88,32 +98,55 @@ impl Merged {
             }
         }
         if rows.is_empty() {
+            let dir = asked.dir.display();
             return Err(say(format!(
-                "no recording in {} knows a production: a test run makes them with METASPY_RECORD=live METASPY_DIR={}",
-                dir.display(),
-                dir.display()
+                "no recording in {dir} knows a production: a test run makes them with METASPY_RECORD=live METASPY_DIR={dir}"
             )));
         }
         let productions: Vec<Row> = rows.into_values().collect();
         let in_use = || productions.iter().filter(|row| row.role == Role::InUse);
         let matched = in_use().filter(|row| row.state == State::Matched).count();
         let coverage = if in_use().count() == 0 { 100.0 } else { 100.0 * matched as f64 / in_use().count() as f64 };
-        Ok(Merged { format: FORMAT, recordings, unreadable, exact, coverage, productions })
+        let other_runs = other_runs.into_iter().map(|run| run.name).collect();
+        Ok(Merged {
+            format: FORMAT,
+            run: name,
+            other_runs,
+            recordings,
+            unreadable,
+            removed,
+            exact,
+            coverage,
+            productions,
+        })
     }
 
     fn write(&self, page: &mut Page<impl Write>, report: &Report, all: bool, failures: &[String]) -> io::Result<()> {
         let sign = if self.exact { "" } else { "  (counts are at least what they say)" };
-        page.paragraph(0, &format!("{}{sign}", counted(self.recordings.len() as u64, "recording")))?;
+        let of = self.run.as_ref().map_or(String::new(), |run| format!(" of run {}", clean(run)));
+        page.paragraph(0, &format!("{}{of}{sign}", counted(self.recordings.len() as u64, "recording")))?;
+        if !self.other_runs.is_empty() {
+            let names = self.other_runs.iter().map(|run| run.as_deref().unwrap_or("one without a name"));
+            let names: Vec<_> = names.map(clean).collect();
+            page.paragraph(0, &format!("Other runs are left out: {}. --run NAME reports one.", names.join(", ")))?;
+        }
         findings::write(page, report, all)?;
         table::write(page, report, all)?;
         page.line("")?;
-        let killed = self.recordings.iter().filter(|part| part.ended == "killed");
-        let killed: Vec<String> = killed.map(|part| format!("{} (process {})", part.file, part.process)).collect();
-        for (what, names) in
-            [("killed, and counted as far as they went", killed), ("unreadable", self.unreadable.clone())]
-        {
+        let named = |is: fn(&Part) -> bool, more: fn(&Part) -> String| {
+            let parts = self.recordings.iter().filter(|part| is(part));
+            parts.map(|part| format!("{} ({})", part.file, more(part))).collect::<Vec<_>>()
+        };
+        let killed = named(|part| part.ended == "killed", |part| format!("process {}", part.process));
+        let failed = named(|part| part.has_failed(), |part| format!("exit status {}", part.exit.unwrap_or(0)));
+        for (what, names) in [
+            ("killed, and counted as far as they went", &killed),
+            ("of processes that failed, and counted", &failed),
+            ("removed to make room, and not counted", &self.removed),
+            ("unreadable", &self.unreadable),
+        ] {
             if !names.is_empty() {
-                page.list(&format!("{} {what}", counted(names.len() as u64, "recording")), &names, 0)?;
+                page.list(&format!("{} {what}", counted(names.len() as u64, "recording")), names, 0)?;
             }
         }
         people::summary(page, report)?;
@@ -167,17 +200,18 @@ impl Part {
             HowEnded::Live => "live",
             _ => "killed",
         };
-        Part { file: clean(&path.display().to_string()).into_owned(), process: store.header().pid.into(), ended }
+        let header = store.header();
+        Part {
+            file: clean(&path.display().to_string()).into_owned(),
+            process: header.pid.into(),
+            ended,
+            exit: header.exit,
+        }
     }
-}
 
-/// The recordings of a directory, by name.
-fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "spy"));
-    paths.sort();
-    Ok(paths)
+    fn has_failed(&self) -> bool {
+        self.exit.is_some_and(|status| status != 0)
+    }
 }
 
 /// Adds what a recording counted; whether its counts are exact.

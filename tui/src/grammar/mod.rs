@@ -14,6 +14,7 @@ mod page;
 mod people;
 mod progress;
 mod report;
+mod runs;
 mod table;
 mod verdict;
 

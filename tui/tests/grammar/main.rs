@@ -5,6 +5,7 @@ mod baseline;
 mod inputs;
 mod merged;
 mod refused;
+mod runners;
 mod written;
 
 use std::fs;

@@ -26,6 +26,19 @@ fn main() {
     let is_idle = |entry: &metaspy::site::SiteEntry| entry.site.path() == "library::idle::never_called";
     assert!(metaspy::site::entries().iter().any(is_idle), "a site that nothing refers to is known");
     println!("{}", profile.counts().by_site());
+    grammar();
+}
+
+/// The same for a parser.
+fn grammar() {
+    let of = ["grammar::list", "grammar::decimal"].map(metaspy::productions);
+    let [list, decimal] = of;
+    let profiler = Profiler::new("grammar").observe(list).observe(decimal).install().expect("they are named");
+    assert_eq!((grammar::count("1, 2"), grammar::count("1,x")), (Some(2), None));
+    let profile = profiler.uninstall();
+    let counts = profile.counts().by_site();
+    let of = |name: &str| counts.at(name).map(|row| (row.measure.count, row.measure.failed));
+    assert_eq!((of("grammar::list"), of("grammar::decimal")), (Some((2, 1)), Some((4, 1))));
 }
 
 /// No future loses what it was by being observed.

@@ -1,0 +1,112 @@
+//! Productions, and nobody who looks.
+
+use core::marker::PhantomData;
+
+/// How an activation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// It matched.
+    Matched,
+    /// It did not, and another alternative may be tried.
+    Backtracked,
+    /// It did not, and no other alternative may be tried.
+    Cut,
+    /// The input ended before it was clear.
+    Incomplete,
+}
+
+/// A place in the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Where {
+    /// So many bytes or tokens from its beginning.
+    At(usize),
+    /// So many before its end.
+    Left(usize),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What an activation needs while it lasts: nothing.
+#[derive(Debug)]
+pub struct Slot(());
+
+impl Slot {
+    /// Room for one activation.
+    #[inline(always)]
+    pub const fn vacant() -> Self {
+        Slot(())
+    }
+}
+
+/// An activation of a production.
+#[derive(Debug)]
+#[must_use = "an activation lasts until it is ended or dropped"]
+pub struct Activation<'s>(PhantomData<&'s mut Slot>);
+
+impl<'s> Activation<'s> {
+    /// A production is tried at this place.
+    #[inline(always)]
+    pub fn begin(_slot: &'s mut Slot, _production: impl Named, _place: Where) -> Self {
+        Activation(PhantomData)
+    }
+
+    /// It has ended, having read up to there.
+    #[inline(always)]
+    pub fn end(self, _ended: Ended, _place: Where) {}
+}
+
+/// Runs a parse whose activations are about one input, with this name.
+#[inline(always)]
+pub fn with_input<R>(_name: &str, parse: impl FnOnce() -> R) -> R {
+    parse()
+}
+
+/// What names a production.
+pub trait Named {}
+
+impl Named for &'static str {}
+
+/// What stands for a production that nobody observes.
+#[derive(Clone, Copy, Debug)]
+pub struct Unobserved;
+
+impl Named for Unobserved {}
+
+/// Names a production: nothing is known of it.
+#[macro_export]
+macro_rules! production {
+    ($name:literal) => {
+        $crate::productions::Unobserved
+    };
+}
+
+/// Gives a parser a name; it stays what it is.
+#[cfg(any(feature = "chumsky", feature = "nom", feature = "winnow"))]
+pub trait Spy: Sized {
+    /// This parser.
+    #[inline(always)]
+    fn spied(self, _production: impl Named) -> Self {
+        self
+    }
+}
+
+#[cfg(any(feature = "chumsky", feature = "nom", feature = "winnow"))]
+impl<P> Spy for P {}
+
+/// Parsers that are written with chumsky.
+#[cfg(feature = "chumsky")]
+pub mod chumsky {
+    pub use super::Spy;
+}
+
+/// Parsers that are written with nom.
+#[cfg(feature = "nom")]
+pub mod nom {
+    pub use super::Spy;
+}
+
+/// Parsers that are written with winnow.
+#[cfg(feature = "winnow")]
+pub mod winnow {
+    pub use super::Spy;
+}
