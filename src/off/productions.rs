@@ -50,9 +50,49 @@ impl<'s> Activation<'s> {
         Activation(PhantomData)
     }
 
+    /// As [`begin`](Self::begin); it may be that it only checks.
+    #[inline(always)]
+    pub fn begin_as(slot: &'s mut Slot, production: impl Named, place: Where, _checks: bool) -> Self {
+        Self::begin(slot, production, place)
+    }
+
     /// It has ended, having read up to there.
     #[inline(always)]
     pub fn end(self, _ended: Ended, _place: Where) {}
+}
+
+/// Activations that have begun and not ended: how many.
+#[derive(Debug, Default)]
+pub struct Nested(usize);
+
+impl Nested {
+    /// None yet.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Nested(0)
+    }
+
+    /// A production begins.
+    #[inline(always)]
+    pub fn begin(&mut self, _production: impl Named, _at: usize) {
+        self.0 += 1;
+    }
+
+    /// The innermost one ends.
+    #[inline(always)]
+    pub fn end(&mut self, _production: impl Named, _ended: Ended, _end: usize) {
+        self.0 = self.0.saturating_sub(1);
+    }
+
+    /// A production that begins and ends with nothing in it.
+    #[inline(always)]
+    pub fn leaf(&mut self, _production: impl Named, _at: usize, _ended: Ended, _end: usize) {}
+
+    /// How many have begun and not ended.
+    #[inline(always)]
+    pub fn depth(&self) -> usize {
+        self.0
+    }
 }
 
 /// Runs a parse whose activations are about one input, with this name.

@@ -41,6 +41,16 @@ pub enum Ended {
     Incomplete,
 }
 
+impl Ended {
+    pub(super) fn outcome(self) -> Outcome {
+        match self {
+            Ended::Matched => Outcome::Succeeded,
+            Ended::Backtracked | Ended::Cut => Outcome::Failed,
+            Ended::Incomplete => Outcome::Cancelled,
+        }
+    }
+}
+
 /// A place in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
@@ -121,19 +131,29 @@ impl<'s> Activation<'s> {
     /// A production is tried at this place.
     #[inline(always)]
     pub fn begin(slot: &'s mut Slot, production: &'static Site, place: Where) -> Self {
+        Self::begin_as(slot, production, place, false)
+    }
+
+    /// As [`begin`](Self::begin). If it only `checks`, as nobody needs what it would make of the input, its argument
+    /// `checks` says so.
+    #[inline(always)]
+    pub fn begin_as(slot: &'s mut Slot, production: &'static Site, place: Where, checks: bool) -> Self {
         match production.is_armed() {
-            true => Self::observed(slot, production, place),
+            true => Self::observed(slot, production, place, checks),
             false => Activation { call: Guard::unarmed(), place: None },
         }
     }
 
     #[inline]
-    fn observed(slot: &'s mut Slot, production: &'static Site, place: Where) -> Self {
+    fn observed(slot: &'s mut Slot, production: &'static Site, place: Where, checks: bool) -> Self {
         let mut begun = None;
         let entered = enter_with(&mut slot.0, production, INPUT.get(), |reify| {
             let place = Place::enter(place);
             if let Some(at) = place.0 {
                 reify.arg("at", &at);
+            }
+            if checks {
+                reify.arg("checks", &true);
             }
             begun = Some(place);
         });
@@ -152,11 +172,7 @@ impl<'s> Activation<'s> {
                 _ => {}
             }
         }
-        self.call.done(match ended {
-            Ended::Matched => Outcome::Succeeded,
-            Ended::Backtracked | Ended::Cut => Outcome::Failed,
-            Ended::Incomplete => Outcome::Cancelled,
-        });
+        self.call.done(ended.outcome());
     }
 }
 
@@ -176,6 +192,11 @@ pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
     }
     let _back = Back(INPUT.replace(next_input(name)));
     parse()
+}
+
+/// The input at hand.
+pub(super) fn input() -> Subject {
+    INPUT.try_with(Cell::get).unwrap_or(Subject::NONE)
 }
 
 fn next_input(name: &str) -> Subject {

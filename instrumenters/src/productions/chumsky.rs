@@ -1,7 +1,8 @@
 //! Productions of parsers that are written with [chumsky](https://docs.rs/chumsky).
 //!
-//! An activation whose output nobody needs is one as well; chumsky then only checks the input. A result that chumsky
-//! remembered (`memoized`) is none: the production did not run.
+//! An activation whose output nobody needs is one as well; chumsky then only checks the input, and the argument `checks`
+//! says so. A result that chumsky remembered (`memoized`) is none, as the production did not run. Named on both sides,
+//! `parser.spied("sum").memoized().spied("sum, asked")`, the difference is what was remembered.
 //!
 //! ```
 //! use chumsky::prelude::*;
@@ -58,11 +59,11 @@ where
     P: Parser<'src, I, O, E>,
 {
     fn parse(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<O, E::Error> {
-        self.run(input, |input| input.parse(&self.parser))
+        self.run(input, false, |input| input.parse(&self.parser))
     }
 
     fn check(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<(), E::Error> {
-        self.run(input, |input| input.check(&self.parser))
+        self.run(input, true, |input| input.check(&self.parser))
     }
 }
 
@@ -70,6 +71,7 @@ impl<P> SpiedParser<P> {
     fn run<'src, I, E, R>(
         &self,
         input: &mut InputRef<'src, '_, I, E>,
+        checks: bool,
         parse: impl FnOnce(&mut InputRef<'src, '_, I, E>) -> Result<R, E::Error>,
     ) -> Result<R, E::Error>
     where
@@ -82,7 +84,7 @@ impl<P> SpiedParser<P> {
         let before = input.cursor();
         let at = Where::At(input.span_since(&before).start());
         let mut slot = Slot::vacant();
-        let activation = Activation::begin(&mut slot, self.production, at);
+        let activation = Activation::begin_as(&mut slot, self.production, at, checks);
         let result = parse(input);
         let ended = if result.is_ok() { Ended::Matched } else { Ended::Backtracked };
         activation.end(ended, Where::At(input.span_since(&before).end()));

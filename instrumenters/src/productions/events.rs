@@ -1,10 +1,9 @@
 //! Activations of productions as events: the crawler walks a parse as it walks anything else.
 
-use metaspy_core::hook::{Call, enter_with};
 use metaspy_core::site::{entry, register_dynamic};
-use metaspy_core::{Kind, Outcome, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
+use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
 
-use super::{Production, Watch};
+use super::{Ended, Nested, Production, Watch};
 
 /// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
 /// Number 0 is the grammar, which refers to the rule that it starts with.
@@ -68,37 +67,25 @@ impl Inputs {
     ) -> Events<'s, W> {
         let subject = self.0.subject(number as u64);
         label(subject, name);
-        Events { subject, sites, open: Vec::new(), inner }
+        Events { open: Nested::about(subject), sites, inner }
     }
 }
 
 /// Makes an event of each activation that somebody observes, and tells another as well.
 pub(crate) struct Events<'s, W> {
-    subject: Subject,
     sites: &'s [&'static Site],
-    /// Activations that have not ended.
-    open: Vec<Call>,
+    open: Nested,
     inner: &'s mut W,
 }
 
 impl<W: Watch> Watch for Events<'_, W> {
     fn enter(&mut self, production: usize, at: usize) {
         self.inner.enter(production, at);
-        let site = self.sites[production];
-        let call = match site.is_armed() {
-            true => enter_with(site, self.subject, |reify| reify.arg("at", &at)),
-            false => Call::inert(),
-        };
-        self.open.push(call);
+        self.open.begin(self.sites[production], at);
     }
 
     fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool) {
-        if let Some(mut call) = self.open.pop() {
-            if matched {
-                call.returns(&(at..end));
-            }
-            call.done(if matched { Outcome::Succeeded } else { Outcome::Failed });
-        }
+        self.open.end(self.sites[production], if matched { Ended::Matched } else { Ended::Backtracked }, end);
         self.inner.exit(production, at, end, matched);
     }
 

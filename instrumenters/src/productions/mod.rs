@@ -10,6 +10,7 @@ pub mod chumsky;
 mod coverage;
 #[cfg(feature = "pest")]
 mod events;
+mod nested;
 #[cfg(feature = "nom")]
 pub mod nom;
 mod observe;
@@ -21,6 +22,7 @@ pub mod winnow;
 pub use activation::{Activation, Ended, Named, Slot, Where, with_input};
 
 pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Tally, Verdict};
+pub use nested::Nested;
 pub use observe::productions;
 
 /// A production of a grammar, as its author wrote it.

@@ -13,7 +13,7 @@
 use std::panic::Location;
 
 use metaspy_core::Site;
-use nom::{Err, Input, OutputMode, PResult, Parser};
+use nom::{Err, Input, Mode, OutputMode, PResult, Parser};
 
 use super::activation::{Activation, Ended, Named, Slot, Where};
 
@@ -46,7 +46,7 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
         }
         let left = input.input_len();
         let mut slot = Slot::vacant();
-        let activation = Activation::begin(&mut slot, self.production, Where::Left(left));
+        let activation = Activation::begin_as(&mut slot, self.production, Where::Left(left), checks::<OM>());
         let result = self.parser.process::<OM>(input);
         let (ended, left) = match &result {
             Ok((rest, _)) => (Ended::Matched, rest.input_len()),
@@ -57,4 +57,9 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
         activation.end(ended, Where::Left(left));
         result
     }
+}
+
+/// Whether nobody needs the output: a mode that only checks makes nothing of it, and nothing has no size.
+const fn checks<OM: OutputMode>() -> bool {
+    size_of::<<OM::Output as Mode>::Output<u8>>() == 0
 }
