@@ -27,7 +27,7 @@ step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     step "example: layout" cargo run --release --quiet --example layout
-    step "example: grammar coverage" cargo run --release --quiet --features pest --example grammar_coverage
+    step "example: grammar coverage" cargo run --release --quiet --features pest,winnow --example grammar_coverage
     step "example: event receiver" cargo run --release --quiet --example event_receiver
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile

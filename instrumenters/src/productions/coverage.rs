@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Watch;
+use super::{Alternative, Watch};
 
 /// What happened to a production or to an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -155,6 +155,27 @@ impl Coverage {
                 }
             }
         }
+    }
+
+    /// Why a production never matched: the alternative that begins with it and loses most often to one before it.
+    pub fn most_shadowed(&self, alternatives: &[Alternative], production: usize) -> Option<usize> {
+        let begins = alternatives.iter().zip(&self.shadows).enumerate();
+        let begins = begins.filter(|(_, (alternative, _))| alternative.first == Some(production));
+        let shadows = begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
+        // The first of those that lose equally often.
+        shadows.rev().max_by_key(|&(_, would_match)| would_match).map(|(at, _)| at)
+    }
+
+    /// What takes the place of an alternative, in a sentence.
+    pub fn sentence(&self, shadow: &Shadow, alternatives: &[Alternative]) -> String {
+        let by = alternatives[shadow.by].text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", shadow.would_match) };
+        let whole = match shadow.as_far {
+            all if all == shadow.would_match => ", taking no more".to_owned(),
+            0 => String::new(),
+            some => format!(", {some} of them taking no more"),
+        };
+        format!("`{by}` matches where it would: {times}{whole}, as in {}", self.inputs[shadow.input].name)
     }
 
     /// Inputs with this verdict: accepted, or not.

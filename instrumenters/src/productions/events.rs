@@ -12,6 +12,15 @@ static PRODUCTION: Kind = Kind::new("Production");
 /// The relation of a production to those that it refers to.
 const REFERS_TO: &str = "refers to";
 
+/// What takes the place of productions that never matched: the label of a subject of this kind, with the number of their
+/// site.
+static SHADOW: Kind = Kind::new("Shadow");
+
+/// Says why a production never matched.
+pub(crate) fn tell_shadow(site: &'static Site, sentence: String) {
+    label(Subject::new(SHADOW.id(), entry(site).id.0.into()), sentence);
+}
+
 /// The sites of a grammar's productions, in their order. Each grammar has its own, for the rest of the process.
 pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usize) -> String) -> Vec<&'static Site> {
     let mut files: Vec<&'static str> = Vec::new();

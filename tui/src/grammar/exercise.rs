@@ -61,8 +61,8 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
     if parsed.is_empty() {
         return Err(left_out.no_input());
     }
-    // What is only tried out is no part of a parse.
-    drop(recording);
+    // What is only tried out is no part of a parse; what it comes to is part of the recording.
+    let recording = recording.map(Walk::end);
     if suite.needs_explaining() {
         let mut done = 0;
         suite.explain(|input| {
@@ -72,6 +72,7 @@ fn exercise(asked: &cli::Grammar, limits: Limits) -> Result<Report> {
             found[parsed[input]].read().ok().map(|text| text.into_owned())
         });
     }
+    drop(recording);
     drop(progress);
     Ok(Report::new(&grammar, &sources, rule, suite.coverage(), left_out, asked.timed))
 }
@@ -87,6 +88,12 @@ impl Walk {
         let recording = Recording::file(path).start()?;
         let installed = Profiler::new("grammar").observe(productions(grammar)).install()?;
         Ok(Walk { recording, installed: Some(installed) })
+    }
+
+    /// Nothing more is observed.
+    fn end(mut self) -> Self {
+        drop(self.installed.take());
+        self
     }
 }
 

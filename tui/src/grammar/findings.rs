@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::page::{COLUMNS, Page, cut};
+use super::page::{COLUMNS, Page};
 use super::report::{Alternative, Production, Report, Shadow, State};
-use crate::text::{clean, fit, grouped, shorten, shorten_file, width};
+use crate::text::{clean, cut, fit, grouped, shorten, shorten_file, width};
 
 /// Findings of a kind, for people who did not ask for all.
 const SHOWN: usize = 8;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::text::{clean, grouped, width, wrap};
+use crate::text::{clean, cut, grouped, wrap};
 
 /// Columns of a line.
 pub const COLUMNS: usize = 80;
@@ -65,13 +65,5 @@ impl<'a, W: Write> Page<'a, W> {
             true => Ok(()),
             false => self.paragraph(0, &format!("{title}: {}{more}", names[..shown].join(", "))),
         }
-    }
-}
-
-/// A line of text in at most `columns` columns: unlike a name it loses its end.
-pub fn cut(text: &str, columns: usize) -> String {
-    match width(text) <= columns {
-        true => text.to_owned(),
-        false => format!("{} …", wrap(text, columns - 2)[0]),
     }
 }

@@ -260,7 +260,7 @@ impl Production {
         let name_of = |input: Option<usize>| input.map(|input| coverage.inputs[input].name.clone());
         let shadowed = match row.state() {
             productions::State::Matched => None,
-            _ => most_shadowed(grammar, coverage, at),
+            _ => coverage.most_shadowed(grammar.alternatives(), at),
         };
         Production {
             name: production.name.clone(),
@@ -285,15 +285,6 @@ impl Production {
             shadowed,
         }
     }
-}
-
-/// The alternative that begins with this production and loses most often to an earlier one.
-fn most_shadowed(grammar: &Grammar, coverage: &Coverage, production: usize) -> Option<usize> {
-    let begins = grammar.alternatives().iter().zip(&coverage.shadows).enumerate();
-    let begins = begins.filter(|(_, (alternative, _))| alternative.first == Some(production));
-    let shadows = begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
-    // The first of those that lose equally often.
-    shadows.rev().max_by_key(|&(_, would_match)| would_match).map(|(at, _)| at)
 }
 
 impl Alternative {

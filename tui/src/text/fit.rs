@@ -106,6 +106,14 @@ fn take(chars: impl Iterator<Item = char>, columns: usize) -> Vec<char> {
         .collect()
 }
 
+/// A line of text in at most `columns` columns: unlike a name it loses its end.
+pub fn cut(text: &str, columns: usize) -> String {
+    match width(text) <= columns {
+        true => text.to_owned(),
+        false => format!("{} …", wrap(text, columns - 2)[0]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ mod number;
 
 pub use clean::clean;
 pub use duration::{Unit, clock, duration, parse_duration_ns};
-pub use fit::{fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
+pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use number::{counted, grouped, parse_number, parse_size, short};
 
 /// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.

@@ -117,3 +117,15 @@ fn an_input_that_nests_too_deep_or_takes_too_long_is_stopped_and_named() {
         assert!(out.contains("1 of them STOPPED") && out.contains("\n  deep ("), "{out}");
     }
 }
+
+#[test]
+fn an_input_of_100_megabytes_is_an_input() {
+    let line = "x".repeat(9_999) + "\n";
+    let place =
+        Place::new("large").file("lines.pest", "lines = { line* ~ EOI }\nline = @{ (!\"\\n\" ~ ANY)* ~ \"\\n\" }");
+    let place = place.file("large.txt", line.repeat(10_000));
+    let (code, report) = place.json(&["lines.pest", "--rule", "lines", "large.txt"]);
+    assert_eq!((code, &report["inputs"]["accepted"]), (0, &json!(1)));
+    assert_eq!(production(&report, "line")["matched"], 10_000);
+    let _ = std::fs::remove_file(place.path("large.txt"));
+}

@@ -16,6 +16,9 @@ fn a_grammar_that_does_not_compile_is_refused_with_its_line() {
         .file("open.pest", "a = { \"a\" }\nb = {\n")
         .file("left.pest", "a = { \"x\" }\nb = { b }\n");
     let place = place.file("good.pest", "good = { \"a\" }\n").file("in", "a").file("bytes.pest", b"a = { \"\xff\" }");
+    let place = place.file("any.pest", "ANY = { \"a\" }\n").file("twice.pest", "a = { \"a\" }\na = { \"b\" }\n");
+    check(&place, &["any.pest", "--rule", "ANY", "in"], &["any.pest:1:1", "ANY is a pest keyword"]);
+    check(&place, &["twice.pest", "--rule", "a", "in"], &["twice.pest:2:1", "rule a already defined"]);
     check(&place, &["open.pest", "--rule", "a", "in"], &["open.pest:3:1", "expected expression"]);
     check(&place, &["left.pest", "--rule", "a", "in"], &["left.pest:2:7", "left-recursive"]);
     let two = ["good.pest", "--with", "left.pest", "--rule", "good", "in"];

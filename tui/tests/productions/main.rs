@@ -55,8 +55,10 @@ fn reader_of(size: (u16, u16)) -> Reader {
         let _turn = fixture::turn();
         let path = fixture::directory().join("lists.spy");
         let (recording, installed) = begin(&path);
-        parse(&["(1 2.5 (3))", "()", "(x)"]);
+        let (mut suite, inputs) = (Suite::new(grammar(), Limits::default(), false), ["(1 2.5 (3))", "()", "(x)"]);
+        inputs.iter().for_each(|input| suite.parse((*input).into(), input));
         drop(installed);
+        suite.explain(|input| Some(inputs[input].to_owned()));
         recording.close();
         path
     });
@@ -75,6 +77,23 @@ fn the_rules_stand_under_each_other_and_what_was_not_covered_is_told() {
     let mut reader = reader();
     reader.press("5 Down");
     insta::assert_snapshot!("productions", reader.screen());
+}
+
+#[test]
+fn why_a_rule_never_matched_stands_below_its_source() {
+    let mut reader = reader();
+    reader.press("5");
+    let rows = reader.crawler.view.productions.table.height;
+    reader.press("n");
+    assert_eq!(current(&reader), "lists::integer");
+    let screen = reader.screen();
+    let lines: Vec<&str> = screen.lines().collect();
+    let source = lines.iter().position(|line| line.contains("integer = @{ digits }")).expect("its source is shown");
+    let why = "`float` matches where it would: 3 times, 2 of them taking no more";
+    assert!(lines[source + 1].contains(why) && lines[source + 2].starts_with('└'), "{screen}");
+    assert_eq!(rows, 16, "of the 19 lines in the frame the head takes one and the foot two");
+    // Another rule has nothing to say there.
+    assert!(!reader.press("Up Up").screen().contains("matches where it would"));
 }
 
 #[test]

@@ -54,6 +54,11 @@ impl Grammar {
     pub fn sites(&self) -> &[&'static Site] {
         self.sites.get_or_init(|| sites(&self.productions, self.start as usize, |file| self.source(file).to_owned()))
     }
+
+    /// Those sites, if anybody asked for them.
+    pub(super) fn known_sites(&self) -> Option<&[&'static Site]> {
+        self.sites.get().map(Vec::as_slice)
+    }
 }
 
 impl Grammar {

@@ -9,8 +9,8 @@ use super::experiment::{Experiment, Found, shadows, wanted};
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
 use crate::productions::Watch;
-use crate::productions::coverage::{Coverage, Input, Tally, Verdict};
-use crate::productions::events::Inputs;
+use crate::productions::coverage::{Coverage, Input, State, Tally, Verdict};
+use crate::productions::events::{Inputs, tell_shadow};
 
 /// How far one input may drive a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl<'g> Suite<'g> {
     }
 
     /// Parses the inputs again to find why alternatives never matched: where an earlier one matched, they are tried at
-    /// the same place. `read` gives the text of an input again, by number; those that it does not give are left out.
+    /// the same place. Whoever observes the grammar finds the reasons in the recording. `read` gives the text of an input again, by number; those that it does not give are left out.
     pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
         let tried = wanted(self.grammar, &self.coverage);
         if !tried.contains(&true) {
@@ -98,6 +98,19 @@ impl<'g> Suite<'g> {
             }
         }
         self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
+        self.tell_shadows();
+    }
+
+    /// Writes into a recording why productions never matched, if anybody observes them.
+    fn tell_shadows(&self) {
+        let alternatives = self.grammar.alternatives();
+        for (production, site) in self.grammar.known_sites().unwrap_or_default().iter().enumerate() {
+            let is_dead = self.coverage.productions[production].state() != State::Matched;
+            let shadow = self.coverage.most_shadowed(alternatives, production).filter(|_| is_dead);
+            if let Some(shadow) = shadow.and_then(|at| self.coverage.shadows[at].as_ref()) {
+                tell_shadow(site, self.coverage.sentence(shadow, alternatives));
+            }
+        }
     }
 
     /// Runs an input, with an event for each activation of a production that somebody observes.

@@ -9,6 +9,7 @@
 //! │   ├ integer            9,526         0     9,526  NEVER MATCHED        │
 //! │   └ ↑value            12,730    11,018     1,712                       │
 //! │ grammars/toml.pest:75  integer = @{ ("+" | "-")? ~ int }               │
+//! │ `float` matches where it would: 512 times, 438 of them taking no more, …│
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -21,7 +22,7 @@ use crate::crawler::state::Crawler;
 use crate::crawler::state::doubt::Doubt;
 use crate::crawler::state::productions::{Branch, Coverage, failed, matched};
 use crate::crawler::state::table::TableRow;
-use crate::text::{grouped, last_segment, short, shorten, shorten_file, width};
+use crate::text::{cut, grouped, last_segment, short, shorten, shorten_file, width};
 
 /// Columns of a number.
 const NUMBER: u16 = 10;
@@ -60,7 +61,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["the recording knows no productions: was a grammar observed?".into()]);
         return;
     }
-    let body = Area { height: inner.height.saturating_sub(1), ..inner };
+    let foot = view.foot() as u16;
+    let body = Area { height: inner.height.saturating_sub(foot), ..inner };
     let columns = Columns::new(body.width);
     columns.draw_head(canvas, body);
     let largest = view.rows().map(|(row, _)| row.measure.count).max().unwrap_or(0);
@@ -69,7 +71,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         columns.draw_row(canvas, Area { y, height: 1, ..body }, crawler, row, branch, largest);
     }
     table::cursor(canvas, body, &view.table);
-    draw_source(canvas, Area { y: inner.y + body.height, height: 1, ..inner }, crawler);
+    let line = |y| Area { y: inner.y + body.height + y, height: 1, ..inner };
+    draw_source(canvas, line(0), crawler);
+    if foot > 1 {
+        draw_shadow(canvas, line(1), crawler);
+    }
 }
 
 /// How many rules matched. Under a filter that is no coverage: what it leaves out may have matched too.
@@ -170,4 +176,13 @@ fn draw_source(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     let used = canvas.text(line.x + 1, line.y, room as u16, &place, theme::FAINT) + 2;
     let room = room.saturating_sub(used as usize);
     canvas.text(line.x + 1 + used, line.y, room as u16, &shorten(text, room), theme::PLAIN);
+}
+
+/// Why the production under the cursor never matched, where that was found out.
+fn draw_shadow(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
+    let view = &crawler.view.productions;
+    let site = view.table.current().and_then(|row| row.site);
+    let Some(why) = site.and_then(|site| view.shadows.get(&site)) else { return };
+    let room = line.width.saturating_sub(2);
+    canvas.text(line.x + 1, line.y, room, &cut(why, room as usize), theme::PLAIN);
 }

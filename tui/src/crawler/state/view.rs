@@ -76,7 +76,7 @@ impl View {
         self.subjects.height = rows.saturating_sub(2);
         self.sites.height = rows.saturating_sub(2);
         self.lanes.height = rows.saturating_sub(1);
-        self.productions.table.height = rows.saturating_sub(2);
+        self.productions.resize(rows);
     }
 
     /// The production under the cursor, if its line in the source was not asked for yet.

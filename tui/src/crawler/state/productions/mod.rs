@@ -2,6 +2,7 @@
 
 mod tree;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use metaspy_core::store::{By, Measure};
@@ -19,6 +20,8 @@ pub struct ProductionsView {
     pub table: TableView,
     /// Where in the tree each row stands.
     pub branches: Arc<Vec<Branch>>,
+    /// What takes the place of productions that never matched.
+    pub shadows: Arc<HashMap<SiteId, String>>,
     /// The source of the production under the cursor.
     pub source: Source,
 }
@@ -76,12 +79,26 @@ pub fn matched(measure: &Measure) -> u64 {
 impl ProductionsView {
     /// Nothing looked at yet.
     pub fn new(height: usize) -> Self {
-        ProductionsView { table: TableView::new(height), branches: Arc::default(), source: Source::default() }
+        let table = TableView::new(height);
+        ProductionsView { table, branches: Arc::default(), shadows: Arc::default(), source: Source::default() }
+    }
+
+    /// Fits it to so many rows.
+    pub fn resize(&mut self, rows: usize) {
+        self.table.height = rows.saturating_sub(1 + self.foot());
+    }
+
+    /// Lines below the table: the source of a production and, if any has one, the reason why it never matched.
+    pub fn foot(&self) -> usize {
+        1 + usize::from(!self.shadows.is_empty())
     }
 
     /// Takes in what was read. The cursor stays on its production.
     pub fn accept(&mut self, tree: Tree, now_ns: u64) {
         self.branches = tree.branches;
+        let rows = self.table.height + 1 + self.foot();
+        self.shadows = tree.shadows;
+        self.resize(rows);
         let (never, sort) = (Arc::default(), self.table.sort);
         self.table.accept(jobs::Table { by: By::Site, rows: tree.rows, never, exact: tree.exact, sort }, now_ns);
     }

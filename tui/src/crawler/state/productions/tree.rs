@@ -14,12 +14,17 @@ const KIND: &str = "Production";
 /// How they are related.
 const REFERS_TO: &str = "refers to";
 
+/// The kind of the subjects whose labels say why a production never matched, by the number of its site.
+const SHADOW: &str = "Shadow";
+
 /// What was read of the productions.
 pub struct Tree {
     /// A row for each branch.
     pub rows: Arc<Vec<TableRow>>,
     /// The tree from the start rule; then what it does not reach; at last what no run can reach.
     pub branches: Arc<Vec<Branch>>,
+    /// What takes the place of productions that never matched.
+    pub shadows: Arc<HashMap<SiteId, String>>,
     /// Whether every number is exact.
     pub exact: bool,
 }
@@ -63,7 +68,13 @@ impl Tree {
             delta: None,
         };
         let rows = Arc::new(branches.iter().map(row).collect());
-        Tree { rows, branches: Arc::new(branches), exact: tally.exact }
+        let shadow = store.kinds().find(|kind| kind.name == SHADOW).map(|kind| kind.id);
+        let why = |branch: &Branch| {
+            let label = store.label(Subject::new(shadow?, branch.site.0.into()))?;
+            Some((branch.site, label.to_owned()))
+        };
+        let shadows = Arc::new(branches.iter().filter_map(why).collect());
+        Tree { rows, branches: Arc::new(branches), shadows, exact: tally.exact }
     }
 }
 
