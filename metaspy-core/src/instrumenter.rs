@@ -5,10 +5,10 @@ use std::fmt;
 
 use std::collections::{HashMap, HashSet};
 
-use crate::arm::{self, Arming, Group, Mode, Subjects};
+use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
 use crate::log::StartError;
 use crate::select::Selector;
-use crate::site::{self, Site, SiteEntry, SiteId};
+use crate::site::{self, Family, Site, SiteEntry, SiteId};
 use crate::store::Members;
 use crate::subject::Subject;
 
@@ -39,23 +39,39 @@ pub trait Instrumenter: Send + 'static {
 
 /// What an instrumenter put into its domain: dropping it takes that out again.
 #[derive(Default)]
-pub struct Hooks(Option<Box<dyn Any + Send>>);
+pub struct Hooks {
+    guard: Option<Box<dyn Any + Send>>,
+    /// Runs while everything is still armed.
+    last_words: Option<Box<dyn FnOnce() + Send>>,
+}
 
 impl Hooks {
     /// Nothing but what was armed through the session.
     pub fn none() -> Self {
-        Hooks(None)
+        Hooks::default()
     }
 
     /// A guard that uninstalls when it is dropped.
     pub fn held(guard: impl Any + Send) -> Self {
-        Hooks(Some(Box::new(guard)))
+        Hooks { guard: Some(Box::new(guard)), last_words: None }
+    }
+
+    /// Something that is done before the profiler's sites are disarmed: what is still on its way is recorded then.
+    pub fn last_words(mut self, say: impl FnOnce() + Send + 'static) -> Self {
+        self.last_words = Some(Box::new(say));
+        self
+    }
+
+    pub(crate) fn say_last_words(&mut self) {
+        if let Some(say) = self.last_words.take() {
+            say();
+        }
     }
 }
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hooks({})", if self.0.is_some() { "held" } else { "none" })
+        write!(f, "Hooks({})", if self.guard.is_some() { "held" } else { "none" })
     }
 }
 
@@ -69,9 +85,9 @@ pub struct Session {
     standing: Vec<Standing>,
 }
 
-/// A selector that also means sites that come later: those behind the first `known`.
+/// Sites that are meant, those that come later too: those behind the first `known`.
 struct Standing {
-    selector: Selector,
+    sites: Meant,
     subjects: Subjects,
     known: usize,
 }
@@ -130,9 +146,23 @@ impl Session {
         for entry in self.select(selector)? {
             self.arm(entry.site, arming.clone())?;
         }
-        self.standing.push(Standing { selector: selector.clone(), subjects: arming.subjects.clone(), known });
-        arm::arms().stand(self.profiler, selector.clone(), arming.clone());
+        self.stand(Meant::Selected(selector.clone()), known, arming);
         Ok(())
+    }
+
+    /// Arms the sites of a family, now and later.
+    pub fn arm_family(&mut self, family: Family, arming: &Arming) -> Result<(), InstallError> {
+        let known = site::entries();
+        for entry in known.iter().filter(|entry| entry.site.family == family) {
+            self.arm(entry.site, arming.clone())?;
+        }
+        self.stand(Meant::Of(family), known.len(), arming);
+        Ok(())
+    }
+
+    fn stand(&mut self, sites: Meant, known: usize, arming: &Arming) {
+        self.standing.push(Standing { sites: sites.clone(), subjects: arming.subjects.clone(), known });
+        arm::arms().stand(self.profiler, sites, arming.clone());
     }
 
     /// The sites armed so far.
@@ -160,11 +190,11 @@ impl Session {
         })
     }
 
-    /// Sites that met its selectors since they were armed.
+    /// Sites that came since, and were meant.
     fn met(&self) -> impl Iterator<Item = (SiteId, Subjects)> {
         self.standing.iter().flat_map(|standing| {
             let later = site::entries_since(standing.known).into_iter();
-            let met = later.filter(|entry| standing.selector.matches(&entry.site.path()));
+            let met = later.filter(|entry| standing.sites.is(entry.site));
             met.map(|entry| (entry.id, standing.subjects.clone()))
         })
     }

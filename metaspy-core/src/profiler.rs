@@ -167,6 +167,7 @@ impl Installed {
 
     fn take_out(&mut self) {
         self.ended = true;
+        self.hooks.iter_mut().rev().for_each(Hooks::say_last_words);
         self.session.disarm();
         // Last in, first out, as with everything that nests.
         while self.hooks.pop().is_some() {}

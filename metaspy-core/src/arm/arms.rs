@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::arm::{Arming, Config, EVERYBODY, Mode, Plan, Wishes};
+use crate::arm::{Arming, Config, EVERYBODY, Meant, Mode, Plan, Wishes};
 use crate::format::row::Who;
 use crate::log;
 use crate::platform::lock::lock;
-use crate::select::Selector;
 use crate::site::{self, Site, SiteEntry, SiteId};
 
-/// Standing orders: what each profiler wants of each site, and selectors for sites that are yet to come.
+/// Standing orders: what each profiler wants of each site, and of sites that are yet to come.
 #[derive(Default)]
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
@@ -27,7 +26,7 @@ struct Order {
 
 struct Standing {
     profiler: u64,
-    selector: Selector,
+    sites: Meant,
     arming: Arming,
 }
 
@@ -62,16 +61,15 @@ impl Arms {
         self.publish(id, site);
     }
 
-    /// Remembers a selector for sites that are registered later.
-    pub fn stand(&mut self, profiler: u64, selector: Selector, arming: Arming) {
-        self.standing.push(Standing { profiler, selector, arming });
+    /// Remembers what is wanted of sites that are registered later.
+    pub fn stand(&mut self, profiler: u64, sites: Meant, arming: Arming) {
+        self.standing.push(Standing { profiler, sites, arming });
     }
 
     /// Arms a site that was registered after its observers were installed.
     pub fn meet(&mut self, site: &'static Site) {
-        let path = site.path();
         let met: Vec<(u64, Arming)> = (self.standing.iter())
-            .filter(|standing| standing.selector.matches(&path))
+            .filter(|standing| standing.sites.is(site))
             .map(|standing| (standing.profiler, standing.arming.clone()))
             .collect();
         for (profiler, arming) in met {

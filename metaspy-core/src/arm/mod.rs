@@ -6,10 +6,12 @@
 
 mod arms;
 mod group;
+mod meant;
 mod plan;
 
 pub(crate) use arms::{arms, next_epoch, renew};
 pub use group::Group;
+pub(crate) use meant::Meant;
 pub use plan::Plan;
 pub(crate) use plan::Wishes;
 

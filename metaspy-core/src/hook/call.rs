@@ -7,6 +7,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY, Mode, Plan};
 use crate::event::{EventId, Outcome};
+use crate::format::slot::Mark;
 use crate::hook::Entered;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
@@ -360,6 +361,28 @@ fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
     let wrote = handler::write_return(call.begun.id);
     log::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
     handler::after(call.begun.id, outcome);
+}
+
+/// Records that `count` of something were missed: announcements that a bus dropped before they were heard.
+///
+/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is what
+/// was missed, exactly, whatever becomes of the event.
+#[cold]
+pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
+    if count == 0 || !site.is_armed() {
+        return None;
+    }
+    let call = enter(site, subject);
+    if call.begun.id != 0 {
+        log::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
+    }
+    let event = call.event();
+    if let Some(event) = event {
+        // A mark that finds no room is counted as lost; how many were missed is in the tally all the same.
+        let _ = log::mark(Mark::Gap, event.raw(), [count, 0], &[]);
+    }
+    call.done(Outcome::Instant);
+    event
 }
 
 /// Records something that has no length: a change, an announcement. Returns its event.

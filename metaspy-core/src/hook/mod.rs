@@ -11,7 +11,7 @@ mod outcome;
 mod place;
 
 pub use asynchronous::{AsyncCall, show};
-pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant};
+pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant, missed};
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub use guard::{Entered, Guard};
 pub use handler::{CallView, Handler};
@@ -31,7 +31,7 @@ pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
 }
 
 /// Runs code that is not the application's: what it calls is marked as meta, and a panic in it is caught and counted.
-pub(crate) fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
+pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
     let level = log::lane_level();
     let _back = Level::raise(level + 1);
     match catch_unwind(AssertUnwindSafe(f)) {

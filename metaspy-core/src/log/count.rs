@@ -44,9 +44,19 @@ pub(crate) fn tally(site: u32, subject: Subject) -> Begun {
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let epoch = EPOCH.load(Acquire);
     let who = row::Who { site, kind: subject.kind.0, epoch, meta: lane.level() != 0, lost: false };
-    count(lane, subject.key, who.pack());
+    count(lane, subject.key, who.pack(), 1);
     // Only now is the lane surely one of the current log.
     Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING }
+}
+
+/// Counts what is known by its number only, and has no events.
+pub(crate) fn tally_more(site: u32, subject: Subject, by: u64) {
+    let lane = lane::here();
+    let Some(_busy) = Busy::enter(lane) else { return };
+    let who = row::Who { site, kind: subject.kind.0, epoch: EPOCH.load(Acquire), meta: lane.level() != 0, lost: false };
+    if by > 0 {
+        count(lane, subject.key, who.pack(), by);
+    }
 }
 
 /// A call that finds no block. Built here, not in [`lose`]: returned from there it would go through memory, and so
@@ -65,11 +75,11 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
     lane.lost.store(lane.lost.load(Relaxed) + 1, Relaxed);
     let meta = lane.level() != 0;
     let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: true };
-    count(lane, subject.key, who.pack());
+    count(lane, subject.key, who.pack(), 1);
     epoch
 }
 
-fn count(lane: &Lane, key: u64, who: u64) {
+fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     let Some(log) = current() else { return };
     lane.join(log);
     let own = match lane.row.load(Relaxed) {
@@ -77,10 +87,10 @@ fn count(lane: &Lane, key: u64, who: u64) {
         number => lane.page.row(log, number - 1, key, who),
     };
     // A lane that gets no page without waiting counts where threads without a lane do.
-    let counted = own.map(|row| row.begun()).is_some() || log.late_row(key, who, |row| row.begun());
+    let counted = own.map(|row| row.begun(by)).is_some() || log.late_row(key, who, |row| row.begun(by));
     lane.aim();
     if !counted {
-        log.count(sb::UNNAMED, 1);
+        log.count(sb::UNNAMED, by);
     }
 }
 

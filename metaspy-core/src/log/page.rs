@@ -119,10 +119,10 @@ impl Row<'_> {
         self.0[word].store(self.0[word].load(Relaxed).wrapping_add(by), Relaxed);
     }
 
-    /// Counts a call that begins.
+    /// Counts calls that begin.
     #[inline(always)]
-    pub fn begun(self) {
-        self.add(row::COUNT, 1);
+    pub fn begun(self, calls: u64) {
+        self.add(row::COUNT, calls);
     }
 
     /// As [`Row::begun`], in one instruction: a signal handler runs before or after it, so the lane need not be busy.

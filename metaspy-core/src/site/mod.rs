@@ -3,11 +3,13 @@
 //! A site is a `static`, one per source function whatever its type arguments, and known before `main`: a site that
 //! never ran can be named, listed and armed.
 
+mod family;
 mod registry;
 
+pub use family::Family;
 pub use linkme;
-pub(crate) use registry::entries_since;
 pub use registry::{SITES, SiteEntry, entries, entry, register_dynamic};
+pub(crate) use registry::{entries_since, register_dynamic_in};
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
@@ -99,18 +101,24 @@ pub struct Site {
     /// [`crate::format::row::Who`].
     pub(crate) tally: AtomicU64,
     pub(crate) id: AtomicU32,
+    pub(crate) family: Family,
     def: SiteDef,
 }
 
 impl Site {
     /// A site. It must be registered to be armed: `#[observe]` does both.
     pub const fn new(def: SiteDef) -> Self {
+        Site::of_family(Family::NONE, def)
+    }
+
+    pub(crate) const fn of_family(family: Family, def: SiteDef) -> Self {
         Site {
             arm: AtomicU64::new(0),
             config: AtomicU64::new(0),
             plan: AtomicPtr::new(std::ptr::null_mut()),
             tally: AtomicU64::new(0),
             id: AtomicU32::new(0),
+            family,
             def,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{OnceLock, RwLock};
 use linkme::distributed_slice;
 
 use crate::format::slot::FIRST_MARK;
-use crate::site::{Site, SiteDef, SiteId};
+use crate::site::{Family, Site, SiteDef, SiteId};
 
 /// The sites that the linker collected, before `main`.
 #[distributed_slice]
@@ -61,7 +61,11 @@ pub fn entry(site: &'static Site) -> SiteEntry {
 /// Makes a site at run time: a production of a grammar that was read from a file, say. It lives as long as the
 /// process.
 pub fn register_dynamic(def: SiteDef) -> &'static Site {
-    let site: &'static Site = Box::leak(Box::new(Site::new(def)));
+    register_dynamic_in(Family::NONE, def)
+}
+
+pub(crate) fn register_dynamic_in(family: Family, def: SiteDef) -> &'static Site {
+    let site: &'static Site = Box::leak(Box::new(Site::of_family(family, def)));
     entry(site);
     crate::arm::arms().meet(site);
     site

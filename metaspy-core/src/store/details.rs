@@ -73,6 +73,18 @@ impl Store {
         gap
     }
 
+    /// How long a message was under way, in ticks: from its sending to this receipt, which is caused by it. `None` where
+    /// this is no receipt, or its sending left the window.
+    pub fn queued(&self, id: EventId) -> Option<u64> {
+        let received = self.event(id)?;
+        let sent = self.event(received.cause?)?;
+        let is_announced =
+            |event: &Event| self.site(event.site).is_some_and(|site| site.kind == SiteKind::Announcement);
+        // A sending has an end; a receipt is an instant.
+        let is_pair = received.outcome == Outcome::Instant && sent.outcome != Outcome::Instant;
+        (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
+    }
+
     /// Polls and busy time of an async call that ended.
     pub fn polls(&self, id: EventId) -> Option<Polls> {
         let event = self.event(id)?;

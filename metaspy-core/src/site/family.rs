@@ -1,0 +1,32 @@
+//! Families: sites that belong together, and come one by one.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::site::{Site, SiteDef, register_dynamic_in};
+
+/// Sites that are met while a program runs and belong together: the kinds of announcements of one bus, say. Whoever arms
+/// a family arms those of its sites that come later, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Family(u32);
+
+impl Family {
+    /// Of a site that is on its own.
+    pub(crate) const NONE: Family = Family(0);
+
+    /// A family without sites.
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        Family(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Makes a site of this family. It lives as long as the process.
+    pub fn register(self, def: SiteDef) -> &'static Site {
+        register_dynamic_in(self, def)
+    }
+}
+
+impl Default for Family {
+    fn default() -> Self {
+        Self::new()
+    }
+}
