@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
-use metaspy_core::site::{Site, SiteDef, SiteKind, register_dynamic};
+use metaspy_core::site::{Family, Site, SiteDef, SiteKind, register_dynamic};
 
 use crate::known::Known;
 
@@ -30,13 +30,26 @@ pub(crate) fn site(
     name: String,
     at: &'static Location<'static>,
 ) -> &'static Site {
+    site_of(None, kind, module, name, at)
+}
+
+/// As [`site`], of a family.
+#[cold]
+pub(crate) fn site_of(
+    family: Option<Family>,
+    kind: SiteKind,
+    module: &'static str,
+    name: String,
+    at: &'static Location<'static>,
+) -> &'static Site {
     static ALL: Mutex<Option<HashMap<(&'static str, String), &'static Site>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.get_or_insert_default().entry((module, name)).or_insert_with_key(|(_, name)| {
         let lines = (at.line(), at.line());
         // A site lives as long as the process, and so does its name.
         let name = name.clone().leak();
-        register_dynamic(SiteDef { kind, module, name, file: at.file(), lines, skipped: None })
+        let def = SiteDef { kind, module, name, file: at.file(), lines, skipped: None };
+        family.map_or_else(|| register_dynamic(def), |family| family.register(def))
     })
 }
 
@@ -47,6 +60,16 @@ fn path_of(ty: &'static str) -> (&'static str, &'static str) {
     match path.rsplit_once("::") {
         Some((module, name)) if is_named => (module, name),
         _ => ("", path),
+    }
+}
+
+/// `json` of `src/json.rs`, and of `src/json/mod.rs`.
+pub(crate) fn stem(file: &'static str) -> &'static str {
+    let mut parts = file.rsplit(['/', '\\']);
+    let name = parts.next().map_or(file, |name| name.split('.').next().unwrap_or(name));
+    match name {
+        "mod" => parts.next().unwrap_or(name),
+        name => name,
     }
 }
 

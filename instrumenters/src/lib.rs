@@ -9,12 +9,15 @@ mod dynamic;
 #[doc(hidden)]
 pub mod expansion;
 mod known;
+pub mod locks;
 mod methods;
 mod objects;
 pub mod productions;
 mod site_ref;
 mod sites;
 mod spied;
+mod state;
+pub mod tasks;
 mod watched;
 
 #[doc(hidden)]
@@ -29,4 +32,6 @@ pub use objects::{group, in_group, objects};
 pub use site_ref::{NamedSite, SiteRef};
 pub use sites::Sites;
 pub use spied::Spied;
+#[doc(hidden)]
+pub use state::transition as __transition;
 pub use watched::Watched;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use metaspy_core::arm::Arming;
-use metaspy_core::site::Site;
+use metaspy_core::site::{Family, Site};
 use metaspy_core::{InstallError, Selector, Session};
 
 use crate::site_ref::{NamedSite, SiteRef};
@@ -16,12 +16,19 @@ enum Meant {
     /// All of these; and what they are called.
     Some(Vec<&'static Site>, &'static str),
     Matching(String),
+    /// All of a family, those that come later included; and what they are called.
+    Family(Family, &'static str),
 }
 
 impl Sites {
     /// All of these; what they are called is for messages.
     pub(crate) fn all(sites: Vec<&'static Site>, name: &'static str) -> Self {
         Sites(Meant::Some(sites, name))
+    }
+
+    /// All of a family.
+    pub(crate) fn family(family: Family, name: &'static str) -> Self {
+        Sites(Meant::Family(family, name))
     }
 
     /// Arms them. A selector also meets sites that are registered later.
@@ -32,6 +39,7 @@ impl Sites {
                 Err(InstallError::NoSite { selector: (*name).to_owned(), nearest: Vec::new() })
             }
             Meant::Some(sites, _) => sites.iter().try_for_each(|site| session.arm(site, arming.clone())),
+            Meant::Family(family, _) => session.arm_family(*family, arming),
             Meant::Matching(selector) => session.arm_selected(&selector.parse::<Selector>()?, arming),
         }
     }
@@ -78,7 +86,7 @@ impl fmt::Debug for Sites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Meant::One(site) => write!(f, "Sites({})", site.path()),
-            Meant::Some(_, name) => write!(f, "Sites({name})"),
+            Meant::Some(_, name) | Meant::Family(_, name) => write!(f, "Sites({name})"),
             Meant::Matching(selector) => write!(f, "Sites({selector})"),
         }
     }

@@ -15,6 +15,33 @@ pub fn because(cause: EventId) -> Because {
     Because { _current: log::Current::enter(cause.raw()) }
 }
 
+/// The event that this thread is in, to be named as the cause somewhere else: in another task, on another thread.
+pub fn carried() -> Carried {
+    Carried { event: log::current_event(), log: log::current().map_or(0, |log| log.number) }
+}
+
+/// An event and its recording; see [`carried`].
+#[derive(Clone, Copy, Debug)]
+pub struct Carried {
+    event: u64,
+    log: u8,
+}
+
+impl Carried {
+    /// Names it as the cause of what this thread does next, until the guard is dropped. `None` if there was no event, or
+    /// another recording has begun since: there the event is unknown.
+    #[inline]
+    pub fn because(self) -> Option<Because> {
+        let is_known = self.event != 0 && log::current().is_some_and(|log| log.number == self.log);
+        is_known.then(|| Because { _current: log::Current::enter(self.event) })
+    }
+
+    /// The event.
+    pub fn event(self) -> Option<EventId> {
+        EventId::from_raw(self.event)
+    }
+}
+
 /// A named cause; see [`because`].
 #[derive(Debug)]
 pub struct Because {

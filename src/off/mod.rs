@@ -6,6 +6,7 @@ mod causality;
 mod model;
 pub mod productions;
 mod spied;
+mod state;
 mod subject;
 mod watched;
 

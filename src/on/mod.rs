@@ -9,9 +9,13 @@ pub use metaspy_core::{
 pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store,
 };
+pub use metaspy_instrumenters::locks;
 pub use metaspy_instrumenters::production;
 pub use metaspy_instrumenters::productions;
 pub use metaspy_instrumenters::productions::productions;
+pub use metaspy_instrumenters::state;
+pub use metaspy_instrumenters::tasks;
+pub use metaspy_instrumenters::tasks::tasks;
 pub use metaspy_instrumenters::{
     Calls, NamedSite, ReceiverSite, SiteRef, Sites, Spied, Watched, group, in_group, methods, objects, on,
 };

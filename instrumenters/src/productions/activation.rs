@@ -228,18 +228,8 @@ impl Named for &'static str {
         thread_local! {
             static KNOWN: Known<&'static Site> = const { Known::new() };
         }
-        let make = || dynamic::site(SiteKind::Production, stem(at.file()), self.to_owned(), at);
+        let make = || dynamic::site(SiteKind::Production, dynamic::stem(at.file()), self.to_owned(), at);
         KNOWN.try_with(|known| known.get([self, at.file()], make)).unwrap_or_else(|_| make())
-    }
-}
-
-/// `json` of `src/json.rs`, and of `src/json/mod.rs`.
-fn stem(file: &'static str) -> &'static str {
-    let mut parts = file.rsplit(['/', '\\']);
-    let name = parts.next().map_or(file, |name| name.split('.').next().unwrap_or(name));
-    match name {
-        "mod" => parts.next().unwrap_or(name),
-        name => name,
     }
 }
 

@@ -7,6 +7,7 @@ mod call;
 mod details;
 mod guard;
 mod handler;
+mod held;
 mod outcome;
 mod place;
 
@@ -15,6 +16,7 @@ pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, i
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub use guard::{Entered, Guard};
 pub use handler::{CallView, Handler};
+pub use held::Held;
 pub use outcome::OutcomeOf;
 pub use place::{Place, Resident};
 

@@ -137,7 +137,7 @@ impl Lane {
 
     /// Makes `log` the lane's log: another recording may have been started since.
     pub fn join(&self, log: &'static Log) {
-        if self.row.load(Relaxed) != 0 && self.log.load(Relaxed) == log.number {
+        if !self.is_apart(log) {
             return;
         }
         if self.row.load(Relaxed) != 0
@@ -157,6 +157,12 @@ impl Lane {
         }
         self.row.store(log.lane_row().map_or(NO_ROW, |row| u64::from(row) + 1), Relaxed);
         self.dice.store(self.row.load(Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, Relaxed);
+    }
+
+    /// Whether `log` is not the lane's log.
+    #[inline]
+    pub fn is_apart(&self, log: &Log) -> bool {
+        self.row.load(Relaxed) == 0 || self.log.load(Relaxed) != log.number
     }
 
     /// As [`Lane::join`], for a thread that has no lane yet.
@@ -253,7 +259,15 @@ pub(crate) struct Current {
 }
 
 impl Current {
+    /// A lane that meets a log is in no event: it has to meet it before, not afterwards.
     pub fn enter(event: u64) -> Self {
+        let lane = here();
+        if let Some(log) = super::current()
+            && lane.is_apart(log)
+            && let Some(_busy) = super::begin::Busy::enter(lane)
+        {
+            lane.join(log);
+        }
         Current { before: swap_current(event), _thread: std::marker::PhantomData }
     }
 }

@@ -75,6 +75,7 @@ pub fn drawn() -> u32 {
     let mut width = Watched::new("Scene::width", 1);
     width.set(2);
     metaspy::label(&scene, "a scene");
+    metaspy::state!(scene, width.get(), 2);
     scene.call("draw", Draw::draw) + SpiedDraw::new(scene.into_inner()).draw() + width.get()
 }
 

@@ -1,0 +1,146 @@
+//! What is known of a lock: its sites, and whose it is.
+
+use std::panic::Location;
+
+use metaspy_core::hook::{Call, Held, enter};
+use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
+
+use crate::dynamic;
+
+/// The two sites of a lock, and what its events are about.
+#[derive(Debug)]
+pub(super) struct Watch {
+    wait: &'static Site,
+    hold: &'static Site,
+    about: About,
+}
+
+#[derive(Debug)]
+enum About {
+    Itself(ObjectId),
+    Owner(Subject),
+}
+
+impl Watch {
+    /// The name says the type and the field: `Scene::cache`.
+    pub fn named(name: &'static str, at: &'static Location<'static>) -> Self {
+        let site = |what| dynamic::site(SiteKind::State, "", format!("{name}::{what}"), at);
+        Watch { wait: site("wait"), hold: site("hold"), about: About::Itself(ObjectId::new()) }
+    }
+
+    pub fn own(&mut self, owner: Subject) {
+        self.about = About::Owner(owner);
+    }
+
+    pub fn subject(&self) -> Subject {
+        match &self.about {
+            About::Itself(id) => id.identify(),
+            About::Owner(owner) => *owner,
+        }
+    }
+
+    /// Waits for something that is had in the end.
+    #[inline]
+    pub fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let call = self.call();
+        let value = wait();
+        call.done(Outcome::Returned);
+        value
+    }
+
+    /// Asks for something that may not be had.
+    #[inline]
+    pub fn ask<R, E>(&self, ask: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
+        let call = self.call();
+        let value = ask();
+        call.done(if value.is_ok() { Outcome::Succeeded } else { Outcome::Failed });
+        value
+    }
+
+    /// Waits for something without a thread.
+    #[cfg(feature = "tokio")]
+    pub async fn waited<F: Future>(&self, future: F) -> F::Output {
+        let mut call = metaspy_core::hook::AsyncCall::new(self.wait);
+        let mut future = std::pin::pin!(future);
+        let poll = std::future::poll_fn(|context| {
+            call.poll(|| self.subject(), || future.as_mut().poll(context), |_, _| Outcome::Returned)
+        });
+        poll.await
+    }
+
+    /// It is held from now on.
+    #[inline]
+    pub fn hold(&self) -> Held {
+        if self.hold.is_armed() { Held::begin(self.hold, self.subject(), |_| ()) } else { Held::inert() }
+    }
+
+    #[inline]
+    fn call(&self) -> Call {
+        if self.wait.is_armed() { enter(self.wait, self.subject()) } else { Call::inert() }
+    }
+}
+
+/// Gives a wrapper of a lock its name, its owner and its identity.
+macro_rules! watched {
+    ($lock:ident<$value:ident>, $inner:ident: $original:path) => {
+        impl<$value> $lock<$value> {
+            /// A lock with a name: that of the type and the field that it is, `Scene::cache`.
+            #[track_caller]
+            pub fn new(name: &'static str, value: $value) -> Self {
+                $lock {
+                    watch: $crate::locks::watch::Watch::named(name, std::panic::Location::caller()),
+                    $inner: <$original>::new(value),
+                }
+            }
+
+            /// Says whose lock it is.
+            #[must_use = "it is the lock returned that knows its owner"]
+            pub fn owned_by(mut self, owner: impl metaspy_core::Identify) -> Self {
+                self.watch.own(owner.identify());
+                self
+            }
+        }
+
+        impl<$value: ?Sized> metaspy_core::Identify for $lock<$value> {
+            fn identify(&self) -> metaspy_core::Subject {
+                self.watch.subject()
+            }
+        }
+    };
+}
+pub(super) use watched;
+
+/// A guard that is what it guards.
+macro_rules! guards {
+    ($guard:ident, mut) => {
+        guards!($guard);
+
+        impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
+            fn deref_mut(&mut self) -> &mut T {
+                &mut self.guard
+            }
+        }
+    };
+    ($guard:ident) => {
+        impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {
+            type Target = T;
+
+            fn deref(&self) -> &T {
+                &self.guard
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Display> std::fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                (**self).fmt(f)
+            }
+        }
+    };
+}
+pub(super) use guards;

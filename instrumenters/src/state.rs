@@ -1,0 +1,66 @@
+//! Transitions from one state to another.
+
+use std::fmt::Debug;
+
+use metaspy_core::hook::enter_with;
+use metaspy_core::{Identify, Outcome, Site};
+
+/// Records a transition: `state!(connection, State::Idle, State::Busy)`.
+///
+/// It is an instant about the subject. The site is named by what stands there, `MODULE::Idle->Busy`, and known before
+/// `main`; a transition that is written with variables is called by their names, and its arguments `from` and `to` say
+/// what they were.
+///
+/// ```
+/// use metaspy_core::{ObjectId, Profiler};
+/// use metaspy_instrumenters::{methods, state};
+///
+/// #[derive(Debug)]
+/// enum State { Idle, Busy }
+///
+/// let connection = ObjectId::new();
+/// let profiler = Profiler::new("states").observe(methods("Idle->Busy")).install()?;
+/// state!(connection, State::Idle, State::Busy);
+/// assert_eq!(profiler.uninstall().count_of(&connection), 1);
+/// # Ok::<(), metaspy_core::InstallError>(())
+/// ```
+#[macro_export]
+macro_rules! state {
+    (@last $name:ident) => { ::core::stringify!($name) };
+    (@last $first:ident :: $($rest:tt)+) => { $crate::state!(@last $($rest)+) };
+    (@tell $subject:expr, $from:expr, $to:expr, $name:expr) => {{
+        #[$crate::__linkme::distributed_slice($crate::__SITES)]
+        #[linkme(crate = $crate::__linkme)]
+        static SITE: $crate::__Site = $crate::__Site::new($crate::__SiteDef {
+            kind: $crate::__SiteKind::State,
+            module: ::core::module_path!(),
+            name: $name,
+            file: ::core::file!(),
+            lines: (::core::line!(), ::core::line!()),
+            skipped: None,
+        });
+        if SITE.is_armed() {
+            $crate::__transition(&SITE, &$subject, &$from, &$to);
+        }
+    }};
+    ($subject:expr, $($from:ident)::+, $($to:ident)::+ $(,)?) => {
+        $crate::state!(@tell $subject, $($from)::+, $($to)::+,
+            ::core::concat!($crate::state!(@last $($from)::+), "->", $crate::state!(@last $($to)::+)))
+    };
+    ($subject:expr, $from:expr, $to:expr $(,)?) => {
+        $crate::state!(@tell $subject, $from, $to,
+            ::core::concat!(::core::stringify!($from), "->", ::core::stringify!($to)))
+    };
+}
+
+/// What `state!` writes.
+#[doc(hidden)]
+#[cold]
+pub fn transition(site: &'static Site, subject: &(impl Identify + ?Sized), from: &dyn Debug, to: &dyn Debug) {
+    let subject = metaspy_core::hook::subject(|| subject.identify());
+    let call = enter_with(site, subject, |reify| {
+        reify.arg("from", from);
+        reify.arg("to", to);
+    });
+    call.done(Outcome::Instant);
+}

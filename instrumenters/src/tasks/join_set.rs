@@ -1,0 +1,126 @@
+//! A set of tasks that know why they were spawned.
+
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+
+use tokio::runtime::Handle;
+use tokio::task::{self, AbortHandle, LocalSet};
+
+use super::future::Spied;
+use super::name;
+use super::work::observed;
+
+/// A [`tokio::task::JoinSet`] whose tasks are those of [`spawn`](super::spawn()). Everything else is the original's.
+#[derive(Debug)]
+pub struct JoinSet<T>(task::JoinSet<T>);
+
+impl<T> Default for JoinSet<T> {
+    fn default() -> Self {
+        JoinSet(task::JoinSet::default())
+    }
+}
+
+impl<T> JoinSet<T> {
+    /// A set without tasks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The set.
+    pub fn into_inner(self) -> task::JoinSet<T> {
+        self.0
+    }
+}
+
+impl<T: 'static> JoinSet<T> {
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send,
+    {
+        self.0.spawn(Spied::new(future, name::of_type::<F>("task", Location::caller())))
+    }
+
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+        T: Send,
+    {
+        self.0.spawn_on(Spied::new(future, name::of_type::<F>("task", Location::caller())), handle)
+    }
+
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.0.spawn_local(Spied::new(future, name::of_type::<F>("task", Location::caller())))
+    }
+
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn_local_on<F>(&mut self, future: F, local_set: &LocalSet) -> AbortHandle
+    where
+        F: Future<Output = T> + 'static,
+    {
+        self.0.spawn_local_on(Spied::new(future, name::of_type::<F>("task", Location::caller())), local_set)
+    }
+
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn_blocking<F>(&mut self, work: F) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send,
+    {
+        self.0.spawn_blocking(observed(work, name::of_type::<F>("blocking", Location::caller())))
+    }
+
+    /// As the original's.
+    #[track_caller]
+    pub fn spawn_blocking_on<F>(&mut self, work: F, handle: &Handle) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send,
+    {
+        self.0.spawn_blocking_on(observed(work, name::of_type::<F>("blocking", Location::caller())), handle)
+    }
+}
+
+impl<T> From<task::JoinSet<T>> for JoinSet<T> {
+    fn from(set: task::JoinSet<T>) -> Self {
+        JoinSet(set)
+    }
+}
+
+impl<T> Deref for JoinSet<T> {
+    type Target = task::JoinSet<T>;
+
+    fn deref(&self) -> &task::JoinSet<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for JoinSet<T> {
+    fn deref_mut(&mut self) -> &mut task::JoinSet<T> {
+        &mut self.0
+    }
+}
+
+impl<T, F> FromIterator<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+    T: Send + 'static,
+{
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let mut set = JoinSet::new();
+        futures.into_iter().for_each(|future| drop(set.spawn(future)));
+        set
+    }
+}

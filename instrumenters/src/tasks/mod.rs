@@ -1,0 +1,41 @@
+//! Tasks: what is done later, or elsewhere, with the cause that it has here.
+//!
+//! A call stack ends where a task, a thread or a callback begins. These wrappers carry on: what a task does has the event
+//! as its cause that spawned it. A task that has a name, or that [`spawn`] names by its function, is an event itself:
+//! from its first poll to its end, with how often it was polled and how long it was busy.
+//!
+//! ```
+//! use metaspy_core::{Profiler, current};
+//! use metaspy_instrumenters::tasks::{carry, tasks, thread};
+//!
+//! let profiler = Profiler::new("tasks").observe(tasks()).install()?;
+//! let elsewhere = thread::spawn(|| {
+//!     let further = std::thread::spawn(carry(|| current()));
+//!     (current(), further.join().unwrap())
+//! });
+//! let (here, there) = elsewhere.join().unwrap();
+//! assert!(here.is_some() && here == there);
+//! # Ok::<(), metaspy_core::InstallError>(())
+//! ```
+//!
+//! (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section 6, leave causality across
+//! processes open.)
+
+mod carry;
+mod future;
+#[cfg(feature = "tokio")]
+mod join_set;
+mod name;
+mod observe;
+#[cfg(feature = "tokio")]
+mod spawn;
+pub mod thread;
+mod work;
+
+pub use carry::{Carried, carry};
+pub use future::{Spied, Spy};
+#[cfg(feature = "tokio")]
+pub use join_set::JoinSet;
+pub use observe::tasks;
+#[cfg(feature = "tokio")]
+pub use spawn::{spawn, spawn_blocking, spawn_local};
