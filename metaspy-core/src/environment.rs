@@ -25,7 +25,7 @@ pub(crate) fn start() {
         eprintln!("metaspy: nothing is recorded: {error}");
         return;
     }
-    let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| "*".to_owned());
+    let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| EVERYTHING.to_owned());
     let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
     for text in selectors {
         match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned())).install() {
@@ -36,13 +36,22 @@ pub(crate) fn start() {
     }
 }
 
+/// The selector of everything.
+const EVERYTHING: &str = "*";
+
 /// All objects, at the sites that a selector matches.
 struct Selected(String);
 
 impl Instrumenter for Selected {
     fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
         let selector: Selector = self.0.parse()?;
-        session.arm_selected(&selector, &Arming::all(Mode::Full))?;
+        if let Err(error) = session.select(&selector)
+            && self.0 != EVERYTHING
+        {
+            // Spans, and names that a parser gives, are known when the program first comes by.
+            eprintln!("metaspy: METASPY_OBSERVE: {error} (What is made later, as spans are, will meet it.)");
+        }
+        session.arm_to_come(&selector, None, &Arming::all(Mode::Full))?;
         Ok(Hooks::none())
     }
 }

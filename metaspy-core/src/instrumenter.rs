@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
 use crate::log::StartError;
 use crate::select::Selector;
-use crate::site::{self, Family, Site, SiteEntry, SiteId};
+use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
 use crate::store::Members;
 use crate::subject::Subject;
 
@@ -103,20 +103,26 @@ impl Session {
     }
 
     /// Arms one site.
-    pub fn arm(&mut self, site: &'static Site, mut arming: Arming) -> Result<(), InstallError> {
-        if self.events && arming.mode == Mode::Tally {
-            arming.mode = Mode::Full;
-        }
+    pub fn arm(&mut self, site: &'static Site, arming: Arming) -> Result<(), InstallError> {
+        let arming = self.accepted(arming)?;
         if let Some(why) = site.def().skipped {
             return Err(InstallError::Skipped { site: site.path(), why });
-        }
-        if cfg!(panic = "abort") && !arming.handlers.is_empty() && !insists() {
-            return Err(InstallError::HandlersWouldAbort);
         }
         self.handlers.extend(arming.handlers.iter().cloned());
         self.armed.push((site::entry(site).id, arming.subjects.clone()));
         arm::arms().arm(self.profiler, site, arming);
         Ok(())
+    }
+
+    /// What is wanted, as far as it can be had; events, where only they will do.
+    fn accepted(&self, mut arming: Arming) -> Result<Arming, InstallError> {
+        if cfg!(panic = "abort") && !arming.handlers.is_empty() && !insists() {
+            return Err(InstallError::HandlersWouldAbort);
+        }
+        if self.events && arming.mode == Mode::Tally {
+            arming.mode = Mode::Full;
+        }
+        Ok(arming)
     }
 
     /// The sites that a selector matches, skipped ones left out; an error with the nearest names if there are none.
@@ -142,27 +148,35 @@ impl Session {
 
     /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
     pub fn arm_selected(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
-        let known = site::entries().len();
-        for entry in self.select(selector)? {
-            self.arm(entry.site, arming.clone())?;
-        }
-        self.stand(Meant::Selected(selector.clone()), known, arming);
-        Ok(())
+        self.select(selector)?;
+        self.arm_to_come(selector, None, arming)
+    }
+
+    /// As [`Session::arm_selected`], though there may be no such site yet: for sites that are made when a program first
+    /// comes by. Of this kind only, if one is given.
+    pub fn arm_to_come(
+        &mut self,
+        selector: &Selector,
+        kind: Option<SiteKind>,
+        arming: &Arming,
+    ) -> Result<(), InstallError> {
+        self.stand(Meant::Selected(selector.clone(), kind), arming)
     }
 
     /// Arms the sites of a family, now and later.
     pub fn arm_family(&mut self, family: Family, arming: &Arming) -> Result<(), InstallError> {
-        let known = site::entries();
-        for entry in known.iter().filter(|entry| entry.site.family == family) {
-            self.arm(entry.site, arming.clone())?;
-        }
-        self.stand(Meant::Of(family), known.len(), arming);
-        Ok(())
+        self.stand(Meant::Of(family), arming)
     }
 
-    fn stand(&mut self, sites: Meant, known: usize, arming: &Arming) {
-        self.standing.push(Standing { sites: sites.clone(), subjects: arming.subjects.clone(), known });
-        arm::arms().stand(self.profiler, sites, arming.clone());
+    fn stand(&mut self, meant: Meant, arming: &Arming) -> Result<(), InstallError> {
+        let arming = self.accepted(arming.clone())?;
+        // The order first: a site that is made meanwhile is either among these or meets it.
+        let sites = arm::arms().stand(self.profiler, meant.clone(), arming.clone());
+        let known = sites.len();
+        self.standing.push(Standing { sites: meant.clone(), subjects: arming.subjects.clone(), known });
+        self.handlers.extend(arming.handlers.iter().cloned());
+        let observable = sites.iter().filter(|entry| entry.site.def().skipped.is_none());
+        observable.filter(|entry| meant.is(entry.site)).try_for_each(|entry| self.arm(entry.site, arming.clone()))
     }
 
     /// The sites armed so far.

@@ -14,7 +14,7 @@ pub struct Mutex<T: ?Sized> {
     lock: sync::Mutex<T>,
 }
 
-watched!(Mutex<T>, lock: sync::Mutex<T>);
+watched!(Mutex<T>, lock: sync::Mutex<T>, named);
 
 /// What is behind a mutex, while it is held.
 #[must_use = "the mutex is released when this is dropped"]

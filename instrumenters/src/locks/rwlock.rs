@@ -14,7 +14,7 @@ pub struct RwLock<T: ?Sized> {
     lock: sync::RwLock<T>,
 }
 
-watched!(RwLock<T>, lock: sync::RwLock<T>);
+watched!(RwLock<T>, lock: sync::RwLock<T>, named);
 
 /// What is behind a lock, while it is read.
 #[must_use = "the lock is released when this is dropped"]

@@ -16,7 +16,7 @@ pub struct Mutex<T: ?Sized> {
     lock: sync::Mutex<T>,
 }
 
-watched!(Mutex<T>, lock: sync::Mutex<T>);
+watched!(Mutex<T>, lock: sync::Mutex<T>, of_tasks);
 
 /// What is behind a mutex, while it is held.
 #[must_use = "the mutex is released when this is dropped"]
@@ -74,7 +74,7 @@ pub struct RwLock<T: ?Sized> {
     lock: sync::RwLock<T>,
 }
 
-watched!(RwLock<T>, lock: sync::RwLock<T>);
+watched!(RwLock<T>, lock: sync::RwLock<T>, of_tasks);
 
 /// What is behind a lock, while it is read.
 #[must_use = "the lock is released when this is dropped"]
@@ -164,7 +164,7 @@ impl Semaphore {
     /// A semaphore with a name, and so many permits.
     #[track_caller]
     pub fn new(name: &'static str, permits: usize) -> Self {
-        Semaphore { watch: Watch::named(name, Location::caller()), permits: Arc::new(sync::Semaphore::new(permits)) }
+        Semaphore { watch: Watch::of_tasks(name, Location::caller()), permits: Arc::new(sync::Semaphore::new(permits)) }
     }
 
     /// Says whose semaphore it is.

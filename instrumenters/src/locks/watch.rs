@@ -22,10 +22,21 @@ enum About {
 }
 
 impl Watch {
-    /// The name says the type and the field: `Scene::cache`.
+    /// Of a lock that threads wait for. The name says the type and the field: `Scene::cache`.
     pub fn named(name: &'static str, at: &'static Location<'static>) -> Self {
-        let site = |what| dynamic::site(SiteKind::State, "", format!("{name}::{what}"), at);
-        Watch { wait: site("wait"), hold: site("hold"), about: About::Itself(ObjectId::new()) }
+        Self::waiting(SiteKind::State, name, at)
+    }
+
+    /// Of a lock that tasks wait for.
+    #[cfg(feature = "tokio")]
+    pub fn of_tasks(name: &'static str, at: &'static Location<'static>) -> Self {
+        Self::waiting(SiteKind::Async, name, at)
+    }
+
+    fn waiting(kind: SiteKind, name: &'static str, at: &'static Location<'static>) -> Self {
+        let site = |kind, what| dynamic::site(kind, "", format!("{name}::{what}"), at);
+        let about = About::Itself(ObjectId::new());
+        Watch { wait: site(kind, "wait"), hold: site(SiteKind::Hold, "hold"), about }
     }
 
     pub fn own(&mut self, owner: Subject) {
@@ -82,13 +93,13 @@ impl Watch {
 
 /// Gives a wrapper of a lock its name, its owner and its identity.
 macro_rules! watched {
-    ($lock:ident<$value:ident>, $inner:ident: $original:path) => {
+    ($lock:ident<$value:ident>, $inner:ident: $original:path, $named:ident) => {
         impl<$value> $lock<$value> {
             /// A lock with a name: that of the type and the field that it is, `Scene::cache`.
             #[track_caller]
             pub fn new(name: &'static str, value: $value) -> Self {
                 $lock {
-                    watch: $crate::locks::watch::Watch::named(name, std::panic::Location::caller()),
+                    watch: $crate::locks::watch::Watch::$named(name, std::panic::Location::caller()),
                     $inner: <$original>::new(value),
                 }
             }

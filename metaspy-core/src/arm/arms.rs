@@ -28,6 +28,8 @@ struct Standing {
     profiler: u64,
     sites: Meant,
     arming: Arming,
+    /// Sites that there were: whoever gave the order armed those.
+    known: usize,
 }
 
 static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
@@ -61,15 +63,18 @@ impl Arms {
         self.publish(id, site);
     }
 
-    /// Remembers what is wanted of sites that are registered later.
-    pub fn stand(&mut self, profiler: u64, sites: Meant, arming: Arming) {
-        self.standing.push(Standing { profiler, sites, arming });
+    /// Remembers what is wanted of sites that are registered later: later than those it returns.
+    pub fn stand(&mut self, profiler: u64, sites: Meant, arming: Arming) -> Vec<SiteEntry> {
+        let known = site::entries();
+        self.standing.push(Standing { profiler, sites, arming, known: known.len() });
+        known
     }
 
     /// Arms a site that was registered after its observers were installed.
     pub fn meet(&mut self, site: &'static Site) {
+        let SiteId(number) = site::entry(site).id;
         let met: Vec<(u64, Arming)> = (self.standing.iter())
-            .filter(|standing| standing.sites.is(site))
+            .filter(|standing| number as usize > standing.known && standing.sites.is(site))
             .map(|standing| (standing.profiler, standing.arming.clone()))
             .collect();
         for (profiler, arming) in met {

@@ -122,7 +122,7 @@ impl AsyncCall {
             log::end(log::here(), &begun, site, self.subject.key, outcome);
         } else {
             let mut marked = log::mark(Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
-            marked |= self.open.as_mut().is_some_and(|open| open.write_return());
+            marked |= self.open.as_ref().is_some_and(|open| open.write_return());
             // The event is not this thread's current one any more: it is entered once more to be left in good order.
             let before = log::swap_current(begun.id);
             log::end_marked(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);

@@ -105,6 +105,20 @@ impl DetailBytes {
         self.len = bytes.len();
     }
 
+    /// Adds details that were bytes before, as many as there is room for.
+    pub fn append(&mut self, mut bytes: &[u8]) {
+        while let [_, _, name, low, high, ..] = bytes {
+            let one = HEAD + *name as usize + (*low as usize | (*high as usize) << 8);
+            let (Some((one, rest)), room) = (bytes.split_at_checked(one), DETAIL_MAX - self.len) else { return };
+            if one.len() > room {
+                return cut();
+            }
+            self.bytes[self.len..self.len + one.len()].copy_from_slice(one);
+            self.len += one.len();
+            bytes = rest;
+        }
+    }
+
     /// Adds a value by its `Debug`; a panic in that is caught, and the value says so.
     pub fn push(&mut self, kind: DetailKind, name: &str, value: &dyn Debug) {
         let name = &name[..name.floor_char_boundary(64)];

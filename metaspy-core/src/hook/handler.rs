@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::arm::Wishes;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
-use crate::hook::details::{Detail, DetailBytes, DetailKind};
+use crate::hook::details::{self, Detail, DetailBytes, DetailKind};
 use crate::log;
 use crate::site::Site;
 use crate::subject::Subject;
@@ -113,6 +113,9 @@ fn report_once() {
     });
 }
 
+/// Arguments of a call that a handler is shown, about.
+const ARGUMENTS_MAX: usize = 128;
+
 /// A call under way that somebody looks into.
 pub(crate) struct Open {
     id: u64,
@@ -133,13 +136,35 @@ impl Open {
         }
     }
 
-    /// Writes that down.
-    pub fn write_return(&mut self) -> bool {
-        self.returned.take().is_some_and(|bytes| log::mark(Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
+    /// As [`Open::returns`], of a value that was shown.
+    pub fn returned(&mut self, shown: Box<DetailBytes>) {
+        if self.wishes.details {
+            self.returned = Some(shown);
+        }
+    }
+
+    /// Arguments that became known since it began.
+    pub fn argue(&mut self, arguments: &[u8]) {
+        // Handlers see as many as a call has at its start at most.
+        if self.arguments.len() < ARGUMENTS_MAX {
+            self.arguments.extend(details::read(arguments));
+        }
+    }
+
+    /// Whether somebody wants arguments and return values written down.
+    pub fn wants_details(&self) -> bool {
+        self.wishes.details
+    }
+
+    /// Writes the return value down.
+    pub fn write_return(&self) -> bool {
+        let bytes = self.returned.as_ref();
+        bytes.is_some_and(|bytes| log::mark(Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
     }
 }
 
-fn show(value: &dyn Debug) -> Box<DetailBytes> {
+/// A return value as text.
+pub(super) fn show(value: &dyn Debug) -> Box<DetailBytes> {
     let mut bytes = Box::<DetailBytes>::default();
     bytes.push(DetailKind::Return, "", value);
     bytes

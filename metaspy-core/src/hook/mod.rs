@@ -10,6 +10,7 @@ mod handler;
 mod held;
 mod outcome;
 mod place;
+mod span;
 
 pub use asynchronous::{AsyncCall, show};
 pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant, missed};
@@ -19,6 +20,7 @@ pub use handler::{CallView, Handler};
 pub use held::Held;
 pub use outcome::OutcomeOf;
 pub use place::{Place, Resident};
+pub use span::{Cause, SpanCall};
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

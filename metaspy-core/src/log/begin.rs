@@ -211,11 +211,15 @@ pub(crate) fn is_timed(lane: &Lane, n: u32) -> bool {
 
 /// Writes a mark: `None` if no block was ready, which is counted.
 pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<()> {
+    mark_at(clock::now(), mark, event, words, details)
+}
+
+/// As [`mark`], by a clock that was read before.
+pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<()> {
     let lane = lane::here();
     let _busy = Busy::enter(lane)?;
     let details = &details[..details.len().min(DETAIL_MAX)];
     let slots = if mark == Mark::Detail { slot::detail_slots(details.len()) } else { 1 };
-    let now = clock::now();
     let Some((id, start)) = room(lane, slots, now, false) else {
         if let Some(log) = current() {
             log.count(sb::MARKS_LOST, 1);

@@ -40,6 +40,11 @@ pub(crate) fn end_marked(begun: &Begun, site: u32, key: u64, outcome: Outcome, m
     end_at(now, begun, site, key, outcome, marked);
 }
 
+/// As [`end_marked`], at a time that was read before; of an event that is not timed it is 0.
+pub(crate) fn end_marked_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+    end_at(now, begun, site, key, outcome, marked);
+}
+
 /// The slot of an event in the block that this lane fills.
 #[inline(always)]
 fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {

@@ -246,6 +246,15 @@ pub(crate) fn swap_current(event: u64) -> u64 {
     before
 }
 
+/// Whether this thread writes the log with this number, now that it has met the current one.
+#[inline]
+pub(crate) fn writes(number: u8) -> bool {
+    current().is_some_and(|log| {
+        here().join(log);
+        log.number == number
+    })
+}
+
 /// The meta level of this thread.
 pub(crate) fn lane_level() -> u8 {
     here().level()

@@ -40,6 +40,8 @@ pub enum SiteKind {
     Block = 7,
     /// A change of the model, told by the domain.
     Change = 8,
+    /// Something that is held: a lock. Its thread does other things meanwhile.
+    Hold = 9,
 }
 
 impl SiteKind {
@@ -53,8 +55,15 @@ impl SiteKind {
             6 => SiteKind::State,
             7 => SiteKind::Block,
             8 => SiteKind::Change,
+            9 => SiteKind::Hold,
             _ => SiteKind::Method,
         }
+    }
+
+    /// Whether its thread does things while its events last that are not theirs: what is entered and left, as a future,
+    /// and what is held.
+    pub const fn is_entered(self) -> bool {
+        matches!(self, SiteKind::Async | SiteKind::Span | SiteKind::Hold)
     }
 
     /// The word that screens and filters use.
@@ -68,6 +77,7 @@ impl SiteKind {
             SiteKind::State => "state",
             SiteKind::Block => "block",
             SiteKind::Change => "change",
+            SiteKind::Hold => "hold",
         }
     }
 }

@@ -11,12 +11,12 @@ use crate::store::blocks::{Block, MarkSlot};
 use crate::store::lanes::LaneBlocks;
 use crate::store::text::sanitised;
 
-/// How an async call ran.
+/// How an async call or a span ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polls {
-    /// Ticks in which it was being polled.
+    /// Ticks in which it was being polled, or a thread was in it.
     pub busy_ticks: u64,
-    /// How often it was polled.
+    /// How often it was polled or entered.
     pub polls: u64,
 }
 
@@ -51,11 +51,16 @@ impl Store {
     pub fn links(&self, id: EventId) -> Vec<EventId> {
         let Some(event) = self.event(id) else { return Vec::new() };
         let mut links = Vec::new();
-        self.marks_within(&event, |mark| {
+        let mut link = |mark: &MarkSlot<'_>| {
             if mark.mark == Mark::Link {
                 links.extend(EventId::from_raw(mark.words[0]));
             }
-        });
+        };
+        self.marks_within(&event, &mut link);
+        if event.details & 2 != 0 {
+            // Those that another thread added are told again at the end.
+            self.marks_of(&event, &mut link);
+        }
         links.sort_unstable();
         links.dedup();
         links
@@ -85,7 +90,7 @@ impl Store {
         (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
     }
 
-    /// Polls and busy time of an async call that ended.
+    /// Polls and busy time of an async call that ended; of a span that was entered, how often and how long.
     pub fn polls(&self, id: EventId) -> Option<Polls> {
         let event = self.event(id)?;
         let mut polls = None;
@@ -137,7 +142,7 @@ impl Store {
             found = true;
             each(mark);
         });
-        let is_async = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Async);
+        let is_async = self.site(event.site).is_some_and(|site| site.kind.is_entered());
         if !found && (is_async || event.details & 2 != 0) {
             self.marks_elsewhere(event, &mut each);
         }

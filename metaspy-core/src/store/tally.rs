@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::event::EventId;
 use crate::format::row::EPOCH_MASK;
-use crate::site::{SiteId, SiteKind};
+use crate::site::SiteId;
 use crate::store::Store;
 use crate::store::adopted::adopted;
 use crate::store::blocks::Ring;
@@ -191,10 +191,10 @@ impl Store {
         part.exact &= whole;
     }
 
-    /// Whether a site is async, by number.
+    /// Whether the events of a site are entered and left, by number.
     fn asyncs(&self) -> Vec<bool> {
         let mut asyncs = Vec::new();
-        for site in self.sites().iter().filter(|site| site.kind == SiteKind::Async) {
+        for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
             let at = site.id.0 as usize;
             asyncs.resize(asyncs.len().max(at + 1), false);
             asyncs[at] = true;

@@ -58,7 +58,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     }
     let kind = store.site(event.site).map(|site| site.kind);
     // Each of these looks through all that its lane did meanwhile.
-    if let Some(polls) = (kind == Some(SiteKind::Async)).then(|| store.polls(event.id)).flatten() {
+    if let Some(polls) = kind.is_some_and(SiteKind::is_entered).then(|| store.polls(event.id)).flatten() {
         let busy = duration(store.span_ns(polls.busy_ticks));
         fact("polls", format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
     }

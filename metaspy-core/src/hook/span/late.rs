@@ -1,0 +1,111 @@
+//! What is said of a span while it lasts, and written down when it ends.
+
+use std::fmt::Debug;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use crate::event::{EventId, Outcome};
+use crate::format::slot::Mark;
+use crate::hook::details::{DetailBytes, Reify};
+use crate::hook::handler::{self, Open};
+use crate::log;
+use crate::platform::lock::lock;
+
+/// Links that are said once more at the end.
+const LINKS_MAX: usize = 64;
+
+/// Room for it. Nearly no span needs it, so it is asked for by a flag.
+#[derive(Default)]
+pub(super) struct Later {
+    is_there: AtomicBool,
+    told: Mutex<Option<Box<Told>>>,
+}
+
+/// What was said.
+#[derive(Default)]
+pub(super) struct Told {
+    /// What handlers were told, for those that run at the end.
+    open: Option<Open>,
+    arguments: DetailBytes,
+    follows: Vec<EventId>,
+}
+
+impl Later {
+    pub const fn nothing() -> Self {
+        Later { is_there: AtomicBool::new(false), told: Mutex::new(None) }
+    }
+
+    pub fn open(&self, open: Option<Open>) {
+        self.say(|told| told.open = open);
+    }
+
+    /// Arguments are shown before the lock is taken: a `Debug` may use spans itself.
+    pub fn arguments<'a>(&self, reify: impl FnOnce(&mut Reify<'a>)) {
+        let mut reified = Reify::default();
+        super::super::at_meta_level(|| reify(&mut reified));
+        self.say(|told| told.argue(reified.bytes.as_slice()));
+    }
+
+    pub fn returns(&self, value: &dyn Debug) {
+        let shown = handler::show(value);
+        self.say(|told| {
+            if let Some(open) = &mut told.open {
+                open.returned(shown);
+            }
+        });
+    }
+
+    pub fn follows(&self, cause: EventId) {
+        self.say(|told| {
+            if told.follows.len() < LINKS_MAX {
+                told.follows.push(cause);
+            }
+        });
+    }
+
+    fn say(&self, say: impl FnOnce(&mut Told)) {
+        say(lock(&self.told).get_or_insert_default());
+        self.is_there.store(true, Release);
+    }
+
+    /// Takes it all.
+    #[inline]
+    pub fn take(&self) -> Option<Box<Told>> {
+        if !self.is_there.load(Acquire) {
+            return None;
+        }
+        self.is_there.store(false, Release);
+        lock(&self.told).take()
+    }
+}
+
+impl Told {
+    fn argue(&mut self, arguments: &[u8]) {
+        if let Some(open) = &mut self.open {
+            open.argue(arguments);
+            if open.wants_details() {
+                self.arguments.append(arguments);
+            }
+        }
+    }
+
+    /// Writes it down. False: there was nothing.
+    pub fn write(&self, id: u64) -> bool {
+        let mut wrote = self.open.as_ref().is_some_and(Open::write_return);
+        if !self.arguments.as_slice().is_empty() {
+            wrote |= log::mark(Mark::Detail, id, [0; 2], self.arguments.as_slice()).is_some();
+        }
+        for cause in &self.follows {
+            wrote |= log::mark(Mark::Link, id, [cause.raw(), 0], &[]).is_some();
+        }
+        wrote
+    }
+
+    /// Runs the handlers that run afterwards.
+    pub fn finish(self, outcome: Outcome) {
+        if let Some(open) = self.open {
+            handler::finish(open, outcome);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The spans that a thread is in, in the order in which it entered them.
+//!
+//! Calls nest; spans need not: a thread may leave an outer span before an inner one. So it remembers for each where it
+//! was before, and when one goes from the middle, the one above it goes back to where the lower one would have gone.
+
+use std::cell::RefCell;
+
+use crate::clock;
+use crate::log::{self, About};
+
+/// A thread that is in more spans than this does not go into further ones: guards that are forgotten must not take
+/// memory without bound.
+const STAYS_MAX: usize = 4096;
+
+/// A thread is in a span.
+#[derive(Clone, Copy)]
+struct Stay {
+    event: u64,
+    /// The event that the thread was in before.
+    before: u64,
+    /// When it was entered; 0 = its time is not measured, or measured further out.
+    from: u64,
+    /// A panic was under way.
+    panicking: bool,
+}
+
+/// A thread was in a span.
+pub(super) struct Stayed {
+    /// For how many ticks.
+    pub busy: u64,
+    /// A panic that began meanwhile left it.
+    pub unwound: bool,
+}
+
+thread_local! {
+    static STAYS: RefCell<Vec<Stay>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Goes into a span. A thread that ends, or is in too many, stays where it is.
+#[inline]
+pub(super) fn enter(event: u64, about: About) {
+    let _ = STAYS.try_with(|stays| {
+        // Held already: an allocator that uses spans itself is at work for this very list.
+        let Ok(mut stays) = stays.try_borrow_mut() else { return };
+        if stays.len() == STAYS_MAX {
+            return;
+        }
+        // Time in a span that is entered within itself is measured once.
+        let is_within = stays.iter().any(|stay| stay.event == event && stay.from != 0);
+        let before = if super::has_event(event) && log::writes(about.log()) { log::swap_current(event) } else { event };
+        let from = if about.timed() && !is_within { clock::now() } else { 0 };
+        stays.push(Stay { event, before, from, panicking: std::thread::panicking() });
+    });
+}
+
+/// Comes out of a span, if the thread went in.
+#[inline]
+pub(super) fn leave(event: u64) -> Option<Stayed> {
+    let left = STAYS.try_with(|stays| {
+        let mut stays = stays.try_borrow_mut().ok()?;
+        let now = stays.last().map_or(0, |last| if last.from != 0 { clock::now() } else { 0 });
+        let (stay, now) = match stays.last() {
+            Some(last) if last.event == event => (stays.pop()?, now),
+            _ => (out_of_order(&mut stays, event)?, clock::now()),
+        };
+        if stay.before != event && log::current_event() == event {
+            log::swap_current(stay.before);
+        }
+        let busy = if stay.from != 0 { now.saturating_sub(stay.from) } else { 0 };
+        Some(Stayed { busy, unwound: std::thread::panicking() && !stay.panicking })
+    });
+    left.ok().flatten()
+}
+
+#[cold]
+fn out_of_order(stays: &mut Vec<Stay>, event: u64) -> Option<Stay> {
+    let at = stays.iter().rposition(|stay| stay.event == event)?;
+    let left = stays.remove(at);
+    if let Some(above) = stays[at..].iter_mut().find(|above| above.before == event) {
+        above.before = left.before;
+    }
+    Some(left)
+}
