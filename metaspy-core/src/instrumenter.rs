@@ -86,10 +86,24 @@ pub struct Session {
 }
 
 /// Sites that are meant, those that come later too: those behind the first `known`.
+#[derive(Clone)]
 struct Standing {
     sites: Meant,
     subjects: Subjects,
     known: usize,
+}
+
+impl Standing {
+    /// Whether a site that came later is meant for a subject.
+    fn means(&self, site: SiteId, subject: Option<Subject>) -> bool {
+        site::by_id(site).is_some_and(|site| self.sites.is(site))
+            && match (&self.subjects, subject) {
+                (Subjects::All, _) => true,
+                (_, None) => false,
+                (Subjects::Only(subjects), Some(subject)) => subjects.contains(&subject),
+                (Subjects::Group(group), Some(subject)) => group.had(subject),
+            }
+    }
 }
 
 impl Session {
@@ -196,7 +210,12 @@ impl Session {
                 Subjects::Group(group) => groups.entry(site).or_default().push(group),
             }
         }
+        let (standing, known) = (self.standing.clone(), site::entries().len());
         Members::new(move |site, subject| {
+            if site.0 as usize > known {
+                // It came later than this question; those who watch ask it once, and for long.
+                return standing.iter().any(|standing| standing.means(site, subject));
+            }
             let Some(subject) = subject else { return everybody.contains(&site) };
             everybody.contains(&site)
                 || chosen.get(&site).is_some_and(|chosen| chosen.contains(&subject))

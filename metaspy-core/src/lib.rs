@@ -19,6 +19,7 @@ pub mod select;
 pub mod site;
 pub mod store;
 pub mod subject;
+pub mod watch;
 
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use crate::arm::{self, Arming, Mode};
+use crate::event::Event;
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
@@ -12,8 +13,9 @@ use crate::log::Draft;
 use crate::profile::Profile;
 use crate::recording::Recording;
 use crate::site::{Site, SiteDef, SiteKind};
-use crate::store::Scope;
+use crate::store::{Filter, Scope, Store};
 use crate::subject::Subject;
+use crate::watch::Watching;
 
 /// Instrumenters composed for one question.
 ///
@@ -151,6 +153,16 @@ impl Installed {
     pub fn so_far(&self) -> Profile {
         let epochs = self.first..u32::MAX;
         hook::meta(|| Profile::new(self.view.clone(), self.recording, self.scope(epochs)))
+    }
+
+    /// Tells `see` of each of its events that passes the filter, once, after it has ended: at most a tenth of a second
+    /// later, on a thread of metaspy's. Calls that are only counted, and those that found no room, are no events. An event
+    /// that ran on when the window went past it is told then, as *moved*.
+    ///
+    /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
+    /// and counted, while it takes longer than the ring is long.
+    pub fn watch(&self, filter: Filter, see: impl FnMut(&Store, &Event) + Send + 'static) -> Watching {
+        Watching::begin(Scope { filter, ..self.scope(self.first..u32::MAX) }, see)
     }
 
     fn end(&mut self) -> Profile {

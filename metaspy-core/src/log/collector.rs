@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use crate::clock;
 use crate::format::superblock::{self as sb, calibration};
+use crate::log::feed::{Fed, Feed};
 use crate::log::fold::Scratch;
 use crate::log::{Log, sync_names};
 use crate::platform::lock::lock;
 use crate::recording::Policy;
+use crate::store::Store;
+use crate::watch;
 
 /// What the collector remembers from round to round.
 pub(crate) struct Round {
@@ -27,6 +30,8 @@ pub(crate) struct Round {
     said_spent: bool,
     pub(super) fold: u64,
     pub(super) scratch: Scratch,
+    /// What those who watch are told; `None` if nobody does.
+    pub(super) feed: Option<Feed>,
 }
 
 impl Round {
@@ -41,6 +46,7 @@ impl Round {
             said_spent: false,
             fold: 0,
             scratch: Scratch::new(),
+            feed: None,
         }
     }
 }
@@ -53,6 +59,8 @@ const ROOM: u64 = 512;
 const CALIBRATE_NS: u64 = 1_000_000_000;
 /// An idle collector looks this often.
 const IDLE: Duration = Duration::from_millis(100);
+/// While somebody watches, this often.
+const WATCHED: Duration = Duration::from_millis(20);
 
 impl Log {
     /// The collector's life.
@@ -60,12 +68,13 @@ impl Log {
         let _meta = crate::hook::Level::raise(1);
         loop {
             let busy = self.round();
+            watch::tell(self);
             if self.is_stopped() {
                 return;
             }
             if !busy {
                 self.asleep.store(true, Ordering::SeqCst);
-                std::thread::park_timeout(IDLE);
+                std::thread::park_timeout(if watch::is_watched() { WATCHED } else { IDLE });
                 self.asleep.store(false, Ordering::SeqCst);
             }
         }
@@ -86,12 +95,50 @@ impl Log {
         }
         self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
         self.aim(round);
+        let fed = self.feed(round);
         let grew = self.grow(round);
         // What a closed recording holds was counted; it stays.
         let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);
         self.summarise(round);
         self.say_if_spent(round);
-        grew || freed
+        grew || freed || fed
+    }
+
+    /// Reads what is new for those who watch: true if there is more.
+    fn feed(&self, round: &mut Round) -> bool {
+        match watch::is_watched() {
+            true => {
+                if round.feed.is_none() {
+                    round.feed = Feed::new(self);
+                }
+                round.feed.as_mut().is_some_and(|feed| feed.pass(self))
+            }
+            false => {
+                round.feed = None;
+                false
+            }
+        }
+    }
+
+    /// From now on what happens is read for those who watch.
+    pub(crate) fn begin_feeding(&self) {
+        let mut round = lock(&self.collecting);
+        if round.feed.is_none() {
+            round.feed = Feed::new(self);
+        }
+        drop(round);
+        // It looks more often now.
+        self.wake();
+    }
+
+    /// Reads what is new for those who watch, now: true if there is more.
+    pub(crate) fn feed_on(&self) -> bool {
+        lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
+    }
+
+    /// Takes what was read.
+    pub(crate) fn take_fed(&self) -> Option<(Vec<Fed>, Store)> {
+        lock(&self.collecting).feed.as_mut().map(Feed::take)
     }
 
     /// Keeps the collector from folding for as long as it is held: who reads meanwhile reads every call once.

@@ -125,6 +125,9 @@ impl Log {
         let mut found = Found::default();
         let mut texts = Vec::new();
         for &place in places {
+            if let Some(feed) = &mut round.feed {
+                feed.finish(self, place);
+            }
             self.take_back_summary(round, place / CHUNK_BLOCKS as u64);
             let before = std::mem::take(&mut found.text);
             self.fold_block(place, &mut round.scratch, &mut found);

@@ -9,6 +9,7 @@ mod blocks;
 mod collector;
 mod count;
 mod end;
+mod feed;
 mod fold;
 mod journal;
 mod lane;
@@ -27,6 +28,7 @@ pub(crate) use begin::{
 };
 pub(crate) use count::{count_further, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use end::{end, end_marked, end_marked_at};
+pub(crate) use feed::Fed;
 pub(crate) use lane::{Current, Lane, current_event, here, lane_level, swap_current, writes};
 pub(crate) use names::{describe_site, sync_names};
 pub(crate) use page::Row;
@@ -140,6 +142,8 @@ impl Log {
         sync_names(self);
         self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
         self.seal();
+        self.feed_on();
+        crate::watch::tell(self);
         let _collecting = lock(&self.collecting);
         self.trim();
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);

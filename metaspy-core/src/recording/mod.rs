@@ -103,7 +103,9 @@ impl Recording {
 
     /// Lets the collector do its work now, in a recording that has no thread for it. True if there is more to do.
     pub fn collect(&self) -> bool {
-        self.log.round()
+        let more = self.log.round();
+        crate::watch::tell(self.log);
+        more
     }
 
     /// Keeps old events from being folded while they are counted; see [`Log::lease`].

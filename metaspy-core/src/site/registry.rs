@@ -58,6 +58,12 @@ pub fn entry(site: &'static Site) -> SiteEntry {
     SiteEntry { id: SiteId(id), site }
 }
 
+/// The site with this number.
+pub(crate) fn by_id(id: SiteId) -> Option<&'static Site> {
+    let sites = all().read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    sites.get((id.0 as usize).checked_sub(1)?).copied()
+}
+
 /// Makes a site at run time: a production of a grammar that was read from a file, say. It lives as long as the
 /// process.
 pub fn register_dynamic(def: SiteDef) -> &'static Site {

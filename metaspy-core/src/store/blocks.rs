@@ -206,7 +206,13 @@ impl Block {
     /// What it holds: the first slot that is not committed ends it.
     #[inline(always)]
     pub fn records(&self) -> Records<'_> {
-        Records { block: self, slot: 1 }
+        self.records_from(1)
+    }
+
+    /// What it holds from a slot on that begins a record.
+    #[inline(always)]
+    pub fn records_from(&self, slot: usize) -> Records<'_> {
+        Records { block: self, slot }
     }
 
     /// Its events.
@@ -252,6 +258,13 @@ impl Block {
 pub(crate) struct Records<'b> {
     block: &'b Block,
     slot: usize,
+}
+
+impl Records<'_> {
+    /// The slot of the next record.
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
 }
 
 impl<'b> Iterator for Records<'b> {

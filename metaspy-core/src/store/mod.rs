@@ -4,7 +4,7 @@
 //! no bytes, however hostile, make it panic or take memory without bound.
 
 mod adopted;
-mod blocks;
+pub(crate) mod blocks;
 mod causes;
 mod chunks;
 mod details;
@@ -15,7 +15,7 @@ mod gaps;
 mod header;
 mod lanes;
 mod lineage;
-mod matcher;
+pub(crate) mod matcher;
 mod measure;
 mod names;
 mod open;

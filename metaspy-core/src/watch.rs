@@ -1,0 +1,153 @@
+//! Watching while it happens: who is told of events, and by whom.
+//!
+//! The collector reads every event once, after it has ended, and tells those who watch. Hooks know nothing of it, and
+//! never wait.
+
+use std::cell::Cell;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::event::{Event, Outcome};
+use crate::hook;
+use crate::log::{self, Fed, Log};
+use crate::platform::lock::lock;
+use crate::store::matcher::{Matcher, Memory};
+use crate::store::{Scope, Store};
+
+/// Who watches.
+static ALL: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
+/// How many there are.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// This thread is telling somebody.
+    static TELLING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What is done with an event.
+type See = Box<dyn FnMut(&Store, &Event) + Send>;
+
+/// Somebody who watches.
+struct Watch {
+    scope: Mutex<Scope>,
+    see: Mutex<See>,
+    ended: AtomicBool,
+}
+
+/// Watches until it is dropped; see [`crate::Installed::watch`].
+#[must_use = "dropping it ends the watching"]
+pub struct Watching(Arc<Watch>);
+
+impl Watching {
+    /// `see` is told of each event of the scope, once, in the order in which they ended; in that of their reading where
+    /// a reading came between. It runs on the collector's thread, or on the one that ends the watching.
+    pub(crate) fn begin(scope: Scope, see: impl FnMut(&Store, &Event) + Send + 'static) -> Self {
+        let watch =
+            Arc::new(Watch { scope: Mutex::new(scope), see: Mutex::new(Box::new(see)), ended: AtomicBool::new(false) });
+        let mut all = lock(&ALL);
+        all.push(watch.clone());
+        COUNT.store(all.len(), Ordering::Release);
+        drop(all);
+        if let Some(log) = log::current() {
+            log.begin_feeding();
+        }
+        Watching(watch)
+    }
+
+    /// Tells what has ended until now, so that nothing of it is missed.
+    pub fn catch_up(&self) {
+        if let Some(log) = log::current()
+            && !TELLING.get()
+        {
+            while log.feed_on() {
+                tell(log);
+            }
+            tell(log);
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        self.catch_up();
+        self.0.ended.store(true, Ordering::Release);
+        let mut all = lock(&ALL);
+        all.retain(|watch| !Arc::ptr_eq(watch, &self.0));
+        COUNT.store(all.len(), Ordering::Release);
+        drop(all);
+        if !TELLING.get() {
+            // Whoever is being told is waited for: after this nothing starts.
+            drop(lock(&self.0.see));
+        }
+    }
+}
+
+impl fmt::Debug for Watching {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watching").finish_non_exhaustive()
+    }
+}
+
+/// Whether anybody watches.
+pub(crate) fn is_watched() -> bool {
+    COUNT.load(Ordering::Acquire) != 0
+}
+
+/// Tells everybody what was read.
+pub(crate) fn tell(log: &Log) {
+    // One after the other, so that each is told in the order of the reading.
+    static TURN: Mutex<()> = Mutex::new(());
+    if TELLING.get() {
+        return;
+    }
+    let _turn = lock(&TURN);
+    let Some((fed, store)) = log.take_fed().filter(|(fed, _)| !fed.is_empty()) else { return };
+    let _telling = Telling::begin();
+    let all = lock(&ALL).clone();
+    for watch in all {
+        watch.tell(&store, &fed);
+    }
+}
+
+struct Telling;
+
+impl Telling {
+    fn begin() -> Self {
+        TELLING.set(true);
+        Telling
+    }
+}
+
+impl Drop for Telling {
+    fn drop(&mut self) {
+        let _ = TELLING.try_with(|telling| telling.set(false));
+    }
+}
+
+impl Watch {
+    fn tell(&self, store: &Store, fed: &[Fed]) {
+        let mut see = lock(&self.see);
+        let scope = lock(&self.scope).clone();
+        let (matcher, mut memory) = compiled(store, &scope);
+        for Fed { head, slot } in fed {
+            let is_wanted = !self.ended.load(Ordering::Acquire)
+                && scope.epochs.contains(&head.epoch)
+                && matcher.matches(store.ring(), head, slot, &mut memory);
+            if is_wanted {
+                let mut event = head.event(slot);
+                if event.outcome == Outcome::Running {
+                    event.outcome = Outcome::Moved;
+                }
+                hook::at_meta_level(|| see(store, &event));
+            }
+        }
+    }
+}
+
+fn compiled(store: &Store, scope: &Scope) -> (Matcher, Memory) {
+    let levels = if scope.meta { 0..=3 } else { 0..=0 };
+    let matcher = store.compile(&scope.filter, levels).among(scope.members.as_ref());
+    let memory = matcher.memory();
+    (matcher, memory)
+}

@@ -1,0 +1,153 @@
+//! Watching: every event is told once, and nothing waits for whoever is told.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::*;
+
+/// What was told.
+#[derive(Clone, Default)]
+struct Told(Arc<Mutex<Vec<Event>>>);
+
+impl Told {
+    fn see(&self) -> impl FnMut(&Store, &Event) + Send + 'static {
+        let told = self.clone();
+        move |_, event| told.0.lock().unwrap().push(*event)
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap().clone()
+    }
+
+    fn sites(&self, store: &Store) -> String {
+        let name = |event: &Event| format!("{} {:?}", store.site_path(event.site), event.outcome);
+        self.events().iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[test]
+fn each_event_is_told_once_and_after_it_ended() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
+    let told = Told::default();
+    let watching = installed.watch(Filter::all(), told.see());
+    let outer = enter(&OUTER, node(1));
+    enter(&INNER, node(2)).done(Outcome::Succeeded);
+    recording.collect();
+    assert_eq!(told.sites(&recording.store()), "log::INNER Succeeded");
+    outer.done(Outcome::Failed);
+    recording.collect();
+    recording.collect();
+    assert_eq!(told.sites(&recording.store()), "log::INNER Succeeded, log::OUTER Failed");
+    // What has ended when the watching ends is told, collector or not.
+    enter(&INNER, node(3)).done(Outcome::Returned);
+    drop(watching);
+    enter(&INNER, node(4)).done(Outcome::Returned);
+    drop(installed);
+    recording.collect();
+    assert_eq!(told.events().len(), 3);
+}
+
+#[test]
+fn in_a_small_ring_with_many_threads_nothing_is_told_twice_or_not_at_all() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(2 << 20).start().expect("there are 2 MiB");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
+    let told = Told::default();
+    let watching = installed.watch(Filter::all(), told.see());
+    const EACH: u64 = 60_000;
+    let threads: Vec<_> = (0..4)
+        .map(|thread| {
+            std::thread::spawn(move || {
+                let outer = enter(&OUTER, node(thread));
+                for n in 0..EACH {
+                    enter(&INNER, node(n % 16)).done(Outcome::Returned);
+                }
+                outer.done(Outcome::Returned);
+            })
+        })
+        .collect();
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+    drop(watching);
+    let profile = installed.uninstall();
+    let counts = profile.counts().by_site();
+    assert_eq!(counts.at("log::INNER").unwrap().measure.count, 4 * EACH);
+    let events = told.events();
+    let ids: HashSet<_> = events.iter().map(|event| event.id).collect();
+    assert_eq!(ids.len(), events.len(), "none is told twice");
+    // What found no room is no event; all others were told, however often the ring went round.
+    let totals = recording.store().totals();
+    assert_eq!(events.len() as u64, totals.stored + totals.folded, "{totals:?}");
+    assert!(totals.folded > 0, "the ring went round: {totals:?}");
+}
+
+#[test]
+fn only_what_passes_is_told_and_only_of_the_profiler() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    enter(&OUTER, node(0)).done(Outcome::Returned);
+    let one = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
+    let other = arm([&INNER, &NEVER], Arming::all(Mode::Full)).install().unwrap();
+    let (first, second) = (Told::default(), Told::default());
+    let watching = [
+        one.watch(Filter::all(), first.see()),
+        other.watch("outcome:failed cause:log::OUTER".parse().unwrap(), second.see()),
+    ];
+    let outer = enter(&OUTER, node(1));
+    enter(&INNER, node(2)).done(Outcome::Failed);
+    enter(&INNER, node(3)).done(Outcome::Succeeded);
+    outer.done(Outcome::Failed);
+    enter(&INNER, node(4)).done(Outcome::Failed);
+    recording.collect();
+    let store = recording.store();
+    assert_eq!(
+        (first.sites(&store).as_str(), second.sites(&store).as_str()),
+        ("log::OUTER Failed", "log::INNER Failed")
+    );
+    drop(watching);
+}
+
+#[test]
+fn whoever_is_told_may_panic_and_call_what_is_observed() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    TOLD.store(0, Ordering::Relaxed);
+    let watching = installed.watch("site:log::OUTER".parse().unwrap(), |_, _| {
+        TOLD.fetch_add(1, Ordering::Relaxed);
+        // Its own event is at meta level: else this would never end.
+        enter(&OUTER, node(9)).done(Outcome::Returned);
+        std::panic::resume_unwind(Box::new("as asked for"));
+    });
+    for _ in 0..3 {
+        enter(&OUTER, node(1)).done(Outcome::Returned);
+    }
+    for _ in 0..5 {
+        recording.collect();
+    }
+    drop(watching);
+    assert_eq!(TOLD.load(Ordering::Relaxed), 3);
+    assert_eq!(recording.store().header().handler_panics, 3);
+    drop(installed);
+}
+
+#[test]
+fn an_event_that_the_window_went_past_is_told_as_moved() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
+    let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
+    let told = Told::default();
+    let watching = installed.watch("site:log::OUTER".parse().unwrap(), told.see());
+    let outer = enter(&OUTER, node(1));
+    while told.events().is_empty() {
+        enter(&INNER, node(2)).done(Outcome::Returned);
+    }
+    outer.done(Outcome::Returned);
+    drop(watching);
+    assert_eq!(told.events().iter().map(|event| event.outcome).collect::<Vec<_>>(), [Outcome::Moved]);
+    drop(installed);
+    recording.close();
+}
