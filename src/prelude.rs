@@ -2,8 +2,8 @@
 
 #[cfg(feature = "record")]
 pub use crate::{
-    Calls, Group, Mode, Profile, Profiler, Recording, Selector, because, current, group, in_group, link, methods,
-    objects, on, site,
+    Calls, Group, Mode, Profile, Profiler, Recording, Selector, Trigger, because, current, group, in_group, link,
+    methods, objects, on, site,
 };
 pub use crate::{
     Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,

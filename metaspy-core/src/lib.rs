@@ -19,6 +19,7 @@ pub mod select;
 pub mod site;
 pub mod store;
 pub mod subject;
+pub mod trigger;
 pub mod watch;
 
 pub use causality::{because, current, link};
@@ -34,3 +35,4 @@ pub use select::Selector;
 pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use store::Store;
 pub use subject::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};
+pub use trigger::Trigger;

@@ -15,6 +15,7 @@ use crate::recording::Recording;
 use crate::site::{Site, SiteDef, SiteKind};
 use crate::store::{Filter, Scope, Store};
 use crate::subject::Subject;
+use crate::trigger::Trigger;
 use crate::watch::Watching;
 
 /// Instrumenters composed for one question.
@@ -25,6 +26,7 @@ use crate::watch::Watching;
 pub struct Profiler {
     view: View,
     instrumenters: Vec<Box<dyn Instrumenter>>,
+    triggers: Vec<Trigger>,
 }
 
 /// How a profiler wants to be shown: data, so that another process can show it.
@@ -47,12 +49,18 @@ impl Profiler {
     /// A profiler of this name.
     pub fn new(name: impl Into<String>) -> Self {
         let view = View { name: name.into(), group_by: "subject".into(), ..View::default() };
-        Profiler { view, instrumenters: Vec::new() }
+        Profiler { view, instrumenters: Vec::new(), triggers: Vec::new() }
     }
 
     /// Adds an instrumenter.
     pub fn observe(mut self, instrumenter: impl Instrumenter) -> Self {
         self.instrumenters.push(Box::new(instrumenter));
+        self
+    }
+
+    /// Adds a trigger: something is done when its pattern is met in the profiler's events.
+    pub fn trigger(mut self, trigger: Trigger) -> Self {
+        self.triggers.push(trigger);
         self
     }
 
@@ -80,9 +88,21 @@ impl Profiler {
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
         let first = arm::next_epoch(&format!("{} is installed", self.view.name));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
+        let mut triggers = Vec::with_capacity(self.triggers.len());
         for instrumenter in &mut self.instrumenters {
             match instrumenter.install(&mut session) {
                 Ok(installed) => hooks.push(installed),
+                Err(error) => {
+                    session.disarm();
+                    return Err(error);
+                }
+            }
+        }
+        let members = session.members();
+        for trigger in self.triggers {
+            let scope = Scope { epochs: first..u32::MAX, members: Some(members.clone()), ..Scope::default() };
+            match trigger.install(&mut session, scope) {
+                Ok(watching) => triggers.push(watching),
                 Err(error) => {
                     session.disarm();
                     return Err(error);
@@ -93,7 +113,7 @@ impl Profiler {
         if let Ok(json) = serde_json::to_string(&self.view) {
             recording.append(Draft::new(Entry::View, first).text(&json));
         }
-        Ok(Installed { view: self.view, recording, session, hooks, first, ended: false })
+        Ok(Installed { view: self.view, recording, session, hooks, triggers, first, ended: false })
     }
 
     /// Installs it around a block: the profile is about what ran in the block and what that caused, on any thread.
@@ -139,6 +159,7 @@ pub struct Installed {
     recording: Recording,
     session: Session,
     hooks: Vec<Hooks>,
+    triggers: Vec<Watching>,
     first: u32,
     ended: bool,
 }
@@ -161,8 +182,8 @@ impl Installed {
     ///
     /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
     /// and counted, while it takes longer than the ring is long.
-    pub fn watch(&self, filter: Filter, see: impl FnMut(&Store, &Event) + Send + 'static) -> Watching {
-        Watching::begin(Scope { filter, ..self.scope(self.first..u32::MAX) }, see)
+    pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Watching {
+        Watching::begin(self.scope(self.first..u32::MAX), vec![filter], move |store, event, _| see(store, event))
     }
 
     fn end(&mut self) -> Profile {
@@ -180,6 +201,8 @@ impl Installed {
     fn take_out(&mut self) {
         self.ended = true;
         self.hooks.iter_mut().rev().for_each(Hooks::say_last_words);
+        // What has happened is told, and what that triggers is recorded.
+        self.triggers.clear();
         self.session.disarm();
         // Last in, first out, as with everything that nests.
         while self.hooks.pop().is_some() {}

@@ -13,7 +13,7 @@ use crate::hook;
 use crate::log::{self, Fed, Log};
 use crate::platform::lock::lock;
 use crate::store::matcher::{Matcher, Memory};
-use crate::store::{Scope, Store};
+use crate::store::{Filter, Scope, Store};
 
 /// Who watches.
 static ALL: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
@@ -25,12 +25,15 @@ thread_local! {
     static TELLING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is done with an event.
-type See = Box<dyn FnMut(&Store, &Event) + Send>;
+/// What is done with an event; and which of the filters it passed, the first one at bit 0.
+type See = Box<dyn FnMut(&Store, &Event, u64) + Send>;
 
 /// Somebody who watches.
 struct Watch {
-    scope: Mutex<Scope>,
+    /// Of its filter only the others hold.
+    scope: Scope,
+    /// At most 64.
+    filters: Vec<Filter>,
     see: Mutex<See>,
     ended: AtomicBool,
 }
@@ -40,11 +43,16 @@ struct Watch {
 pub struct Watching(Arc<Watch>);
 
 impl Watching {
-    /// `see` is told of each event of the scope, once, in the order in which they ended; in that of their reading where
-    /// a reading came between. It runs on the collector's thread, or on the one that ends the watching.
-    pub(crate) fn begin(scope: Scope, see: impl FnMut(&Store, &Event) + Send + 'static) -> Self {
-        let watch =
-            Arc::new(Watch { scope: Mutex::new(scope), see: Mutex::new(Box::new(see)), ended: AtomicBool::new(false) });
+    /// `see` is told of each event of the scope that passes one of at most 64 filters, once, in the order in which they
+    /// ended; in that of their reading where a reading came between. It runs on the collector's thread, or on the one that
+    /// ends the watching.
+    pub(crate) fn begin(
+        scope: Scope,
+        filters: Vec<Filter>,
+        see: impl FnMut(&Store, &Event, u64) + Send + 'static,
+    ) -> Self {
+        let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
+        let watch = Arc::new(Watch { scope, filters, see, ended });
         let mut all = lock(&ALL);
         all.push(watch.clone());
         COUNT.store(all.len(), Ordering::Release);
@@ -128,26 +136,22 @@ impl Drop for Telling {
 impl Watch {
     fn tell(&self, store: &Store, fed: &[Fed]) {
         let mut see = lock(&self.see);
-        let scope = lock(&self.scope).clone();
-        let (matcher, mut memory) = compiled(store, &scope);
-        for Fed { head, slot } in fed {
-            let is_wanted = !self.ended.load(Ordering::Acquire)
-                && scope.epochs.contains(&head.epoch)
-                && matcher.matches(store.ring(), head, slot, &mut memory);
-            if is_wanted {
+        let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
+        let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
+        let mut matchers: Vec<(Matcher, Memory)> =
+            self.filters.iter().map(compiled).map(|matcher| (matcher.clone(), matcher.memory())).collect();
+        for Fed { head, slot } in fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch)) {
+            let mut passed = 0;
+            for (at, (matcher, memory)) in matchers.iter_mut().enumerate() {
+                passed |= u64::from(matcher.matches(store.ring(), head, slot, memory)) << at;
+            }
+            if passed != 0 && !self.ended.load(Ordering::Acquire) {
                 let mut event = head.event(slot);
                 if event.outcome == Outcome::Running {
                     event.outcome = Outcome::Moved;
                 }
-                hook::at_meta_level(|| see(store, &event));
+                hook::at_meta_level(|| see(store, &event, passed));
             }
         }
     }
-}
-
-fn compiled(store: &Store, scope: &Scope) -> (Matcher, Memory) {
-    let levels = if scope.meta { 0..=3 } else { 0..=0 };
-    let matcher = store.compile(&scope.filter, levels).among(scope.members.as_ref());
-    let memory = matcher.memory();
-    (matcher, memory)
 }

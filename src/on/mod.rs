@@ -4,10 +4,10 @@ pub use metaspy_core::arm::{Group, Mode};
 pub use metaspy_core::{
     Event, EventId, Hooks, Identify, InstallError, Installed, Instrumenter, Key, Kind, KindId, LaneId, ObjectId,
     Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef, SiteId, SiteKind, Store, Subject,
-    because, current, forget, label, link, relate, unrelate,
+    Trigger, because, current, forget, label, link, relate, unrelate,
 };
 pub use metaspy_core::{
-    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store,
+    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store, trigger, watch,
 };
 pub use metaspy_instrumenters::locks;
 pub use metaspy_instrumenters::production;
