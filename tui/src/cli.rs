@@ -153,6 +153,9 @@ pub struct Report {
     /// Ends with 1 if this holds: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also total and self
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
+    /// Ends with 1 if an event passes the first filter and not the second: 'site:layout => cause:change'
+    #[arg(long, value_name = "EXPECTATION")]
+    pub expect: Vec<String>,
     /// For programs: docs/report.md says what stands where
     #[arg(long)]
     pub json: bool,

@@ -52,7 +52,7 @@ pub use open::OpenError;
 pub use relations::Relation;
 pub use standing::Standing;
 pub use tally::{By, Scope, Tally, TallyRow, What};
-pub use timeline::{Page, Position};
+pub use timeline::{Missed, Page, Position};
 pub use totals::Totals;
 pub use verify::Verification;
 pub use view::{Program, ViewText};

@@ -39,6 +39,19 @@ pub struct Page {
     pub looked_at: usize,
 }
 
+/// What misses an expectation; see [`Store::missed`].
+#[derive(Clone, Debug, Default)]
+pub struct Missed {
+    /// Events that it is about.
+    pub judged: u64,
+    /// Those that miss it.
+    pub missed: u64,
+    /// The oldest of those.
+    pub events: Vec<Event>,
+    /// Whether all were judged: no chain of causes was too long.
+    pub exact: bool,
+}
+
 /// What the order goes by.
 type Key = (u64, u32, u64);
 
@@ -51,6 +64,29 @@ impl Store {
     /// The events just before a place that pass the filter, at most `max`; at most about `budget` are looked at.
     pub fn backward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Back>(from, filter, max, budget)
+    }
+
+    /// The events that pass the filter `every` and not `holds` as well, and how many passed the first: an expectation, and
+    /// what misses it. At most `max` of them are handed out, the oldest first; all are counted.
+    ///
+    /// Only events in the window can be judged.
+    pub fn missed(&self, every: &Filter, holds: &Filter, max: usize) -> Missed {
+        let ring = self.ring();
+        let (every, holds) = (self.compile(every, 0..=0), self.compile(holds, 0..=3));
+        let mut memory = holds.memory();
+        let mut merge = Merge::<Ahead>::new(ring, Bound::All, &every);
+        let mut missed = Missed::default();
+        while let Step::Event(head, slot) = merge.next(usize::MAX) {
+            missed.judged += 1;
+            if !holds.matches(ring, &head, &slot, &mut memory) {
+                missed.missed += 1;
+                if missed.events.len() < max {
+                    missed.events.push(self.completed(head.event(&slot)));
+                }
+            }
+        }
+        missed.exact = !memory.is_exhausted();
+        missed
     }
 
     fn walk<D: Direction>(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {

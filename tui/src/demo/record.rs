@@ -75,6 +75,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         all: false,
         filter: None,
         fail_if: Vec::new(),
+        expect: Vec::new(),
         json: false,
     };
     let ended = report::run(&report, out)?;

@@ -14,6 +14,7 @@ use super::progress::Progress;
 use super::report::Report;
 use crate::cli;
 use crate::exit::say;
+use crate::text::clean_lines;
 
 /// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
 const OWN_STACK: usize = 2 << 20;
@@ -109,9 +110,4 @@ fn source(path: &Path) -> Result<Source> {
     let text = String::from_utf8(text);
     let text = text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
     Ok(Source { name: path.display().to_string(), text })
-}
-
-/// A message of several lines, each without what would drive a terminal.
-pub fn clean_lines(text: &str) -> String {
-    text.lines().map(crate::text::clean).collect::<Vec<_>>().join("\n")
 }

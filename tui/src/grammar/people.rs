@@ -3,13 +3,12 @@
 use std::io::{self, Write};
 
 use super::baseline::{Change, Comparison};
-use super::exercise::clean_lines;
 use super::left_out::Named;
 use super::page::{COLUMNS, Page};
 use super::report::{Production, Report, Role, State};
 use super::verdict::percent;
 use super::{findings, table};
-use crate::text::{clean, counted, cut, fit, grouped};
+use crate::text::{clean, clean_lines, counted, cut, fit, grouped};
 
 /// Changes of a kind, for people who did not ask for all.
 const SHOWN: usize = 20;

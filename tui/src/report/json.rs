@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::condition::Verdict;
+use super::expectation::Outcome;
 use super::rows::{Key, Report, Row};
 use crate::cli::By;
 
@@ -27,6 +28,8 @@ struct Out<'a> {
     rows: Rows<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     conditions: Vec<ConditionOut<'a>>,
+    #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
+    expectations: &'a [Outcome],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
 }
@@ -105,7 +108,14 @@ impl Serialize for Rows<'_> {
 }
 
 /// Writes the report as one object, with the first `top` rows.
-pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    store: &Store,
+    report: &Report,
+    top: usize,
+    verdicts: &[Verdict],
+    expectations: &[Outcome],
+) -> io::Result<()> {
     let totals = &report.totals;
     let object = Out {
         format: 1,
@@ -129,6 +139,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         row_count: report.rows.len(),
         rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
+        expectations,
         missing: &report.damage,
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;

@@ -2,6 +2,7 @@
 
 pub mod condition;
 mod damage;
+mod expectation;
 mod json;
 mod people;
 mod rows;
@@ -14,7 +15,9 @@ use metaspy_core::store::{Filter, FilterError};
 use crate::cli;
 use crate::exit::{Ended, say};
 use crate::live;
+use crate::text::clean_lines;
 use condition::{Condition, Verdict};
+use expectation::{Expectation, Outcome};
 
 /// Rows for people who did not say how many.
 const TOP: usize = 20;
@@ -24,6 +27,8 @@ pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
     // What was written wrongly is said before anything is opened.
     let parsed: Result<Vec<Condition>, String> = asked.fail_if.iter().map(|text| text.parse()).collect();
     let conditions = parsed.map_err(say)?;
+    let parsed: Result<Vec<Expectation>, String> = asked.expect.iter().map(|text| text.parse()).collect();
+    let expectations = parsed.map_err(say)?;
     let filter: Filter = match &asked.filter {
         Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
         None => Filter::all(),
@@ -37,19 +42,29 @@ pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
     for condition in &conditions {
         condition.filter.check(&store).map_err(|error| say(format!("--fail-if: {error}")))?;
     }
+    for Expectation { every, holds, .. } in &expectations {
+        let checked = every.check(&store).and_then(|()| holds.check(&store));
+        checked.map_err(|error| say(format!("--expect: {error}")))?;
+    }
     let report = rows::Report::new(&store, asked.by, &filter, asked.all);
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
+    let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
     if asked.json {
         let top = asked.top.map_or(usize::MAX, |top| top as usize);
-        json::write(out, &store, &report, top, &verdicts)?;
+        json::write(out, &store, &report, top, &verdicts, &outcomes)?;
     } else {
         let top = if asked.all { usize::MAX } else { asked.top.map_or(TOP, |top| top as usize) };
         people::write(out, &store, &report, top, &verdicts)?;
+        outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
     }
     out.flush()?;
     if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
         return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
     }
-    let failed = verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
+    let missed = outcomes.iter().any(|outcome| outcome.holds() == Some(false));
+    if let Some(unknown) = outcomes.iter().find(|outcome| !missed && outcome.holds().is_none()) {
+        return Err(say(unknown.doubt()));
+    }
+    let failed = missed || verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
 }

@@ -25,6 +25,11 @@ fn replacement(c: char) -> char {
     }
 }
 
+/// A message of several lines, each without what would drive a terminal.
+pub fn clean_lines(text: &str) -> String {
+    text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

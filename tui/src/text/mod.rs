@@ -5,7 +5,7 @@ mod duration;
 mod fit;
 mod number;
 
-pub use clean::clean;
+pub use clean::{clean, clean_lines};
 pub use duration::{Unit, clock, duration, parse_duration_ns};
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use number::{counted, grouped, parse_number, parse_size, short};

@@ -88,6 +88,63 @@ fn a_condition_decides_how_the_report_ends() {
 }
 
 #[test]
+fn an_expectation_names_what_misses_it() {
+    let path = fixture::closed("expectations.spy", 3);
+    let judged = |expectation: &str| ended(&["report", text(&path), "--expect", expectation]);
+    let (code, out, _) = judged("site:measure => cause:Scene::layout");
+    assert!(code == 0 && out.contains("expected: site:measure => cause:Scene::layout   missed by 0 of 18"), "{out}");
+    let (code, out, _) = judged("site:measure => subject:#5");
+    assert!(code == 1 && out.contains("MISSED: site:measure => subject:#5   missed by 15 of 18\n"), "{out}");
+    let offenders: Vec<&str> = out.lines().filter(|line| line.contains("  caused by page::Scene::layout")).collect();
+    assert_eq!(offenders.len(), 15, "{out}");
+    assert!(!offenders.iter().any(|line| line.contains("#5")), "{out}");
+    // More than twenty are not named, and counted.
+    let (code, out, _) = judged("-site:frame => site:frame");
+    assert!(code == 1 && out.contains("missed by 54 of 54") && out.ends_with("  … and 34 more\n"), "{out}");
+    let (code, report) = json(&[
+        "report",
+        text(&path),
+        "--expect",
+        "site:frame => cause:resize",
+        "--expect",
+        "site:measure => outcome:succeeded",
+    ]);
+    let [first, second] = &report["expectations"].as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!((code, &first["judged"], &first["missed"], &second["unknown"]), (1, &3.into(), &3.into(), &0.into()));
+    assert_eq!(first["offenders"][0]["site"], "page::frame");
+    for (wrong, word) in [
+        ("site:measure", "the `=>` is missing"),
+        ("site:measure =>", "nothing stands behind"),
+        ("site:measure => took:soon", "took"),
+        ("site:mesure => site:frame", "page::Scene::measure"),
+    ] {
+        let (code, _, error) = judged(wrong);
+        assert!(code == 2 && error.contains(word), "{wrong}: {error}");
+    }
+}
+
+#[test]
+fn where_events_left_the_window_an_expectation_may_not_be_decided() {
+    let path = fixture::directory().join("undecided.spy");
+    {
+        let _turn = fixture::turn();
+        let (recording, installed) = fixture::begin(
+            metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest),
+            8_000,
+        );
+        drop(installed);
+        recording.close();
+    }
+    let (code, _, error) = ended(&["report", text(&path), "--expect", "site:measure => cause:Scene::layout"]);
+    assert!(
+        code == 2 && error.contains("cannot be decided: of ") && error.contains(" only the number is known"),
+        "{error}"
+    );
+    let (code, out, _) = ended(&["report", text(&path), "--expect", "site:measure => subject:#3"]);
+    assert!(code == 1 && out.contains("missed by ≥ "), "{out}");
+}
+
+#[test]
 fn a_filter_with_a_kind_that_nobody_has_warns() {
     let path = fixture::closed("kinds.spy", 1);
     let (code, out, error) = ended(&["report", text(&path), "--filter", "kind:nodee"]);

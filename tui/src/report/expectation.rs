@@ -1,0 +1,136 @@
+//! `--expect`: what has to hold of every event of a kind, and which ones miss it.
+//!
+//! `site:layout => cause:change`: nothing is laid out without a change above it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use metaspy_core::store::{By, Filter, Scope, What};
+use metaspy_core::{Event, Store};
+use serde::Serialize;
+
+use crate::text::{counted, grouped};
+
+/// Offenders that are named.
+const NAMED: usize = 20;
+
+/// An expectation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    text: String,
+    /// The events that it is about.
+    pub every: Filter,
+    /// What is to hold of them.
+    pub holds: Filter,
+}
+
+impl FromStr for Expectation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = |what: &dyn fmt::Display| {
+            format!("`{text}` is no expectation: {what}; write 'site:layout => cause:change': FILTER => FILTER")
+        };
+        let (every, holds) = text.split_once("=>").ok_or_else(|| wrong(&"the `=>` is missing"))?;
+        let filter = |text: &str| text.trim().parse::<Filter>().map_err(|error| wrong(&error));
+        let holds = filter(holds).and_then(|holds| match holds.is_all() {
+            true => Err(wrong(&"nothing stands behind the `=>`")),
+            false => Ok(holds),
+        })?;
+        Ok(Expectation { text: text.trim().to_owned(), every: filter(every)?, holds })
+    }
+}
+
+/// What an expectation came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    /// As it was written.
+    expectation: String,
+    /// Events that it is about, in the window.
+    judged: u64,
+    /// Those that miss it.
+    missed: u64,
+    /// Calls that it is about, of which only the number is known: nobody can say whether they miss it.
+    unknown: u64,
+    /// The oldest of those that miss it.
+    offenders: Vec<Offender>,
+}
+
+/// An event that misses an expectation.
+#[derive(Clone, Debug, Serialize)]
+struct Offender {
+    event: String,
+    time_ns: u64,
+    site: String,
+    subject: Option<String>,
+    /// The site of its cause.
+    cause: Option<String>,
+}
+
+impl Expectation {
+    /// Looks at all events that pass `within` as well.
+    pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
+        let every = within.clone().and(self.every.clone());
+        let missed = store.missed(&every, &self.holds, NAMED);
+        let tally = store.tally(By::Site, &Scope { filter: every, what: What::Counts, ..Scope::default() });
+        let calls: u64 = tally.rows.iter().map(|row| row.measure.count).sum();
+        Outcome {
+            expectation: self.text.clone(),
+            judged: missed.judged,
+            missed: missed.missed,
+            unknown: calls.saturating_sub(missed.judged),
+            offenders: missed.events.iter().map(|event| Offender::of(store, event)).collect(),
+        }
+    }
+}
+
+impl Offender {
+    fn of(store: &Store, event: &Event) -> Self {
+        let cause = event.cause.and_then(|cause| store.event(cause));
+        Offender {
+            event: event.id.to_string(),
+            time_ns: store.time_ns(event.start),
+            site: store.site_path(event.site).to_owned(),
+            subject: event.subject.map(|subject| store.subject_text(subject)),
+            cause: cause.map(|cause| store.site_path(cause.site).to_owned()),
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether it holds; `None` if nobody can say.
+    pub fn holds(&self) -> Option<bool> {
+        match (self.missed, self.unknown) {
+            (0, 0) => Some(true),
+            (0, _) => None,
+            _ => Some(false),
+        }
+    }
+
+    /// Why nobody can say.
+    pub fn doubt(&self) -> String {
+        let calls = counted(self.unknown, "call");
+        format!("--expect '{}' cannot be decided: of {calls} only the number is known", self.expectation)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.missed > 0 { "MISSED" } else { "expected" };
+        let least = if self.unknown > 0 { "≥ " } else { "" };
+        let (missed, judged) = (grouped(self.missed), grouped(self.judged));
+        write!(f, "{word}: {}   missed by {least}{missed} of {judged}", self.expectation)?;
+        if self.unknown > 0 {
+            write!(f, "; of {} more only the number is known", counted(self.unknown, "call"))?;
+        }
+        for offender in &self.offenders {
+            let about = offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));
+            let cause = offender.cause.as_ref().map_or("no cause".to_owned(), |cause| format!("caused by {cause}"));
+            write!(f, "\n  {}  {}{about}  {cause}", offender.event, offender.site)?;
+        }
+        match self.missed - self.offenders.len() as u64 {
+            0 => Ok(()),
+            more => write!(f, "\n  … and {} more", grouped(more)),
+        }
+    }
+}
