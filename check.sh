@@ -34,6 +34,8 @@ if [ "${1:-}" != "--fast" ]; then
     for bench in hooks scan; do
         step "benchmark smoke: $bench" cargo bench --manifest-path benches/Cargo.toml --no-default-features --bench $bench -- --smoke
     done
+    step "benchmark smoke: announcements" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features channels --bench announcements -- --smoke
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do

@@ -18,9 +18,9 @@ mod off;
 mod on;
 pub mod prelude;
 
-pub use metaspy_macros::Identify;
 #[cfg_attr(feature = "record", doc = include_str!("on/observe.md"))]
 pub use metaspy_macros::observe;
+pub use metaspy_macros::{Announce, Identify};
 #[cfg(not(feature = "record"))]
 pub use off::*;
 #[cfg(feature = "record")]

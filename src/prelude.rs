@@ -1,10 +1,12 @@
 //! What a program that is observed, and one that observes, usually need: `use metaspy::prelude::*;`.
 
+pub use crate::{
+    Announce, Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,
+};
 #[cfg(feature = "record")]
 pub use crate::{
     Calls, Group, Mode, Profile, Profiler, Recording, Selector, Trigger, because, current, group, in_group, link,
     methods, objects, on, site,
 };
-pub use crate::{
-    Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,
-};
+#[cfg(feature = "tokio")]
+pub use crate::{announced, announcements, announcements_in};

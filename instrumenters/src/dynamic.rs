@@ -22,6 +22,24 @@ pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'stat
     KNOWN.try_with(|known| known.get([type_name::<T>(), name], look_up)).unwrap_or_else(|_| look_up())
 }
 
+/// The site of a kind of announcements: `jobs::Done::sent`. One for each bus, kind and end; all three names are ones
+/// that stay where they are.
+#[cfg(feature = "tokio")]
+pub(crate) fn announced(
+    bus: &'static str,
+    kind: &'static str,
+    end: &'static str,
+    at: &'static Location<'static>,
+) -> &'static Site {
+    thread_local! {
+        static SENT: Known<&'static Site> = const { Known::new() };
+        static RECEIVED: Known<&'static Site> = const { Known::new() };
+    }
+    let known = if end == "sent" { &SENT } else { &RECEIVED };
+    let look_up = || site(SiteKind::Announcement, bus, format!("{kind}::{end}"), at);
+    known.try_with(|known| known.get([kind, bus], look_up)).unwrap_or_else(|_| look_up())
+}
+
 /// The site with this path; it is made the first time.
 #[cold]
 pub(crate) fn site(
@@ -54,7 +72,7 @@ pub(crate) fn site_of(
 }
 
 /// Module and name of a type, without its arguments: `a::b::Scene<u8>` is `Scene` in `a::b`.
-fn path_of(ty: &'static str) -> (&'static str, &'static str) {
+pub(crate) fn path_of(ty: &'static str) -> (&'static str, &'static str) {
     let is_named = ty.starts_with(|first: char| first.is_alphabetic() || first == '_') && !ty.starts_with("dyn ");
     let path = if is_named { ty.split('<').next().unwrap_or(ty) } else { ty };
     match path.rsplit_once("::") {

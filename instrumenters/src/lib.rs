@@ -4,6 +4,9 @@
 
 #![forbid(unsafe_code)]
 
+mod announce;
+#[cfg(feature = "tokio")]
+pub mod announcements;
 mod calls;
 mod dynamic;
 #[doc(hidden)]
@@ -11,6 +14,8 @@ pub mod expansion;
 mod known;
 pub mod locks;
 mod methods;
+#[cfg(feature = "tokio")]
+mod names;
 mod objects;
 pub mod productions;
 mod site_ref;
@@ -26,6 +31,9 @@ pub use metaspy_core::{
     site::{SITES as __SITES, linkme as __linkme},
 };
 
+pub use announce::Announce;
+#[doc(hidden)]
+pub use announce::{ANNOUNCED as __ANNOUNCED, Announced as __Announced};
 pub use calls::Calls;
 pub use methods::{ReceiverSite, methods, on};
 pub use objects::{group, in_group, objects};

@@ -63,6 +63,12 @@ impl From<&'static Site> for Sites {
     }
 }
 
+impl<const N: usize> From<[&'static Site; N]> for Sites {
+    fn from(sites: [&'static Site; N]) -> Self {
+        Sites::all(sites.into(), "no site at all")
+    }
+}
+
 impl From<Selector> for Sites {
     fn from(selector: Selector) -> Self {
         Sites(Meant::Matching(selector.to_string()))

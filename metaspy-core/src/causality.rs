@@ -17,29 +17,7 @@ pub fn because(cause: EventId) -> Because {
 
 /// The event that this thread is in, to be named as the cause somewhere else: in another task, on another thread.
 pub fn carried() -> Carried {
-    Carried { event: log::current_event(), log: log::current().map_or(0, |log| log.number) }
-}
-
-/// An event and its recording; see [`carried`].
-#[derive(Clone, Copy, Debug)]
-pub struct Carried {
-    event: u64,
-    log: u8,
-}
-
-impl Carried {
-    /// Names it as the cause of what this thread does next, until the guard is dropped. `None` if there was no event, or
-    /// another recording has begun since: there the event is unknown.
-    #[inline]
-    pub fn because(self) -> Option<Because> {
-        let is_known = self.event != 0 && log::current().is_some_and(|log| log.number == self.log);
-        is_known.then(|| Because { _current: log::Current::enter(self.event) })
-    }
-
-    /// The event.
-    pub fn event(self) -> Option<EventId> {
-        EventId::from_raw(self.event)
-    }
+    Carried::new(current())
 }
 
 /// A named cause; see [`because`].
@@ -52,4 +30,39 @@ pub struct Because {
 /// effect runs. False if there was no room; that is counted.
 pub fn link(effect: EventId, cause: EventId) -> bool {
     log::mark(Mark::Link, effect.raw(), [cause.raw(), 0], &[]).is_some()
+}
+
+/// An event that travels, in a message say: it knows which recording it stands in, as the number of an event means
+/// another one in another recording.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried(u64);
+
+/// An event's number needs fewer bits: a program that makes one each nanosecond takes two years to use them up.
+const EVENT_BITS: u32 = 56;
+
+impl Carried {
+    /// No event.
+    pub const NOTHING: Carried = Carried(0);
+
+    /// An event of the recording that is being written.
+    #[inline]
+    pub fn new(event: Option<EventId>) -> Self {
+        match (event, log::current()) {
+            (Some(event), Some(log)) => Carried(event.raw() | u64::from(log.number) << EVENT_BITS),
+            _ => Carried::NOTHING,
+        }
+    }
+
+    /// The event; `None` where another recording is being written by now.
+    #[inline]
+    pub fn event(self) -> Option<EventId> {
+        let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
+        log::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
+    }
+
+    /// Names it as the cause of what this thread does next, until the guard is dropped; `None` where it is unknown.
+    #[inline]
+    pub fn because(self) -> Option<Because> {
+        self.event().map(because)
+    }
 }

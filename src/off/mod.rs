@@ -2,6 +2,7 @@
 
 #[doc(hidden)]
 pub mod __private;
+mod announce;
 mod causality;
 mod model;
 pub mod productions;
@@ -10,6 +11,7 @@ mod state;
 mod subject;
 mod watched;
 
+pub use announce::Announce;
 pub use causality::{Because, EventId, because, current, link};
 pub use model::{forget, label, relate, unrelate};
 pub use spied::Spied;

@@ -9,6 +9,11 @@ pub use metaspy_core::{
 pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store, trigger, watch,
 };
+pub use metaspy_instrumenters::Announce;
+#[cfg(feature = "tokio")]
+pub use metaspy_instrumenters::announcements;
+#[cfg(feature = "tokio")]
+pub use metaspy_instrumenters::announcements::{announced, announcements, announcements_in};
 pub use metaspy_instrumenters::locks;
 pub use metaspy_instrumenters::production;
 pub use metaspy_instrumenters::productions;
@@ -42,5 +47,6 @@ pub mod __private {
     pub use metaspy_core::{Identify, Outcome, Site, SiteDef, SiteKind, Subject};
     pub use metaspy_instrumenters::SiteRef;
     pub use metaspy_instrumenters::expansion::*;
+    pub use metaspy_instrumenters::{__ANNOUNCED as ANNOUNCED, __Announced as Announced};
     pub use metaspy_macros::site;
 }

@@ -7,6 +7,7 @@
 // What options say is checked either way, and used by hooks only.
 #![cfg_attr(not(feature = "record"), allow(dead_code))]
 
+mod announce;
 mod identify;
 mod item;
 mod lone;
@@ -77,4 +78,12 @@ pub fn site(path: TokenStream) -> TokenStream {
 #[proc_macro_derive(Identify, attributes(identify))]
 pub fn identify(item: TokenStream) -> TokenStream {
     identify::identify(item.into()).into()
+}
+
+/// A message says what kind of announcement it is: the name of its variant; that of the type, if it is a struct.
+///
+/// A tap on a bus of such messages asks it by itself. Kinds that are never announced are listed, too.
+#[proc_macro_derive(Announce, attributes(announce))]
+pub fn announce(item: TokenStream) -> TokenStream {
+    announce::announce(item.into()).into()
 }

@@ -91,7 +91,7 @@ impl AsyncCall {
         outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
     ) -> Poll<R> {
         let has_event = self.begun.id < log::LOST;
-        let current = has_event.then(|| Current::enter(self.begun.id));
+        let current = has_event.then(|| Current::enter_in(self.begun.about.log(), self.begun.id));
         let from = clock::now();
         let answer = catch_unwind(AssertUnwindSafe(poll));
         self.busy += clock::now().saturating_sub(from);

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY, Mode, Plan};
+use crate::causality::because;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::Entered;
@@ -322,7 +323,7 @@ impl Call {
 
     /// The event, if the call has one.
     pub fn event(&self) -> Option<EventId> {
-        EventId::from_raw(self.begun.id).filter(|id| id.raw() < log::LOST)
+        self.begun.event()
     }
 }
 
@@ -365,8 +366,8 @@ fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
 
 /// Records that `count` of something were missed: announcements that a bus dropped before they were heard.
 ///
-/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is what
-/// was missed, exactly, whatever becomes of the event.
+/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is
+/// what was missed, exactly, whatever becomes of the event.
 #[cold]
 pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
     if count == 0 || !site.is_armed() {
@@ -388,10 +389,31 @@ pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<Event
 /// Records something that has no length: a change, an announcement. Returns its event.
 #[inline]
 pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
-    if !site.is_armed() {
+    if site.is_armed() { instant_with(site, subject, None, |_| ()) } else { None }
+}
+
+/// As [`instant`], at a site that is armed: because of something named, if it is, and with details for whom asked.
+#[inline]
+pub fn instant_with<'a>(
+    site: &'static Site,
+    subject: Subject,
+    cause: Option<EventId>,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Option<EventId> {
+    fence(Ordering::Acquire);
+    let arm = site.arm.load(Relaxed);
+    if arm != EVERYBODY && arm & subject.bit() == 0 {
         return None;
     }
-    let call = enter(site, subject);
+    let config = Config(site.config.load(Relaxed));
+    if config.is_simple() && config.is_full() {
+        return log::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
+    }
+    if count(site, subject).is_some() {
+        return None;
+    }
+    let _cause = cause.map(because);
+    let call = enter_with(site, subject, reify);
     let event = call.event();
     call.done(Outcome::Instant);
     event

@@ -3,6 +3,7 @@
 //! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
 
 mod asynchronous;
+mod attempt;
 mod call;
 mod details;
 mod guard;
@@ -13,7 +14,8 @@ mod place;
 mod span;
 
 pub use asynchronous::{AsyncCall, show};
-pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant, missed};
+pub use attempt::Attempt;
+pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in, instant, instant_with, missed};
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub use guard::{Entered, Guard};
 pub use handler::{CallView, Handler};

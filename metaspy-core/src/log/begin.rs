@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, compiler_fence};
 
 use crate::clock;
-use crate::event::Outcome;
+use crate::event::{EventId, Outcome};
 use crate::format::slot::{self, DETAIL_MAX, Mark, START_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, superblock as sb};
 use crate::log::blocks::commit;
@@ -121,6 +121,12 @@ pub(crate) const LOST: u64 = u64::MAX - 1;
 
 impl Begun {
     pub const NOTHING: Begun = Begun { id: 0, before: 0, start: 0, about: About(0) };
+
+    /// The event, if there is one.
+    #[inline(always)]
+    pub fn event(&self) -> Option<EventId> {
+        EventId::from_raw(self.id).filter(|id| id.raw() < LOST)
+    }
 }
 
 /// Begins an event, if this is the common case: a slot is left, and nothing new was said.
@@ -170,6 +176,34 @@ pub(crate) fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
         }
     }
     put(lane, id, site, subject, timed, now, start)
+}
+
+/// Writes an event that has no length, and that nothing is ever in. Without a cause it hangs under what the thread is
+/// in; without an outcome it runs until [`end_point`](crate::log::end_point) says how it went.
+#[inline(always)]
+pub(crate) fn point(site: u32, subject: Subject, cause: Option<EventId>, outcome: Option<Outcome>) -> Begun {
+    let lane = lane::here();
+    let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
+    let mut id = lane.next.load(Relaxed);
+    let now = clock::now();
+    let mut start = now.wrapping_sub(lane.base.load(Relaxed));
+    let stale = EPOCH.load(Relaxed) != lane.about.load(Relaxed) as u32;
+    if (id as usize).is_multiple_of(BLOCK_SLOTS) || stale || start > START_MAX {
+        match room(lane, 1, now, stale) {
+            Some((next, from_base)) => (id, start) = (next, from_base),
+            None => return lost(lane, site, subject),
+        }
+    }
+    let before = lane.current.load(Relaxed);
+    let about = About::new(lane, subject.kind.0, true);
+    let last = match outcome {
+        Some(outcome) => slot::ended(0, about.flags(outcome, 0)),
+        None => lane.running.load(Relaxed) | about.flags(Outcome::Running, 0),
+    };
+    write_as(lane, id, site, subject.key, start, cause.map_or(before, EventId::raw), last);
+    lane.seen.store(now, Relaxed);
+    lane.next.store(id + 1, Relaxed);
+    Begun { id, before, start: now, about }
 }
 
 /// Begins an event with details known at its start.
@@ -250,10 +284,16 @@ pub(crate) fn enter_level(level: u8) -> u8 {
 /// Writes an event into its slot; the commit word comes last.
 #[inline(always)]
 fn write(lane: &Lane, id: u64, site: u32, key: u64, start: u64, flags: u64) {
+    let (cause, running) = (lane.current.load(Relaxed), lane.running.load(Relaxed));
+    write_as(lane, id, site, key, start, cause, running | flags);
+}
+
+#[inline(always)]
+fn write_as(lane: &Lane, id: u64, site: u32, key: u64, start: u64, cause: u64, last: u64) {
     let cells = slot_cells(lane, id);
-    cells[1].store(lane.current.load(Relaxed), Relaxed);
+    cells[1].store(cause, Relaxed);
     cells[2].store(key, Relaxed);
-    cells[3].store(lane.running.load(Relaxed) | flags, Relaxed);
+    cells[3].store(last, Relaxed);
     cells[0].store(commit(start, site, lane.lap.load(Relaxed)), Release);
 }
 

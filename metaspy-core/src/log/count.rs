@@ -94,8 +94,8 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     }
 }
 
-/// Counts how a call ended that [`count_near`] or [`count_further`] counted in this row. Those that returned are the rest
-/// of the count.
+/// Counts how a call ended that [`count_near`] or [`count_further`] counted in this row. Those that returned are the
+/// rest of the count.
 #[inline(always)]
 pub(crate) fn count_outcome_in(row: Row<'_>, outcome: Outcome) {
     // The lane was not busy when the call began, and is as it was: a call ends where it began.

@@ -32,6 +32,27 @@ pub(crate) fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outc
     lane.current.store(begun.before, Relaxed);
 }
 
+/// Says how an event without a length went. The clock is not read: it has none.
+#[inline(always)]
+pub(crate) fn end_point(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
+    let lane = lane::here();
+    if begun.id < LOST && lane.holds(begun) {
+        slot_of(lane, begun)[3].store(slot::ended(0, begun.about.flags(outcome, 0)), Release);
+    } else {
+        end_point_elsewhere(begun, site, key, outcome);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_point_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
+    match begun.id {
+        0 => {}
+        COUNTED | LOST => count_outcome(begun, site, key, outcome),
+        _ => late_or_elsewhere(begun, site, key, outcome, 0, false),
+    }
+}
+
 /// As [`end`], where something has been or is to be written about the event; also by a slower clock.
 #[cold]
 #[inline(never)]

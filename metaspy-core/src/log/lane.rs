@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use crate::format::superblock::{self as sb, lane as row};
 use crate::format::{BLOCK_SLOTS, slot};
-use crate::log::begin::{About, Begun};
+use crate::log::begin::{About, Begun, Busy};
 use crate::log::page::{Page, Rows as PageRows};
 use crate::log::{EPOCH, Log, current};
 use crate::platform::lock::lock;
@@ -232,6 +232,24 @@ pub(crate) fn here<'a>() -> &'a Lane {
     unsafe { &*lane }
 }
 
+/// Makes the lane of this thread one of the current log.
+#[inline]
+fn join_current() {
+    let lane = here();
+    if let Some(log) = current()
+        && lane.is_apart(log)
+    {
+        join_now(lane, log);
+    }
+}
+
+#[cold]
+fn join_now(lane: &Lane, log: &'static Log) {
+    if let Some(_busy) = Busy::enter(lane) {
+        lane.join(log);
+    }
+}
+
 /// The event that this thread is in.
 pub(crate) fn current_event() -> u64 {
     here().current.load(Relaxed)
@@ -270,14 +288,18 @@ pub(crate) struct Current {
 impl Current {
     /// A lane that meets a log is in no event: it has to meet it before, not afterwards.
     pub fn enter(event: u64) -> Self {
-        let lane = here();
-        if let Some(log) = super::current()
-            && lane.is_apart(log)
-            && let Some(_busy) = super::begin::Busy::enter(lane)
-        {
-            lane.join(log);
-        }
+        // A lane that joins a log begins with nothing around it: it must not do so only after the cause was named.
+        join_current();
         Current { before: swap_current(event), _thread: std::marker::PhantomData }
+    }
+}
+
+impl Current {
+    /// As [`Current::enter`], with an event of the log with this number. If another log is written by now the event is
+    /// none of its own, and the thread is in nothing.
+    pub fn enter_in(log: u8, event: u64) -> Self {
+        let is_current = current().is_some_and(|current| current.number == log);
+        Current::enter(if is_current { event } else { 0 })
     }
 }
 

@@ -24,10 +24,10 @@ mod summarise;
 
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
-    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, enter_level, is_timed, mark, mark_at,
+    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, enter_level, is_timed, mark, mark_at, point,
 };
 pub(crate) use count::{count_further, count_near, count_outcome_in, tally, tally_more};
-pub(crate) use end::{end, end_marked, end_marked_at};
+pub(crate) use end::{end, end_marked, end_marked_at, end_point};
 pub(crate) use feed::Fed;
 pub(crate) use lane::{Current, Lane, current_event, here, lane_level, swap_current, writes};
 pub(crate) use names::{describe_site, sync_names};
@@ -124,8 +124,8 @@ impl Log {
         self.stopped.store(true, Ordering::Release);
     }
 
-    /// Writes everything down that a reader needs, and says that the log ended in good order. Done once: what was closed
-    /// is its owner's, who may have put something else in the file's place.
+    /// Writes everything down that a reader needs, and says that the log ended in good order. Done once: what was
+    /// closed is its owner's, who may have put something else in the file's place.
     pub fn close(&self) {
         self.close_with(None);
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::site::{Site, SiteDef, register_dynamic_in};
 
-/// Sites that are met while a program runs and belong together: the kinds of announcements of one bus, say. Whoever arms
-/// a family arms those of its sites that come later, too.
+/// Sites that are met while a program runs and belong together: the kinds of announcements of one bus, say. Whoever
+/// arms a family arms those of its sites that come later, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Family(u32);
 

@@ -78,8 +78,8 @@ impl Store {
         gap
     }
 
-    /// How long a message was under way, in ticks: from its sending to this receipt, which is caused by it. `None` where
-    /// this is no receipt, or its sending left the window.
+    /// How long a message was under way, in ticks: from its sending to this receipt, which is caused by it. `None`
+    /// where this is no receipt, or its sending left the window.
     pub fn queued(&self, id: EventId) -> Option<u64> {
         let received = self.event(id)?;
         let sent = self.event(received.cause?)?;

@@ -1,5 +1,6 @@
 //! The log from hook to store: what is written is what is read, whatever happens in between.
 
+mod announced;
 mod profiles;
 mod watched;
 

@@ -15,6 +15,15 @@ use metaspy::{Identify, ObjectId, Spied, Watched};
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
 pub struct NodeId(pub u32);
 
+/// What a scene announces.
+#[derive(Clone, Copy, metaspy::Announce)]
+pub enum Change {
+    /// A node was added.
+    Added(NodeId),
+    /// All were removed.
+    Cleared,
+}
+
 /// A scene.
 #[derive(Debug, Default, Identify)]
 pub struct Scene {

@@ -65,6 +65,9 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     if let Some(missed) = (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten() {
         fact("missed", format!("{} announcements before it", grouped(missed)));
     }
+    if let Some(queued) = store.queued(event.id) {
+        fact("queued", format!("{} since it was sent", duration(store.span_ns(queued)).trim_start()));
+    }
     if event.level > 0 {
         fact("level", format!("{}: metaspy's own code or a handler", event.level));
     }

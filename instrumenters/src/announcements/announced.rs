@@ -1,0 +1,13 @@
+//! Announcements on channels both of whose ends are watched, in a profiler.
+
+use metaspy_core::arm::Subjects;
+
+use crate::calls::Calls;
+use crate::sites::Sites;
+
+/// Observes the channels of [`spied`](super::spied), callback lists and spied streams, by name: `announced("jobs::*")`.
+///
+/// Of several channels with one name, [`objects`](crate::objects()) chooses: `objects([&sender], "jobs::*")`.
+pub fn announced(sites: impl Into<Sites>) -> Calls {
+    Calls::new(sites.into(), Subjects::All)
+}

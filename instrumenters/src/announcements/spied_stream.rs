@@ -1,0 +1,136 @@
+//! A stream whose items are events, and which is otherwise itself.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use metaspy_core::hook;
+use metaspy_core::{Identify, Site, SiteKind, Subject};
+use tokio_stream::Stream;
+
+use super::kind::{ByClosure, ByItself, KindOf};
+use crate::dynamic;
+
+/// A stream that passes everything on, and makes an event of each item: at the site of its kind, `name::Kind`, caused
+/// by what the thread was in. Nobody subscribes, so nothing is disturbed. What kind an item is, is asked whether
+/// anybody looks or not.
+///
+/// ```
+/// use metaspy_core::Profiler;
+/// use metaspy_instrumenters::announcements::{SpiedStream, announced};
+/// use tokio_stream::StreamExt;
+///
+/// let mut readings = SpiedStream::new("readings", tokio_stream::iter([Ok(3), Err("noise"), Ok(4)]));
+/// let profiler = Profiler::new("readings").observe(announced(readings.site("Ok"))).install()?;
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// while let Some(reading) = readings.next().await {
+///     println!("{reading:?}");
+/// }
+/// # });
+/// assert_eq!(profiler.uninstall().counts().total(), 2);
+/// # Ok::<(), metaspy_core::InstallError>(())
+/// ```
+pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
+    stream: Pin<Box<S>>,
+    name: &'static str,
+    at: &'static Location<'static>,
+    bus: Subject,
+    kind: K,
+    /// The sites of the kinds that were met.
+    sites: HashMap<String, &'static Site>,
+}
+
+/// Kinds that are told apart; the rest share the site `others`.
+const KINDS_MAX: usize = 256;
+
+impl<S: Stream<Item: 'static>> SpiedStream<S> {
+    /// Makes events of a stream's items.
+    #[track_caller]
+    pub fn new(name: &str, stream: S) -> Self {
+        let bus = super::tap::named_bus(name);
+        let name = crate::names::kept(name);
+        SpiedStream {
+            stream: Box::pin(stream),
+            name,
+            at: Location::caller(),
+            bus,
+            kind: ByItself::new(),
+            sites: HashMap::new(),
+        }
+    }
+}
+
+impl<S: Stream, K> SpiedStream<S, K> {
+    /// What kind of announcement an item is.
+    pub fn kind<F>(self, kind: F) -> SpiedStream<S, ByClosure<F>>
+    where
+        F: Fn(&S::Item) -> &str + Send + 'static,
+    {
+        let SpiedStream { stream, name, at, bus, .. } = self;
+        SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new() }
+    }
+
+    /// The site of a kind. It is known from now on, whether an item of this kind ever comes or not.
+    pub fn site(&self, kind: &str) -> &'static Site {
+        dynamic::site(SiteKind::Announcement, self.name, kind.to_owned(), self.at)
+    }
+
+    /// The stream inside.
+    pub fn into_inner(self) -> Pin<Box<S>> {
+        self.stream
+    }
+}
+
+impl<S: Stream, K: KindOf<S::Item> + Unpin> Stream for SpiedStream<S, K> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let item = ready!(self.stream.as_mut().poll_next(context));
+        if let Some(item) = &item {
+            let this = &mut *self;
+            let (kind, sites) = (&this.kind, &mut this.sites);
+            let site = hook::at_meta_level(|| kind.tell(item, |kind| met(sites, this.name, kind, this.at)));
+            if let Some(site) = site.filter(|site| site.is_armed()) {
+                hook::instant_with(site, this.bus, None, |reify| kind.show(item, reify));
+            }
+        }
+        Poll::Ready(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.stream.size_hint()
+    }
+}
+
+/// The site of a kind, looked up once.
+fn met(
+    sites: &mut HashMap<String, &'static Site>,
+    bus: &'static str,
+    kind: &str,
+    at: &'static Location<'static>,
+) -> &'static Site {
+    if let Some(site) = sites.get(kind) {
+        return site;
+    }
+    if sites.len() >= KINDS_MAX {
+        return dynamic::site(SiteKind::Announcement, bus, "others".to_owned(), at);
+    }
+    let site = dynamic::site(SiteKind::Announcement, bus, kind.to_owned(), at);
+    sites.insert(kind.to_owned(), site);
+    site
+}
+
+/// The bus.
+impl<S: Stream, K> Identify for SpiedStream<S, K> {
+    fn identify(&self) -> Subject {
+        self.bus
+    }
+}
+
+impl<S: Stream, K> fmt::Debug for SpiedStream<S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpiedStream").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! An event without a length of which it is not known yet how it will go: a message is being sent.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{Ordering, fence};
+
+use crate::arm::{Config, EVERYBODY};
+use crate::event::{EventId, Outcome};
+use crate::log::{self, Begun};
+use crate::site::Site;
+use crate::subject::Subject;
+
+/// Something that happens at an instant, and may fail. It has its event before it happens, so that what it leads to can
+/// name it; it is never what the thread is in, and its end costs one store. Dropping it ends it as a guard of a call
+/// does.
+#[must_use = "dropping it ends the event"]
+pub struct Attempt {
+    begun: Begun,
+    site: u32,
+    key: u64,
+}
+
+impl Attempt {
+    /// Begins it at a site that is armed. `None` where somebody wants to look inside, or wants less than events: there
+    /// it is a call.
+    #[inline(always)]
+    pub fn begin(site: &'static Site, subject: Subject) -> Option<Attempt> {
+        fence(Ordering::Acquire);
+        let config = Config(site.config.load(Relaxed));
+        if site.arm.load(Relaxed) != EVERYBODY || !config.is_simple() || !config.is_full() {
+            return None;
+        }
+        let begun = log::point(config.site(), subject, None, None);
+        Some(Attempt { begun, site: config.site(), key: subject.key })
+    }
+
+    /// The event; `None` if it found no room in the log.
+    #[inline(always)]
+    pub fn event(&self) -> Option<EventId> {
+        self.begun.event()
+    }
+
+    /// How it went.
+    #[inline(always)]
+    pub fn done(self, outcome: Outcome) {
+        log::end_point(&self.begun, self.site, self.key, outcome);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        let outcome = if std::thread::panicking() { Outcome::Panicked } else { Outcome::Returned };
+        log::end_point(&self.begun, self.site, self.key, outcome);
+    }
+}
+
+impl std::fmt::Debug for Attempt {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Attempt").field(&self.event()).finish()
+    }
+}

@@ -1,0 +1,7 @@
+use metaspy::Announce;
+
+#[derive(Announce)]
+#[announce(name = "Tock")]
+struct Tick;
+
+fn main() {}
