@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use metaspy::Store;
 use metaspy::prelude::*;
 use metaspy::store::{By, Scope};
+use tracing_subscriber::layer::SubscriberExt;
 
 struct Scene;
 
@@ -25,11 +26,24 @@ fn works() {
     (0..5).for_each(|_| Scene.layout());
 }
 
+/// What another one does: it tells of spans, which are known when they are met.
+#[test]
+fn tells() {
+    let subscriber = tracing_subscriber::registry().with(metaspy_instrumenters::spans::layer());
+    tracing::subscriber::with_default(subscriber, || {
+        (0..3).for_each(|_| tracing::info_span!("told").in_scope(|| tracing::info!(name: "said", "so")));
+    });
+}
+
 /// Runs `works` in a process of its own, recorded into a file of this name.
 fn run(name: &str, observe: Option<&str>) -> (PathBuf, Output) {
+    run_test("works", name, observe)
+}
+
+fn run_test(test: &str, name: &str, observe: Option<&str>) -> (PathBuf, Output) {
     let path = std::env::temp_dir().join(format!("metaspy-environment-{}-{name}.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["works", "--exact"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
+    command.args([test, "--exact"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
     command.envs(observe.map(|observe| ("METASPY_OBSERVE", observe)));
     let output = command.output().expect("it can be run again");
     assert!(output.status.success());
@@ -39,6 +53,10 @@ fn run(name: &str, observe: Option<&str>) -> (PathBuf, Output) {
 /// What it recorded, by the name of the method.
 fn recorded(name: &str, observe: Option<&str>) -> Vec<(String, u64)> {
     let (path, _) = run(name, observe);
+    counts(path)
+}
+
+fn counts(path: PathBuf) -> Vec<(String, u64)> {
     let store = Store::open(&path).expect("it was recorded");
     let rows = store.tally(By::Site, &Scope::default()).rows;
     let mut counts: Vec<(String, u64)> = (rows.iter())
@@ -58,6 +76,17 @@ fn everything_is_observed_unless_the_environment_says_what() {
     assert_eq!(recorded("one", Some("Scene::measure")), [("measure".into(), 10)]);
     assert_eq!(recorded("both", Some("Scene::measure, Scene::lay*")), [("layout".into(), 5), ("measure".into(), 10)]);
     assert_eq!(recorded("none", Some("")), []);
+}
+
+#[test]
+fn sites_that_the_program_makes_later_meet_what_the_environment_says() {
+    let (path, output) = run_test("tells", "later", Some("environment::told"));
+    assert_eq!(counts(path), [("told".into(), 3)]);
+    // Nobody can tell yet that there will be one.
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no site matches"));
+    let (path, output) = run_test("tells", "later-all", None);
+    assert_eq!(counts(path), [("said".into(), 3), ("told".into(), 3)]);
+    assert!(output.stderr.is_empty());
 }
 
 #[test]

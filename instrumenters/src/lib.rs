@@ -20,6 +20,8 @@ mod objects;
 pub mod productions;
 mod site_ref;
 mod sites;
+#[cfg(feature = "tracing")]
+pub mod spans;
 mod spied;
 mod state;
 pub mod tasks;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use metaspy_core::arm::Arming;
-use metaspy_core::site::{Family, Site};
+use metaspy_core::site::{Family, Site, SiteKind};
 use metaspy_core::{InstallError, Selector, Session};
 
 use crate::site_ref::{NamedSite, SiteRef};
@@ -18,6 +18,9 @@ enum Meant {
     Matching(String),
     /// All of a family, those that come later included; and what they are called.
     Family(Family, &'static str),
+    /// Those of this kind that match, though there may be none yet.
+    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only spans are made when they are met"))]
+    ToCome(String, SiteKind),
 }
 
 impl Sites {
@@ -31,6 +34,15 @@ impl Sites {
         Sites(Meant::Family(family, name))
     }
 
+    /// Sites of one kind, which are made when the program first comes by: a selector that matches none is no error.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn or_later(self, kind: SiteKind) -> Self {
+        match self.0 {
+            Meant::Matching(selector) => Sites(Meant::ToCome(selector, kind)),
+            one => Sites(one),
+        }
+    }
+
     /// Arms them. A selector also meets sites that are registered later.
     pub(crate) fn arm(&self, session: &mut Session, arming: &Arming) -> Result<(), InstallError> {
         match &self.0 {
@@ -41,6 +53,7 @@ impl Sites {
             Meant::Some(sites, _) => sites.iter().try_for_each(|site| session.arm(site, arming.clone())),
             Meant::Family(family, _) => session.arm_family(*family, arming),
             Meant::Matching(selector) => session.arm_selected(&selector.parse::<Selector>()?, arming),
+            Meant::ToCome(selector, kind) => session.arm_to_come(&selector.parse::<Selector>()?, Some(*kind), arming),
         }
     }
 }
@@ -93,7 +106,7 @@ impl fmt::Debug for Sites {
         match &self.0 {
             Meant::One(site) => write!(f, "Sites({})", site.path()),
             Meant::Some(_, name) | Meant::Family(_, name) => write!(f, "Sites({name})"),
-            Meant::Matching(selector) => write!(f, "Sites({selector})"),
+            Meant::Matching(selector) | Meant::ToCome(selector, _) => write!(f, "Sites({selector})"),
         }
     }
 }

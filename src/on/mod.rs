@@ -18,6 +18,10 @@ pub use metaspy_instrumenters::locks;
 pub use metaspy_instrumenters::production;
 pub use metaspy_instrumenters::productions;
 pub use metaspy_instrumenters::productions::productions;
+#[cfg(feature = "tracing")]
+pub use metaspy_instrumenters::spans;
+#[cfg(feature = "tracing")]
+pub use metaspy_instrumenters::spans::spans;
 pub use metaspy_instrumenters::state;
 pub use metaspy_instrumenters::tasks;
 pub use metaspy_instrumenters::tasks::tasks;

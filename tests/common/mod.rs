@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod spans;
+
 use std::cell::Cell;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};

@@ -154,7 +154,7 @@ pub struct Report {
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
     /// Ends with 1 if an event passes the first filter and not the second: 'site:layout => cause:change'
-    #[arg(long, value_name = "EXPECTATION")]
+    #[arg(long, value_name = "EXPECTATION", allow_hyphen_values = true)]
     pub expect: Vec<String>,
     /// For programs: docs/report.md says what stands where
     #[arg(long)]

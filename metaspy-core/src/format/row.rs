@@ -60,6 +60,12 @@ impl Who {
             | self.site as u64 & 0xF_FFFF
     }
 
+    /// Whether the calls of a word began in this epoch.
+    #[inline(always)]
+    pub const fn began_in(word: u64, epoch: u32) -> bool {
+        word >> 36 & EPOCH_MASK == epoch as u64 & EPOCH_MASK
+    }
+
     /// From a word that is not 0.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {

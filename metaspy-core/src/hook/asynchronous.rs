@@ -121,11 +121,10 @@ impl AsyncCall {
         if begun.id >= log::LOST {
             log::end(log::here(), &begun, site, self.subject.key, outcome);
         } else {
-            let mut marked = log::mark(Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
-            marked |= self.open.as_ref().is_some_and(|open| open.write_return());
-            // The event is not this thread's current one any more: it is entered once more to be left in good order.
-            let before = log::swap_current(begun.id);
-            log::end_marked(&Begun { before, ..begun }, site, self.subject.key, outcome, marked);
+            let now = clock::now();
+            let mut marked = log::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
+            marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
+            log::end_apart(log::here(), now, &begun, site, self.subject.key, outcome, marked);
         }
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);

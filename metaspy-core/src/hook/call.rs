@@ -229,7 +229,8 @@ fn begin_detailed<'a>(
         subject,
         cause: EventId::from_raw(begun.before),
         event: call.event(),
-        arguments: details::read(reified.bytes.as_slice()),
+        // Only handlers look at them here.
+        arguments: if wishes.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
         outcome: None,
         receiver: reified.receiver,
     };

@@ -113,7 +113,7 @@ fn report_once() {
     });
 }
 
-/// Arguments of a call that a handler is shown, about.
+/// Arguments of a call that handlers are shown: so many that it gets no more than these and those of one telling.
 const ARGUMENTS_MAX: usize = 128;
 
 /// A call under way that somebody looks into.
@@ -145,8 +145,7 @@ impl Open {
 
     /// Arguments that became known since it began.
     pub fn argue(&mut self, arguments: &[u8]) {
-        // Handlers see as many as a call has at its start at most.
-        if self.arguments.len() < ARGUMENTS_MAX {
+        if !self.wishes.handlers.is_empty() && self.arguments.len() < ARGUMENTS_MAX {
             self.arguments.extend(details::read(arguments));
         }
     }
@@ -156,10 +155,10 @@ impl Open {
         self.wishes.details
     }
 
-    /// Writes the return value down.
-    pub fn write_return(&self) -> bool {
+    /// Writes the return value down, at the time that it ends.
+    pub fn write_return(&self, now: u64) -> bool {
         let bytes = self.returned.as_ref();
-        bytes.is_some_and(|bytes| log::mark(Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
+        bytes.is_some_and(|bytes| log::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
     }
 }
 

@@ -248,7 +248,7 @@ pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> O
     mark_at(clock::now(), mark, event, words, details)
 }
 
-/// As [`mark`], by a clock that was read before.
+/// As [`mark`], at a time that was read before: marks of an event's end are looked for in the blocks of that time.
 pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<()> {
     let lane = lane::here();
     let _busy = Busy::enter(lane)?;

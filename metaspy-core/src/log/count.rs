@@ -37,6 +37,18 @@ pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>
     Some(row)
 }
 
+/// As [`tally`], if the row is found without looking far. `None`: it was not counted.
+#[inline]
+pub(crate) fn count_at_once(lane: &Lane, tally: u64, subject: Subject) -> Option<Begun> {
+    let epoch = EPOCH.load(Acquire);
+    // How the call ended is counted in the row of its epoch.
+    if !row::Who::began_in(tally, epoch) {
+        return None;
+    }
+    count_near(lane, tally, subject).or_else(|| count_further(tally, subject))?;
+    Some(Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING })
+}
+
 /// Counts a call in tally mode.
 #[inline(never)]
 pub(crate) fn tally(site: u32, subject: Subject) -> Begun {

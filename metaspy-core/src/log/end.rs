@@ -61,9 +61,11 @@ pub(crate) fn end_marked(begun: &Begun, site: u32, key: u64, outcome: Outcome, m
     end_at(now, begun, site, key, outcome, marked);
 }
 
-/// As [`end_marked`], at a time that was read before; of an event that is not timed it is 0.
-pub(crate) fn end_marked_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
-    end_at(now, begun, site, key, outcome, marked);
+/// Ends an event that this thread is not in, at a time that was read before; where it is not timed, that is 0.
+#[inline]
+pub(crate) fn end_apart(lane: &Lane, now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+    let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
+    write_end(lane, now, span, begun, site, key, outcome, marked);
 }
 
 /// The slot of an event in the block that this lane fills.
@@ -86,6 +88,18 @@ fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked
     }
     let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
     let lane = lane::here();
+    write_end(lane, now, span, begun, site, key, outcome, marked);
+    if lane.current.load(Relaxed) == begun.id {
+        lane.current.store(begun.before, Relaxed);
+    } else {
+        out_of_order();
+    }
+}
+
+/// Writes the last word of an event, wherever it lies.
+#[inline]
+#[expect(clippy::too_many_arguments, reason = "they are in registers, and a struct of them would not be")]
+fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     if begun.about.timed() {
         lane.seen.store(now, Relaxed);
     }
@@ -97,11 +111,6 @@ fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {
         late_or_elsewhere(begun, site, key, outcome, span, marked);
-    }
-    if lane.current.load(Relaxed) == begun.id {
-        lane.current.store(begun.before, Relaxed);
-    } else {
-        out_of_order();
     }
 }
 

@@ -165,6 +165,15 @@ impl Lane {
         self.row.load(Relaxed) == 0 || self.log.load(Relaxed) != log.number
     }
 
+    /// Whether it writes the log with this number, now that it has met the current one.
+    #[inline]
+    pub fn writes(&self, number: u8) -> bool {
+        current().is_some_and(|log| {
+            self.join(log);
+            log.number == number
+        })
+    }
+
     /// As [`Lane::join`], for a thread that has no lane yet.
     pub fn join_if_new(&self, log: &'static Log) {
         if self.row.load(Relaxed) == 0 {
@@ -262,15 +271,6 @@ pub(crate) fn swap_current(event: u64) -> u64 {
     let before = current.load(Relaxed);
     current.store(event, Relaxed);
     before
-}
-
-/// Whether this thread writes the log with this number, now that it has met the current one.
-#[inline]
-pub(crate) fn writes(number: u8) -> bool {
-    current().is_some_and(|log| {
-        here().join(log);
-        log.number == number
-    })
 }
 
 /// The meta level of this thread.

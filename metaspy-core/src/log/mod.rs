@@ -26,10 +26,10 @@ pub(crate) use arena::Draft;
 pub(crate) use begin::{
     About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, enter_level, is_timed, mark, mark_at, point,
 };
-pub(crate) use count::{count_further, count_near, count_outcome_in, tally, tally_more};
-pub(crate) use end::{end, end_marked, end_marked_at, end_point};
+pub(crate) use count::{count_at_once, count_further, count_near, count_outcome_in, tally, tally_more};
+pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use feed::Fed;
-pub(crate) use lane::{Current, Lane, current_event, here, lane_level, swap_current, writes};
+pub(crate) use lane::{Current, Lane, current_event, here, lane_level, swap_current};
 pub(crate) use names::{describe_site, sync_names};
 pub(crate) use page::Row;
 pub use start::StartError;

@@ -99,7 +99,15 @@ impl Store {
                 polls = Some(Polls { busy_ticks: mark.words[0], polls: mark.words[1] });
             }
         });
-        polls
+        polls.or_else(|| self.entered_once(&event))
+    }
+
+    /// A span that ended without a mark was entered once, and for all of its time.
+    fn entered_once(&self, event: &Event) -> Option<Polls> {
+        let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
+        let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
+        let busy_ticks = event.span.filter(|_| is_over && is_span && event.details & 2 == 0);
+        busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
     }
 
     /// Direct effects of an event in its own lane while it ran.
@@ -168,7 +176,9 @@ impl Store {
     fn marks_at_end(&self, event: &Event, blocks: usize, mut each: impl FnMut(&MarkSlot<'_>)) {
         let Some(span) = event.span else { return };
         let LaneId(lane) = event.lane;
-        let mut walk = LaneBlocks::from_tick(self.ring(), lane, event.start.saturating_add(span));
+        // Marks are written at the time of the end, and may have begun a block at that time.
+        let before = event.start.saturating_add(span).saturating_sub(1);
+        let mut walk = LaneBlocks::from_tick(self.ring(), lane, before);
         for _ in 0..blocks {
             let Some(block) = walk.next() else { return };
             if block.head.sequence != event.id.sequence() {

@@ -1,8 +1,8 @@
 //! Self time: what an event took less what the events inside it took.
 //!
 //! A span is taken from the nearest event around it in the same lane. Nesting is read from the lane, not from causes,
-//! as a cause may be named and lie elsewhere; only an async call, which is not around everything that its thread does
-//! meanwhile, must be the cause to count as around.
+//! as a cause may be named and lie elsewhere; only an async call or a span, which is not around everything that its
+//! thread does meanwhile, must be the cause to count as around.
 
 use std::collections::HashMap;
 
@@ -32,7 +32,7 @@ struct Nest {
 
 /// The open events of all lanes, as a scan in the order of the lanes goes along.
 pub(crate) struct Selfs<'a> {
-    /// Whether a site is async, by number.
+    /// Whether a site is async, or one of spans, by number.
     asyncs: &'a [bool],
     lanes: HashMap<u32, Nest>,
     at: u32,
@@ -80,7 +80,7 @@ impl<'a> Selfs<'a> {
             None => return NO_ROW,
         };
         let around = self.around(slot.cause, end);
-        if !self.asyncs.is_empty() && self.is_async(slot.site) {
+        if !self.asyncs.is_empty() && self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
             self.poll(id.raw(), start, Open { end, row });
         } else if self.nest.open.len() < DEPTH_MAX {
             // What is inside ends with what is around it, even if its own end was forgotten.

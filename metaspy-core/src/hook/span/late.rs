@@ -27,7 +27,7 @@ pub(super) struct Later {
 pub(super) struct Told {
     /// What handlers were told, for those that run at the end.
     open: Option<Open>,
-    arguments: DetailBytes,
+    arguments: Option<Box<DetailBytes>>,
     follows: Vec<EventId>,
 }
 
@@ -85,21 +85,22 @@ impl Told {
         if let Some(open) = &mut self.open {
             open.argue(arguments);
             if open.wants_details() {
-                self.arguments.append(arguments);
+                self.arguments.get_or_insert_default().append(arguments);
             }
         }
     }
 
-    /// Writes it down. False: there was nothing.
-    pub fn write(&self, id: u64) -> bool {
-        let mut wrote = self.open.as_ref().is_some_and(Open::write_return);
-        if !self.arguments.as_slice().is_empty() {
-            wrote |= log::mark(Mark::Detail, id, [0; 2], self.arguments.as_slice()).is_some();
+    /// Writes it down. What finds no room is counted.
+    pub fn write(&self, now: u64, id: u64) {
+        if let Some(open) = &self.open {
+            open.write_return(now);
+        }
+        if let Some(arguments) = &self.arguments {
+            log::mark_at(now, Mark::Detail, id, [0; 2], arguments.as_slice());
         }
         for cause in &self.follows {
-            wrote |= log::mark(Mark::Link, id, [cause.raw(), 0], &[]).is_some();
+            log::mark_at(now, Mark::Link, id, [cause.raw(), 0], &[]);
         }
-        wrote
     }
 
     /// Runs the handlers that run afterwards.

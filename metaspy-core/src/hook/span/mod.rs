@@ -3,16 +3,16 @@
 mod late;
 mod stays;
 
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, fence};
 
-use crate::arm::Config;
+use crate::arm::{Config, EVERYBODY};
 use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::Reify;
 use crate::hook::handler;
-use crate::log::{self, About, Begun, Current};
+use crate::log::{self, About, Begun, Current, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 use late::Later;
@@ -47,6 +47,10 @@ fn within<R>(event: u64, begin: impl FnOnce() -> R) -> R {
     begin()
 }
 
+/// A span that a thread was in once, and for all of its time but fewer ticks than these, has no mark that says so: it
+/// would double what a span takes. 2,048 ticks are about a microsecond.
+const IDLE_MIN: u64 = 2048;
+
 /// One span, or room for one. While it lasts it may be entered and left on any number of threads, again and again, and
 /// out of order; the event of a thread is that of the span it entered last.
 ///
@@ -59,8 +63,10 @@ pub struct SpanCall {
     start: AtomicU64,
     about: AtomicU64,
     key: AtomicU64,
-    busy: AtomicU64,
-    entered: AtomicU64,
+    /// Of the thread that it began on, and of all others: the first is written by one thread only, which spares it the
+    /// bus lock.
+    here: Within,
+    elsewhere: Within,
     site: AtomicU32,
     /// An outcome that was said; *running* = none.
     said: AtomicU8,
@@ -79,8 +85,8 @@ impl SpanCall {
             start: AtomicU64::new(0),
             about: AtomicU64::new(0),
             key: AtomicU64::new(0),
-            busy: AtomicU64::new(0),
-            entered: AtomicU64::new(0),
+            here: Within::nothing(),
+            elsewhere: Within::nothing(),
             site: AtomicU32::new(0),
             said: AtomicU8::new(0),
             unwound: AtomicBool::new(false),
@@ -92,22 +98,59 @@ impl SpanCall {
     /// Begins a span at a site that is armed. The thread stays in the event that it is in.
     #[inline]
     pub fn begin<'a>(&self, site: &'static Site, subject: Subject, cause: Cause, reify: impl FnOnce(&mut Reify<'a>)) {
-        let begun = cause.of(|| {
-            let begun = super::enter_with(site, subject, reify).into_begun();
-            if has_event(begun.id) {
-                log::swap_current(begun.before);
-            }
-            begun
-        });
+        if cause != Cause::Around || !self.begin_at_once(site, subject) {
+            let begun = cause.of(|| {
+                let begun = super::enter_with(site, subject, reify).into_begun();
+                if has_event(begun.id) {
+                    log::swap_current(begun.before);
+                }
+                begun
+            });
+            self.begun(log::here(), site, subject, &begun);
+        }
+    }
+
+    /// What is common: an event, or a call to count, whoever it is on. False: it is not.
+    ///
+    /// Not where it is called: in another crate, asking for the lane is a call.
+    #[inline(never)]
+    fn begin_at_once(&self, site: &'static Site, subject: Subject) -> bool {
+        // What the site says was stored before its arm word, which the caller has just seen.
+        fence(Acquire);
+        if site.arm.load(Relaxed) != EVERYBODY {
+            return false;
+        }
+        let lane = log::here();
+        let config = Config(site.config.load(Relaxed));
+        let begun = if config.is_simple() {
+            let timed = config.is_full() || log::is_timed(lane, config.sample());
+            log::begin_at_once(lane, config.site(), subject, timed)
+        } else {
+            let tally = Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0);
+            tally.and_then(|tally| log::count_at_once(lane, tally, subject))
+        };
+        let Some(mut begun) = begun else { return false };
+        if has_event(begun.id) {
+            lane.current.store(begun.before, Relaxed);
+        }
+        if std::thread::panicking() {
+            begun.about.0 |= About::PANICKING;
+        }
+        self.begun(lane, site, subject, &begun);
+        true
+    }
+
+    #[inline]
+    fn begun(&self, lane: &Lane, site: &'static Site, subject: Subject, begun: &Begun) {
         self.key.store(subject.key, Relaxed);
         self.site.store(Config(site.config.load(Relaxed)).site(), Relaxed);
         self.start.store(begun.start, Relaxed);
         self.about.store(begun.about.0, Relaxed);
-        self.busy.store(0, Relaxed);
-        self.entered.store(0, Relaxed);
+        self.here.forget();
+        self.elsewhere.forget();
         self.said.store(Outcome::Running as u8, Relaxed);
         self.unwound.store(false, Relaxed);
-        self.lane.store(here(), Relaxed);
+        self.lane.store(std::ptr::from_ref(lane).addr(), Relaxed);
         if begun.about.is(About::LOOKED_INTO) {
             self.later.open(handler::take(begun.id));
         }
@@ -121,31 +164,30 @@ impl SpanCall {
     }
 
     /// This thread goes into the span.
-    #[inline]
     pub fn enter(&self) {
         let id = self.id.load(Relaxed);
-        if id != 0 {
-            let about = About(self.about.load(Relaxed));
-            stays::enter(id, about);
-            // Entered on several threads at once, none may be forgotten.
-            self.entered.fetch_add(1, Relaxed);
+        if has_event(id) {
+            stays::enter(log::here(), id, About(self.about.load(Relaxed)));
         }
     }
 
     /// This thread comes out of it, and is where it was before; if it went further in since, it stays there.
-    #[inline]
     pub fn leave(&self) {
         let id = self.id.load(Relaxed);
-        if id == 0 {
-            return;
-        }
-        if let Some(stay) = stays::leave(id) {
-            if stay.busy != 0 {
-                self.busy.fetch_add(stay.busy, Relaxed);
+        let unwound = if has_event(id) {
+            let lane = log::here();
+            let Some(stay) = stays::leave(lane, id) else { return };
+            if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
+                self.here.add(stay.busy);
+            } else {
+                self.elsewhere.add_shared(stay.busy);
             }
-            if stay.unwound != self.unwound.load(Relaxed) {
-                self.unwound.store(stay.unwound, Relaxed);
-            }
+            stay.unwound
+        } else {
+            std::thread::panicking() && !About(self.about.load(Relaxed)).is(About::PANICKING)
+        };
+        if unwound != self.unwound.load(Relaxed) {
+            self.unwound.store(unwound, Relaxed);
         }
     }
 
@@ -173,37 +215,40 @@ impl SpanCall {
         let Some(event) = self.event() else { return };
         crate::link(event, cause);
         // Links are looked for where an event's thread was. What another thread says is said once more at the end.
-        if self.lane.load(Relaxed) != here() {
+        if self.lane.load(Relaxed) != std::ptr::from_ref(log::here()).addr() {
             self.later.follows(cause);
         }
     }
 
     /// The span is closed, on whichever thread.
     pub fn end(&self) {
-        let id = self.id.swap(0, Relaxed);
+        let id = self.id.load(Relaxed);
         if id == 0 {
             return;
         }
+        self.id.store(0, Relaxed);
         let about = About(self.about.load(Relaxed));
         let begun = Begun { id, before: 0, start: self.start.load(Relaxed), about };
         let (site, key) = (self.site.load(Relaxed), self.key.load(Relaxed));
         let outcome = self.outcome();
         let told = self.later.take();
         if has_event(id) {
+            let lane = log::here();
             if log::current_event() == id {
                 // The guard that was to leave it was forgotten.
-                stays::leave(id);
+                stays::leave(lane, id);
             }
             let ended = if about.timed() { clock::now() } else { 0 };
-            let entered = self.entered.load(Relaxed);
-            let mut marked = entered != 0;
+            let (busy, entered) = self.here.with(&self.elsewhere);
+            let idle = ended.saturating_sub(begun.start).saturating_sub(busy);
+            let marked = entered != 1 || idle >= IDLE_MIN || told.is_some();
             if marked {
-                marked = log::mark_at(ended, Mark::Polls, id, [self.busy.load(Relaxed), entered], &[]).is_some();
+                let now = if ended != 0 { ended } else { clock::now() };
+                // One that finds no room is counted, and that it is missing can be seen.
+                log::mark_at(now, Mark::Polls, id, [busy, entered], &[]);
+                told.iter().for_each(|told| told.write(now, id));
             }
-            marked |= told.as_ref().is_some_and(|told| told.write(id));
-            // Whoever ends an event is in it.
-            let before = log::swap_current(id);
-            log::end_marked_at(ended, &Begun { before, ..begun }, site, key, outcome, marked);
+            log::end_apart(lane, ended, &begun, site, key, outcome, marked);
         } else {
             log::end(log::here(), &begun, site, key, outcome);
         }
@@ -236,7 +281,41 @@ fn has_event(id: u64) -> bool {
     id != 0 && id < log::LOST
 }
 
-/// A number for this thread, as long as it runs.
-fn here() -> usize {
-    std::ptr::from_ref(log::here()).addr()
+/// How long, and how often, threads were in a span.
+#[derive(Default)]
+struct Within {
+    busy: AtomicU64,
+    entered: AtomicU64,
+}
+
+impl Within {
+    const fn nothing() -> Self {
+        Within { busy: AtomicU64::new(0), entered: AtomicU64::new(0) }
+    }
+
+    #[inline(always)]
+    fn forget(&self) {
+        self.busy.store(0, Relaxed);
+        self.entered.store(0, Relaxed);
+    }
+
+    /// One stay, where one thread only tells of its own.
+    #[inline(always)]
+    fn add(&self, busy: u64) {
+        self.busy.store(self.busy.load(Relaxed) + busy, Relaxed);
+        self.entered.store(self.entered.load(Relaxed) + 1, Relaxed);
+    }
+
+    /// One stay, where several threads may tell of theirs.
+    #[cold]
+    fn add_shared(&self, busy: u64) {
+        self.busy.fetch_add(busy, Relaxed);
+        self.entered.fetch_add(1, Relaxed);
+    }
+
+    #[inline(always)]
+    fn with(&self, other: &Within) -> (u64, u64) {
+        let sum = |mine: &AtomicU64, theirs: &AtomicU64| mine.load(Relaxed) + theirs.load(Relaxed);
+        (sum(&self.busy, &other.busy), sum(&self.entered, &other.entered))
+    }
 }

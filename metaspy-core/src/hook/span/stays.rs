@@ -4,9 +4,10 @@
 //! was before, and when one goes from the middle, the one above it goes back to where the lower one would have gone.
 
 use std::cell::RefCell;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crate::clock;
-use crate::log::{self, About};
+use crate::log::{About, Lane};
 
 /// A thread that is in more spans than this does not go into further ones: guards that are forgotten must not take
 /// memory without bound.
@@ -38,7 +39,7 @@ thread_local! {
 
 /// Goes into a span. A thread that ends, or is in too many, stays where it is.
 #[inline]
-pub(super) fn enter(event: u64, about: About) {
+pub(super) fn enter(lane: &Lane, event: u64, about: About) {
     let _ = STAYS.try_with(|stays| {
         // Held already: an allocator that uses spans itself is at work for this very list.
         let Ok(mut stays) = stays.try_borrow_mut() else { return };
@@ -47,15 +48,19 @@ pub(super) fn enter(event: u64, about: About) {
         }
         // Time in a span that is entered within itself is measured once.
         let is_within = stays.iter().any(|stay| stay.event == event && stay.from != 0);
-        let before = if super::has_event(event) && log::writes(about.log()) { log::swap_current(event) } else { event };
+        let before = lane.current.load(Relaxed);
         let from = if about.timed() && !is_within { clock::now() } else { 0 };
         stays.push(Stay { event, before, from, panicking: std::thread::panicking() });
+        // Where its recording is not the current one any more, nothing may hang under it.
+        if lane.writes(about.log()) {
+            lane.current.store(event, Relaxed);
+        }
     });
 }
 
 /// Comes out of a span, if the thread went in.
 #[inline]
-pub(super) fn leave(event: u64) -> Option<Stayed> {
+pub(super) fn leave(lane: &Lane, event: u64) -> Option<Stayed> {
     let left = STAYS.try_with(|stays| {
         let mut stays = stays.try_borrow_mut().ok()?;
         let now = stays.last().map_or(0, |last| if last.from != 0 { clock::now() } else { 0 });
@@ -63,8 +68,8 @@ pub(super) fn leave(event: u64) -> Option<Stayed> {
             Some(last) if last.event == event => (stays.pop()?, now),
             _ => (out_of_order(&mut stays, event)?, clock::now()),
         };
-        if stay.before != event && log::current_event() == event {
-            log::swap_current(stay.before);
+        if lane.current.load(Relaxed) == event {
+            lane.current.store(stay.before, Relaxed);
         }
         let busy = if stay.from != 0 { now.saturating_sub(stay.from) } else { 0 };
         Some(Stayed { busy, unwound: std::thread::panicking() && !stay.panicking })

@@ -60,7 +60,8 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     // Each of these looks through all that its lane did meanwhile.
     if let Some(polls) = kind.is_some_and(SiteKind::is_entered).then(|| store.polls(event.id)).flatten() {
         let busy = duration(store.span_ns(polls.busy_ticks));
-        fact("polls", format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
+        let word = if kind == Some(SiteKind::Span) { "entered" } else { "polls" };
+        fact(word, format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
     }
     if let Some(missed) = (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten() {
         fact("missed", format!("{} announcements before it", grouped(missed)));

@@ -1,0 +1,121 @@
+//! The sites of spans and events: one for each place in the program that tells of them.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use metaspy_core::site::register_dynamic;
+use metaspy_core::{Kind, KindId, Site, SiteDef, SiteKind};
+use tracing_core::{Level, Metadata};
+
+/// A place that tells of a span or an event, and what is known of it beforehand.
+pub(super) struct Callsite {
+    pub site: &'static Site,
+    /// The field that names the subject, by its number, and whose key it is.
+    pub subject: Option<(usize, KindId)>,
+    pub tells: Tells,
+}
+
+/// What an event is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tells {
+    /// Nothing but itself; or a span.
+    Itself,
+    /// A record of `log`, which was written elsewhere: `tracing-log` has one callsite for each level.
+    Record,
+    /// Perhaps what a function returned, as `#[instrument(ret)]` tells it.
+    Return,
+    /// Perhaps that a function failed, as `#[instrument(err)]` tells it.
+    Error,
+}
+
+/// The callsite that this describes; it is made the first time.
+///
+/// Told apart by the address of its metadata: that of the callsite itself need not be its own, as most have no size.
+#[inline]
+pub(super) fn of(metadata: &'static Metadata<'static>) -> &'static Callsite {
+    let address = std::ptr::from_ref(metadata).addr();
+    let near = NEAR.with(|near| near[place(address)].get());
+    match near {
+        Some((found, callsite)) if found == address => callsite,
+        _ => further(metadata, address),
+    }
+}
+
+type Near = Cell<Option<(usize, &'static Callsite)>>;
+
+const NEAR_CELLS: usize = 256;
+
+thread_local! {
+    /// What this thread has looked up before.
+    static NEAR: [Near; NEAR_CELLS] = const { [const { Cell::new(None) }; NEAR_CELLS] };
+}
+
+fn place(address: usize) -> usize {
+    (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - 8)
+}
+
+#[cold]
+fn further(metadata: &'static Metadata<'static>, address: usize) -> &'static Callsite {
+    static ALL: RwLock<Option<HashMap<usize, &'static Callsite>>> = RwLock::new(None);
+    let known = ALL.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&address).copied());
+    let callsite = known.unwrap_or_else(|| {
+        let mut all = ALL.write().unwrap_or_else(PoisonError::into_inner);
+        all.get_or_insert_default().entry(address).or_insert_with(|| Box::leak(Box::new(Callsite::new(metadata))))
+    });
+    NEAR.with(|near| near[place(address)].set(Some((address, callsite))));
+    callsite
+}
+
+impl Callsite {
+    fn new(metadata: &'static Metadata<'static>) -> Self {
+        let lines = metadata.line().map_or((0, 0), |line| (line, line));
+        let site = register_dynamic(SiteDef {
+            kind: SiteKind::Span,
+            module: metadata.target(),
+            name: name(metadata),
+            file: metadata.file().unwrap_or(""),
+            lines,
+            skipped: None,
+        });
+        let subject = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
+        Callsite { site, subject, tells: Tells::of(metadata) }
+    }
+}
+
+impl Tells {
+    fn of(metadata: &Metadata<'_>) -> Tells {
+        let mut fields = metadata.fields().iter().map(|field| field.name());
+        match (metadata.name(), metadata.is_event(), fields.next(), fields.next()) {
+            ("log event", true, ..) if metadata.target() == "log" => Tells::Record,
+            (_, true, Some("return"), None) => Tells::Return,
+            (_, true, Some("error"), None) => Tells::Error,
+            _ => Tells::Itself,
+        }
+    }
+}
+
+/// A span has a name. An event has one only if its author gave it one; else its level and line must do, as its message
+/// is known no earlier than it is told: `info:42`.
+fn name(metadata: &'static Metadata<'static>) -> &'static str {
+    let is_made_up = metadata.is_event() && metadata.name().starts_with("event ");
+    match (is_made_up, metadata.line()) {
+        (true, Some(line)) => told_at(*metadata.level(), line).leak(),
+        (true, None) => metadata.level().as_str(),
+        (false, _) => metadata.name(),
+    }
+}
+
+/// The name of what is told at this level in this line.
+pub(super) fn told_at(level: Level, line: u32) -> String {
+    format!("{}:{line}", level.as_str().to_lowercase())
+}
+
+/// The kind of subject that a field names: `subject` a subject of its own kind, `subject.NodeId` the one that an
+/// `Identify` impl with this kind gives.
+fn subject_kind(field: &'static str) -> Option<KindId> {
+    let kind = field.strip_prefix("subject")?;
+    let name = if kind.is_empty() { "subject" } else { kind.strip_prefix('.')? };
+    // A kind lives as long as the callsite, which is as long as the process.
+    Some(Box::leak(Box::new(Kind::new(name))).id())
+}

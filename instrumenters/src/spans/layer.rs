@@ -1,0 +1,224 @@
+//! The layer: what the registry tells becomes events.
+
+use std::sync::Arc;
+
+use metaspy_core::hook::{self, Cause, SpanCall};
+use metaspy_core::{EventId, Outcome};
+use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::subscriber::Interest;
+use tracing_core::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::spans::callsite::{self, Callsite, Tells};
+use crate::spans::live::{Found, Live};
+use crate::spans::{fields, records};
+
+/// A layer that hands on the spans and events that somebody observes:
+/// `tracing_subscriber::registry().with(spans::layer())`.
+///
+/// It takes what the subscriber lets through, and never keeps anything from other layers. One for each subscriber will
+/// do: a second one is idle.
+pub fn layer() -> Spans {
+    Spans { live: Live::new(), is_idle: false }
+}
+
+/// The layer; see [`layer`].
+pub struct Spans {
+    live: Live,
+    is_idle: bool,
+}
+
+/// A span that found no room in the layer: kept in its extensions.
+struct Elsewhere(Arc<SpanCall>);
+
+impl<S> Layer<S> for Spans
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+{
+    fn on_layer(&mut self, subscriber: &mut S) {
+        // Two of them would tell everything twice.
+        self.is_idle = (subscriber as &dyn Subscriber).is::<Spans>();
+    }
+
+    fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // So that it is listed, and armed, before it runs.
+        callsite::of(metadata);
+        Interest::always()
+    }
+
+    #[inline]
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let callsite = callsite::of(attributes.metadata());
+        if callsite.site.is_armed() && !self.is_idle {
+            self.begin(callsite, attributes, id, &context);
+        }
+    }
+
+    #[inline]
+    fn on_enter(&self, id: &Id, context: Context<'_, S>) {
+        self.with(id, &context, SpanCall::enter);
+    }
+
+    #[inline]
+    fn on_exit(&self, id: &Id, context: Context<'_, S>) {
+        self.with(id, &context, SpanCall::leave);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        self.with(id, &context, |span| span.record(|reify| fields::arguments(values, reify)));
+    }
+
+    fn on_follows_from(&self, id: &Id, follows: &Id, context: Context<'_, S>) {
+        if let Some(cause) = self.event_of(follows, &context) {
+            self.with(id, &context, |span| span.follows(cause));
+        }
+    }
+
+    #[inline]
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
+        let callsite = callsite::of(event.metadata());
+        if self.is_idle {
+            return;
+        }
+        match callsite.tells {
+            Tells::Itself => {}
+            Tells::Record => return self.tell(records::of(event).unwrap_or(callsite), event, &context),
+            Tells::Return | Tells::Error => self.end_is_told(callsite.tells, event, &context),
+        }
+        self.tell(callsite, event, &context);
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        match self.live.find(&id) {
+            Found::Here(span) => {
+                span.end();
+                self.live.release(&id);
+            }
+            Found::Elsewhere => {
+                if let Some(span) = elsewhere(&id, &context) {
+                    span.end();
+                    self.live.release_elsewhere(&id);
+                }
+            }
+            Found::Nowhere => {}
+        }
+    }
+}
+
+impl Spans {
+    #[inline(never)]
+    fn begin<S>(&self, callsite: &Callsite, attributes: &Attributes<'_>, id: &Id, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        let cause = self.cause(attributes.is_root(), attributes.parent(), context);
+        let subject = fields::subject(callsite, attributes);
+        let begin = |span: &SpanCall| {
+            span.begin(callsite.site, subject, cause, |reify| fields::arguments(attributes, reify));
+        };
+        match self.live.claim(id) {
+            Some(span) => begin(span),
+            None => {
+                let span = Arc::new(SpanCall::vacant());
+                begin(&span);
+                if let Some(data) = context.span(id) {
+                    data.extensions_mut().replace(Elsewhere(span));
+                }
+            }
+        }
+    }
+
+    /// An event of the program: it has no length.
+    #[inline]
+    fn tell<S>(&self, callsite: &Callsite, event: &Event<'_>, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        if !callsite.site.is_armed() {
+            return;
+        }
+        let subject = fields::subject(callsite, event);
+        let begin = || hook::enter_with(callsite.site, subject, |reify| fields::arguments(event, reify));
+        let cause = self.cause(event.is_root(), event.parent(), context);
+        cause.of(|| begin().done(Outcome::Instant));
+    }
+
+    /// The parent if it is named, else whatever the thread is in: a span that it has entered, or something within.
+    fn cause<S>(&self, is_root: bool, parent: Option<&Id>, context: &Context<'_, S>) -> Cause
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        match parent {
+            _ if is_root => Cause::Nothing,
+            None => Cause::Around,
+            Some(parent) => self.nearest(parent, context).map_or(Cause::Around, Cause::Named),
+        }
+    }
+
+    /// The event of a span, or of the nearest one around it that is observed.
+    fn nearest<S>(&self, id: &Id, context: &Context<'_, S>) -> Option<EventId>
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        let around = || context.span(id)?.scope().skip(1).find_map(|span| self.event_of(&span.id(), context));
+        self.event_of(id, context).or_else(around)
+    }
+
+    fn event_of<S>(&self, id: &Id, context: &Context<'_, S>) -> Option<EventId>
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        self.with(id, context, SpanCall::event).flatten()
+    }
+
+    /// `#[instrument(ret)]` and `#[instrument(err)]` tell how a function ended by an event with one field, in the very line
+    /// of the span that it is in.
+    #[cold]
+    fn end_is_told<S>(&self, tells: Tells, event: &Event<'_>, context: &Context<'_, S>)
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        let Some(around) = context.event_span(event) else { return };
+        let (own, other) = (event.metadata(), around.metadata());
+        if (own.file(), own.line(), own.target()) != (other.file(), other.line(), other.target()) {
+            return;
+        }
+        self.with(&around.id(), context, |span| {
+            if tells == Tells::Error {
+                span.exit(Outcome::Failed);
+            }
+            fields::only(event, |value| span.returns(value));
+        });
+    }
+
+    /// Does something with a span, if it is observed.
+    #[inline]
+    fn with<S, R>(&self, id: &Id, context: &Context<'_, S>, then: impl FnOnce(&SpanCall) -> R) -> Option<R>
+    where
+        S: Subscriber + for<'l> LookupSpan<'l>,
+    {
+        match self.live.find(id) {
+            Found::Here(span) => Some(then(span)),
+            Found::Elsewhere => elsewhere(id, context).map(|span| then(&span)),
+            Found::Nowhere => None,
+        }
+    }
+}
+
+/// The span in its extensions, which are not held meanwhile: what a field's `Debug` tells may look there as well.
+#[cold]
+#[inline(never)]
+fn elsewhere<S>(id: &Id, context: &Context<'_, S>) -> Option<Arc<SpanCall>>
+where
+    S: Subscriber + for<'l> LookupSpan<'l>,
+{
+    context.span(id)?.extensions().get::<Elsewhere>().map(|found| Arc::clone(&found.0))
+}
+
+impl std::fmt::Debug for Spans {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spans").field("is_idle", &self.is_idle).finish_non_exhaustive()
+    }
+}
