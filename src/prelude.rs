@@ -1,5 +1,7 @@
 //! What a program that is observed, and one that observes, usually need: `use metaspy::prelude::*;`.
 
+#[cfg(feature = "record")]
+pub use crate::live::Live;
 pub use crate::{
     Announce, Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,
 };

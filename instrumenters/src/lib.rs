@@ -12,6 +12,7 @@ mod dynamic;
 #[doc(hidden)]
 pub mod expansion;
 mod known;
+pub mod live;
 pub mod locks;
 mod methods;
 #[cfg(feature = "tokio")]

@@ -53,6 +53,8 @@ impl Watching {
     ) -> Self {
         let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
         let watch = Arc::new(Watch { scope, filters, see, ended });
+        // What ended before is for those who watched before.
+        catch_up();
         let mut all = lock(&ALL);
         all.push(watch.clone());
         COUNT.store(all.len(), Ordering::Release);
@@ -65,14 +67,18 @@ impl Watching {
 
     /// Tells what has ended until now, so that nothing of it is missed.
     pub fn catch_up(&self) {
-        if let Some(log) = log::current()
-            && !TELLING.get()
-        {
-            while log.feed_on() {
-                tell(log);
-            }
+        catch_up();
+    }
+}
+
+fn catch_up() {
+    if let Some(log) = log::current()
+        && !TELLING.get()
+    {
+        while log.feed_on() {
             tell(log);
         }
+        tell(log);
     }
 }
 

@@ -14,6 +14,7 @@ pub use metaspy_instrumenters::Announce;
 pub use metaspy_instrumenters::announcements;
 #[cfg(feature = "tokio")]
 pub use metaspy_instrumenters::announcements::{announced, announcements, announcements_in};
+pub use metaspy_instrumenters::live;
 pub use metaspy_instrumenters::locks;
 pub use metaspy_instrumenters::production;
 pub use metaspy_instrumenters::productions;
