@@ -27,9 +27,11 @@ step "clippy, switched off" cargo clippy -p metaspy --no-default-features --feat
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
+    step "tests of examples" cargo test -p metaspy --features pest,tokio,tracing,winnow --examples
     step "example: layout" cargo run --release --quiet --example layout
     step "example: grammar coverage" cargo run --release --quiet --features pest,winnow --example grammar_coverage
     step "example: event receiver" cargo run --release --quiet --example event_receiver
+    step "example: pipeline" cargo run --release --quiet --features tokio --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile
     for bench in hooks scan; do

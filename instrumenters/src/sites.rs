@@ -19,7 +19,10 @@ enum Meant {
     /// All of a family, those that come later included; and what they are called.
     Family(Family, &'static str),
     /// Those of this kind that match, though there may be none yet.
-    #[cfg_attr(not(feature = "tracing"), expect(dead_code, reason = "only spans are made when they are met"))]
+    #[cfg_attr(
+        not(any(feature = "tokio", feature = "tracing")),
+        expect(dead_code, reason = "only spans and announcements are made when they are met")
+    )]
     ToCome(String, SiteKind),
 }
 
@@ -35,7 +38,7 @@ impl Sites {
     }
 
     /// Sites of one kind, which are made when the program first comes by: a selector that matches none is no error.
-    #[cfg(feature = "tracing")]
+    #[cfg(any(feature = "tokio", feature = "tracing"))]
     pub(crate) fn or_later(self, kind: SiteKind) -> Self {
         match self.0 {
             Meant::Matching(selector) => Sites(Meant::ToCome(selector, kind)),

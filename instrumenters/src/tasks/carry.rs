@@ -16,7 +16,7 @@ pub fn carry<R>(work: impl FnOnce() -> R) -> impl FnOnce() -> R {
 }
 
 pin_project! {
-    /// A future whose work has the event as its cause that it was made in, on whatever thread it is polled.
+    /// A future whose work has an event as its cause that was named when it was made, on whatever thread it is polled.
     #[derive(Debug)]
     #[must_use = "futures do nothing unless they are polled"]
     pub struct Carried<F> {
@@ -27,8 +27,8 @@ pin_project! {
 }
 
 impl<F> Carried<F> {
-    pub(super) fn here(future: F) -> Self {
-        Carried { future, cause: carried() }
+    pub(super) fn by(cause: causality::Carried, future: F) -> Self {
+        Carried { future, cause }
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use metaspy_core::causality::{Carried as Cause, carried};
 use metaspy_core::hook::{AsyncCall, Reify, show};
-use metaspy_core::{Outcome, Site, Subject};
+use metaspy_core::{EventId, Outcome, Site, Subject};
 use pin_project_lite::pin_project;
 
 use super::carry::Carried;
@@ -24,7 +24,13 @@ pub trait Spy: Future + Sized {
 
     /// This future, with the cause that it has here, and no event of its own.
     fn carried(self) -> Carried<Self> {
-        Carried::here(self)
+        Carried::by(carried(), self)
+    }
+
+    /// This future, with this event as the cause of what it does: the receipt of what it works on, say. It has no event of
+    /// its own.
+    fn caused_by(self, cause: Option<EventId>) -> Carried<Self> {
+        Carried::by(Cause::new(cause), self)
     }
 }
 
