@@ -3,7 +3,8 @@
 #[cfg(feature = "record")]
 pub use crate::live::Live;
 pub use crate::{
-    Announce, Identify, Key, Kind, ObjectId, Owner, Spied, Subject, Watched, forget, label, observe, relate, unrelate,
+    Announce, Identify, Key, Kind, ObjectId, Owner, Spied, Subject, TraceParent, Watched, forget, from_remote, label,
+    observe, relate, unrelate,
 };
 #[cfg(feature = "record")]
 pub use crate::{

@@ -94,6 +94,11 @@ impl Kind {
         Kind
     }
 
+    /// A kind whose keys mean the same in every process.
+    pub const fn across_processes(_name: &'static str) -> Self {
+        Kind
+    }
+
     /// A kind whose keys are addresses.
     pub const fn place_of(_name: &'static str) -> Self {
         Kind

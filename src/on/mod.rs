@@ -2,12 +2,14 @@
 
 pub use metaspy_core::arm::{Group, Mode};
 pub use metaspy_core::{
-    Event, EventId, Hooks, Identify, InstallError, Installed, Instrumenter, Key, Kind, KindId, LaneId, ObjectId,
-    Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef, SiteId, SiteKind, Store, Subject,
-    Trigger, because, current, forget, label, link, relate, unrelate,
+    Event, EventId, FromRemote, Hooks, Identify, InstallError, Installed, Instrumenter, Key, Kind, KindId, LaneId,
+    MalformedTraceParent, ObjectId, Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef,
+    SiteId, SiteKind, Store, Subject, TraceParent, Trigger, because, current, forget, from_remote, label, link, relate,
+    unrelate,
 };
 pub use metaspy_core::{
-    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, select, site, store, trigger, watch,
+    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, remote, select, site, store,
+    trigger, watch,
 };
 pub use metaspy_instrumenters::Announce;
 #[cfg(feature = "tokio")]

@@ -46,15 +46,26 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Opens the crawler on recordings
+    /// Opens the crawler on a recording, or on those of several processes as one
     #[command(
-        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n\nSeveral are open side by side; `w` \
-        turns to the next."
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
-        /// Files, or the names or the processes of live recordings
-        #[arg(required = true, value_name = "FILE|NAME")]
+        /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input
+        #[arg(required = true, value_name = "FILE|NAME|-")]
         files: Vec<PathBuf>,
+    },
+    /// Writes a live recording, and what becomes of it, to standard output
+    #[command(
+        after_help = "Examples:\n  ssh host metaspy stream 4711 | metaspy open -\n  metaspy stream layout | gzip > run.gz\n  \
+        gunzip < run.gz | metaspy report -\n\nIt ends when the process ends or closes its recording, and when nobody reads \
+        any more.\nThe process itself takes no part in it (docs/processes.md)."
+    )]
+    Stream {
+        /// The process, or the name of its recording or a file; `metaspy list` shows those that record
+        #[arg(value_name = "PID|NAME|FILE")]
+        source: PathBuf,
     },
     /// Removes the live recordings of processes that ended
     #[command(after_help = "Example:\n  metaspy clean")]
@@ -62,7 +73,9 @@ pub enum Command {
     /// Prints what was counted, for people or for programs
     #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
         metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
-        metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n\nThe JSON is described in docs/report.md.")]
+        metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
+        metaspy report client.spy server.spy --by cause\n  \
+        ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
@@ -135,9 +148,10 @@ pub enum Policy {
 /// `metaspy report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// A file, or the name or the process of a live recording
-    #[arg(value_name = "FILE|NAME")]
-    pub source: PathBuf,
+    /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input, to its end;
+    /// several are read as one
+    #[arg(required = true, value_name = "FILE|NAME|-")]
+    pub sources: Vec<PathBuf>,
     /// One row for each of these; `cause`: for each site that something began with
     #[arg(long, value_enum, default_value = "site")]
     pub by: By,

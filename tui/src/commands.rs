@@ -1,18 +1,20 @@
 //! The commands, each in a few lines: what they do is done elsewhere.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
+use metaspy_core::Store;
 use serde::Serialize;
 
 use crate::cli::{Cli, Command};
-use crate::crawler::{self, state::Crawler};
+use crate::crawler::{self, state::Crawler, terminal};
 use crate::exit::{Ended, say};
 use crate::live::{self, Listed};
 use crate::text::{clean, fit, pad_left, short, width};
-use crate::{demo, grammar, report, verify};
+use crate::{demo, grammar, report, stream, verify};
 
 /// Does what the command line says.
 pub fn run(cli: Cli) -> Result<Ended> {
@@ -33,22 +35,34 @@ pub fn run(cli: Cli) -> Result<Ended> {
             drop(out);
             let found = live::attach(pid)?;
             needs_terminal(&format!("metaspy report {}", found.path.display()))?;
-            crawl(&[found.path])
+            crawl(live::open(&found.path)?, &[found.path])
         }
         Command::Open { files } => {
             drop(out);
-            // A file that cannot be opened is said first, terminal or not.
-            let files = files.iter().map(|file| live::path_of(file)).collect::<Result<Vec<_>>>()?;
-            for file in &files {
-                live::open(file)?;
+            let paths = files.iter().map(|file| live::path_of(file)).collect::<Result<Vec<_>>>()?;
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            let instead = format!("metaspy report {}", names.join(" "));
+            let is_stream = |path: &PathBuf| path == Path::new(stream::STANDARD);
+            if let [only] = &paths[..]
+                && is_stream(only)
+            {
+                let coming = stream::open()?;
+                needs_terminal_beside_input(&instead)?;
+                return crawl(coming.in_background()?, &paths);
             }
-            needs_terminal(&format!(
-                "metaspy report {}",
-                files.first().map_or(Path::new("FILE"), |file| file).display()
-            ))?;
-            crawl(&files)
+            // A file that cannot be opened is said first, terminal or not.
+            let store = live::open_all(&paths)?;
+            match paths.iter().any(is_stream) {
+                true => needs_terminal_beside_input(&instead)?,
+                false => needs_terminal(&instead)?,
+            }
+            crawl(store, &paths)
         }
         Command::List { json } => list(json, &mut out),
+        Command::Stream { source } => {
+            drop(out);
+            stream::send(&source)
+        }
         Command::Clean => clean_up(&mut out),
         Command::Report(asked) => report::run(&asked, &mut out),
         Command::Grammar(asked) => grammar::run(&asked, &mut out),
@@ -64,14 +78,21 @@ fn needs_terminal(instead: &str) -> Result<()> {
     }
 }
 
-fn crawl(files: &[PathBuf]) -> Result<Ended> {
-    let open = |file: &PathBuf| {
-        let name =
-            file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned());
-        Ok(Crawler::new(live::open(file)?, name, (80, 24)))
+/// As [`needs_terminal`], where standard input carries a recording: keys come from the terminal itself.
+fn needs_terminal_beside_input(instead: &str) -> Result<()> {
+    let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(terminal::KEYS).is_ok();
+    match io::stdout().is_terminal() && has_keys {
+        true => Ok(()),
+        false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),
+    }
+}
+
+fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
+    let name = |file: &PathBuf| {
+        file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
     };
-    let crawlers = files.iter().map(open).collect::<Result<Vec<_>>>()?;
-    crawler::run(crawlers)?;
+    let names: Vec<String> = files.iter().map(name).collect();
+    crawler::run(Crawler::new(store, names.join(" + "), (80, 24)))?;
     Ok(Ended::Fine)
 }
 

@@ -14,5 +14,6 @@ pub mod grammar;
 pub mod live;
 pub mod report;
 mod source;
+pub mod stream;
 pub mod text;
 pub mod verify;

@@ -10,6 +10,7 @@ use metaspy_core::recording;
 use metaspy_core::store::OpenError;
 
 use crate::exit::say;
+use crate::stream;
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
@@ -45,14 +46,28 @@ pub fn open(path: &Path) -> Result<Store> {
     })
 }
 
-/// Opens a file, or else the live recording with this name or of this process.
+/// Opens a file, or else the live recording with this name or of this process; `-` is what comes on standard input.
 pub fn open_named(source: &Path) -> Result<Store> {
-    open(&path_of(source)?)
+    open_all(&[source.to_owned()])
+}
+
+/// Opens what was asked for: one recording, or several as one.
+pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
+    let mut stores = Vec::with_capacity(sources.len());
+    for source in sources {
+        let path = path_of(source)?;
+        let store = match path == Path::new(stream::STANDARD) {
+            true => stream::open()?.to_its_end()?,
+            false => open(&path)?,
+        };
+        stores.push((path.display().to_string(), store));
+    }
+    Store::merged(stores).map_err(|error| say(error.to_string()))
 }
 
 /// The path of a file, or else of the live recording with this name or of this process.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
-    if source.exists() || source.components().count() > 1 {
+    if source == Path::new(stream::STANDARD) || source.exists() || source.components().count() > 1 {
         return Ok(source.to_owned());
     }
     let name = source.to_string_lossy();

@@ -29,6 +29,7 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<
     let state = match found.ended {
         State::Live => "it is being written",
         State::Closed => "closed in good order",
+        State::Snapshot => "it was being written when this copy was made",
         _ => "its process was killed",
     };
     writeln!(out, "{name}: {state}")?;
@@ -56,6 +57,9 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<
     }
     for text in &found.missing {
         writeln!(out, "missing: {}", clean(text))?;
+    }
+    if found.malformed_traceparents > 0 {
+        writeln!(out, "note: {}", crate::report::people::ignored(found.malformed_traceparents))?;
     }
     for note in &found.notes {
         writeln!(out, "note: {}", clean(note))?;

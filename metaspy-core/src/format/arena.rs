@@ -10,7 +10,8 @@
 pub enum Entry {
     /// `a` = site number; words: kind | line << 32, end line; strings: path, file, note (why it was skipped, or empty).
     Site = 1,
-    /// `a` = kind of subjects; word: 1 if it is a place (an address), else 0; string: its name.
+    /// `a` = kind of subjects; word: bit 0 if its keys are places (addresses), bit 1 if they mean the same in every
+    /// process; strings: its name, and, where several recordings are one and others have such a kind too, its process.
     Kind = 2,
     /// `a` = kind; word: key; string: the subject's label. A later label replaces an earlier one.
     Label = 3,

@@ -8,6 +8,8 @@ pub mod arena;
 pub mod header;
 pub mod row;
 pub mod slot;
+pub mod span;
+pub mod stream;
 pub mod summary;
 pub mod superblock;
 mod words;

@@ -132,6 +132,12 @@ pub enum Mark {
     Gap = 0xF_FFFC,
     /// An async call: word 1 the event, word 2 busy ticks, word 3 polls.
     Polls = 0xF_FFFB,
+    /// The event was told to another process as a cause: word 1 the event, word 2 its number as a span, word 3 the low
+    /// half of the trace's. Its start is when that was.
+    Sent = 0xF_FFFA,
+    /// A cause in another process: word 1 the high half of the trace's number, word 2 the span's, word 3 the low half of
+    /// the trace's. Events that it led to have the id of this very slot as their cause.
+    Remote = 0xF_FFF9,
 }
 
 impl Mark {
@@ -144,6 +150,8 @@ impl Mark {
             0xF_FFFD => Some(Mark::Link),
             0xF_FFFC => Some(Mark::Gap),
             0xF_FFFB => Some(Mark::Polls),
+            0xF_FFFA => Some(Mark::Sent),
+            0xF_FFF9 => Some(Mark::Remote),
             _ => None,
         }
     }

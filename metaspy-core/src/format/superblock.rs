@@ -9,7 +9,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout: a reader refuses a newer major one, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version: additions that an older reader may pass over.
-pub const MINOR: u32 = 2;
+pub const MINOR: u32 = 3;
 
 /// [`MAGIC_WORD`]. Stored last when a recording is made.
 pub const MAGIC: usize = 0;
@@ -109,6 +109,13 @@ pub const SEALED_COUNTED: usize = 85;
 /// 1 + the status that the process exited with, if it was its exit that closed the recording and the system tells;
 /// 0 = not known.
 pub const EXIT: usize = 86;
+/// The random word that events are mixed with into numbers of spans ([`super::span`]); its highest bit is set, and no
+/// id's is. 0 = the recording is older than version 1.3.
+pub const SPAN_WORD: usize = 87;
+/// The random word that traces are called by which begin in this recording; not 0 from version 1.3 on.
+pub const TRACE_WORD: usize = 88;
+/// Texts that were handed in as a `traceparent` and are none: they were ignored.
+pub const REMOTE_MALFORMED: usize = 89;
 
 /// The process records.
 pub const STATE_LIVE: u64 = 1;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use crate::platform::lock::lock;
-use crate::subject::{Identify, KindId, ObjectId, Subject, register};
+use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, register};
 
 /// How receivers without an identity are told apart: by where they stand. A `static` beside the site; its kind is
 /// "place of T", as Rust moves values and reuses memory.
@@ -39,7 +39,7 @@ impl Place {
     fn kind(&self) -> KindId {
         match self.kind.load(Ordering::Relaxed) {
             0 => {
-                let kind = register(self.type_path, true, true);
+                let kind = register(self.type_path, Nature::Place, true);
                 self.kind.store(u32::from(kind.0), Ordering::Relaxed);
                 kind
             }

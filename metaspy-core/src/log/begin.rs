@@ -243,13 +243,13 @@ pub(crate) fn is_timed(lane: &Lane, n: u32) -> bool {
     }
 }
 
-/// Writes a mark: `None` if no block was ready, which is counted.
-pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<()> {
+/// Writes a mark and tells where it stands, as an event's id would: `None` if no block was ready, which is counted.
+pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
     mark_at(clock::now(), mark, event, words, details)
 }
 
 /// As [`mark`], at a time that was read before: marks of an event's end are looked for in the blocks of that time.
-pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<()> {
+pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
     let lane = lane::here();
     let _busy = Busy::enter(lane)?;
     let details = &details[..details.len().min(DETAIL_MAX)];
@@ -270,7 +270,7 @@ pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details
         cells[0].store(commit(start, mark as u32, lane.lap.load(Relaxed)), Release);
     }
     lane.next.store(id + slots as u64, Relaxed);
-    Some(())
+    Some(id)
 }
 
 /// Raises the meta level of this thread, and tells what it was.

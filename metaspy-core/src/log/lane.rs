@@ -149,7 +149,10 @@ impl Lane {
         self.aim();
         self.log.store(log.number, Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
-        self.current.store(0, Relaxed);
+        if self.row.load(Relaxed) != 0 {
+            // An event of the recording before; a thread that had no lane yet can only have named its cause.
+            self.current.store(0, Relaxed);
+        }
         self.lost.store(0, Relaxed);
         if RETIRE.try_with(|retire| retire.0.set(true)).is_err() {
             self.row.store(NO_ROW, Relaxed);
@@ -262,6 +265,13 @@ fn join_now(lane: &Lane, log: &'static Log) {
 /// The event that this thread is in.
 pub(crate) fn current_event() -> u64 {
     here().current.load(Relaxed)
+}
+
+/// As [`current_event`], unless that is an event of an earlier recording.
+pub(crate) fn current_event_in(log: &Log) -> u64 {
+    let lane = here();
+    let is_its = lane.row.load(Relaxed) == 0 || lane.log.load(Relaxed) == log.number;
+    if is_its { lane.current.load(Relaxed) } else { 0 }
 }
 
 /// Puts this thread into another event, and tells in which it was.

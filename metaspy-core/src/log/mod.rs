@@ -29,7 +29,7 @@ pub(crate) use begin::{
 pub(crate) use count::{count_at_once, count_further, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use feed::Fed;
-pub(crate) use lane::{Current, Lane, current_event, here, lane_level, swap_current};
+pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
 pub(crate) use names::{describe_site, sync_names};
 pub(crate) use page::Row;
 pub use start::StartError;

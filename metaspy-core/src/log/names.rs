@@ -28,7 +28,7 @@ pub(crate) fn sync_names(log: &Log) {
         written.sites += 1;
     }
     for (id, kind) in registered_since(written.kinds) {
-        log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(u64::from(kind.place)).text(&kind.name));
+        log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(&kind.name));
         written.kinds += 1;
     }
 }

@@ -279,6 +279,8 @@ impl Log {
             (sb::FIRST_TICK, clock::now()),
             (sb::PROCESS_START, platform::process::start_of(std::process::id()).unwrap_or(0)),
             (sb::EPOCH, u64::from(EPOCH.load(Ordering::Relaxed))),
+            (sb::SPAN_WORD, platform::random() | 1 << 63),
+            (sb::TRACE_WORD, platform::random() | 1),
         ];
         let places =
             tables.into_iter().flat_map(|(word, table)| [(word, table.offset as u64), (word + 1, table.bytes as u64)]);
@@ -295,6 +297,7 @@ impl Log {
             "path": path.to_string_lossy(),
             "arguments": std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>(),
             "build_id": crate::recording::build_id(&path),
+            "boot": platform::process::boot_id(),
             "version": env!("CARGO_PKG_VERSION"),
         });
         self.append(Draft::new(Entry::Program, 0).text(&program.to_string()));

@@ -40,6 +40,19 @@ pub(crate) fn start_of(pid: u32) -> Option<u64> {
     }
 }
 
+/// What tells this run of the machine from others; empty where the system does not say.
+pub(crate) fn boot_id() -> String {
+    #[cfg(target_os = "linux")]
+    {
+        let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        id.trim().to_owned()
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        String::new()
+    }
+}
+
 /// Whether the program runs with rights that its user does not have: such a program does not record.
 pub(crate) fn is_privileged() -> bool {
     #[cfg(target_os = "linux")]

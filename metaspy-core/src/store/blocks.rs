@@ -203,6 +203,11 @@ impl Block {
         Box::new(Block { head: Head::default(), lap: 0, words: [0; BLOCK_WORDS] })
     }
 
+    /// Its words as they stand, and the lap that committed slots carry.
+    pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8) {
+        (&self.words, self.lap)
+    }
+
     /// What it holds: the first slot that is not committed ends it.
     #[inline(always)]
     pub fn records(&self) -> Records<'_> {

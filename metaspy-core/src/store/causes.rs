@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 
 use crate::event::{Event, EventId};
-use crate::store::Store;
+use crate::store::{Remote, Store};
 
 /// Where a chain of causes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// At an event without a cause.
     Root,
+    /// At an event that another process caused, whose recording is not open.
+    Remote(Remote),
     /// At an event that left the window, or was never recorded.
     Evicted(EventId),
     /// At an event that is its own cause in the end: the recording is damaged.
@@ -59,7 +61,7 @@ impl Iterator for Ancestors<'_> {
             return None;
         }
         let Some(event) = self.store.event(id) else {
-            self.origin = Origin::Evicted(id);
+            self.origin = self.store.remote(id).map_or(Origin::Evicted(id), Origin::Remote);
             return None;
         };
         self.next = event.cause;

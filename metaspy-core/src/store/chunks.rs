@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::format::summary::{EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, SITES, STAMP, SUMMARY_WORDS, bit};
+use crate::format::summary::{
+    EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, RUNNING, SITES, STAMP, SUMMARY_WORDS, bit,
+};
 use crate::store::blocks::{Head, Ring};
 
 /// A chunk's summary, whole.
@@ -17,6 +19,8 @@ pub(crate) struct Summary {
     pub sites: u64,
     pub lanes: u64,
     pub epochs: (u32, u32),
+    /// Events that had not ended when it was written.
+    pub running: u64,
 }
 
 /// A chunk that holds events, and when.
@@ -105,6 +109,7 @@ impl Ring<'_> {
             sites: words.get(SITES),
             lanes: words.get(LANES),
             epochs: (epochs as u32, (epochs >> 32) as u32),
+            running: words.get(RUNNING),
         };
         fence(Ordering::Acquire);
         (words.get(STAMP) == stamp).then_some(summary)

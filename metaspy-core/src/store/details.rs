@@ -6,10 +6,10 @@ use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use crate::hook::{self, Detail};
 use crate::site::SiteKind;
-use crate::store::Store;
 use crate::store::blocks::{Block, MarkSlot};
 use crate::store::lanes::LaneBlocks;
 use crate::store::text::sanitised;
+use crate::store::{Sent, Store};
 
 /// How an async call or a span ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +18,15 @@ pub struct Polls {
     pub busy_ticks: u64,
     /// How often it was polled or entered.
     pub polls: u64,
+}
+
+/// What was told of an event while it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Further reasons, beside its cause.
+    pub links: Vec<EventId>,
+    /// When it was told to other processes.
+    pub sent: Vec<Sent>,
 }
 
 /// Blocks of a lane that are looked at while an event runs.
@@ -49,28 +58,36 @@ impl Store {
 
     /// Further reasons of an event, beside its cause.
     pub fn links(&self, id: EventId) -> Vec<EventId> {
-        let Some(event) = self.event(id) else { return Vec::new() };
-        let mut links = Vec::new();
-        let mut link = |mark: &MarkSlot<'_>| {
-            if mark.mark == Mark::Link {
-                links.extend(EventId::from_raw(mark.words[0]));
-            }
-        };
-        self.marks_within(&event, &mut link);
+        self.told(id).links
+    }
+
+    /// What was told of an event while its lane was in it, by one walk through that.
+    pub fn told(&self, id: EventId) -> Told {
+        let Some(event) = self.event(id) else { return Told::default() };
+        let Told { mut links, mut sent } = Told::default();
+        self.marks_within(&event, |mark, base| match mark.mark {
+            Mark::Link => links.extend(EventId::from_raw(mark.words[0])),
+            Mark::Sent => sent.push(Sent { span: mark.words[0], tick: base.saturating_add(mark.start) }),
+            _ => {}
+        });
         if event.details & 2 != 0 {
-            // Those that another thread added are told again at the end.
-            self.marks_of(&event, &mut link);
+            // Links that another thread added are told again at the end.
+            self.marks_of(&event, |mark| {
+                if mark.mark == Mark::Link {
+                    links.extend(EventId::from_raw(mark.words[0]));
+                }
+            });
         }
         links.sort_unstable();
         links.dedup();
-        links
+        Told { links, sent }
     }
 
     /// Announcements that were missed before this one arrived.
     pub fn gap(&self, id: EventId) -> Option<u64> {
         let event = self.event(id)?;
         let mut gap = None;
-        self.marks_within(&event, |mark| {
+        self.marks_within(&event, |mark, _| {
             if mark.mark == Mark::Gap {
                 gap = Some(gap.unwrap_or(0_u64).saturating_add(mark.words[0]));
             }
@@ -187,9 +204,9 @@ impl Store {
         }
     }
 
-    /// Marks about an event that were written while it ran.
-    fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
-        self.blocks_within(event, |block| about(block, event.id, &mut each));
+    /// Marks about an event that were written while it ran, each with the tick that its block counts from.
+    pub(super) fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>, u64)) {
+        self.blocks_within(event, |block| about(block, event.id, &mut |mark| each(mark, block.head.base)));
     }
 
     /// The blocks of an event's lane from the one it stands in to the one it ended in, and the next.

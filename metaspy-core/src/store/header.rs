@@ -16,6 +16,8 @@ pub enum Ended {
     Closed,
     /// Its process is gone without closing it.
     Killed,
+    /// It was being written when this copy of it was made; the copy does not change.
+    Snapshot,
 }
 
 /// The superblock by value, as it was when it was read.
@@ -56,6 +58,7 @@ pub struct Header {
     pub moved: u64,
     pub late_ends: u64,
     pub others: u64,
+    pub remote_malformed: u64,
     /// The status that the process exited with; `None` if it did not close the recording by its exit, and where the
     /// system does not tell.
     pub exit: Option<u8>,
@@ -103,6 +106,7 @@ impl Header {
             moved: word(sb::MOVED),
             late_ends: word(sb::LATE_ENDS),
             others: word(sb::OTHERS),
+            remote_malformed: word(sb::REMOTE_MALFORMED),
             exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }

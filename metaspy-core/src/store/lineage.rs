@@ -45,6 +45,7 @@ impl Lineage {
     fn follow(&mut self, ring: Ring<'_>, id: EventId, own: impl Fn(EventId, &Slot) -> Option<u32>) -> u32 {
         self.path.clear();
         let mut at = id;
+        let mut before: Option<(EventId, Slot)> = None;
         let value = loop {
             if let Some(value) = self.cached(at) {
                 break value;
@@ -54,10 +55,18 @@ impl Lineage {
             }
             self.steps -= 1;
             self.path.push(at);
-            let Some((_, slot)) = ring.glimpse(at) else { break GONE };
+            let Some((_, slot)) = ring.glimpse(at) else {
+                if ring.remote(at).is_none() {
+                    break GONE;
+                }
+                // A cause in another process: what it led to is a root here, each by itself.
+                self.path.pop();
+                break before.and_then(|(id, slot)| own(id, &Slot { cause: 0, ..slot })).unwrap_or(GONE);
+            };
             if let Some(value) = own(at, &slot) {
                 break value;
             }
+            before = Some((at, slot));
             match EventId::from_raw(slot.cause) {
                 Some(cause) => at = cause,
                 None => break GONE,

@@ -16,6 +16,7 @@ use crate::store::Store;
 use crate::store::blocks::{Head, Ring, Slot};
 use crate::store::chunks::{Chunk, Summary};
 use crate::store::filter::{Compare, Filter, SubjectWanted, Wanted};
+use crate::store::lanes::LaneText;
 use crate::store::lineage::Lineage;
 use crate::subject::Subject;
 
@@ -314,7 +315,13 @@ fn labelled(store: &Store, text: &str) -> HashSet<Subject> {
 fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     let number = name.trim_start_matches('#').parse().ok();
     let lanes = store.lanes().into_iter();
-    lanes.filter(|lane| lane.name == name || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
+    // Where several recordings are one, a thread's own name means those of all processes.
+    let is_own = |lane: &LaneText| {
+        let process = store.process_of(lane.id);
+        process.is_some_and(|process| lane.name == format!("{}/{name}", process.label))
+    };
+    let is_named = |lane: &LaneText| lane.name == name || is_own(lane);
+    lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
 }
 
 /// The filters that were compiled last, so that a screen that is drawn again does not compile them again.

@@ -17,10 +17,12 @@ mod lanes;
 mod lineage;
 pub(crate) mod matcher;
 mod measure;
+mod merge;
 mod names;
 mod open;
 mod pass;
 mod relations;
+mod remote;
 mod scan;
 mod sealed;
 mod selfs;
@@ -29,7 +31,7 @@ mod subjects;
 mod table;
 mod tally;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -40,16 +42,18 @@ mod verify;
 mod view;
 
 pub use causes::{Ancestors, Origin};
-pub use details::Polls;
+pub use details::{Polls, Told};
 pub use effects::EffectsIndex;
 pub use filter::{Filter, FilterError};
 pub use header::{Ended, Header};
 pub use lanes::LaneText;
 pub use matcher::Members;
 pub use measure::Measure;
+pub use merge::{MergeError, Process};
 pub use names::{EpochText, KindText, SiteText, UserMark};
 pub use open::OpenError;
 pub use relations::Relation;
+pub use remote::{Remote, Sent};
 pub use standing::Standing;
 pub use tally::{By, Scope, Tally, TallyRow, What};
 pub use timeline::{Missed, Page, Position};
@@ -57,6 +61,8 @@ pub use totals::Totals;
 pub use verify::Verification;
 pub use view::{Program, ViewText};
 
+pub(crate) use blocks::BLOCK_WORDS;
+pub(crate) use merge::sheet::nameless;
 pub(crate) use sealed::Sealed;
 
 pub use crate::hook::{Detail, DetailKind};
@@ -67,9 +73,10 @@ use std::sync::Arc;
 use crate::format::{Region, Words, superblock as sb};
 use crate::platform::process;
 use crate::site::SiteId;
+use crate::stream::Feed;
 use crate::subject::{KindId, Subject};
-use blocks::Ring;
-use header::Layout;
+pub(crate) use blocks::Ring;
+pub(crate) use header::Layout;
 use names::Names;
 use open::Mapped;
 use time::Time;
@@ -78,7 +85,7 @@ use time::Time;
 #[derive(Clone)]
 pub struct Store {
     mapped: Arc<Mapped>,
-    path: Option<Arc<Path>>,
+    medium: Medium,
     layout: Layout,
     names: Arc<Names>,
     time: Arc<Time>,
@@ -87,24 +94,41 @@ pub struct Store {
     compiled: Arc<matcher::Compiled>,
 }
 
+/// Where a recording comes from.
+#[derive(Clone)]
+enum Medium {
+    /// Memory of this process.
+    Memory,
+    File(Arc<Path>),
+    /// Several recordings, read as one.
+    Merged(Arc<merge::Merged>),
+    /// A pipe.
+    Stream(Arc<Feed>),
+}
+
 impl Store {
     /// Opens a recording in a file, whether it is still written or not.
     pub fn open(path: &Path) -> Result<Store, OpenError> {
-        Self::mapped(Mapped::file(path)?, Some(path.into()))
+        Self::mapped(Mapped::file(path)?, Medium::File(path.into()))
     }
 
     /// Reads a recording in memory of this process.
     pub fn from_region(region: Region) -> Result<Store, OpenError> {
-        Self::mapped(Mapped::memory(region), None)
+        Self::mapped(Mapped::memory(region), Medium::Memory)
     }
 
-    fn mapped(mapped: Mapped, path: Option<Arc<Path>>) -> Result<Store, OpenError> {
+    /// Reads a recording that comes through a pipe.
+    pub(crate) fn of_stream(region: Region, feed: Arc<Feed>) -> Result<Store, OpenError> {
+        Self::mapped(Mapped::guarded(region), Medium::Stream(feed))
+    }
+
+    fn mapped(mapped: Mapped, medium: Medium) -> Result<Store, OpenError> {
         let layout = open::check(&mapped.region)?;
         let words = mapped.region.words();
         let mut names = Names::default();
         names.read_on(words, &layout);
         let mut store = Store {
-            path,
+            medium,
             layout,
             names: Arc::new(names),
             time: Arc::new(Time::read(words, &layout)),
@@ -132,9 +156,10 @@ impl Store {
     }
 
     fn follow_growth(&mut self) -> Result<(), OpenError> {
-        let Some(path) = self.path.as_ref().filter(|_| self.layout.chunks.len < self.wanted_chunk_words()) else {
+        let Medium::File(path) = &self.medium else { return Ok(()) };
+        if self.layout.chunks.len >= self.wanted_chunk_words() {
             return Ok(());
-        };
+        }
         let mapped = Mapped::file(path)?;
         let layout = open::check(&mapped.region)?;
         // Another recording may have taken its name.
@@ -158,6 +183,23 @@ impl Store {
 
     /// How it ended, if it did.
     pub fn ended(&self) -> Ended {
+        match &self.medium {
+            Medium::Merged(merged) => merged.ended(),
+            Medium::Stream(feed) => feed.ended(),
+            Medium::Memory if self.header().state != sb::STATE_CLOSED => Ended::Live,
+            Medium::Memory | Medium::File(_) => self.ended_as_written(),
+        }
+    }
+
+    /// How a recording ended that came through a pipe as it stands in a file: whatever it is, it does not go on here.
+    pub(crate) fn ended_as_a_file(&self) -> Ended {
+        match self.ended_as_written() {
+            Ended::Live => Ended::Snapshot,
+            ended => ended,
+        }
+    }
+
+    fn ended_as_written(&self) -> Ended {
         let header = self.header();
         if header.state == sb::STATE_CLOSED {
             return Ended::Closed;
@@ -167,7 +209,7 @@ impl Store {
             Some(start) => start == 0 || header.process_start == 0 || start == header.process_start,
             None => false,
         };
-        match self.path.is_none() || lives() {
+        match lives() {
             true => Ended::Live,
             false => Ended::Killed,
         }
@@ -186,6 +228,11 @@ impl Store {
     fn what_is_missing(&self) -> Vec<String> {
         let mut missing = self.layout.missing(self.words());
         missing.extend(self.names.damage.clone());
+        match &self.medium {
+            Medium::Merged(merged) => missing.extend(merged.missing()),
+            Medium::Stream(feed) => missing.extend(feed.said()),
+            Medium::Memory | Medium::File(_) => {}
+        }
         missing
     }
 
@@ -284,6 +331,23 @@ impl Store {
         self.time.span_ns(ticks)
     }
 
+    /// The file, where it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.medium {
+            Medium::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether all that is read is of one moment, as far as where it comes from can tell.
+    pub(crate) fn is_settled(&self) -> bool {
+        match &self.medium {
+            Medium::Merged(merged) => merged.exact,
+            Medium::Stream(feed) => feed.is_settled(),
+            Medium::Memory | Medium::File(_) => true,
+        }
+    }
+
     pub(crate) fn words(&self) -> Words<'_> {
         self.mapped.region.words()
     }
@@ -307,6 +371,6 @@ impl Store {
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("path", &self.path).field("layout", &self.layout).finish_non_exhaustive()
+        f.debug_struct("Store").field("path", &self.path()).field("layout", &self.layout).finish_non_exhaustive()
     }
 }

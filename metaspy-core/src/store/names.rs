@@ -40,9 +40,18 @@ pub struct KindText {
     pub name: String,
     /// Whether its keys are addresses, so that its subjects are places.
     pub place: bool,
+    /// Whether its keys mean the same in every process.
+    pub across: bool,
+    /// The process that it belongs to, where several recordings are read as one and others have such a kind, too.
+    pub process: String,
 }
 
 impl KindText {
+    /// Its name, with its process where that must be said: `server/NodeId`.
+    pub fn whole_name(&self) -> String {
+        if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
+    }
+
     /// The last part of its name.
     pub fn short_name(&self) -> &str {
         self.name.rsplit("::").next().unwrap_or(&self.name)
@@ -50,7 +59,12 @@ impl KindText {
 
     /// Whether a filter means it: by its name, or the last part of it.
     pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.short_name() == name
+        let named = |name: &str| self.name == name || self.short_name() == name;
+        let of_process = match name.split_once('/') {
+            Some((process, name)) => !process.is_empty() && process == self.process && named(name),
+            None => false,
+        };
+        named(name) || of_process
     }
 }
 
@@ -91,7 +105,7 @@ pub(crate) struct Names {
     pub notes: Vec<String>,
     pub epochs: Vec<EpochText>,
     pub marks: Vec<UserMark>,
-    lanes: HashMap<u32, String>,
+    pub lanes: HashMap<u32, String>,
     /// What could not be read, as a sentence.
     pub damage: Option<String>,
 }
@@ -142,7 +156,9 @@ impl Names {
         match entry {
             Entry::Site => self.site_entry(a, words),
             Entry::Kind => {
-                self.kinds.insert(kind, KindText { id: kind, name: text(1), place: words.get(0) & 1 == 1 });
+                let (name, next) = string(words, 1);
+                let (place, across) = (words.get(0) & 1 == 1, words.get(0) & 2 != 0);
+                self.kinds.insert(kind, KindText { id: kind, name, place, across, process: text(next) });
             }
             Entry::Label => {
                 self.labels.insert(Subject::new(kind, words.get(0)), text(1));

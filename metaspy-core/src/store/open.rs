@@ -92,6 +92,13 @@ impl Mapped {
         Mapped { region, guarded: 0 }
     }
 
+    /// Memory that lies in a file without a name.
+    pub fn guarded(region: Region) -> Self {
+        let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
+        truncation::guard(guarded as *const u8, region.len() * 8);
+        Mapped { region, guarded }
+    }
+
     /// The whole of a file, for reading.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |error: io::Error| match error.kind() {

@@ -258,7 +258,10 @@ impl<'a> Job<'a> {
         let begins = |cause: u64| cause == 0 || cause == under;
         let root = |_: EventId, slot: &Slot| begins(slot.cause).then_some(slot.site);
         let value = match EventId::from_raw(slot.cause) {
-            Some(cause) if !begins(slot.cause) => roots.value(self.ring, cause, root),
+            Some(cause) if !begins(slot.cause) => match roots.value(self.ring, cause, root) {
+                GONE if self.ring.remote(cause).is_some() => slot.site,
+                value => value,
+            },
             _ => slot.site,
         };
         // Its effects come soon.

@@ -71,6 +71,11 @@ impl Relations {
             .collect()
     }
 
+    /// All edges, by their names.
+    pub fn all(&self) -> impl Iterator<Item = (&str, Subject, Subject)> {
+        self.edges.iter().flatten().map(|&(name, from, to)| (self.names[name as usize].as_str(), from, to))
+    }
+
     /// The names of relations.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)

@@ -25,7 +25,10 @@ impl Store {
             return "others".to_owned();
         }
         match self.kind(subject.kind) {
-            Some(kind) if kind.place => format!("{} @{:x}", kind.name, subject.key),
+            Some(kind) if kind.place => format!("{} @{:x}", kind.whole_name(), subject.key),
+            Some(kind) if !kind.process.is_empty() => {
+                format!("{}/{} #{}", kind.process, kind.short_name(), subject.key)
+            }
             Some(kind) if !kind.name.is_empty() => format!("{} #{}", kind.short_name(), subject.key),
             _ => format!("#{}", subject.key),
         }

@@ -135,7 +135,7 @@ impl Store {
                 // Of a file that was cut, nobody knows what is missing; a subject may be among the others, too; and
                 // calls of which only the number is known may have been anybody's.
                 let others = tally.rows.iter().any(TallyRow::is_others);
-                let all_told = self.missing().is_empty() && self.unnamed() == 0;
+                let all_told = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
                 tally.exact &= settled && all_told && !others;
                 return tally;
             }

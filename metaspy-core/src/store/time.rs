@@ -7,20 +7,20 @@ use crate::store::header::Layout;
 
 /// One instant on three clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pair {
-    tick: u64,
-    monotonic_ns: u64,
-    real_ns: u64,
+pub(super) struct Pair {
+    pub tick: u64,
+    pub monotonic_ns: u64,
+    pub real_ns: u64,
 }
 
 /// What a tick is worth, piece by piece.
 #[derive(Clone, Debug)]
 pub(crate) struct Time {
     /// In rising order of tick and of monotonic time.
-    pairs: Vec<Pair>,
-    first_tick: u64,
-    ticks_per_s: u64,
-    started_ns: u64,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) first_tick: u64,
+    pub(super) ticks_per_s: u64,
+    pub(super) started_ns: u64,
 }
 
 impl Time {

@@ -38,7 +38,8 @@ impl Store {
             let before = ring.fold_state();
             totals = self.totals_once();
             totals.exact &= ring.fold_state() == before && self.missing().is_empty();
-            if totals.exact || !self.missing().is_empty() {
+            totals.exact &= self.is_settled();
+            if totals.exact || !self.missing().is_empty() || !self.is_settled() {
                 break;
             }
         }

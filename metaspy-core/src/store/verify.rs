@@ -50,6 +50,8 @@ pub struct Verification {
     pub missing: Vec<String>,
     /// Bytes that the file was cut by, behind the last block that was ever used: no event is missing.
     pub unused_cut: u64,
+    /// Texts that were handed in as a `traceparent` and are none.
+    pub malformed_traceparents: u64,
     /// What the recorder could not do, and why.
     pub notes: Vec<String>,
 }
@@ -119,8 +121,18 @@ impl Store {
         for (site, events) in std::mem::take(&mut all.nameless) {
             all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
         }
+        // What is damaged in one of several recordings was not copied: it is told where it stands.
+        for (process, store) in self.processes().iter().zip(self.sources()) {
+            if store.ended() != Ended::Live {
+                let found = store.verify();
+                let damaged = found.damaged.into_iter().map(|text| (u64::MAX, format!("{}: {text}", process.source)));
+                all.damages.extend(damaged);
+                all.more += found.more_damaged;
+            }
+        }
         let totals = self.totals();
-        if ended != Ended::Live {
+        // What is not of one moment need not add up.
+        if ended != Ended::Live && self.is_settled() {
             self.verify_tables(pending.as_ref(), &totals, &mut all);
             self.verify_amounts(&mut all);
         }
@@ -142,6 +154,7 @@ impl Store {
             more_damaged: all.more + more as u64,
             missing: self.missing().to_vec(),
             unused_cut: self.layout().unused_cut(self.words()),
+            malformed_traceparents: self.header().remote_malformed,
             notes: self.notes().to_vec(),
         }
     }

@@ -38,6 +38,8 @@ pub struct Program {
     pub build_id: String,
     /// The recording's name.
     pub name: String,
+    /// What tells the run of its machine from others; empty where that is not known.
+    pub boot: String,
     /// When it started, in ns since 1970.
     pub started_ns: u64,
 }
@@ -45,7 +47,7 @@ pub struct Program {
 impl Program {
     pub(crate) fn parse(json: &str) -> Option<Self> {
         let mut program: Program = serde_json::from_str(json).ok()?;
-        let texts = [&mut program.path, &mut program.build_id, &mut program.name];
+        let texts = [&mut program.path, &mut program.build_id, &mut program.name, &mut program.boot];
         texts.into_iter().chain(&mut program.arguments).for_each(|text| *text = sanitised(text));
         Some(program)
     }

@@ -12,19 +12,25 @@ pub struct KindId(pub u16);
 /// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
 pub struct Kind {
     name: &'static str,
-    place: bool,
+    nature: Nature,
     id: AtomicU16,
 }
 
 impl Kind {
     /// A kind whose keys are given by the domain and never reused.
     pub const fn new(name: &'static str) -> Self {
-        Kind { name, place: false, id: AtomicU16::new(0) }
+        Kind { name, nature: Nature::Own, id: AtomicU16::new(0) }
+    }
+
+    /// A kind whose keys mean the same in every process, as those of requests that travel do: where several recordings
+    /// are read as one, its subjects are one subject each.
+    pub const fn across_processes(name: &'static str) -> Self {
+        Kind { name, nature: Nature::Across, id: AtomicU16::new(0) }
     }
 
     /// A kind whose keys are addresses: Rust moves values and reuses memory, so such a subject is a place.
     pub const fn place_of(name: &'static str) -> Self {
-        Kind { name, place: true, id: AtomicU16::new(0) }
+        Kind { name, nature: Nature::Place, id: AtomicU16::new(0) }
     }
 
     /// Its number: one load, after the first call.
@@ -38,7 +44,7 @@ impl Kind {
 
     #[cold]
     fn register(&self) -> KindId {
-        let id = register(self.name, self.place, true);
+        let id = register(self.name, self.nature, true);
         self.id.store(id.0, Ordering::Relaxed);
         id
     }
@@ -55,7 +61,7 @@ pub struct Owner {
 impl Owner {
     /// A new owner of keys of this name.
     pub fn new(name: &str) -> Self {
-        Owner { kind: register(name, false, false) }
+        Owner { kind: register(name, Nature::Own, false) }
     }
 
     /// The subject with this key of this owner.
@@ -70,11 +76,23 @@ impl Owner {
     }
 }
 
+/// What the keys of a kind are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Nature {
+    /// Keys of the process's own.
+    Own = 0,
+    /// Addresses.
+    Place = 1,
+    /// Keys that mean the same in every process.
+    Across = 2,
+}
+
 /// A kind as it was registered.
 #[derive(Clone, Debug)]
 pub(crate) struct Registered {
     pub name: String,
-    pub place: bool,
+    pub nature: Nature,
 }
 
 static KINDS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
@@ -83,15 +101,15 @@ static KINDS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 const MAX: usize = 65_000;
 
 /// The number of a kind. Shared kinds are found again by name; an owner's kind is always new.
-pub(crate) fn register(name: &str, place: bool, shared: bool) -> KindId {
+pub(crate) fn register(name: &str, nature: Nature, shared: bool) -> KindId {
     let mut kinds = lock(&KINDS);
-    if shared && let Some(at) = kinds.iter().position(|k| k.place == place && k.name == name) {
+    if shared && let Some(at) = kinds.iter().position(|k| k.nature == nature && k.name == name) {
         return KindId(at as u16 + 1);
     }
     if kinds.len() >= MAX {
         return KindId(MAX as u16 + 1);
     }
-    kinds.push(Registered { name: name.to_owned(), place });
+    kinds.push(Registered { name: name.to_owned(), nature });
     KindId(kinds.len() as u16)
 }
 

@@ -9,7 +9,7 @@ mod object_id;
 
 pub use identify::{Identify, Key};
 pub use kind::{Kind, KindId, Owner};
-pub(crate) use kind::{register, registered_since};
+pub(crate) use kind::{Nature, register, registered_since};
 pub use object_id::ObjectId;
 
 /// The identity of a domain object.

@@ -57,8 +57,6 @@ pub enum Command {
     NeverObserved,
     /// The next production that never matched.
     NextUncovered,
-    /// The next of several recordings.
-    NextRecording,
     /// The mouse was pressed here.
     Click {
         /// From the left, 0 first.

@@ -105,7 +105,6 @@ pub const BINDINGS: &[Binding] = {
         bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
         bind(Subjects, Char('n'), NeverObserved, "list what was never observed", "never observed"),
         bind(Productions, Char('n'), NextUncovered, "the next that never matched", "uncovered"),
-        bind(Screens, Char('w'), NextRecording, "the next of several recordings", ""),
         bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
         bind(Screens, Char('?'), Help, "these keys", "help"),
         bind(Screens, Char('q'), Quit, "quit", "quit"),

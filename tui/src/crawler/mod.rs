@@ -9,7 +9,7 @@ pub mod keys;
 pub mod layout;
 mod run;
 pub mod state;
-mod terminal;
+pub mod terminal;
 pub mod worker;
 
 pub use run::run;

@@ -1,5 +1,7 @@
 //! The loop: keys and time go in, the screen comes out, and work goes on beside it.
 
+use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::process::Command as Process;
 use std::sync::atomic::Ordering::Relaxed;
@@ -21,21 +23,17 @@ const ANSWER: Duration = Duration::from_millis(10);
 /// Keys that are taken before the screen is drawn again, so that a held key never runs behind.
 const BURST: usize = 32;
 
-/// Crawls recordings until the reader quits. There is at least one.
-pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
+/// Crawls a recording until the reader quits.
+pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let asked_to_end = terminal::asked_to_end()?;
     let mut screen = Screen::take()?;
-    let mut workers: Vec<Worker> = crawlers.iter().map(|_| Worker::new()).collect();
+    let mut worker = Worker::new();
     let size = screen.terminal.size()?;
-    for crawler in &mut crawlers {
-        crawler.resize(size.width, size.height);
-    }
+    crawler.resize(size.width, size.height);
     let began = Instant::now();
     let mut last_tick = Instant::now();
-    let (mut open, mut dirty) = (0, true);
+    let mut dirty = true;
     while !asked_to_end.load(Relaxed) {
-        let count = crawlers.len();
-        let (crawler, worker) = (&mut crawlers[open], &mut workers[open]);
         for order in crawler.take_orders() {
             worker.take(&crawler.store, order);
         }
@@ -45,25 +43,17 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
             if crawler.size != (size.width, size.height) {
                 crawler.resize(size.width, size.height);
             }
-            screen.terminal.draw(|frame| draw::draw(frame, crawler))?;
+            screen.terminal.draw(|frame| draw::draw(frame, &crawler))?;
         }
         let until_tick = TICK.saturating_sub(last_tick.elapsed());
         let wait = if crawler.is_waiting() { until_tick.min(ANSWER) } else { until_tick };
         dirty = false;
         let mut burst = 0;
-        let mut turn = false;
         while event::poll(if burst == 0 { wait } else { Duration::ZERO })? && burst < BURST {
             burst += 1;
             dirty = true;
-            match take(crawler, event::read()?) {
+            match take(&mut crawler, event::read()?) {
                 Some(Outside::Quit) => return Ok(()),
-                Some(Outside::NextRecording) if count > 1 => {
-                    turn = true;
-                    break;
-                }
-                Some(Outside::NextRecording) => {
-                    crawler.message = Some("this is the only recording that is open".into())
-                }
                 Some(Outside::Edit { file, line }) => {
                     let done = screen.lend(|| edit(&file, line))?;
                     crawler.message = done.err();
@@ -79,12 +69,6 @@ pub fn run(mut crawlers: Vec<Crawler>) -> std::io::Result<()> {
             last_tick = Instant::now();
             crawler.tick(began.elapsed().as_nanos() as u64);
             dirty |= crawler.store.is_live() || crawler.is_waiting() || crawler.message.is_some();
-        }
-        if turn {
-            open = (open + 1) % count;
-            let size = screen.terminal.size()?;
-            crawlers[open].resize(size.width, size.height);
-            dirty = true;
         }
     }
     Ok(())
@@ -123,7 +107,15 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     let editor = editor.unwrap_or_else(|| "vi".into());
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
-    let status = Process::new(program).args(words).arg(format!("+{line}")).arg(path).status();
+    let mut process = Process::new(program);
+    process.args(words).arg(format!("+{line}")).arg(path);
+    // While a recording comes on standard input, the editor's keys are those of the terminal as well.
+    if !io::stdin().is_terminal()
+        && let Ok(keys) = File::open(terminal::KEYS)
+    {
+        process.stdin(keys);
+    }
+    let status = process.status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{program} ended with {status}")),

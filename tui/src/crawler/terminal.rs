@@ -14,6 +14,9 @@ use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 
+/// Where keys come from while standard input is something else.
+pub const KEYS: &str = "/dev/tty";
+
 /// How long the loop may take to end.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ pub fn show(page: Option<&Path>) -> Result<Ended> {
     story::open(page)?;
     let mut telling = Telling::start(page)?;
     let store = telling.recording()?;
-    crawler::run(vec![Crawler::new(store, "demo", (80, 24))])?;
+    crawler::run(Crawler::new(store, "demo", (80, 24)))?;
     drop(telling);
     Ok(Ended::Fine)
 }

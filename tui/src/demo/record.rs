@@ -69,7 +69,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     let took = began.elapsed();
     writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
     let report = cli::Report {
-        source: file.to_owned(),
+        sources: vec![file.to_owned()],
         by: By::Site,
         top: None,
         all: false,

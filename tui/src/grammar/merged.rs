@@ -198,6 +198,7 @@ impl Part {
         let ended = match store.ended() {
             HowEnded::Closed => "closed",
             HowEnded::Live => "live",
+            HowEnded::Snapshot => "snapshot",
             _ => "killed",
         };
         let header = store.header();

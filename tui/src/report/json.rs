@@ -3,12 +3,13 @@
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::Ended;
+use metaspy_core::store::Process;
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::condition::Verdict;
 use super::expectation::Outcome;
+use super::people::state;
 use super::rows::{Key, Report, Row};
 use crate::cli::By;
 
@@ -17,6 +18,9 @@ struct Out<'a> {
     format: u32,
     program: &'a str,
     state: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<ProcessOut<'a>>,
+    order_uncertain: bool,
     by: &'static str,
     emitted: u64,
     events: u64,
@@ -24,6 +28,7 @@ struct Out<'a> {
     counted: u64,
     lost: u64,
     exact: bool,
+    malformed_traceparents: u64,
     row_count: usize,
     rows: Rows<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -32,6 +37,31 @@ struct Out<'a> {
     expectations: &'a [Outcome],
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ProcessOut<'a> {
+    label: &'a str,
+    program: &'a str,
+    pid: u32,
+    file: &'a str,
+    state: &'static str,
+    clock: usize,
+    moved_ns: i64,
+}
+
+impl<'a> ProcessOut<'a> {
+    fn of(process: &'a Process) -> Self {
+        ProcessOut {
+            label: &process.label,
+            program: &process.name,
+            pid: process.pid,
+            file: &process.source,
+            state: state(process.ended),
+            clock: process.clock,
+            moved_ns: process.moved_ns,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -120,11 +150,9 @@ pub fn write(
     let object = Out {
         format: 1,
         program: &store.program().name,
-        state: match store.ended() {
-            Ended::Live => "live",
-            Ended::Closed => "closed",
-            _ => "killed",
-        },
+        state: state(store.ended()),
+        processes: store.processes().iter().map(ProcessOut::of).collect(),
+        order_uncertain: store.order_is_uncertain(),
         by: match report.by {
             By::Subject => "subject",
             By::Site => "site",
@@ -136,6 +164,7 @@ pub fn write(
         counted: totals.counted,
         lost: totals.lost + totals.unnamed,
         exact: report.exact,
+        malformed_traceparents: store.header().remote_malformed,
         row_count: report.rows.len(),
         rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),

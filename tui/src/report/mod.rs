@@ -4,7 +4,7 @@ pub mod condition;
 mod damage;
 mod expectation;
 mod json;
-mod people;
+pub(crate) mod people;
 mod rows;
 
 use std::io::Write;
@@ -33,7 +33,7 @@ pub fn run(asked: &cli::Report, out: &mut impl Write) -> Result<Ended> {
         Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
         None => Filter::all(),
     };
-    let store = live::open_named(&asked.source)?;
+    let store = live::open_all(&asked.sources)?;
     match filter.check(&store) {
         // Kinds are known when a subject of theirs is met; sites before the program begins.
         Err(error @ FilterError::NoSuchKind { .. }) => eprintln!("metaspy: --filter: {error}"),

@@ -8,7 +8,7 @@ use metaspy_core::store::Ended;
 use super::condition::Verdict;
 use super::rows::{Key, Report, Row};
 use crate::cli::By;
-use crate::text::{Unit, clean, clock, fit, grouped, pad_left, shorten_path, width};
+use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, pad_left, shorten_path, width};
 
 /// One of the times of a row.
 type Time = fn(&Row, &Store) -> Option<u64>;
@@ -51,23 +51,59 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
     for text in &report.damage {
         writeln!(out, "damaged: {}", clean(text))?;
     }
+    let malformed = store.header().remote_malformed;
+    if malformed > 0 {
+        writeln!(out, "note: {}", ignored(malformed))?;
+    }
     for note in store.notes() {
         writeln!(out, "note: {}", clean(note))?;
     }
     Ok(())
 }
 
+/// How a recording ended, in a word.
+pub fn state(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Live => "live",
+        Ended::Closed => "closed",
+        Ended::Snapshot => "snapshot",
+        Ended::Killed => "killed",
+    }
+}
+
+/// A length of time without its sign.
+fn length(ns: i64) -> String {
+    duration(ns.unsigned_abs()).trim_start().to_owned()
+}
+
+/// What came from other processes and named no cause.
+pub fn ignored(malformed: u64) -> String {
+    format!("{} malformed: ignored, so what they came with has no cause here", counted(malformed, "traceparent"))
+}
+
 /// What the recording is, and what to distrust.
 pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
     let totals = &report.totals;
     let header = store.header();
-    let state = match store.ended() {
-        Ended::Live => "live",
-        Ended::Closed => "closed",
-        _ => "killed",
-    };
+    let state = state(store.ended());
     let whole = clock(store.time_ns(header.last_tick));
-    writeln!(out, "{}  {state}  {whole}  process {}", clean(&store.program().name), header.pid)?;
+    let of = match store.processes().len() {
+        0 => format!("process {}", header.pid),
+        count => format!("{count} processes"),
+    };
+    writeln!(out, "{}  {state}  {whole}  {of}", clean(&store.program().name))?;
+    for process in store.processes() {
+        let moved = match (process.clock, process.moved_ns) {
+            (0, _) => String::new(),
+            (_, 0) => ", another clock".into(),
+            (_, by) => format!(", another clock, moved by {}{}", if by < 0 { "-" } else { "+" }, length(by)),
+        };
+        let (label, ended, source) = (clean(&process.label), self::state(process.ended), clean(&process.source));
+        writeln!(out, "  {label}  process {}, {ended}{moved}, {source}", process.pid)?;
+    }
+    if store.order_is_uncertain() {
+        writeln!(out, "the order of events across processes is uncertain: see the notes below")?;
+    }
     let mut parts =
         vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
     if totals.folded > 0 {
@@ -82,6 +118,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, false) => "not exact: it is damaged",
         (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
         (false, true) if store.is_live() => "about: it is being written",
+        (false, true) if store.ended() == Ended::Snapshot => "about: it was being written while it was read",
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };
     writeln!(out, "{}  ({exact})", parts.join(", "))

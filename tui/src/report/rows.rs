@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use metaspy_core::store::{Filter, Measure, Scope, Totals};
+use metaspy_core::store::{Filter, KindText, Measure, Scope, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
 use super::damage;
@@ -77,8 +77,14 @@ impl Report {
     }
 }
 
-/// Rows of those to whom nothing happened.
+/// Rows of those to whom nothing happened, by their names.
 fn silent(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+    let mut rows = silent_in_no_order(store, by, seen);
+    rows.sort_by(|a, b| a.label.cmp(&b.label));
+    rows
+}
+
+fn silent_in_no_order(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
     match by {
         By::Site => {
             let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
@@ -111,7 +117,7 @@ fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row
     if subject.kind.0 == OTHERS {
         return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure };
     }
-    let kind = store.kind(subject.kind).map(|kind| kind.name.clone());
+    let kind = store.kind(subject.kind).map(KindText::whole_name);
     Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure }
 }
 

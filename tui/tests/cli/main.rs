@@ -1,5 +1,7 @@
 //! The command from outside: what it prints, how it ends, and what it says to bad input.
 
+#[path = "../fixture/client_and_servers.rs"]
+mod client_and_servers;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 
@@ -10,7 +12,9 @@ mod demo;
 mod killed;
 #[cfg(unix)]
 mod live;
+mod processes;
 mod report;
+mod stream;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -1,6 +1,8 @@
 //! The crawler in a real terminal: tmux types, and reads the screen.
 #![cfg(unix)]
 
+#[path = "../fixture/client_and_servers.rs"]
+mod client_and_servers;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod tmux;
@@ -104,6 +106,85 @@ fn who_is_asked_to_end_gives_the_terminal_back() {
     let kill = format!("kill $(cat {})", path.with_extension("pid").display());
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
     ended(&mut terminal);
+}
+
+/// Three processes as one: from what a server did back to the client that asked for it.
+#[test]
+fn a_cause_leads_from_one_process_into_another() {
+    let [client, server, second] = client_and_servers::three("crossing");
+    let Some(mut terminal) = Tmux::start("crossing") else { return };
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let files = [&client, &server, &second].map(|path| path.display().to_string()).join(" ");
+    terminal.command(&format!("{metaspy} open {files}"));
+    terminal.wait_for("304 events");
+    terminal.keys(&["f"]);
+    terminal.line("site:frame");
+    terminal.wait_for("3 of 304");
+    // The second one is a server's, below the client's.
+    terminal.keys(&["Home", "Down"]);
+    let of_server = terminal.wait_for("(server.spy)");
+    assert!(of_server.contains("├ frame"), "{of_server}");
+    terminal.keys(&["c"]);
+    let of_client = terminal.wait_for("(client.spy)");
+    assert!(of_client.contains("sent    span"), "{of_client}");
+    terminal.keys(&["4"]);
+    let lanes = terminal.wait_for("3 lanes");
+    assert_eq!(lanes.matches("::plays").count(), 3, "{lanes}");
+    quits(&mut terminal);
+}
+
+/// A recording on standard input: keys, and the editor's, come from the terminal all the same.
+#[test]
+fn what_comes_on_standard_input_is_crawled_with_the_keys_of_the_terminal() {
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let path = fixture::closed("piped.spy", 40);
+    for sender in ["cat", &format!("{metaspy} stream")] {
+        let name = if sender == "cat" { "cat" } else { "sent" };
+        let Some(mut terminal) = Tmux::start(name) else { return };
+        terminal.command(&format!("{sender} {} | {metaspy} open -", path.display()));
+        terminal.wait_for("760 events");
+        terminal.keys(&["f"]);
+        terminal.wait_for("filter: ▏");
+        terminal.line("site:measure");
+        terminal.wait_for("240 of 760");
+        terminal.keys(&["e"]);
+        terminal.wait_for("edits +88");
+        terminal.keys(&["Enter"]);
+        terminal.wait_for("240 of 760");
+        quits(&mut terminal);
+    }
+}
+
+/// A live process through a pipe, killed while somebody looks.
+#[cfg(feature = "demo")]
+#[test]
+fn a_stream_is_shown_live_and_its_end_is_said() {
+    let Some(mut terminal) = Tmux::start("stream") else { return };
+    let path = fixture::directory().join("streamed.spy");
+    let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
+        .arg("__story")
+        .env("METASPY_RECORD", &path)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the story can be started");
+    let began = std::time::Instant::now();
+    while metaspy_core::Store::open(&path).is_err() {
+        assert!(began.elapsed().as_secs() < 60, "the story does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("{metaspy} stream {} | {metaspy} open -", path.display()));
+    terminal.wait_for("live ●");
+    terminal.wait_for("following");
+    story.kill().expect("it can be killed");
+    story.wait().expect("it was killed");
+    terminal.wait_for("the process is gone");
+    terminal.keys(&["Home", "Down", "2"]);
+    terminal.wait_for("never observed");
+    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
+    quits(&mut terminal);
 }
 
 /// The story as another process, killed while somebody looks.

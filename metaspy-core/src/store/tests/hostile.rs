@@ -23,6 +23,7 @@ fn read_everything(store: &Store) {
                 for event in page.events {
                     let _ = (store.event(event.id), store.details(event.id), store.links(event.id));
                     let _ = (store.gap(event.id), store.polls(event.id), store.effects(event.id));
+                    let _ = (store.told(event.id), store.remote_cause(&event), store.event_of_span(event.id.raw()));
                     let _ = (store.causes(event.id).take(50).count(), store.causes(event.id).origin());
                     let _ = (store.site_path(event.site), event.subject.map(|subject| store.subject_text(subject)));
                     let _ = (store.time_ns(event.start), store.real_ns(event.start), store.standing(from));
@@ -47,7 +48,8 @@ fn read_everything(store: &Store) {
 fn rich() -> Writer {
     let (mut writer, ids) = busy(2, 2, 9_000, 4);
     writer.details(0, 900_000, ids[3], &[0, 1, 2, 9, 0, b'a', b'b', 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x1b, 0xff]);
-    for (mark, lane) in [(Mark::Link, 0), (Mark::End, 1), (Mark::Polls, 0), (Mark::Gap, 1)] {
+    let more = [(Mark::Gap, 1), (Mark::Sent, 0), (Mark::Remote, 1)];
+    for (mark, lane) in [(Mark::Link, 0), (Mark::End, 1), (Mark::Polls, 0)].into_iter().chain(more) {
         writer.mark(lane, 900_001, mark, [ids[5].raw(), ids[4].raw(), 3]);
     }
     writer.event(Draft { start: 900_002, span: None, cause: Some(ids[1]), ..Draft::default() });

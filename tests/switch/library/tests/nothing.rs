@@ -3,7 +3,7 @@
 use core::mem::{align_of, size_of};
 
 use library::Scene;
-use metaspy::{ObjectId, Owner, Spied, Subject, Watched};
+use metaspy::{FromRemote, ObjectId, Owner, Spied, Subject, TraceParent, Watched, from_remote};
 
 #[test]
 fn a_spied_value_is_the_value() {
@@ -17,6 +17,14 @@ fn a_spied_value_is_the_value() {
 fn identities_take_no_room() {
     assert_eq!(size_of::<(ObjectId, Owner, Subject)>(), 0);
     assert_eq!(size_of::<Scene>(), size_of::<[u32; 4]>());
+}
+
+#[test]
+fn nothing_is_told_to_other_processes_and_nothing_is_taken_from_them() {
+    let text = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let _cause = from_remote(text);
+    assert_eq!((TraceParent::current(), TraceParent::parse(text).is_err()), (None, true));
+    assert_eq!(size_of::<FromRemote>() + size_of::<Option<TraceParent>>(), 0);
 }
 
 #[test]

@@ -51,6 +51,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
         Ended::Live if crawler.paused => piece(0, "live ‖ paused".into(), theme::WARNING),
         Ended::Live => piece(0, "live ●".into(), theme::LIVE),
         Ended::Closed => piece(1, "closed".into(), theme::PLAIN),
+        Ended::Snapshot => piece(0, "snapshot".into(), theme::WARNING),
         _ => piece(0, "killed ✝".into(), theme::ALARM),
     }
     if let Some(rate) = status.rate.filter(|_| !crawler.paused) {
@@ -67,6 +68,9 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     match totals.lost + totals.unnamed {
         0 => piece(2, "lost 0".into(), theme::FAINT),
         lost => piece(0, format!("lost {}", short(lost)), theme::ALARM),
+    }
+    if status.uncertain_order {
+        piece(0, "order ~".into(), theme::WARNING);
     }
     if status.missing > 0 {
         piece(0, "damaged".into(), theme::ALARM);

@@ -41,7 +41,6 @@ impl Crawler {
     fn apply_to_screen(&mut self, command: Command) -> Option<Outside> {
         match command {
             Command::Quit => return Some(Outside::Quit),
-            Command::NextRecording => return Some(Outside::NextRecording),
             Command::OpenSource => return self.open_source(),
             Command::Help => self.help = Some(0),
             Command::Leave => self.leave(),

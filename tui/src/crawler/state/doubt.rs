@@ -1,7 +1,7 @@
 //! Why a number is not exact: in a sign before it, and in a few words beside it.
 
 use metaspy_core::Store;
-use metaspy_core::store::{Filter, Totals};
+use metaspy_core::store::{Ended, Filter, Totals};
 
 use super::narrow;
 use crate::text::counted;
@@ -31,7 +31,7 @@ impl Doubt {
             // Calls that are counted and not stored.
             Some(term) if totals.emitted > totals.stored => Doubt::Unknown(term.to_owned()),
             _ if totals.unnamed > 0 => Doubt::Unnamed(totals.unnamed),
-            _ if store.is_live() => Doubt::Moving,
+            _ if matches!(store.ended(), Ended::Live | Ended::Snapshot) => Doubt::Moving,
             _ => Doubt::Together,
         }
     }

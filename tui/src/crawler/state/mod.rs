@@ -54,8 +54,6 @@ pub enum Outside {
         /// The line.
         line: u32,
     },
-    /// Turn to the next recording.
-    NextRecording,
 }
 
 /// A crawler on one recording.

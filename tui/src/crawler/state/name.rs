@@ -39,6 +39,7 @@ fn in_two(store: &Store, subject: Subject) -> (String, String) {
     match store.kind(subject.kind) {
         Some(kind) if !subject.is_none() => {
             let name = clean(short_type(&kind.name)).into_owned();
+            let name = if kind.process.is_empty() { name } else { format!("{}/{name}", clean(&kind.process)) };
             let key = if kind.place { format!("@{:x}", subject.key) } else { format!("#{}", subject.key) };
             (name, key)
         }

@@ -27,6 +27,8 @@ pub struct Status {
     pub whole_ns: u64,
     /// What cannot be read of it.
     pub missing: usize,
+    /// Whether it is of processes whose clocks differ, so that the order of their events is not sure.
+    pub uncertain_order: bool,
     samples: VecDeque<(u64, u64)>,
 }
 
@@ -34,6 +36,8 @@ pub struct Status {
 fn name(store: &Store) -> String {
     let views = store.views();
     let name = match views {
+        // Each process may have views of its own.
+        _ if !store.processes().is_empty() => store.program().name.clone(),
         [] => store.program().name.clone(),
         [only] => only.view.name.clone(),
         [first, rest @ ..] if rest.iter().all(|it| it.view.name == first.view.name) => first.view.name.clone(),
@@ -53,6 +57,7 @@ impl Status {
             window_ns: 0,
             whole_ns: 0,
             missing: 0,
+            uncertain_order: store.order_is_uncertain(),
             samples: VecDeque::new(),
         };
         status.read(store, 0);

@@ -3,7 +3,7 @@
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
 
-use super::pane::{Tab, What};
+use super::pane::{Tab, What, causes};
 use super::productions::Source;
 use super::view::View;
 use super::{Crawler, Outside, narrow};
@@ -37,7 +37,10 @@ impl Crawler {
     pub(super) fn go_to_cause(&mut self) {
         let Some(event) = self.view.list.selected else { return };
         match event.cause {
-            Some(cause) => self.go_to_id(cause),
+            Some(cause) => match self.store.remote_cause(&event) {
+                Some(remote) => self.message = Some(causes::elsewhere(remote)),
+                None => self.go_to_id(cause),
+            },
             None => self.message = Some("a root: no recorded event caused it".into()),
         }
     }

@@ -1,6 +1,6 @@
 //! The chain of causes, nearest first, and further causes beside it.
 
-use metaspy_core::store::Origin;
+use metaspy_core::store::{Origin, Remote};
 use metaspy_core::{Event, Store};
 
 use super::{PaneRow, What};
@@ -44,6 +44,12 @@ pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
         Origin::Root if at_once => Some("a root: no recorded event caused it".into()),
         Origin::Root => None,
         Origin::Evicted(id) => Some(format!("cause {id} left the window")),
+        Origin::Remote(remote) => Some(elsewhere(remote)),
         Origin::Loop(id) => Some(format!("damaged: the causes lead back to {id}")),
     }
+}
+
+/// A cause in a process whose recording is not open, or does not hold it any more.
+pub fn elsewhere(remote: Remote) -> String {
+    format!("caused by span {:016x} of another process, which no open recording holds", remote.span)
 }

@@ -1,6 +1,6 @@
 //! All about one event: the chain down to it, then the facts.
 
-use metaspy_core::store::DetailKind;
+use metaspy_core::store::{DetailKind, Ended};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
 
 use super::{PaneRow, What, causes, effects};
@@ -12,6 +12,8 @@ use crate::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
 pub const NAME: usize = 9;
 /// Lines that one value takes at most.
 const LINES: usize = 12;
+/// Times that an event was told to other processes, as far as they are shown.
+const SENT: usize = 8;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
@@ -31,7 +33,16 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         let later = store.span_ns(event.start.saturating_sub(cause.start));
         fact("cause", format!("{} (+{})", name::event(store, &cause), duration(later).replace(' ', "")));
     }
-    let links = store.links(event.id).len();
+    if let Some(remote) = store.remote_cause(event) {
+        fact("cause", format!("span {:016x} of another process", remote.span));
+        fact("", format!("in the trace {:032x}", remote.trace));
+    }
+    let told = store.told(event.id);
+    for sent in told.sent.iter().take(SENT) {
+        let later = store.span_ns(sent.tick.saturating_sub(event.start));
+        fact("sent", format!("span {:016x}, to another process (+{})", sent.span, duration(later).replace(' ', "")));
+    }
+    let links = told.links.len();
     if links > 0 {
         fact("", format!("and {} further: see Causes", grouped(links as u64)));
     }
@@ -75,6 +86,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     fact("when", stamp(store.time_ns(event.start)));
     let lane = store.lanes().into_iter().find(|lane| lane.id == event.lane);
     fact("lane", lane.map_or(format!("{}", event.lane.0), |lane| format!("{} (thread {})", lane.name, lane.thread)));
+    if let Some(process) = store.process_of(event.lane) {
+        let file = process.source.rsplit('/').next().unwrap_or_default();
+        fact("process", format!("{} ({file})", process.pid));
+        if store.order_is_uncertain() {
+            fact("", "times across processes are uncertain".into());
+        }
+    }
     if let Some(site) = store.site(event.site) {
         let room = columns.saturating_sub(NAME);
         fact("site", shorten_path(&clean(&site.path), room));
@@ -122,9 +140,10 @@ fn indent(depth: usize) -> String {
 
 fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
     match (event.span, event.outcome) {
-        (_, Outcome::Running) => match store.is_live() {
-            true => "it still runs".into(),
-            false => "it never ended: the program was here".into(),
+        (_, Outcome::Running) => match store.ended() {
+            Ended::Live => "it still runs".into(),
+            Ended::Snapshot => "it had not ended when this was read".into(),
+            _ => "it never ended: the program was here".into(),
         },
         (_, Outcome::Instant) => "an instant".into(),
         (Some(span), _) => {

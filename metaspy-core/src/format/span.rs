@@ -1,0 +1,41 @@
+//! What an event is called outside of its process: W3C `traceparent` knows spans by 64 bits and traces by 128.
+//!
+//! A span's number is its event's id, mixed with a random word of the recording. The mix can be undone, so nothing is
+//! kept to find the event again, and two recordings hardly ever give out the same number.
+
+/// The number of the span that stands for an event, by the recording's word ([`super::superblock::SPAN_WORD`]).
+pub const fn of_event(event: u64, word: u64) -> u64 {
+    // The finish of splitmix64: each step can be undone.
+    let mut z = event ^ word;
+    z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ z >> 31
+}
+
+/// The event that a span's number stands for, if it is of the recording with this word.
+pub const fn event(span: u64, word: u64) -> u64 {
+    let mut z = span;
+    z = (z ^ z >> 31 ^ z >> 62).wrapping_mul(0x3196_42B2_D24D_8EC3);
+    z = (z ^ z >> 27 ^ z >> 54).wrapping_mul(0x96DE_1B17_3F11_9089);
+    (z ^ z >> 30 ^ z >> 60) ^ word
+}
+
+/// The trace that begins with an event, by the recording's word ([`super::superblock::TRACE_WORD`]); never 0.
+pub const fn trace_of_root(root: u64, word: u64) -> u128 {
+    (word as u128) << 64 | (of_event(root, word) | 1) as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_event_of_a_span_is_found_again() {
+        let word = 0x8123_4567_89AB_CDEF;
+        for id in (1..10_000_u64).chain([u64::MAX, 1 << 63, 1 << 40]) {
+            let span = of_event(id, word);
+            assert_eq!(event(span, word), id);
+            assert_ne!(span, of_event(id ^ 2, word));
+        }
+    }
+}

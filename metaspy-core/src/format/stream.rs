@@ -1,0 +1,58 @@
+//! A recording on its way through a pipe: a header, then frames of words that go to places of the recording.
+//!
+//! All words are little-endian. Frames come in *rounds*: what changed since the round before, and at the end whether
+//! anything was folded meanwhile. A reader that stops anywhere has a recording; one that stops at the end of a settled
+//! round has an exact one.
+
+/// The first word of a stream.
+pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPYS");
+/// Version of the frames: a reader refuses a newer major one.
+pub const MAJOR: u32 = 1;
+/// Minor version: kinds of frames that an older reader may pass over.
+pub const MINOR: u32 = 0;
+/// Words of the header: magic, version (major in the high half), words of the recording, and one that is 0.
+pub const HEADER_WORDS: usize = 4;
+/// Words of a frame's head: [`Head`], then the first word of the recording that it is about.
+pub const HEAD_WORDS: usize = 2;
+/// Words of one frame at most.
+pub const FRAME_MAX: usize = 1 << 16;
+
+/// What a frame tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Frame {
+    /// Words of the first page or of a table.
+    Words = 1,
+    /// Words of a block, its header first.
+    Block = 2,
+    /// A round ends; the second word of the head is 1 if nothing was folded while it was read, else 0.
+    Round = 3,
+    /// The recording ends; the second word is 1 if it was closed, 2 if its process is gone without closing it.
+    End = 4,
+}
+
+/// The first word of a frame: kind (low 8 bits) | words that follow (24 bits) | words that it is about (32 bits), of
+/// which those that do not follow are 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The kind, which may be of a later version.
+    pub kind: u8,
+    /// Words that follow.
+    pub words: u32,
+    /// Words of the recording that it is about, at least those.
+    pub span: u32,
+}
+
+impl Head {
+    /// As a word.
+    pub const fn pack(self) -> u64 {
+        self.kind as u64 | (self.words as u64 & 0xFF_FFFF) << 8 | (self.span as u64) << 32
+    }
+
+    /// From a word; `None` if it contradicts itself.
+    pub const fn unpack(word: u64) -> Option<Self> {
+        let head = Head { kind: word as u8, words: (word >> 8) as u32 & 0xFF_FFFF, span: (word >> 32) as u32 };
+        let fits = head.words as usize <= FRAME_MAX && head.span as usize <= FRAME_MAX && head.words <= head.span;
+        if fits && head.kind != 0 { Some(head) } else { None }
+    }
+}

@@ -1,0 +1,15 @@
+//! A live recording through a pipe: one side sends what changes, the other reads it as if it were there.
+//!
+//! `ssh host metaspy stream 4711 | metaspy open -` shows a process of another machine. The observed process takes no
+//! part in it: the sender maps its recording as every reader does.
+
+mod feed;
+mod receive;
+mod send;
+#[cfg(test)]
+mod tests;
+
+pub use receive::{Receiver, StreamError};
+pub use send::Sender;
+
+pub(crate) use feed::Feed;

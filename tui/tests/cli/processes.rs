@@ -1,0 +1,156 @@
+//! Recordings of several processes read as one: real processes, one of which tells the others why.
+
+use std::fs;
+use std::path::Path;
+
+use metaspy_core::format::superblock as sb;
+
+use crate::client_and_servers::{MEASURES, child, three};
+use crate::{ended, fixture, stream, text};
+
+fn report(files: &[&Path], more: &[&str]) -> (i32, serde_json::Value, String) {
+    let mut arguments = vec!["report"];
+    arguments.extend(files.iter().map(|file| text(file)));
+    arguments.extend(["--json"]);
+    arguments.extend(more);
+    let (code, out, error) = ended(&arguments);
+    (code, serde_json::from_str(&out).unwrap_or_default(), error)
+}
+
+fn count(report: &serde_json::Value, label: &str) -> u64 {
+    let rows = report["rows"].as_array().expect("there are rows");
+    rows.iter().filter(|row| row["label"] == label).map(|row| row["count"].as_u64().expect("a number")).sum()
+}
+
+#[test]
+fn counts_add_up_and_everything_leads_back_to_the_client() {
+    let [client, server, second] = three("three");
+    let files = [&*client, &*server, &*second];
+    let alone: Vec<u64> =
+        files.iter().map(|file| report(&[file], &[]).1["emitted"].as_u64().expect("a number")).collect();
+    let (code, whole, error) = report(&files, &[]);
+    assert_eq!(code, 0, "{error}");
+    assert_eq!(whole["emitted"].as_u64(), Some(alone.iter().sum()));
+    assert_eq!((count(&whole, "frame"), count(&whole, "Scene::measure")), (3, 3 * MEASURES));
+    assert_eq!((&whole["exact"], &whole["order_uncertain"]), (&true.into(), &false.into()));
+    let processes = whole["processes"].as_array().expect("they are told");
+    assert_eq!(processes.len(), 3);
+    assert!(processes.iter().all(|process| process["clock"] == 0 && process["state"] == "closed"), "{whole}");
+    // What the servers did has its root cause in the client.
+    let (_, causes, _) = report(&files, &["--by", "cause"]);
+    assert_eq!(causes["row_count"], 1, "{causes}");
+    assert_eq!(count(&causes, "frame"), alone.iter().sum::<u64>());
+    // Equal keys of two processes are two subjects.
+    let (_, subjects, _) = report(&files, &["--by", "subject", "--filter", "site:measure subject:#3"]);
+    assert_eq!(subjects["row_count"], 3, "{subjects}");
+    // For people.
+    let (code, out, _) = ended(&["report", text(&client), text(&server), text(&second)]);
+    assert!(code == 0 && out.contains("3 processes") && out.contains("server.spy"), "{out}");
+    // Without the client nothing is known but that there was one.
+    let (_, apart, _) = report(&[&server, &second], &["--by", "cause"]);
+    assert_eq!(count(&apart, "frame"), alone[1] + alone[2]);
+}
+
+#[test]
+fn one_recording_of_each_process() {
+    let [client, server, _] = three("twice");
+    let (code, _, error) = report(&[&client, &client], &[]);
+    assert!(code == 2 && error.contains("are the same recording"), "{error}");
+    let copy = client.with_file_name("copy.spy");
+    fs::copy(&client, &copy).expect("it can be copied");
+    let (code, _, error) = report(&[&client, &server, &copy], &[]);
+    assert!(code == 2 && error.contains("are the same recording"), "{error}");
+    let (code, _, error) = report(&[&client, Path::new("no/such.spy")], &[]);
+    assert!(code == 2 && error.contains("no/such.spy"), "{error}");
+}
+
+/// Adds to words of a file.
+fn patch(path: &Path, words: impl IntoIterator<Item = (usize, u64)>) {
+    let mut bytes = fs::read(path).expect("it was recorded");
+    for (word, add) in words {
+        let at = &mut bytes[word * 8..word * 8 + 8];
+        let value = u64::from_le_bytes((&*at).try_into().expect("eight bytes")).wrapping_add(add);
+        at.copy_from_slice(&value.to_le_bytes());
+    }
+    fs::write(path, bytes).expect("it can be written");
+}
+
+fn word(path: &Path, word: usize) -> u64 {
+    let bytes = fs::read(path).expect("it was recorded");
+    u64::from_le_bytes(bytes[word * 8..word * 8 + 8].try_into().expect("eight bytes"))
+}
+
+/// The words of the calibration pairs that show the wall.
+fn wall(path: &Path) -> Vec<usize> {
+    let (table, pairs) = (word(path, sb::CALIBRATION) as usize / 8, word(path, sb::CALIBRATION_USED) as usize);
+    (0..pairs).map(|pair| table + pair * sb::calibration::WORDS + sb::calibration::REAL_NS).collect()
+}
+
+#[test]
+fn clocks_that_disagree_are_told_and_the_order_is_uncertain() {
+    let [client, server, second] = three("clocks");
+    // An hour behind: by its clock the server was told an hour before anybody told it.
+    let hour = 3_600_000_000_000_u64;
+    patch(&server, wall(&server).into_iter().map(|word| (word, hour.wrapping_neg())));
+    let files = [&*client, &*server, &*second];
+    let (code, whole, error) = report(&files, &[]);
+    assert_eq!((code, &whole["order_uncertain"]), (0, &true.into()), "{error}");
+    let moved: Vec<i64> = (whole["processes"].as_array().expect("they are told").iter())
+        .map(|process| process["moved_ns"].as_i64().expect("a number"))
+        .collect();
+    assert_eq!((moved[0], moved[2]), (0, 0));
+    assert!(moved[1].abs_diff(hour as i64) < 60_000_000_000, "{moved:?}");
+    let (_, out, _) = ended(&["report", text(&client), text(&server), text(&second)]);
+    assert!(out.contains("order of events across processes is uncertain") && out.contains("clocks disagree"), "{out}");
+    // Whatever the clocks say, causes stay what they are.
+    let (_, causes, _) = report(&files, &["--by", "cause"]);
+    assert_eq!(causes["row_count"], 1, "{causes}");
+}
+
+#[test]
+fn damage_is_said_with_the_name_of_its_file() {
+    let [client, server, second] = three("damaged");
+    let chunks = word(&server, sb::CHUNKS);
+    let bytes = fs::read(&server).expect("it was recorded");
+    fs::write(&server, &bytes[..chunks as usize + 2048]).expect("it can be written");
+    let (code, whole, _) = report(&[&client, &server, &second], &[]);
+    let missing = whole["missing"].to_string();
+    assert!(code == 1 && missing.contains("server.spy: ") && !missing.contains("client.spy"), "{missing}");
+    assert!(count(&whole, "Scene::measure") >= 2 * MEASURES, "{whole}");
+    assert_eq!(whole["exact"], false);
+}
+
+#[test]
+fn a_malformed_traceparent_is_ignored_and_counted() {
+    let directory = fixture::directory().join("malformed");
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7";
+    assert!(child("server", &directory, parent).output().expect("it starts").status.success());
+    let path = directory.join("server.spy");
+    let (code, report, _) = report(&[&path], &[]);
+    assert_eq!((code, &report["malformed_traceparents"]), (0, &1.into()));
+    for command in ["report", "verify"] {
+        let (code, out, _) = ended(&[command, text(&path)]);
+        assert!(code == 0 && out.contains("1 traceparent malformed"), "{out}");
+    }
+}
+
+#[test]
+fn a_live_one_among_them_is_a_snapshot_and_that_is_said() {
+    let [client, server, _] = three("snapshot");
+    let path = fixture::directory().join("live-one.spy");
+    let mut story = stream::story(&path);
+    let (code, whole, error) = report(&[&client, &server, &path], &[]);
+    assert_eq!((code, &whole["state"]), (0, &"snapshot".into()), "{error}");
+    let states: Vec<&str> = (whole["processes"].as_array().expect("they are told").iter())
+        .map(|process| process["state"].as_str().expect("a word"))
+        .collect();
+    assert_eq!(states, ["closed", "closed", "live"]);
+    assert!(count(&whole, "Scene::measure") > 2 * MEASURES, "{whole}");
+    let (_, out, _) = ended(&["report", text(&client), text(&path)]);
+    assert!(out.contains("it is being written; this is a snapshot of it"), "{out}");
+    story.kill().expect("it runs");
+    story.wait().expect("it ends");
+    let (code, whole, _) = report(&[&client, &path], &[]);
+    assert_eq!((code, &whole["state"], &whole["exact"]), (0, &"killed".into(), &true.into()), "{whole}");
+}
