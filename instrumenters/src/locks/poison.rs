@@ -15,6 +15,7 @@ pub(super) fn had<G>(asked: TryLockResult<G>) -> Result<LockResult<G>, WouldBloc
 }
 
 /// What was had, held.
+#[inline(always)]
 pub(super) fn held<G, H>(locked: LockResult<G>, hold: impl FnOnce(G) -> H) -> LockResult<H> {
     match locked {
         Ok(guard) => Ok(hold(guard)),

@@ -2,10 +2,11 @@
 
 use std::panic::Location;
 
-use metaspy_core::hook::{Call, Held, enter};
+use metaspy_core::hook::Held;
 use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 
 use crate::dynamic;
+use crate::expansion::{Frame, Guard, enter};
 
 /// The two sites of a lock, and what its events are about.
 #[derive(Debug)]
@@ -51,9 +52,16 @@ impl Watch {
     }
 
     /// Waits for something that is had in the end.
-    #[inline]
+    #[inline(always)]
     pub fn wait<R>(&self, wait: impl FnOnce() -> R) -> R {
-        let call = self.call();
+        if !self.wait.is_armed() { wait() } else { self.wait_observed(wait) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wait_observed<R>(&self, wait: impl FnOnce() -> R) -> R {
+        let mut frame = Frame::vacant();
+        let call = Guard::of(enter::<Self>(&mut frame, self.wait, self.subject()));
         let value = wait();
         call.done(Outcome::Returned);
         value
@@ -62,7 +70,11 @@ impl Watch {
     /// Asks for something that may not be had.
     #[inline]
     pub fn ask<R, E>(&self, ask: impl FnOnce() -> Result<R, E>) -> Result<R, E> {
-        let call = self.call();
+        if !self.wait.is_armed() {
+            return ask();
+        }
+        let mut frame = Frame::vacant();
+        let call = Guard::of(enter::<Self>(&mut frame, self.wait, self.subject()));
         let value = ask();
         call.done(if value.is_ok() { Outcome::Succeeded } else { Outcome::Failed });
         value
@@ -80,14 +92,9 @@ impl Watch {
     }
 
     /// It is held from now on.
-    #[inline]
+    #[inline(always)]
     pub fn hold(&self) -> Held {
         if self.hold.is_armed() { Held::begin(self.hold, self.subject(), |_| ()) } else { Held::inert() }
-    }
-
-    #[inline]
-    fn call(&self) -> Call {
-        if self.wait.is_armed() { enter(self.wait, self.subject()) } else { Call::inert() }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use metaspy_core::causality::{Carried as Cause, carried};
 use metaspy_core::hook::{AsyncCall, Reify, show};
@@ -44,24 +44,66 @@ pin_project! {
         #[pin]
         future: F,
         // Behind the future: what that does when it is dropped is still within the call.
-        call: AsyncCall,
         task: Task,
     }
 }
 
-/// A task that was made.
+/// A task that was made: two words, and what it needs besides if somebody looks.
 struct Task {
-    site: &'static Site,
     cause: Cause,
-    /// When, until it is polled.
-    made: Option<Instant>,
+    stage: Stage,
+}
+
+enum Stage {
+    /// It was made while nobody looked.
+    Made(&'static Site),
+    /// It was made then, while somebody did.
+    Seen(Box<(&'static Site, Instant)>),
+    /// It was polled while nobody looked: it is never looked at.
+    Unobserved,
+    Observed(Box<AsyncCall>),
+}
+
+impl Stage {
+    /// It is polled for the first time.
+    fn begin(&mut self) {
+        let (site, made) = match self {
+            Stage::Made(site) => (*site, None),
+            Stage::Seen(seen) => (seen.0, Some(seen.1)),
+            Stage::Unobserved | Stage::Observed(_) => return,
+        };
+        *self = match site.is_armed() {
+            true => Stage::Observed(Box::new(call(site, made))),
+            false => Stage::Unobserved,
+        };
+    }
+}
+
+#[cold]
+fn call(site: &'static Site, made: Option<Instant>) -> AsyncCall {
+    let Some(waited) = made.map(|made| Waited(made.elapsed())) else { return AsyncCall::new(site) };
+    AsyncCall::showing(site, show(site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited)))
+}
+
+/// Formatted with little: it is written for each task.
+struct Waited(Duration);
+
+impl fmt::Debug for Waited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.0.as_nanos();
+        write!(f, "{}.{} µs", ns / 1_000, ns % 1_000 / 100)
+    }
 }
 
 impl<F> Spied<F> {
+    #[inline]
     pub(super) fn new(future: F, site: &'static Site) -> Self {
         // Without the clock while nobody looks.
-        let made = site.is_armed().then(Instant::now);
-        Spied { future, call: AsyncCall::new(site), task: Task { site, cause: carried(), made } }
+        let stage = match site.is_armed() {
+            true => Stage::Seen(Box::new((site, Instant::now()))),
+            false => Stage::Made(site),
+        };
+        Spied { future, task: Task { cause: carried(), stage } }
     }
 }
 
@@ -72,12 +114,11 @@ impl<F: Future> Future for Spied<F> {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _because = this.task.cause.because();
-        if let Some(made) = this.task.made.take() {
-            let waited = made.elapsed();
-            let shown = show(this.task.site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited));
-            *this.call = AsyncCall::showing(this.task.site, shown);
+        this.task.stage.begin();
+        match &mut this.task.stage {
+            Stage::Observed(call) => call.poll(name::next_task, || this.future.poll(context), |_, _| Outcome::Returned),
+            _ => this.future.poll(context),
         }
-        this.call.poll(name::next_task, || this.future.poll(context), |_, _| Outcome::Returned)
     }
 }
 

@@ -17,21 +17,24 @@ use crate::subject::Subject;
 ///
 /// It holds numbers and text, so nothing loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it.
 #[must_use = "dropping it ends the event"]
-pub struct Held {
+pub struct Held(Option<Box<Holding>>);
+
+/// In a box, so that what is held while nobody looks takes one word.
+struct Holding {
     begun: Begun,
-    site: Option<&'static Site>,
+    site: &'static Site,
     key: u64,
     /// It began while its thread unwound.
     unwinding: bool,
     /// What handlers were told of it, for those that run after it.
-    open: Option<Box<Open>>,
+    open: Option<Open>,
 }
 
 impl Held {
     /// Nobody looks: nothing to end.
     #[inline(always)]
     pub const fn inert() -> Self {
-        Held { begun: Begun::NOTHING, site: None, key: 0, unwinding: false, open: None }
+        Held(None)
     }
 
     /// Begins, if the site is armed for the subject. The thread stays in the event that it is in.
@@ -43,48 +46,57 @@ impl Held {
         }
     }
 
+    #[cold]
     fn observed<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Self {
         let begun = super::enter_with(site, subject, reify).into_begun();
+        if begun.id == 0 {
+            return Self::inert();
+        }
         if has_event(&begun) {
             log::swap_current(begun.before);
         }
-        let open = handler::take(begun.id).map(Box::new);
-        Held { begun, site: Some(site), key: subject.key, unwinding: std::thread::panicking(), open }
+        let (key, unwinding) = (subject.key, std::thread::panicking());
+        Held(Some(Box::new(Holding { begun, site, key, unwinding, open: handler::take(begun.id) })))
     }
 
     /// The event, if there is one.
     pub fn event(&self) -> Option<EventId> {
-        EventId::from_raw(self.begun.id).filter(|_| has_event(&self.begun))
+        let begun = &self.0.as_ref()?.begun;
+        EventId::from_raw(begun.id).filter(|_| has_event(begun))
     }
 
     /// It ends.
     pub fn end(mut self, outcome: Outcome) {
-        self.finish(outcome);
+        if let Some(holding) = self.0.take() {
+            holding.end(outcome);
+        }
+    }
+}
+
+impl Holding {
+    #[cold]
+    #[inline(never)]
+    fn leave(self: Box<Self>) {
+        let unwound = std::thread::panicking() && !self.unwinding;
+        self.end(if unwound { Outcome::Panicked } else { Outcome::Returned });
     }
 
-    fn finish(&mut self, outcome: Outcome) {
-        let begun = std::mem::replace(&mut self.begun, Begun::NOTHING);
-        let Some(site) = self.site.filter(|_| begun.id != 0) else { return };
-        let number = Config(site.config.load(Relaxed)).site();
-        if has_event(&begun) {
-            // Whoever ends an event is in it.
-            let before = log::swap_current(begun.id);
-            log::end(log::here(), &Begun { before, ..begun }, number, self.key, outcome);
-        } else {
-            log::end(log::here(), &begun, number, self.key, outcome);
-        }
-        if let Some(open) = self.open.take() {
-            handler::finish(*open, outcome);
+    fn end(self, outcome: Outcome) {
+        let number = Config(self.site.config.load(Relaxed)).site();
+        // Whoever ends an event is in it.
+        let before = if has_event(&self.begun) { log::swap_current(self.begun.id) } else { 0 };
+        log::end(log::here(), &Begun { before, ..self.begun }, number, self.key, outcome);
+        if let Some(open) = self.open {
+            handler::finish(open, outcome);
         }
     }
 }
 
 impl Drop for Held {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.begun.id != 0 {
-            let unwound = std::thread::panicking() && !self.unwinding;
-            self.finish(if unwound { Outcome::Panicked } else { Outcome::Returned });
+        if let Some(holding) = self.0.take() {
+            holding.leave();
         }
     }
 }
