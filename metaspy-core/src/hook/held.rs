@@ -76,6 +76,7 @@ impl Held {
 impl Holding {
     #[cold]
     #[inline(never)]
+    #[expect(clippy::boxed_local, reason = "whoever drops it hands on one word")]
     fn leave(self: Box<Self>) {
         let unwound = std::thread::panicking() && !self.unwinding;
         self.end(if unwound { Outcome::Panicked } else { Outcome::Returned });
