@@ -23,6 +23,7 @@ skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
+step "clippy, examples" cargo clippy -p metaspy --examples --features pest,tokio,tracing,winnow -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,nom,winnow -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
@@ -32,6 +33,7 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: grammar coverage" cargo run --release --quiet --features pest,winnow --example grammar_coverage
     step "example: event receiver" cargo run --release --quiet --example event_receiver
     step "example: pipeline" cargo run --release --quiet --features tokio --example pipeline
+    step "example: bus" cargo run --release --quiet --features tokio,tracing --example bus -- --publishes 20 --subscribers 3
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile
     for bench in hooks scan; do

@@ -60,6 +60,20 @@ impl Carried {
         log::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
     }
 
+    /// As a number, for a message that is made of bytes. It tells this process's recordings apart, and no others: a
+    /// message that other processes may have sent has to say beside it which recording is meant.
+    #[inline]
+    pub fn to_bits(self) -> u64 {
+        self.0
+    }
+
+    /// From its number. Any will do, as bytes may say anything: one of another recording is no cause, and one that
+    /// names an event that never was reads like one that left the window.
+    #[inline]
+    pub fn from_bits(bits: u64) -> Self {
+        Carried(bits)
+    }
+
     /// Names it as the cause of what this thread does next, until the guard is dropped; `None` where it is unknown.
     #[inline]
     pub fn because(self) -> Option<Because> {

@@ -3,8 +3,9 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use metaspy::causality::Carried;
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::{SpiedStream, announced, announcements, announcements_in};
+use metaspy_instrumenters::announcements::{Callbacks, SpiedStream, announced, announcements, announcements_in};
 use tokio::sync::{broadcast, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::BroadcastStream;
@@ -286,4 +287,48 @@ fn a_stream_is_passed_on_as_it_is_and_its_items_are_events() {
     let profile = profiler.uninstall();
     assert_eq!([count(&profile, "passed_on::Ok"), count(&profile, "passed_on::Err")], [2, 1]);
     assert_eq!(profile.count_of(&spied), 3);
+}
+
+#[test]
+fn an_item_of_a_stream_says_what_caused_it_whom_it_is_about_and_what_was_missed() {
+    /// What is under way, and where it was sent.
+    enum Sent {
+        Here(Carried),
+        Missed(u64),
+    }
+    let _turn = turn();
+    let sender = ObjectId::new();
+    let (about, bus) = (sender.identify(), Callbacks::named("envelopes"));
+    // As bytes would carry it; the last one names no event.
+    let carried = |bits: u64| Sent::Here(Carried::from_bits(bits));
+    let sites = [bus.sent("letter"), SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("letter")];
+    let missed = SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("missed");
+    let profiler = Profiler::new("letters").observe(announced(sites)).observe(announced(missed));
+    let profiler = profiler.install().expect("they are sites");
+    let sent = bus.announce("letter", || carried(metaspy::causality::carried().to_bits()));
+    let items = [sent, Sent::Missed(4), carried(u64::MAX)];
+    let mut letters = SpiedStream::new("letters", tokio_stream::iter(items).map(|item| (item, "letter")))
+        .kind(|(_, kind): &(Sent, &str)| kind)
+        .subject(move |_| about)
+        .gaps(|(item, _)| if let Sent::Missed(missed) = item { Some(*missed) } else { None })
+        .caused_by(|(item, _)| if let Sent::Here(sent) = item { *sent } else { Carried::NOTHING });
+    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    let mut received = Vec::new();
+    runtime.block_on(async {
+        while letters.next().await.is_some() {
+            let _because = letters.because();
+            assert_eq!(metaspy::current(), letters.received());
+            received.extend(letters.received());
+        }
+    });
+    assert_eq!(letters.received(), None, "it has ended");
+    let profile = profiler.uninstall();
+    let store = profile.store();
+    let [letter, gap, stranger] = received.try_into().expect("three events");
+    let cause = store.causes(letter).next().expect("the letter was sent");
+    assert_eq!(store.site_path(cause.site), "envelopes::letter::sent");
+    assert_eq!((store.gap(gap), store.event(stranger).expect("it is there").cause), (Some(4), None));
+    assert_eq!([count(&profile, "letters::letter"), count(&profile, "letters::missed")], [2, 4]);
+    // The two letters, and what was missed.
+    assert_eq!(profile.count_of(&sender), 6);
 }

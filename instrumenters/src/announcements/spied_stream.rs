@@ -6,16 +6,17 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use metaspy_core::causality::{Because, Carried, because};
 use metaspy_core::hook;
-use metaspy_core::{Identify, Site, SiteKind, Subject};
+use metaspy_core::{EventId, Identify, Site, SiteKind, Subject};
 use tokio_stream::Stream;
 
 use super::kind::{ByClosure, ByItself, KindOf};
 use crate::dynamic;
 
 /// A stream that passes everything on, and makes an event of each item: at the site of its kind, `name::Kind`, caused
-/// by what the thread was in. Nobody subscribes, so nothing is disturbed. What kind an item is, is asked whether
-/// anybody looks or not.
+/// by what the thread was in, or by what the item says ([`SpiedStream::caused_by`]). Nobody subscribes, so nothing is
+/// disturbed. What kind an item is, is asked whether anybody looks or not.
 ///
 /// ```
 /// use metaspy_core::Profiler;
@@ -40,6 +41,23 @@ pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
     kind: K,
     /// The sites of the kinds that were met.
     sites: HashMap<String, &'static Site>,
+    asked: Asked<S::Item>,
+    last: Option<EventId>,
+}
+
+/// What else is asked of an item.
+struct Asked<M> {
+    subject: Option<Ask<M, Subject>>,
+    cause: Option<Ask<M, Carried>>,
+    gaps: Option<Gaps<M>>,
+}
+
+type Ask<M, R> = Box<dyn Fn(&M) -> R + Send + Sync>;
+
+/// Which items say that others were missed, and where that is counted.
+struct Gaps<M> {
+    size: fn(&M) -> Option<u64>,
+    missed: &'static Site,
 }
 
 /// Kinds that are told apart; the rest share the site `others`.
@@ -58,6 +76,8 @@ impl<S: Stream<Item: 'static>> SpiedStream<S> {
             bus,
             kind: ByItself::new(),
             sites: HashMap::new(),
+            asked: Asked { subject: None, cause: None, gaps: None },
+            last: None,
         }
     }
 }
@@ -68,13 +88,43 @@ impl<S: Stream, K> SpiedStream<S, K> {
     where
         F: Fn(&S::Item) -> &str + Send + 'static,
     {
-        let SpiedStream { stream, name, at, bus, .. } = self;
-        SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new() }
+        let SpiedStream { stream, name, at, bus, asked, last, .. } = self;
+        SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new(), asked, last }
+    }
+
+    /// Whom an item is about, instead of the stream.
+    pub fn subject<I: Identify>(mut self, subject: impl Fn(&S::Item) -> I + Send + Sync + 'static) -> Self {
+        self.asked.subject = Some(Box::new(move |item| subject(item).identify()));
+        self
+    }
+
+    /// Which event caused an item, where the item carries it: the sending of a message. One that carries nothing is
+    /// caused by what the thread was in.
+    pub fn caused_by(mut self, cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static) -> Self {
+        self.asked.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// Which items are none but tell that others were missed, and how many: these are counted at the site `missed`, one
+    /// event of which stands where the gap is. They are passed on as all others are.
+    pub fn gaps(mut self, size: fn(&S::Item) -> Option<u64>) -> Self {
+        self.asked.gaps = Some(Gaps { size, missed: self.site("missed") });
+        self
     }
 
     /// The site of a kind. It is known from now on, whether an item of this kind ever comes or not.
     pub fn site(&self, kind: &str) -> &'static Site {
         dynamic::site(SiteKind::Announcement, self.name, kind.to_owned(), self.at)
+    }
+
+    /// The event of the last item, where it was observed.
+    pub fn received(&self) -> Option<EventId> {
+        self.last
+    }
+
+    /// Names the last item as the cause of what this thread does until the guard is dropped; it lives across no await.
+    pub fn because(&self) -> Option<Because> {
+        self.last.map(because)
     }
 
     /// The stream inside.
@@ -88,19 +138,31 @@ impl<S: Stream, K: KindOf<S::Item> + Unpin> Stream for SpiedStream<S, K> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let item = ready!(self.stream.as_mut().poll_next(context));
-        if let Some(item) = &item {
-            let this = &mut *self;
-            let (kind, sites) = (&this.kind, &mut this.sites);
-            let site = hook::at_meta_level(|| kind.tell(item, |kind| met(sites, this.name, kind, this.at)));
-            if let Some(site) = site.filter(|site| site.is_armed()) {
-                hook::instant_with(site, this.bus, None, |reify| kind.show(item, reify));
-            }
-        }
+        self.last = item.as_ref().and_then(|item| self.tell(item));
         Poll::Ready(item)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         self.stream.size_hint()
+    }
+}
+
+impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
+    /// Makes an event of an item. What is asked of it runs at meta level.
+    fn tell(&mut self, item: &S::Item) -> Option<EventId> {
+        let Asked { subject, cause, gaps } = &self.asked;
+        let bus = self.bus;
+        let subject = || subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(item)));
+        if let Some(gaps) = gaps
+            && let Some(size) = hook::at_meta_level(|| (gaps.size)(item)).flatten()
+        {
+            return gaps.missed.is_armed().then(|| hook::missed(gaps.missed, subject(), size)).flatten();
+        }
+        let (kind, sites) = (&self.kind, &mut self.sites);
+        let site = hook::at_meta_level(|| kind.tell(item, |kind| met(sites, self.name, kind, self.at)));
+        let site = site.filter(|site| site.is_armed())?;
+        let cause = cause.as_ref().and_then(|cause| hook::at_meta_level(|| cause(item).event()).flatten());
+        hook::instant_with(site, subject(), cause, |reify| kind.show(item, reify))
     }
 }
 

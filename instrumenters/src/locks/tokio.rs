@@ -10,7 +10,7 @@ use tokio::sync::{self, AcquireError, TryAcquireError, TryLockError};
 
 use super::watch::{Watch, guards, watched};
 
-/// A [`tokio::sync::Mutex`](sync::Mutex) whose waiting and holding are events.
+/// A [`sync::Mutex`] of tokio whose waiting and holding are events.
 pub struct Mutex<T: ?Sized> {
     watch: Watch,
     lock: sync::Mutex<T>,
@@ -68,7 +68,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     }
 }
 
-/// A [`tokio::sync::RwLock`](sync::RwLock) whose waiting and holding are events.
+/// A [`sync::RwLock`] of tokio whose waiting and holding are events.
 pub struct RwLock<T: ?Sized> {
     watch: Watch,
     lock: sync::RwLock<T>,
@@ -138,7 +138,7 @@ impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     }
 }
 
-/// A [`tokio::sync::Semaphore`](sync::Semaphore) whose waiting and holding are events.
+/// A [`sync::Semaphore`] of tokio whose waiting and holding are events.
 pub struct Semaphore {
     watch: Watch,
     permits: Arc<sync::Semaphore>,

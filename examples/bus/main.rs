@@ -1,0 +1,111 @@
+//! Which announcements are heard too often, and who caused them, on a server that nobody here wrote?
+//!
+//! The crate `mini-redis`, its server and its clients, in one process over loopback, and no line of it changed. Three
+//! publishers announce what happens to nodes, commands and panels, and the views of an editor listen: the case of the
+//! paper (MetaSpy, announcements), where a view that was registered twice refreshed itself twice.
+//!
+//! A stack ends at the socket. So each message carries an envelope: the event of its PUBLISH, and the recording in which
+//! it stands. What comes out of a subscription, `Subscriber::into_stream`, goes through a `SpiedStream`, which makes an
+//! event of each receipt, caused by the event in the envelope. What mini-redis tells by `tracing` is taken as it is.
+//!
+//! **The finding.** 137 announcements to 5 subscriptions are received 685 times, as they should be: the server says so,
+//! too, and no count shows anything wrong. But there are 4 views. Of each PUBLISH one of its receipts is the second one of
+//! the same view: `tree` heard 274 times of 137 announcements, 137 times too many, and the recording says why: it
+//! subscribed in `View::open`, and once more in `View::show`.
+//!
+//! **What is not known is said.** The client's half of a PUBLISH hangs under it, and so does each receipt, with what the
+//! view did. The server's half does not: the 156 events that `mini_redis::server` tells of begin with 9 spans `run`, one
+//! for each connection, that have no cause, as bytes come in there and nothing else. The receipts bridge the server; what
+//! it did in between for whom is nobody's to guess.
+//!
+//! **A second finding** takes a subscriber that reads nothing while 8,000 announcements of 4 KiB are published
+//! (`--publishes 8000 --subscribers 2 --slow 1 --payload 4096`): the server answers that each has 2 receivers, 16,000 in
+//! all, and drops 4,891 of them. mini-redis keeps 1,024 messages of a channel, passes over what a slow subscriber missed,
+//! and tells nobody. The numbers in the envelopes do: received and missed add up to what was sent, and each gap stands in
+//! the log where it is.
+//!
+//! Run it with `cargo run --release --example bus --features tokio,tracing`; `-- --help` says what else can be asked for.
+
+mod findings;
+mod json;
+mod load;
+mod options;
+mod publisher;
+#[cfg(test)]
+mod tests;
+mod text;
+mod view;
+mod wire;
+
+use std::process::ExitCode;
+use std::sync::{Arc, Once};
+
+use findings::Findings;
+use metaspy::prelude::*;
+use metaspy::spans::{layer, spans};
+use options::{Asked, HELP, Options};
+use tracing_subscriber::prelude::*;
+
+fn main() -> ExitCode {
+    ExitCode::from(start(std::env::args().skip(1)))
+}
+
+/// Runs a command line; the code that the process exits with.
+fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
+    let options = match options::read(arguments) {
+        Ok(Asked::Run(options)) => options,
+        Ok(Asked::Help) => {
+            print!("{HELP}");
+            return 0;
+        }
+        Err(why) => {
+            eprintln!("{why}; `--help` says what can be asked for");
+            return 2;
+        }
+    };
+    match tell(&options) {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("{error}");
+            1
+        }
+    }
+}
+
+fn tell(options: &Options) -> mini_redis::Result<()> {
+    let (findings, receivers) = profile(options)?;
+    match options.json {
+        true => println!("{}", json::of(&findings, options, receivers)),
+        false => print!("{}", text::of(&findings, options, receivers)),
+    }
+    if let Some(path) = &options.record {
+        eprintln!("\nrecorded: metaspy open {}", path.display());
+    }
+    let (told, wanted) = (findings.received + findings.missed, options.publishes * options.subscribers as u64);
+    match (findings.sent, told) == (options.publishes, wanted) {
+        true => Ok(()),
+        false => Err(format!("{} were sent, and {told} of {wanted} receipts are accounted for", findings.sent).into()),
+    }
+}
+
+/// Runs the load under a profiler; tells as well how many receivers the server knew of.
+fn profile(options: &Options) -> mini_redis::Result<(Findings, u64)> {
+    static LAYER: Once = Once::new();
+    LAYER.call_once(|| tracing_subscriber::registry().with(layer()).init());
+    let recording = match &options.record {
+        Some(path) => Recording::file(path).start()?,
+        None => Recording::memory().start()?,
+    };
+    let profiler = Profiler::new("bus")
+        .observe(methods("publisher::Publisher::*"))
+        .observe(methods(site!(publisher::end)))
+        .observe(methods("view::View::*"))
+        .observe(announced(view::sites()))
+        .observe(spans("mini_redis::**"))
+        .install()?;
+    let receivers = load::run(options, Arc::from(wire::name_of(&recording)));
+    let profile = profiler.uninstall();
+    let findings = receivers.map(|receivers| (findings::of(&profile), receivers));
+    recording.close();
+    findings
+}
