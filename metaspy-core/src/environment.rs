@@ -1,7 +1,8 @@
 //! What the environment asks of a program: to be recorded from its start, though nothing in it installs a profiler.
 //!
 //! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` says what: selectors, separated by commas. Without it,
-//! everything that can be observed is; if it is empty, only what the program's own profilers ask for.
+//! everything that can be observed is; if it is empty, only what the program's own profilers ask for. `METASPY_MODE` says
+//! how closely: `full`, as by default, or `tally`, which counts calls and records no events.
 
 use linkme::distributed_slice;
 
@@ -26,9 +27,10 @@ pub(crate) fn start() {
         return;
     }
     let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| EVERYTHING.to_owned());
+    let mode = mode();
     let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
     for text in selectors {
-        match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned())).install() {
+        match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned(), mode)).install() {
             // Until the process ends.
             Ok(installed) => std::mem::forget(installed),
             Err(error) => eprintln!("metaspy: METASPY_OBSERVE: {error}"),
@@ -39,8 +41,20 @@ pub(crate) fn start() {
 /// The selector of everything.
 const EVERYTHING: &str = "*";
 
-/// All objects, at the sites that a selector matches.
-struct Selected(String);
+/// What `METASPY_MODE` asks for.
+fn mode() -> Mode {
+    match std::env::var("METASPY_MODE").as_deref() {
+        Err(_) | Ok("" | "full") => Mode::Full,
+        Ok("tally") => Mode::Tally,
+        Ok(other) => {
+            eprintln!("metaspy: METASPY_MODE={other} is neither `full` nor `tally`; `full` is taken");
+            Mode::Full
+        }
+    }
+}
+
+/// All objects, at the sites that a selector matches, in a mode.
+struct Selected(String, Mode);
 
 impl Instrumenter for Selected {
     fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
@@ -51,7 +65,7 @@ impl Instrumenter for Selected {
             // Spans, and names that a parser gives, are known when the program first comes by.
             eprintln!("metaspy: METASPY_OBSERVE: {error} (What is made later, as spans are, will meet it.)");
         }
-        session.arm_to_come(&selector, None, &Arming::all(Mode::Full))?;
+        session.arm_to_come(&selector, None, &Arming::all(self.1))?;
         Ok(Hooks::none())
     }
 }

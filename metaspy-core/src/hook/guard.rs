@@ -66,6 +66,19 @@ impl<'f> Guard<'f> {
         Guard { at: entered.0, is_call: entered.0.addr() & COUNTED == 0, _call: PhantomData }
     }
 
+    /// For a frame of code that knows no guard; whoever takes it ends the call with [`Guard::from_raw`].
+    pub(crate) fn into_raw(self) -> *mut u8 {
+        ManuallyDrop::new(self).at
+    }
+
+    /// What [`Guard::into_raw`] gave.
+    ///
+    /// # Safety
+    /// It must come from there, once, and the frame that the call was made in must still be where it was.
+    pub(crate) unsafe fn from_raw(at: *mut u8) -> Self {
+        Guard { at, is_call: at.addr() & COUNTED == 0, _call: PhantomData }
+    }
+
     /// The normal way out.
     #[inline(always)]
     pub fn done(self, outcome: Outcome) {

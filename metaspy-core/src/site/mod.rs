@@ -5,6 +5,7 @@
 
 mod family;
 mod registry;
+pub mod woven;
 
 pub use family::Family;
 pub use linkme;

@@ -1,4 +1,5 @@
-//! All sites of the process: those that the linker collected, and those that instrumenters made at run time.
+//! All sites of the process: those that the linker collected, woven ones among them, and those that instrumenters made
+//! at run time.
 
 use std::sync::atomic::Ordering;
 use std::sync::{OnceLock, RwLock};
@@ -6,7 +7,7 @@ use std::sync::{OnceLock, RwLock};
 use linkme::distributed_slice;
 
 use crate::format::slot::FIRST_MARK;
-use crate::site::{Family, Site, SiteDef, SiteId};
+use crate::site::{Family, Site, SiteDef, SiteId, woven};
 
 /// The sites that the linker collected, before `main`.
 #[distributed_slice]
@@ -26,7 +27,8 @@ static ALL: OnceLock<RwLock<Vec<&'static Site>>> = OnceLock::new();
 /// All sites. Numbers are given here, once, in link order.
 fn all() -> &'static RwLock<Vec<&'static Site>> {
     ALL.get_or_init(|| {
-        let sites: Vec<&'static Site> = SITES.iter().take(FIRST_MARK as usize - 1).collect();
+        let linked = SITES.iter().chain(woven::adopt());
+        let sites: Vec<&'static Site> = linked.take(FIRST_MARK as usize - 1).collect();
         for (at, site) in sites.iter().enumerate() {
             site.id.store(at as u32 + 1, Ordering::Relaxed);
         }

@@ -1,0 +1,114 @@
+//! Cargo's own arguments, as far as they matter here.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Which cargo, and what it is told.
+pub struct Cargo {
+    /// The command.
+    pub program: OsString,
+    /// Its arguments, but for those of the program that it runs.
+    arguments: Vec<OsString>,
+    /// With `--`, those of the program.
+    program_arguments: Vec<OsString>,
+}
+
+/// Flags of a build that cargo wants to hear of, too, when it is asked for the graph.
+const GRAPH: [&str; 6] = ["--manifest-path", "--features", "-F", "--config", "--lockfile-path", "-Z"];
+const GRAPH_ALONE: [&str; 5] = ["--all-features", "--no-default-features", "--offline", "--locked", "--frozen"];
+
+impl Cargo {
+    /// As the user wrote it.
+    pub fn new(mut arguments: Vec<OsString>) -> Self {
+        let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
+        let program_arguments = arguments.split_off(at);
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        Cargo { program, arguments, program_arguments }
+    }
+
+    /// What is asked, with all arguments.
+    pub fn command(&self, command: &str) -> Command {
+        let mut cargo = Command::new(&self.program);
+        cargo.arg(command).args(&self.arguments).args(&self.program_arguments);
+        cargo
+    }
+
+    /// A question about the graph.
+    pub fn metadata(&self, host: &str) -> Command {
+        let mut cargo = Command::new(&self.program);
+        cargo.args(["metadata", "--format-version=1", "--filter-platform"]).arg(self.target().unwrap_or(host.as_ref()));
+        cargo.args(self.passed(&GRAPH, &GRAPH_ALONE));
+        cargo
+    }
+
+    /// Takes back what was built of packages.
+    pub fn clean(&self, target_dir: &Path) -> Command {
+        let mut cargo = Command::new(&self.program);
+        cargo.args(["clean", "--quiet"]).arg("--target-dir").arg(target_dir);
+        let with_value = ["--manifest-path", "--config", "--lockfile-path", "-Z", "--profile", "--target"];
+        cargo.args(self.passed(&with_value, &["--offline", "--locked", "--frozen", "--release", "-r"]));
+        cargo
+    }
+
+    /// `--target-dir`.
+    pub fn target_dir(&self) -> Option<PathBuf> {
+        self.value("--target-dir").map(PathBuf::from)
+    }
+
+    /// `--target`, or what the environment says of it.
+    pub fn target(&self) -> Option<&OsStr> {
+        self.value("--target")
+    }
+
+    /// Whether the network is not to be used.
+    pub fn is_offline(&self) -> bool {
+        self.arguments.iter().any(|argument| argument == "--offline" || argument == "--frozen")
+    }
+
+    /// The directory of the profile, in a target directory.
+    pub fn profile_dir(&self, command: &str) -> String {
+        let has = |flags: [&str; 2]| self.arguments.iter().any(|argument| flags.iter().any(|flag| argument == flag));
+        match self.value("--profile").map(|profile| profile.to_string_lossy().into_owned()) {
+            Some(profile) if profile == "dev" || profile == "test" => "debug".into(),
+            Some(profile) if profile == "bench" => "release".into(),
+            Some(profile) => profile,
+            None if has(["--release", "-r"]) || command == "bench" => "release".into(),
+            None => "debug".into(),
+        }
+    }
+
+    /// Whether tests, benchmarks or examples may be built.
+    pub fn builds_tests(&self, command: &str) -> bool {
+        const ASKING: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
+        let asks = |argument: &OsString| ASKING.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
+        matches!(command, "test" | "bench") || self.arguments.iter().any(asks)
+    }
+
+    fn value(&self, flag: &str) -> Option<&OsStr> {
+        let with = format!("{flag}=");
+        self.arguments.iter().enumerate().find_map(|(at, argument)| {
+            if argument == flag {
+                return self.arguments.get(at + 1).map(OsString::as_os_str);
+            }
+            argument.to_str()?.strip_prefix(&with).map(OsStr::new)
+        })
+    }
+
+    fn passed(&self, with_value: &[&str], alone: &[&str]) -> Vec<&OsStr> {
+        let mut passed: Vec<&OsStr> = Vec::new();
+        let mut arguments = self.arguments.iter();
+        while let Some(argument) = arguments.next() {
+            let text = argument.to_string_lossy();
+            if with_value.iter().any(|flag| text == *flag) {
+                passed.push(argument);
+                passed.extend(arguments.next().map(OsString::as_os_str));
+            } else if alone.iter().any(|flag| text == *flag)
+                || with_value.iter().any(|flag| text.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
+            {
+                passed.push(argument);
+            }
+        }
+        passed
+    }
+}

@@ -1,0 +1,7 @@
+//! What woven programs are linked with: the little that woven code calls, and a core for programs that have none.
+
+mod core;
+mod hooks;
+
+pub use core::core;
+pub use hooks::{Hooks, hooks, source as hooks_source};

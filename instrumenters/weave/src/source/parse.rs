@@ -1,0 +1,60 @@
+//! One source file, read by `syn`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use proc_macro2::TokenStream;
+
+use crate::source::functions::{self, Functions};
+use crate::source::includes;
+use crate::source::modules::Declared;
+
+/// What a source file holds.
+#[derive(Clone, Debug, Default)]
+pub struct Parsed {
+    /// Its functions, in the order of their text.
+    pub functions: Functions,
+    /// The modules that it declares and keeps in other files, and files that are included as items.
+    pub(super) declared: Vec<Declared>,
+    /// Paths of `include!`, `include_str!` and `include_bytes!`, as they are written.
+    pub includes: Vec<String>,
+}
+
+/// Why a file was not read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable(pub String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the file was not understood: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// Reads a file.
+pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
+    let skipped = before_the_source(text);
+    let parsed = read(&text[skipped..], skipped);
+    // The places were taken out; the texts that they were found in are no longer needed.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    parsed
+}
+
+fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
+    let tokens = TokenStream::from_str(source).map_err(|error| Unreadable(error.to_string()))?;
+    let includes = includes::of(tokens.clone());
+    let file: syn::File = syn::parse2(tokens).map_err(|error| Unreadable(error.to_string()))?;
+    let (functions, declared) = functions::of(&file, source, offset);
+    Ok(Parsed { functions, declared, includes })
+}
+
+/// Bytes of a byte order mark and of a first line that is for the shell. The line's end is left, so that lines count.
+fn before_the_source(text: &str) -> usize {
+    let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let rest = &text[mark..];
+    // `#![feature]` begins like a shebang and is none.
+    let is_shebang = rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
+    let line = if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
+    mark + line
+}

@@ -1,0 +1,158 @@
+//! The command line of `rustc`, as far as it matters here.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What the compiler is told.
+pub struct Arguments {
+    all: Vec<OsString>,
+    root: Option<usize>,
+}
+
+impl Arguments {
+    /// As cargo gives them.
+    pub fn new(all: impl Iterator<Item = OsString>) -> Self {
+        let all: Vec<OsString> = all.flat_map(written_out).collect();
+        let crate_name = all.iter().any(|argument| argument == "--crate-name");
+        let is_query = all.iter().any(|argument| argument.to_string_lossy().starts_with("--print"));
+        let is_root = |at: &usize| {
+            let follows_a_flag = *at > 0 && TAKING.iter().any(|flag| all[at - 1] == *flag);
+            !follows_a_flag
+                && !all[*at].to_string_lossy().starts_with('-')
+                && Path::new(&all[*at]).extension() == Some(OsStr::new("rs"))
+        };
+        let root = if crate_name && !is_query { (0..all.len()).find(is_root) } else { None };
+        Arguments { all, root }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> &[OsString] {
+        &self.all
+    }
+
+    /// The crate's root, as cargo names it; `None` if nothing is compiled.
+    pub fn root(&self) -> Option<&Path> {
+        self.root.map(|at| Path::new(&self.all[at]))
+    }
+
+    /// With another root.
+    pub fn with_root(&self, root: &Path) -> Vec<OsString> {
+        let mut all = self.all.clone();
+        if let Some(at) = self.root {
+            all[at] = root.into();
+        }
+        all
+    }
+
+    /// Without results but what tells whether the crate is sound, which goes into a directory of its own.
+    pub fn checking(&self, out_dir: &Path) -> Vec<OsString> {
+        let mut all = Vec::new();
+        let mut arguments = self.all.iter();
+        while let Some(argument) = arguments.next() {
+            let text = argument.to_string_lossy();
+            match &*text {
+                "--out-dir" => {
+                    arguments.next();
+                    all.extend(["--out-dir".into(), out_dir.into()]);
+                }
+                "-C" => match arguments.next() {
+                    Some(codegen) if codegen.to_string_lossy().starts_with("incremental=") => {}
+                    Some(codegen) => all.extend([argument.clone(), codegen.clone()]),
+                    None => {}
+                },
+                _ if text.starts_with("--emit=") => all.push("--emit=metadata".into()),
+                _ => all.push(argument.clone()),
+            }
+        }
+        all
+    }
+
+    /// `--crate-name`.
+    pub fn crate_name(&self) -> Option<&str> {
+        self.after("--crate-name")?.to_str()
+    }
+
+    /// `--target`.
+    pub fn target(&self) -> Option<&OsStr> {
+        self.after("--target")
+    }
+
+    /// `--out-dir`.
+    pub fn out_dir(&self) -> Option<PathBuf> {
+        self.after("--out-dir").map(PathBuf::from)
+    }
+
+    /// What cargo tells the results of one crate from those of another by: its name and `-C extra-filename`.
+    pub fn unit(&self) -> String {
+        let extra = self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("extra-filename=")).next();
+        format!("{}{}", self.crate_name().unwrap_or_default(), extra.unwrap_or_default())
+    }
+
+    /// Whether it is a build script, which runs on its own.
+    pub fn is_build_script(&self) -> bool {
+        self.crate_name().is_some_and(|name| name.starts_with("build_script_"))
+    }
+
+    /// Whether the result is run: a binary, or a test of something.
+    pub fn is_program(&self) -> bool {
+        let is_binary = self.after("--crate-type").is_some_and(|kind| kind == "bin");
+        is_binary || self.all.iter().any(|argument| argument == "--test")
+    }
+
+    fn after(&self, flag: &str) -> Option<&OsStr> {
+        let with = format!("{flag}=");
+        for (at, argument) in self.all.iter().enumerate() {
+            if argument == flag {
+                return self.all.get(at + 1).map(OsString::as_os_str);
+            }
+            if let Some(value) = argument.to_str().and_then(|argument| argument.strip_prefix(&with)) {
+                return Some(OsStr::new(value));
+            }
+        }
+        None
+    }
+}
+
+/// Flags whose value may look like a file of source.
+const TAKING: [&str; 6] = ["--crate-name", "--out-dir", "--cfg", "--check-cfg", "-C", "-L"];
+
+/// Cargo writes long command lines into a file.
+fn written_out(argument: OsString) -> Vec<OsString> {
+    let file = argument.to_str().and_then(|argument| argument.strip_prefix('@'));
+    match file.and_then(|file| std::fs::read_to_string(file).ok()) {
+        Some(text) => text.lines().map(OsString::from).collect(),
+        None => vec![argument],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arguments(line: &str) -> Arguments {
+        Arguments::new(line.split(' ').map(OsString::from))
+    }
+
+    #[test]
+    fn the_root_is_found_among_flags_and_replaced() {
+        let of = arguments("--crate-name a --edition=2021 src/lib.rs --crate-type lib -C extra-filename=-1 --cfg x.rs");
+        assert_eq!(of.root(), Some(Path::new("src/lib.rs")));
+        assert_eq!(of.with_root(Path::new("/m/lib.rs"))[3], "/m/lib.rs");
+        assert_eq!((of.unit().as_str(), of.is_program()), ("a-1", false));
+    }
+
+    #[test]
+    fn questions_have_no_root() {
+        assert_eq!(arguments("-vV").root(), None);
+        assert_eq!(arguments("- --crate-name ___ --print=file-names").root(), None);
+    }
+
+    #[test]
+    fn checking_writes_nothing_of_cargos() {
+        let of =
+            arguments("--crate-name a a.rs --emit=dep-info,link --out-dir deps -C incremental=x -C opt-level=3 --test");
+        let check: Vec<String> =
+            of.checking(Path::new("/c")).iter().map(|it| it.to_string_lossy().into_owned()).collect();
+        assert_eq!(check.join(" "), "--crate-name a a.rs --emit=metadata --out-dir /c -C opt-level=3 --test");
+    }
+}

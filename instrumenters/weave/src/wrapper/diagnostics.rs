@@ -1,0 +1,106 @@
+//! What the compiler says, as JSON, line by line.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// What became of a run of the compiler.
+pub struct Said {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// What it said, but for what was handed on at once.
+    pub held: Vec<String>,
+}
+
+/// Runs the compiler. That a result is there is told cargo at once, so that it goes on with other crates; everything else
+/// is held back.
+pub fn hear(mut command: Command, tells_results: bool) -> Result<Said> {
+    let mut child = command.stderr(Stdio::piped()).spawn().context("the compiler cannot be started")?;
+    let lines = BufReader::new(child.stderr.take().context("it has standard error")?).split(b'\n');
+    let mut held = Vec::new();
+    for line in lines {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        let is_result = is_result(&line);
+        match is_result && tells_results {
+            true => say(&[line]),
+            false if is_result => {}
+            false => held.push(line),
+        }
+    }
+    Ok(Said { status: child.wait()?, held })
+}
+
+/// Hands lines on to cargo.
+pub fn say(lines: &[String]) {
+    let mut out = std::io::stderr().lock();
+    for line in lines {
+        // If cargo is gone, nobody listens.
+        let _ = writeln!(out, "{line}");
+    }
+}
+
+fn is_result(line: &str) -> bool {
+    line.starts_with('{') && line.contains("\"$message_type\":\"artifact\"")
+}
+
+/// Whether anything was said that people would read.
+pub fn is_quiet(held: &[String]) -> bool {
+    held.iter().all(|line| line.trim().is_empty())
+}
+
+/// The first error.
+pub fn first_error(held: &[String]) -> Option<String> {
+    let said = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    said.filter(|said| said["level"] == "error").find_map(|said| said["message"].as_str().map(str::to_owned))
+}
+
+/// The places that errors are about: file, as it is shown, and line.
+pub fn places(held: &[String]) -> Vec<(PathBuf, u32)> {
+    let mut places = Vec::new();
+    for line in held {
+        if let Ok(said) = serde_json::from_str::<Value>(line)
+            && said["level"] == "error"
+        {
+            spans(&said, &mut places);
+        }
+    }
+    places
+}
+
+fn spans(said: &Value, places: &mut Vec<(PathBuf, u32)>) {
+    let each = |name: &str| said[name].as_array().cloned().unwrap_or_default();
+    for span in each("spans") {
+        place(&span, places);
+    }
+    for child in each("children") {
+        spans(&child, places);
+    }
+}
+
+/// A span, and where the macro stands that it came from.
+fn place(span: &Value, places: &mut Vec<(PathBuf, u32)>) {
+    if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
+        places.push((file.into(), line as u32));
+    }
+    if span["expansion"]["span"].is_object() {
+        place(&span["expansion"]["span"], places);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_name_places_and_those_of_macros_around_them() {
+        let line = r#"{"$message_type":"diagnostic","level":"error","spans":[{"file_name":"hooks.rs","line_start":9,
+            "expansion":{"span":{"file_name":"src/lib.rs","line_start":3}}}],"children":[{"spans":[{"file_name":"src/a.rs",
+            "line_start":7}]}]}"#;
+        let warning = line.replace("\"error\"", "\"warning\"");
+        let found = places(&[line.replace('\n', ""), warning.replace('\n', "")]);
+        assert_eq!(found, [("hooks.rs".into(), 9), ("src/lib.rs".into(), 3), ("src/a.rs".into(), 7)]);
+    }
+}

@@ -1,0 +1,79 @@
+//! The list of what was woven into a crate and what was not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, Target, write_whole};
+
+/// What became of a crate.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing {
+    /// The package.
+    pub package: String,
+    /// The stamp that the crate was compiled with.
+    pub stamp: String,
+    /// The file of its root.
+    pub root: PathBuf,
+    /// Functions with a hook.
+    pub woven: Vec<Method>,
+    /// Functions that were selected and have none.
+    pub skipped: Vec<Left>,
+    /// Calls of macros where items stand, in files with selected functions.
+    pub macros: usize,
+    /// Traits that are derived there.
+    pub derives: usize,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Method {
+    /// `crate::module::Type::Trait::method`.
+    pub path: String,
+    /// Its file, as `file!()` says.
+    pub file: String,
+    /// Its first line.
+    pub line: u32,
+    /// How many it has.
+    pub lines: u32,
+    /// How many ways lead through it: its cyclomatic complexity.
+    pub complexity: u32,
+    /// Whether it is async: its calls are counted when they begin, and not timed.
+    pub is_async: bool,
+}
+
+/// A function that was left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Left {
+    /// The function, or a file.
+    #[serde(flatten)]
+    pub method: Method,
+    /// Why.
+    pub reason: String,
+}
+
+impl Listing {
+    /// Of a crate in which nothing was looked at yet.
+    pub fn of(target: &Target, root: &Path) -> Self {
+        Listing {
+            package: target.package.clone(),
+            stamp: target.stamp.clone(),
+            root: root.to_owned(),
+            ..Listing::default()
+        }
+    }
+
+    /// Writes it down.
+    pub fn write(&self, plan: &Plan, unit: &str) -> Result<()> {
+        let path = plan.dir.join("listings").join(format!("{unit}.json"));
+        Ok(write_whole(&path, &serde_json::to_vec(self)?)?)
+    }
+}
+
+/// All of them.
+pub fn listings(dir: &Path) -> Vec<Listing> {
+    let entries = fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok()).collect()
+}

@@ -1,0 +1,124 @@
+//! The copy of a package that is compiled: woven files, and links to all others.
+//!
+//! It stands below a directory of its own at the path of the original, so that whatever one file says of where another
+//! one is, also outside of the package, is true in the copy.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::{env, ffi::OsString, fs};
+
+use crate::source::{CrateSource, plain};
+
+/// A copy.
+pub struct Mirror {
+    /// The directory that has everything.
+    pub dir: PathBuf,
+}
+
+impl Mirror {
+    /// Makes the copy anew: what a build that was killed left behind is gone.
+    pub fn build(
+        dir: &Path,
+        package: &Path,
+        source: &CrateSource,
+        woven: &BTreeMap<PathBuf, String>,
+    ) -> io::Result<Mirror> {
+        match fs::remove_dir_all(dir) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mirror = Mirror { dir: dir.to_owned() };
+        let directories: BTreeSet<&Path> = woven.keys().flat_map(|file| file.ancestors().skip(1)).collect();
+        let beside: BTreeSet<&Path> = woven.keys().filter_map(|file| file.parent()).collect();
+        for original in &directories {
+            fs::create_dir_all(mirror.of(original))?;
+            // Of directories above the package only what is asked for: nobody knows what else is there.
+            if original.starts_with(package) || beside.contains(original) {
+                mirror.link_entries(original, |path| directories.contains(path) || woven.contains_key(path))?;
+            }
+        }
+        for (file, text) in woven {
+            fs::write(mirror.of(file), text)?;
+        }
+        for file in &source.files {
+            let dir = file.path.parent().unwrap_or(Path::new(""));
+            for include in file.parsed.iter().flat_map(|parsed| &parsed.includes) {
+                mirror.link_if_missing(&plain(&dir.join(include)))?;
+            }
+        }
+        Ok(mirror)
+    }
+
+    /// Where the copy of a file is.
+    pub fn of(&self, original: &Path) -> PathBuf {
+        let normal = original.components().filter(|component| matches!(component, Component::Normal(_)));
+        normal.fold(self.dir.clone(), |path, component| path.join(component))
+    }
+
+    /// What makes the compiler say the originals' paths: as it would have been told them, relative ones if cargo named
+    /// the crate by such a path.
+    pub fn remap(&self, is_relative: bool) -> io::Result<Vec<OsString>> {
+        let mut flags = vec![remap(&self.dir, Path::new("/"))];
+        if is_relative {
+            flags.push(remap(&self.of(&env::current_dir()?), Path::new("")));
+        }
+        Ok(flags)
+    }
+
+    fn link_entries(&self, original: &Path, is_made: impl Fn(&Path) -> bool) -> io::Result<()> {
+        for entry in fs::read_dir(original)? {
+            let path = entry?.path();
+            if !is_made(&path) {
+                link(&path, &self.of(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn link_if_missing(&self, original: &Path) -> io::Result<()> {
+        let copy = self.of(original);
+        if copy.exists() || !original.exists() {
+            return Ok(());
+        }
+        fs::create_dir_all(copy.parent().unwrap_or(&self.dir))?;
+        link(original, &copy)
+    }
+}
+
+/// What a file is called in what the compiler says.
+pub fn shown(original: &Path, is_relative: bool) -> PathBuf {
+    let here = env::current_dir().unwrap_or_default();
+    match original.strip_prefix(&here) {
+        Ok(below) if is_relative => below.to_owned(),
+        _ => original.to_owned(),
+    }
+}
+
+fn remap(from: &Path, to: &Path) -> OsString {
+    let mut flag = OsString::from("--remap-path-prefix=");
+    flag.push(from);
+    flag.push("=");
+    flag.push(to);
+    flag
+}
+
+#[cfg(unix)]
+fn link(original: &Path, copy: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(original, copy)
+}
+
+#[cfg(not(unix))]
+fn link(original: &Path, copy: &Path) -> io::Result<()> {
+    if !original.is_dir() {
+        return fs::copy(original, copy).map(drop);
+    }
+    fs::create_dir_all(copy)?;
+    for entry in fs::read_dir(original)? {
+        let entry = entry?;
+        if entry.file_name() != "target" && entry.file_name() != ".git" {
+            link(&entry.path(), &copy.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}

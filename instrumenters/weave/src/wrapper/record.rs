@@ -1,0 +1,46 @@
+//! What each crate was last compiled from, so that a changed selection is noticed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{Plan, Target, write_whole};
+use crate::wrapper::arguments::Arguments;
+
+/// The stamp of a crate that was compiled as it is.
+pub const PLAIN: &str = "plain";
+
+/// What a crate was compiled from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The package, as cargo takes it.
+    pub package: String,
+    /// The file of its root.
+    pub root: PathBuf,
+    /// Where the results went.
+    pub out_dir: PathBuf,
+    /// The stamp of the target, or [`PLAIN`].
+    pub stamp: String,
+}
+
+/// Writes it down, before the crate is compiled: a build that is killed after that compiles the crate again anyway.
+pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
+    let said = |name| std::env::var(name).unwrap_or_default();
+    let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
+    let record = Record {
+        package: format!("{}@{}", said("CARGO_PKG_NAME"), said("CARGO_PKG_VERSION")),
+        root,
+        out_dir: arguments.out_dir().unwrap_or_default(),
+        stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
+    };
+    let path = plan.dir.join("records").join(format!("{}.json", arguments.unit()));
+    Ok(write_whole(&path, &serde_json::to_vec(&record)?)?)
+}
+
+/// All of them, with the files that they stand in.
+pub fn records(dir: &Path) -> Vec<(PathBuf, Record)> {
+    let entries = fs::read_dir(dir.join("records")).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&fs::read(&path).ok()?).ok()?))).collect()
+}

@@ -1,0 +1,103 @@
+//! Every crate that this workspace depends on is woven, as text, and read again.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use metaspy_weave::source::{self, Function, insertion, parse, weave};
+
+/// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
+fn libraries() -> Vec<PathBuf> {
+    // Packages of other platforms need not be here.
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version=1", "--offline", "--filter-platform", &host()])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs, as it runs this test");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("cargo writes JSON");
+    let packages = metadata["packages"].as_array().expect("there are packages");
+    // Those of operating systems are huge, and all alike.
+    let is_huge = |package: &&serde_json::Value| {
+        let name = package["name"].as_str().unwrap_or_default();
+        ["libc", "linux-raw-sys", "winapi", "windows", "wasm", "js-sys", "web-sys", "rustix"]
+            .iter()
+            .any(|huge| name.starts_with(huge))
+    };
+    let targets = packages
+        .iter()
+        .filter(|package| !is_huge(package))
+        .flat_map(|package| package["targets"].as_array().expect("a package has targets"));
+    let is_library = |target: &&serde_json::Value| {
+        let mut kinds = target["kind"].as_array().into_iter().flatten();
+        kinds.any(|kind| kind == "lib" || kind == "proc-macro")
+    };
+    targets.filter(is_library).map(|target| target["src_path"].as_str().expect("it has a root").into()).collect()
+}
+
+/// What the compiler builds for.
+fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").output().expect("there is a compiler");
+    let text = String::from_utf8(output.stdout).expect("it writes UTF-8");
+    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("it says so").to_owned()
+}
+
+fn check(file: &source::SourceFile) -> usize {
+    let shown = file.path.display();
+    let parsed = file.parsed.as_ref().unwrap_or_else(|error| panic!("{shown}: {error}"));
+    let chosen: Vec<&Function> = parsed.functions.all.iter().filter(|function| function.skipped.is_none()).collect();
+    let woven = weave(&file.text, chosen.iter().copied());
+    assert_eq!(woven.lines().count(), file.text.lines().count(), "{shown}");
+    let again = parse(&woven).unwrap_or_else(|error| panic!("{shown}, woven: {error}"));
+    let names = |functions: &[Function]| -> Vec<(String, (u32, u32))> {
+        functions.iter().map(|function| (function.name.clone(), function.lines)).collect()
+    };
+    assert_eq!(names(&again.functions.all), names(&parsed.functions.all), "{shown}");
+    let mut back = woven;
+    for function in &chosen {
+        back = back.replacen(&insertion(function), "", 1);
+    }
+    assert!(back == file.text, "{shown}: without the insertions it is another text");
+    chosen.len()
+}
+
+/// What was woven.
+#[derive(Default)]
+struct Woven {
+    files: usize,
+    functions: usize,
+    /// Files that `syn` does not understand: bare trait objects, say, which editions before 2021 allow.
+    unread: Vec<PathBuf>,
+}
+
+fn weave_all(roots: &[PathBuf]) -> Woven {
+    let mut woven = Woven::default();
+    for root in roots {
+        for file in source::read(root).expect("cargo has its root").files {
+            if file.parsed.is_err() {
+                woven.unread.push(file.path);
+                continue;
+            }
+            woven.files += 1;
+            woven.functions += check(&file);
+        }
+    }
+    woven
+}
+
+#[test]
+fn published_crates_are_what_they_were_but_for_the_hooks() {
+    let roots = libraries();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let parts: Vec<Woven> = std::thread::scope(|scope| {
+        let part = |part: &'_ [PathBuf]| {
+            let part = part.to_vec();
+            scope.spawn(move || weave_all(&part))
+        };
+        let running: Vec<_> = roots.chunks(roots.len().div_ceil(threads)).map(part).collect();
+        running.into_iter().map(|part| part.join().expect("all of it is woven")).collect()
+    });
+    let sum = |of: fn(&Woven) -> usize| parts.iter().map(of).sum::<usize>();
+    let (files, functions, unread) =
+        (sum(|part| part.files), sum(|part| part.functions), sum(|part| part.unread.len()));
+    assert!(files > 1000 && functions > 10_000, "{files} files, {functions} functions");
+    assert!(unread * 100 <= files, "{:?}", parts.iter().flat_map(|part| &part.unread).collect::<Vec<_>>());
+}

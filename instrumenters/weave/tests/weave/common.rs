@@ -1,0 +1,143 @@
+//! Small packages, and `cargo metaspy` on them.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
+
+use serde_json::Value;
+
+/// A package of a test. Packages share a target directory, and so the core that programs are given; each has a name of
+/// its own.
+pub struct Package {
+    /// Its directory.
+    pub dir: PathBuf,
+}
+
+/// What a command did.
+pub struct Did {
+    /// What it printed.
+    pub printed: String,
+    /// What it said beside.
+    pub said: String,
+    /// Its exit code.
+    pub code: i32,
+    /// What `--json` wrote.
+    pub json: Value,
+}
+
+impl Package {
+    /// A package with these files, made anew. A file without a directory stands in `src`.
+    pub fn new(dir: &str, files: &[(&str, &str)]) -> Package {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join(dir);
+        let _ = fs::remove_dir_all(&dir);
+        let package = Package { dir };
+        for (path, text) in files {
+            package.write(path, text);
+        }
+        package
+    }
+
+    /// Writes a file; its time is another one than before, however coarse the file system's clock is.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.dir.join(path);
+        let before = fs::metadata(&path).and_then(|meta| meta.modified()).ok();
+        fs::create_dir_all(path.parent().expect("it is in a directory")).expect("the directory is made");
+        fs::write(&path, text).expect("the file is written");
+        if let Some(before) = before {
+            let later = SystemTime::now().max(before + Duration::from_secs(2));
+            fs::File::options()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.set_modified(later))
+                .expect("it has a time");
+        }
+    }
+
+    /// Runs `cargo metaspy`, and expects it to do well.
+    pub fn metaspy(&self, line: &[&str]) -> Did {
+        let did = self.try_metaspy(line);
+        assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.said, did.printed);
+        did
+    }
+
+    /// Runs `cargo metaspy`.
+    pub fn try_metaspy(&self, line: &[&str]) -> Did {
+        self.metaspy_in(line, &[])
+    }
+
+    /// Runs `cargo metaspy` with more in its environment.
+    pub fn metaspy_in(&self, line: &[&str], environment: &[(&str, &OsStr)]) -> Did {
+        let json = self.dir.join("metaspy.json");
+        let _ = fs::remove_file(&json);
+        let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cargo-metaspy")));
+        command.arg("metaspy").arg(line[0]).arg("--offline").arg("--json").arg(&json).args(&line[1..]);
+        let output = command.envs(environment.iter().copied()).output().expect("it was built for this test");
+        let json = fs::read(json).map_or(Value::Null, |text| serde_json::from_slice(&text).expect("it is JSON"));
+        Did { json, ..Did::of(output) }
+    }
+
+    /// Runs cargo as it is.
+    pub fn cargo(&self, line: &[&str]) -> Did {
+        Did::of(
+            self.clean_command(Path::new(env!("CARGO"))).args(line).output().expect("cargo runs, as it runs this test"),
+        )
+    }
+
+    fn clean_command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.dir).env("CARGO_TARGET_DIR", target_dir());
+        for name in [
+            "RUSTFLAGS",
+            "RUSTC_WRAPPER",
+            "METASPY_RECORD",
+            "METASPY_OBSERVE",
+            "RUST_BACKTRACE",
+            "CARGO_ENCODED_RUSTFLAGS",
+        ] {
+            command.env_remove(name);
+        }
+        command
+    }
+}
+
+impl Did {
+    fn of(output: Output) -> Did {
+        Did {
+            printed: String::from_utf8_lossy(&output.stdout).into_owned(),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+            code: output.status.code().unwrap_or(-1),
+            json: Value::Null,
+        }
+    }
+
+    /// How often a function ran; `None` if it has no hook.
+    pub fn calls(&self, path: &str) -> Option<u64> {
+        let methods = self.json["methods"].as_array().expect("there is a list");
+        let found = methods.iter().find(|method| method["path"] == path);
+        found.map(|method| method["executions"].as_u64().expect("it was run"))
+    }
+
+    /// Why a function has no hook.
+    pub fn reason(&self, path: &str) -> Option<&str> {
+        let skipped = self.json["skipped"].as_array().expect("there is a list");
+        skipped.iter().find(|left| left["path"] == path).and_then(|left| left["reason"].as_str())
+    }
+
+    /// The packages that cargo compiled.
+    pub fn compiled(&self) -> Vec<&str> {
+        let lines = self.said.lines().filter_map(|line| line.trim_start().strip_prefix("Compiling "));
+        lines.filter_map(|line| line.split(' ').next()).collect()
+    }
+}
+
+/// Where the packages are built.
+pub fn target_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("target")
+}
+
+/// A manifest.
+pub fn manifest(name: &str, edition: &str, more: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"{edition}\"\n\n{more}\n\n[workspace]\n")
+}

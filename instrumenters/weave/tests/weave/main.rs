@@ -1,0 +1,5 @@
+//! `cargo metaspy` on small packages, with the cargo and the compiler that run these tests.
+
+mod builds;
+mod common;
+mod kinds;
