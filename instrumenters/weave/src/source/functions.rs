@@ -165,6 +165,9 @@ impl<'ast> Visit<'ast> for Search<'_> {
             Some(included) if !self.in_function => self.declared.push(included),
             _ => self.found.invisible.macros += 1,
         }
+        if !self.in_function {
+            self.declared.extend(Declared::in_macro(item.mac.tokens.clone(), &self.modules, &self.paths));
+        }
     }
 
     fn visit_impl_item_macro(&mut self, _: &'ast ImplItemMacro) {

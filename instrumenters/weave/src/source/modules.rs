@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Component, Path, PathBuf};
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated};
 
 use crate::source::functions::Function;
@@ -40,6 +41,28 @@ impl Declared {
             paths: vec![None; modules.len()],
             what: What::Included(path.value()),
         })
+    }
+
+    /// Modules that a macro is given, as with `cfg_if!`: whatever it makes of them, their files are source. One that it
+    /// drops is read for nothing.
+    pub fn in_macro(tokens: TokenStream, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut found = Vec::new();
+        for window in tokens.windows(3) {
+            if let [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(end)] = window
+                && word == "mod"
+                && end.as_char() == ';'
+            {
+                let what = What::Module { name: naming::ident(name), paths: Vec::new() };
+                found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what });
+            }
+        }
+        for token in tokens {
+            if let TokenTree::Group(group) = token {
+                found.extend(Declared::in_macro(group.stream(), modules, paths));
+            }
+        }
+        found
     }
 
     /// What `#[path = "…"]` says, also in a `#[cfg_attr]`.

@@ -12,7 +12,7 @@ fn functions_methods_and_defaults_of_traits_are_counted_in_all_editions() {
                 ("Cargo.toml", &manifest(&name, edition, "")),
                 (
                     "src/main.rs",
-                    "mod far;\nmod inner { pub fn twice<T: Clone>(it: &T) -> (T, T) { (it.clone(), it.clone()) } }\n\
+                    "macro_rules! given { ($($it:item)*) => { $($it)* } }\ngiven! { mod far; }\nmod inner { pub fn twice<T: Clone>(it: &T) -> (T, T) { (it.clone(), it.clone()) } }\n\
                      struct Shape(u32);\ntrait Area { fn area(&self) -> u32; fn double(&self) -> u32 { self.area() * 2 } }\n\
                      impl Area for Shape { fn area(&self) -> u32 { self.0 } }\n\
                      impl Shape { #[inline] unsafe fn raw(&self) -> u32 { fn nested() -> u32 { 1 } nested() } #[track_caller] fn never(&self) {} }\n\
