@@ -11,6 +11,9 @@ cd "$(dirname "$0")"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
+# A check builds once and is gone: what makes the next build faster, and what debuggers read, only takes time.
+export CARGO_INCREMENTAL="${CARGO_INCREMENTAL:-0}" CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-line-tables-only}"
+
 step() {
     echo
     echo "== $1"
@@ -28,12 +31,14 @@ step "clippy, switched off" cargo clippy -p metaspy --no-default-features --feat
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
-    step "tests of examples" cargo test -p metaspy --features pest,tokio,tracing,winnow --examples
-    step "example: layout" cargo run --release --quiet --example layout
-    step "example: grammar coverage" cargo run --release --quiet --features pest,winnow --example grammar_coverage
-    step "example: event receiver" cargo run --release --quiet --example event_receiver
-    step "example: pipeline" cargo run --release --quiet --features tokio --example pipeline
-    step "example: bus" cargo run --release --quiet --features tokio,tracing --example bus -- --publishes 20 --subscribers 3
+    # One set of features, so that nothing is built twice.
+    example() { cargo run --release --quiet --features pest,tokio,tracing,winnow --example "$@"; }
+    step "example: layout" example layout
+    step "example: grammar coverage" example grammar_coverage
+    step "example: event receiver" example event_receiver
+    step "example: pipeline" example pipeline
+    step "example: bus" example bus -- --publishes 20 --subscribers 3
+    step "tests of examples" cargo test -p metaspy --release --features pest,tokio,tracing,winnow --example bus --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-core --release --lib hostile
     for bench in hooks scan; do
