@@ -65,6 +65,11 @@ impl Watching {
         Watching(watch)
     }
 
+    /// Events that nobody who watches was told of, of whatever profiler: those that began while 65,536 others ran.
+    pub fn untold(&self) -> u64 {
+        log::current().map_or(0, |log| log.unwatched())
+    }
+
     /// Tells what has ended until now, so that nothing of it is missed.
     pub fn catch_up(&self) {
         catch_up();

@@ -6,9 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY, Mode, Plan};
-use crate::causality::because;
 use crate::event::{EventId, Outcome};
-use crate::format::slot::Mark;
 use crate::hook::Entered;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
@@ -322,6 +320,11 @@ impl Call {
         begun
     }
 
+    /// Whether it is an event, or was counted.
+    pub(super) fn is_observed(&self) -> bool {
+        self.begun.id != 0
+    }
+
     /// The event, if the call has one.
     pub fn event(&self) -> Option<EventId> {
         self.begun.event()
@@ -363,59 +366,4 @@ fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
     let wrote = handler::write_return(call.begun.id);
     log::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
     handler::after(call.begun.id, outcome);
-}
-
-/// Records that `count` of something were missed: announcements that a bus dropped before they were heard.
-///
-/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is
-/// what was missed, exactly, whatever becomes of the event.
-#[cold]
-pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
-    if count == 0 || !site.is_armed() {
-        return None;
-    }
-    let call = enter(site, subject);
-    if call.begun.id != 0 {
-        log::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
-    }
-    let event = call.event();
-    if let Some(event) = event {
-        // A mark that finds no room is counted as lost; how many were missed is in the tally all the same.
-        let _ = log::mark(Mark::Gap, event.raw(), [count, 0], &[]);
-    }
-    call.done(Outcome::Instant);
-    event
-}
-
-/// Records something that has no length: a change, an announcement. Returns its event.
-#[inline]
-pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
-    if site.is_armed() { instant_with(site, subject, None, |_| ()) } else { None }
-}
-
-/// As [`instant`], at a site that is armed: because of something named, if it is, and with details for whom asked.
-#[inline]
-pub fn instant_with<'a>(
-    site: &'static Site,
-    subject: Subject,
-    cause: Option<EventId>,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Option<EventId> {
-    fence(Ordering::Acquire);
-    let arm = site.arm.load(Relaxed);
-    if arm != EVERYBODY && arm & subject.bit() == 0 {
-        return None;
-    }
-    let config = Config(site.config.load(Relaxed));
-    if config.is_simple() && config.is_full() {
-        return log::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
-    }
-    if count(site, subject).is_some() {
-        return None;
-    }
-    let _cause = cause.map(because);
-    let call = enter_with(site, subject, reify);
-    let event = call.event();
-    call.done(Outcome::Instant);
-    event
 }

@@ -136,6 +136,11 @@ impl Log {
         lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
+    /// Events that nobody was told of, as too many ran at once.
+    pub(crate) fn unwatched(&self) -> u64 {
+        lock(&self.collecting).feed.as_ref().map_or(0, |feed| feed.unwatched)
+    }
+
     /// Takes what was read.
     pub(crate) fn take_fed(&self) -> Option<(Vec<Fed>, Store)> {
         lock(&self.collecting).feed.as_mut().map(Feed::take)

@@ -39,19 +39,6 @@ pub struct Page {
     pub looked_at: usize,
 }
 
-/// What misses an expectation; see [`Store::missed`].
-#[derive(Clone, Debug, Default)]
-pub struct Missed {
-    /// Events that it is about.
-    pub judged: u64,
-    /// Those that miss it.
-    pub missed: u64,
-    /// The oldest of those.
-    pub events: Vec<Event>,
-    /// Whether all were judged: no chain of causes was too long.
-    pub exact: bool,
-}
-
 /// What the order goes by.
 type Key = (u64, u32, u64);
 
@@ -64,29 +51,6 @@ impl Store {
     /// The events just before a place that pass the filter, at most `max`; at most about `budget` are looked at.
     pub fn backward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Back>(from, filter, max, budget)
-    }
-
-    /// The events that pass the filter `every` and not `holds` as well, and how many passed the first: an expectation, and
-    /// what misses it. At most `max` of them are handed out, the oldest first; all are counted.
-    ///
-    /// Only events in the window can be judged.
-    pub fn missed(&self, every: &Filter, holds: &Filter, max: usize) -> Missed {
-        let ring = self.ring();
-        let (every, holds) = (self.compile(every, 0..=0), self.compile(holds, 0..=3));
-        let mut memory = holds.memory();
-        let mut merge = Merge::<Ahead>::new(ring, Bound::All, &every);
-        let mut missed = Missed::default();
-        while let Step::Event(head, slot) = merge.next(usize::MAX) {
-            missed.judged += 1;
-            if !holds.matches(ring, &head, &slot, &mut memory) {
-                missed.missed += 1;
-                if missed.events.len() < max {
-                    missed.events.push(self.completed(head.event(&slot)));
-                }
-            }
-        }
-        missed.exact = !memory.is_exhausted();
-        missed
     }
 
     fn walk<D: Direction>(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
@@ -134,7 +98,7 @@ impl Store {
 
 /// Where a walk begins.
 #[derive(Clone, Copy, Debug)]
-enum Bound {
+pub(super) enum Bound {
     All,
     Tick(u64),
     Key(Key),
@@ -176,7 +140,7 @@ impl Place {
 }
 
 /// Forward or backward: the same merge, with the order turned round.
-trait Direction {
+pub(super) trait Direction {
     const IS_BACK: bool;
     /// A key that is larger the later the walk comes to it.
     type Rank: Ord + Copy;
@@ -185,7 +149,7 @@ trait Direction {
     fn tick(rank: Self::Rank) -> u64;
 }
 
-struct Ahead;
+pub(super) struct Ahead;
 struct Back;
 
 impl Direction for Ahead {
@@ -211,7 +175,7 @@ impl Direction for Back {
 }
 
 /// The merge of all lanes: chunks wait until the walk comes near them, then their blocks do, then their events.
-struct Merge<'a, D: Direction> {
+pub(super) struct Merge<'a, D: Direction> {
     ring: Ring<'a>,
     from: Bound,
     matcher: &'a Matcher,
@@ -240,7 +204,7 @@ struct Cursor {
 }
 
 /// What a step of the walk comes to.
-enum Step {
+pub(super) enum Step {
     Event(Head, Slot),
     /// The budget is spent, and the walk can go on from this tick.
     Spent(u64),
@@ -250,7 +214,7 @@ enum Step {
 }
 
 impl<'a, D: Direction> Merge<'a, D> {
-    fn new(ring: Ring<'a>, from: Bound, matcher: &'a Matcher) -> Self {
+    pub(super) fn new(ring: Ring<'a>, from: Bound, matcher: &'a Matcher) -> Self {
         let tick = from.tick();
         let mut chunks: Vec<(D::Rank, u64)> = ring
             .chunks()
@@ -291,7 +255,7 @@ impl<'a, D: Direction> Merge<'a, D> {
     }
 
     /// The next event that matches.
-    fn next(&mut self, budget: usize) -> Step {
+    pub(super) fn next(&mut self, budget: usize) -> Step {
         loop {
             // As long as the block at hand has the next event, no heap is touched.
             if let Some(hand) = self.hand {

@@ -1,0 +1,69 @@
+//! What has no length: a change, an announcement, and what was missed of them.
+
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{Ordering, fence};
+
+use crate::arm::{Config, EVERYBODY};
+use crate::causality::because;
+use crate::event::{EventId, Outcome};
+use crate::format::slot::Mark;
+use crate::hook::call::{count, enter, enter_with};
+use crate::hook::details::Reify;
+use crate::log;
+use crate::site::Site;
+use crate::subject::Subject;
+
+/// Records that `count` of something were missed: announcements that a bus dropped before they were heard.
+///
+/// One of them is an event, which carries the gap; the others are counted beside it, so that a tally of the site is
+/// what was missed, exactly, whatever becomes of the event.
+#[cold]
+pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<EventId> {
+    if count == 0 || !site.is_armed() {
+        return None;
+    }
+    let call = enter(site, subject);
+    if call.is_observed() {
+        log::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
+    }
+    let event = call.event();
+    if let Some(event) = event {
+        // A mark that finds no room is counted as lost; how many were missed is in the tally all the same.
+        let _ = log::mark(Mark::Gap, event.raw(), [count, 0], &[]);
+    }
+    call.done(Outcome::Instant);
+    event
+}
+
+/// Records something that has no length: a change, an announcement. Returns its event.
+#[inline]
+pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
+    if site.is_armed() { instant_with(site, subject, None, |_| ()) } else { None }
+}
+
+/// As [`instant`], at a site that is armed: because of something named, if it is, and with details for whom asked.
+#[inline]
+pub fn instant_with<'a>(
+    site: &'static Site,
+    subject: Subject,
+    cause: Option<EventId>,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Option<EventId> {
+    fence(Ordering::Acquire);
+    let arm = site.arm.load(Relaxed);
+    if arm != EVERYBODY && arm & subject.bit() == 0 {
+        return None;
+    }
+    let config = Config(site.config.load(Relaxed));
+    if config.is_simple() && config.is_full() {
+        return log::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
+    }
+    if count(site, subject).is_some() {
+        return None;
+    }
+    let _cause = cause.map(because);
+    let call = enter_with(site, subject, reify);
+    let event = call.event();
+    call.done(Outcome::Instant);
+    event
+}
