@@ -2,14 +2,17 @@
 //!
 //! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` says what: selectors, separated by commas. Without it,
 //! everything that can be observed is; if it is empty, only what the program's own profilers ask for. `METASPY_MODE` says
-//! how closely: `full`, as by default, or `tally`, which counts calls and records no events.
+//! how closely: `full`, as by default, or `tally`, which counts calls and records no events. `METASPY_DETAILS`, if it is
+//! set and not `0`, has arguments and return values written down where sites offer them.
+//!
+//! `METASPY_SPIES` names profilers on the mirror of the program, separated by commas; see [`crate::spy`].
 
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
 use crate::select::Selector;
-use crate::{Profiler, Recording};
+use crate::{Profiler, Recording, spy};
 
 /// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
 /// where the environment is meant for others.
@@ -18,8 +21,12 @@ pub static UNASKED: [&'static str];
 
 /// Starts what the environment asks for; called before `main`.
 pub(crate) fn start() {
+    if !UNASKED.is_empty() {
+        return;
+    }
+    start_spies();
     let asked = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
-    if !asked || !UNASKED.is_empty() {
+    if !asked {
         return;
     }
     if let Err(error) = Recording::current() {
@@ -34,6 +41,17 @@ pub(crate) fn start() {
             // Until the process ends.
             Ok(installed) => std::mem::forget(installed),
             Err(error) => eprintln!("metaspy: METASPY_OBSERVE: {error}"),
+        }
+    }
+}
+
+/// Starts the profilers on the mirror that `METASPY_SPIES` names, separated by commas.
+fn start_spies() {
+    let names = std::env::var("METASPY_SPIES").unwrap_or_default();
+    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        if spy::start_named(name).is_none() {
+            let known: Vec<&str> = spy::PROFILERS.iter().map(|startable| startable.name).collect();
+            eprintln!("metaspy: METASPY_SPIES: there is no profiler `{name}`; there are {}", known.join(", "));
         }
     }
 }
@@ -65,7 +83,8 @@ impl Instrumenter for Selected {
             // Spans, and names that a parser gives, are known when the program first comes by.
             eprintln!("metaspy: METASPY_OBSERVE: {error} (What is made later, as spans are, will meet it.)");
         }
-        session.arm_to_come(&selector, None, &Arming::all(self.1))?;
+        let details = std::env::var_os("METASPY_DETAILS").is_some_and(|value| !value.is_empty() && value != "0");
+        session.arm_to_come(&selector, None, &Arming { details, ..Arming::all(self.1) })?;
         Ok(Hooks::none())
     }
 }

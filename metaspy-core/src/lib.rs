@@ -18,6 +18,7 @@ pub mod recording;
 pub mod remote;
 pub mod select;
 pub mod site;
+pub mod spy;
 pub mod store;
 pub mod stream;
 pub mod subject;

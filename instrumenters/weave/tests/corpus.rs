@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use metaspy_weave::source::{self, Function, insertion, parse, weave};
+use metaspy_weave::source::{self, Function, Hook, Level, insertions, parse, weave};
 
 /// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
 fn libraries() -> Vec<PathBuf> {
@@ -41,23 +41,43 @@ fn host() -> String {
     text.lines().find_map(|line| line.strip_prefix("host: ")).expect("it says so").to_owned()
 }
 
-fn check(file: &source::SourceFile) -> usize {
+fn check(file: &source::SourceFile, is_deep: bool) -> usize {
     let shown = file.path.display();
     let parsed = file.parsed.as_ref().unwrap_or_else(|error| panic!("{shown}: {error}"));
-    let chosen: Vec<&Function> = parsed.functions.all.iter().filter(|function| function.skipped.is_none()).collect();
-    let woven = weave(&file.text, chosen.iter().copied());
+    let functions = &parsed.functions.all;
+    let hook = |function| Hook {
+        function,
+        level: Level::of(function, is_deep).0,
+        subject: None,
+        with_args: true,
+        is_alone: false,
+    };
+    let hooks: Vec<Hook<'_>> = functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();
+    let woven = weave(&file.text, hooks.iter().copied());
     assert_eq!(woven.lines().count(), file.text.lines().count(), "{shown}");
     let again = parse(&woven).unwrap_or_else(|error| panic!("{shown}, woven: {error}"));
-    let names = |functions: &[Function]| -> Vec<(String, (u32, u32))> {
-        functions.iter().map(|function| (function.name.clone(), function.lines)).collect()
+    // What stands in a body that a macro is given, only the compiler sees.
+    let around: Vec<_> = hooks.iter().filter(|hook| hook.behind() == "})").map(|hook| &hook.function.body).collect();
+    let is_visible = |function: &&Function| {
+        let body = &function.body;
+        !around.iter().any(|outer| *outer != body && outer.start <= body.start && body.end <= outer.end)
     };
-    assert_eq!(names(&again.functions.all), names(&parsed.functions.all), "{shown}");
-    let mut back = woven;
-    for function in &chosen {
-        back = back.replacen(&insertion(function), "", 1);
+    let name = |function: &Function| (function.name.clone(), function.lines);
+    let visible: Vec<_> = functions.iter().filter(is_visible).map(name).collect();
+    assert_eq!(again.functions.all.iter().map(name).collect::<Vec<_>>(), visible, "{shown}");
+    assert!(taken_back(&woven, insertions(hooks.iter().copied())) == file.text, "{shown}: it is another text");
+    hooks.len()
+}
+
+/// The text without what was inserted, which must stand where it is said to.
+fn taken_back(woven: &str, inserted: Vec<(usize, String)>) -> String {
+    let (mut back, mut rest) = (String::new(), woven);
+    for (at, hook) in inserted {
+        let (kept, behind) = rest.split_at(at - back.len());
+        back.push_str(kept);
+        rest = behind.strip_prefix(hook.as_str()).expect("the hook stands there");
     }
-    assert!(back == file.text, "{shown}: without the insertions it is another text");
-    chosen.len()
+    back + rest
 }
 
 /// What was woven.
@@ -78,7 +98,8 @@ fn weave_all(roots: &[PathBuf]) -> Woven {
                 continue;
             }
             woven.files += 1;
-            woven.functions += check(&file);
+            woven.functions += check(&file, false);
+            check(&file, true);
         }
     }
     woven

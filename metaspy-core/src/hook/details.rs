@@ -42,7 +42,7 @@ impl Shown {
     /// Nothing.
     pub const NOTHING: Shown = Shown(None);
 
-    pub(super) fn of<'a>(reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
+    pub(crate) fn of<'a>(reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
         let mut reified = Reify::default();
         super::at_meta_level(|| reify(&mut reified));
         Shown(Some(reified.bytes.as_slice().into()))

@@ -25,7 +25,7 @@ impl<'f> Entered<'f> {
     }
 
     #[inline(always)]
-    pub(super) fn counted(row: Row<'static>) -> Self {
+    pub(crate) fn counted(row: Row<'static>) -> Self {
         let marks = if std::thread::panicking() { COUNTED | UNWINDING } else { COUNTED };
         Entered(row.place().cast::<u8>().map_addr(|address| address | marks).cast_mut(), PhantomData)
     }
@@ -46,9 +46,9 @@ pub struct Guard<'f> {
     _call: PhantomData<&'f mut Call>,
 }
 
-const COUNTED: usize = 1;
+pub(crate) const COUNTED: usize = 1;
 const SAID: usize = 7 << 1;
-const UNWINDING: usize = 1 << 4;
+pub(crate) const UNWINDING: usize = 1 << 4;
 const MARKS: usize = COUNTED | SAID | UNWINDING;
 
 const _: () = assert!(align_of::<Call>() > COUNTED && Row::ALIGN > MARKS);

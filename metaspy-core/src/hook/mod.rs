@@ -18,11 +18,13 @@ pub use asynchronous::{AsyncCall, show};
 pub use attempt::Attempt;
 pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in};
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
+pub(crate) use guard::{COUNTED, UNWINDING};
 pub use guard::{Entered, Guard};
 pub use handler::{CallView, Handler};
 pub use held::Held;
 pub use instant::{instant, instant_with, missed};
 pub use outcome::OutcomeOf;
+pub(crate) use place::resident;
 pub use place::{Place, Resident};
 pub use span::{Cause, SpanCall};
 

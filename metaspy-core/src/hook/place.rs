@@ -24,9 +24,7 @@ impl Place {
     #[inline]
     pub fn of<T: ?Sized>(&self, value: &T) -> Subject {
         let address = std::ptr::from_ref(value).cast::<u8>() as usize;
-        if RESIDENTS.load(Ordering::Relaxed) != 0
-            && let Some(subject) = resident(address, std::any::type_name::<T>())
-        {
+        if let Some(subject) = resident(address, std::any::type_name::<T>()) {
             return subject;
         }
         if size_of_val(value) == 0 {
@@ -163,7 +161,13 @@ impl Table {
     }
 }
 
-fn resident(address: usize, name: &str) -> Option<Subject> {
+/// The object of this type that is registered at an address.
+#[inline]
+pub(crate) fn resident(address: usize, name: &str) -> Option<Subject> {
+    if RESIDENTS.load(Ordering::Relaxed) == 0 { None } else { find(address, name) }
+}
+
+fn find(address: usize, name: &str) -> Option<Subject> {
     // SAFETY: tables are leaked boxes: the pointer is null or valid for the rest of the process.
     let cell = unsafe { TABLE.load(Ordering::Acquire).as_ref() }?.find(address)?;
     // Nearly always both are the very same text; it is compared where the compiler has written it down twice.

@@ -360,7 +360,7 @@ fn put_detail(lane: &Lane, at: u64, event: u64, details: &[u8]) {
 
 /// The busy byte of a lane: a hook that starts while another one of the same thread is at work (in a signal handler,
 /// an allocator, a formatter) is counted by number only.
-pub(super) struct Busy<'a>(&'a Lane);
+pub(crate) struct Busy<'a>(&'a Lane);
 
 impl<'a> Busy<'a> {
     #[inline(always)]

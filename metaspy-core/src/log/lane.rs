@@ -12,6 +12,7 @@ use crate::log::begin::{About, Begun, Busy};
 use crate::log::page::{Page, Rows as PageRows};
 use crate::log::{EPOCH, Log, current};
 use crate::platform::lock::lock;
+use crate::site::woven::Cells;
 
 /// What a thread needs to write events.
 pub(crate) struct Lane {
@@ -49,6 +50,8 @@ pub(crate) struct Lane {
     pub page: Page,
     /// The rows of that page, as long as this thread is at level 0; else rows that nothing matches.
     pub near: PageRows,
+    /// The rows of woven sites, found without looking, at level 0 as well.
+    pub cells: Cells,
 }
 
 /// There is no row for this thread: the table is full, or the thread ends.
@@ -74,6 +77,7 @@ impl Lane {
             row: AtomicU64::new(0),
             page: Page::none(),
             near: PageRows::nothing(),
+            cells: Cells::none(),
         }
     }
 
@@ -125,6 +129,7 @@ impl Lane {
             0 => self.page.show(&self.near),
             _ => self.near.forget(),
         }
+        self.cells.aim(self.level() == 0);
     }
 
     /// Goes to another meta level.
@@ -146,6 +151,7 @@ impl Lane {
             self.leave(old);
         }
         self.page.forget();
+        self.cells.clear();
         self.aim();
         self.log.store(log.number, Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
@@ -231,6 +237,7 @@ impl Drop for Retire {
             log.retire_lane((row - 1) as u32, &lane.page);
         }
         lane.row.store(NO_ROW, Relaxed);
+        lane.cells.give_up();
         lane.aim();
     }
 }

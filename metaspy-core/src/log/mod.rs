@@ -24,7 +24,8 @@ mod summarise;
 
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
-    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, enter_level, is_timed, mark, mark_at, point,
+    About, Begun, Busy, COUNTED, LOST, begin, begin_at_once, begin_detailed, enter_level, is_timed, mark, mark_at,
+    point,
 };
 pub(crate) use count::{count_at_once, count_further, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use end::{end, end_apart, end_marked, end_point};

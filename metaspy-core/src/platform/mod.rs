@@ -3,6 +3,7 @@
 
 mod before_main;
 pub(crate) mod clock;
+pub(crate) mod exit;
 pub(crate) mod fork;
 pub(crate) mod lock;
 pub(crate) mod map;

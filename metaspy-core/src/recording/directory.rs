@@ -134,20 +134,36 @@ fn on_disk(meta: &fs::Metadata) -> u64 {
 
 /// A path for a live recording of this process. Makes room for it among the recordings of ended processes.
 pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
-    let (mut dir, run) = (directory(), run());
+    make_private(&directory())?;
+    make_room(budget, run().as_deref());
+    let (dir, name) = (own_directory()?, own_name());
+    let first = dir.join(format!("{name}.spy"));
+    let next = (1..).map(|n| dir.join(format!("{name}.{n}.spy")));
+    Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
+}
+
+/// A path for a profile of this process, beside its recording.
+pub(crate) fn new_profile(of: &str) -> Result<PathBuf, StartError> {
+    Ok(own_directory()?.join(format!("{}.{}.profile", own_name(), file_name(of, "_-"))))
+}
+
+/// Where this process writes.
+fn own_directory() -> Result<PathBuf, StartError> {
+    let mut dir = directory();
     make_private(&dir)?;
-    make_room(budget, run.as_deref());
-    if let Some(run) = run {
+    if let Some(run) = run() {
         dir.push(run);
         make_private(&dir)?;
     }
+    Ok(dir)
+}
+
+/// What nothing of another process is called.
+fn own_name() -> String {
     let pid = std::process::id();
     let program = process::program();
     let name = file_name(&program.file_stem().unwrap_or_default().to_string_lossy(), "_");
-    let start = process::start_of(pid).unwrap_or(0);
-    let first = dir.join(format!("{name}-{pid}-{start}.spy"));
-    let next = (1..).map(|n| dir.join(format!("{name}-{pid}-{start}.{n}.spy")));
-    Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
+    format!("{name}-{pid}-{}", process::start_of(pid).unwrap_or(0))
 }
 
 /// Removes the oldest recordings of ended processes until there is room, but none of the run at hand: its parts belong

@@ -1,6 +1,6 @@
 //! Recordings: everything that one run emitted, in memory or in a `.spy` file.
 
-mod directory;
+pub(crate) mod directory;
 mod identity;
 
 pub use crate::log::StartError;

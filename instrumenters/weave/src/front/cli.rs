@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::plan::Selection;
+
 /// Weaves hooks into crates that nobody edits, and counts what they do.
 #[derive(Debug, Parser)]
 #[command(name = "cargo metaspy", bin_name = "cargo metaspy", version, max_term_width = 100)]
@@ -29,7 +31,9 @@ pub enum Command {
     /// Runs a program with hooks, and prints how often each function ran
     #[command(
         after_help = "Examples:\n  cargo metaspy run\n  cargo metaspy run --release --weave 'taffy::compute::**' \
-        --json calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n\n\
+        --json calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n  \
+        cargo metaspy run --weave 'pub taffy::** lines>=3' --returns --args --closures\n  \
+        cargo metaspy run --weave 'taffy::**' --subject 'taffy::*::compute_child_layout=node_id'\n\n\
         What stands where in the JSON: docs/weaving.md."
     )]
     Run(Woven),
@@ -45,12 +49,26 @@ pub enum Command {
 #[derive(Debug, Args)]
 #[command(override_usage = "cargo metaspy <COMMAND> [CARGO ARGUMENTS] [OPTIONS] [-- ARGUMENTS OF THE PROGRAM]")]
 pub struct Woven {
-    /// Functions that get a hook: `taffy::compute::**`, `Scene::measure` [default: those of the workspace's crates]
+    /// Functions that get a hook: `taffy::compute::**`, `Scene::measure`, `pub ** -> *Result<*>`, `#[inline] **`,
+    /// `** lines>=10` [default: those of the workspace's crates]
     #[arg(long, value_name = "SELECTOR")]
     pub weave: Vec<String>,
     /// Functions that get none though they are selected
     #[arg(long, value_name = "SELECTOR")]
     pub without: Vec<String>,
+    /// Sees what functions return, too: a hook stands around the body where the function can take it
+    #[arg(long)]
+    pub returns: bool,
+    /// Sees arguments, too: those of parameters with a plain name
+    #[arg(long)]
+    pub args: bool,
+    /// Closures of these functions get a hook, too: `Scene::measure::{closure#1}` is the first of `Scene::measure`
+    #[arg(long)]
+    pub closures: bool,
+    /// What calls are about, where it is not the object itself: a parameter or a path from one, as in
+    /// `taffy::*::compute_child_layout=node_id` or `Scene::*=self.id`
+    #[arg(long, value_name = "SELECTOR=PARAMETER")]
+    pub subject: Vec<String>,
     /// Takes the time of each call, which needs a clock and an event for each
     #[arg(long)]
     pub timed: bool,
@@ -65,9 +83,23 @@ pub struct Woven {
     pub cargo: Vec<OsString>,
 }
 
+impl Woven {
+    /// Which functions are meant, and how much of their calls is seen.
+    pub fn selection(&self) -> Selection {
+        Selection {
+            weave: self.weave.clone(),
+            without: self.without.clone(),
+            closures: self.closures,
+            returns: self.returns,
+            args: self.args,
+            subjects: self.subject.clone(),
+        }
+    }
+}
+
 /// Our own words that take a value, and those that do not.
-const WITH_VALUE: [&str; 4] = ["--weave", "--without", "--json", "--top"];
-const ALONE: [&str; 3] = ["--timed", "--help", "-h"];
+const WITH_VALUE: [&str; 5] = ["--weave", "--without", "--subject", "--json", "--top"];
+const ALONE: [&str; 6] = ["--timed", "--returns", "--args", "--closures", "--help", "-h"];
 
 /// Puts our own words first and cargo's behind `--`, wherever they stood.
 pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -120,10 +152,14 @@ mod tests {
 
     #[test]
     fn our_words_may_stand_among_those_of_cargo() {
-        let line = "metaspy run --release --weave a::* -p x --timed --json=f -- --weave b";
+        let line =
+            "metaspy run --release --weave a::* -p x --timed --json=f --subject=b=c --returns --closures -- --weave b";
         let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from))).expect("it is understood");
         let Command::Run(woven) = cli.command else { panic!("it is `run`") };
+        let selection = woven.selection();
         assert_eq!((woven.weave, woven.timed, woven.json), (vec!["a::*".to_owned()], true, Some("f".into())));
+        assert_eq!((selection.subjects, selection.returns), (vec!["b=c".to_owned()], true));
+        assert_eq!((selection.closures, selection.args), (true, false));
         assert_eq!(woven.cargo, ["--release", "-p", "x", "--", "--weave", "b"]);
     }
 }

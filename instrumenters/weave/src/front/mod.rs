@@ -5,6 +5,7 @@ pub mod cli;
 mod graph;
 mod json;
 mod results;
+mod search;
 mod select;
 mod stale;
 mod table;
@@ -18,7 +19,7 @@ use std::{env, fs, io};
 use anyhow::{Context, Result};
 use clap::Parser;
 
-use crate::plan::{CHAIN, PLAN, Plan, Selection};
+use crate::plan::{CHAIN, PLAN, Plan};
 use crate::runtime;
 use cargo::Cargo;
 use cli::Woven;
@@ -76,7 +77,7 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
 }
 
 fn plan(cargo: &Cargo, command: &str, graph: &Graph, asked: &Woven, target_dir: &Path) -> Result<Plan> {
-    let selection = Selection { weave: asked.weave.clone(), without: asked.without.clone() };
+    let selection = asked.selection();
     let (targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command))?;
     let dir = target_dir.join("weave");
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned());

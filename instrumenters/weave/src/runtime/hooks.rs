@@ -1,4 +1,4 @@
-//! The crate that woven code calls: one file of the core and two macros, compiled by `rustc` alone.
+//! The crate that woven code calls: a few files of the core and macros, compiled by `rustc` alone.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use metaspy_core::site::woven::RECORD;
+use metaspy_core::site::woven::SHARED;
 
 use crate::plan::stamp;
 
@@ -22,50 +22,13 @@ pub struct Hooks {
     pub dir: PathBuf,
 }
 
-/// What the core does not need. What a macro of another crate makes is not judged by the lints of the woven one.
-const MACROS: &str = r#"
-#[doc(hidden)]
-pub extern crate core as library;
-
-/// Begins a call that ends where the enclosing block does.
-#[macro_export]
-macro_rules! hook {
-    ($name:literal, $first:literal, $last:literal) => {
-        let mut frame = $crate::Frame::vacant();
-        let _guard = $crate::Guard::begin($crate::site!($name, $first, $last, Plain), &mut frame);
-    };
-}
-
-/// Tells that a call began: of functions that are async, whose body may go on on another thread.
-#[macro_export]
-macro_rules! began {
-    ($name:literal, $first:literal, $last:literal) => {
-        $crate::Woven::tell($crate::site!($name, $first, $last, Async));
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-macro_rules! site {
-    ($name:literal, $first:literal, $last:literal, $kind:ident) => {{
-        #[used]
-        #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__metaspy_woven")]
-        #[cfg_attr(not(target_vendor = "apple"), link_section = "metaspy_woven")]
-        static SITE: $crate::Woven = $crate::Woven::new(
-            $crate::library::module_path!(),
-            $name,
-            $crate::library::file!(),
-            [$first, $last],
-            $crate::Kind::$kind,
-        );
-        &SITE
-    }};
-}
-"#;
+/// It needs no `std`, so that crates without it can have hooks; where there is one it takes thread-locals from it.
+const HEAD: &str = "#![no_std]\n#[cfg(not(metaspy_bare))]\nextern crate std;\npub extern crate core as library;\n";
 
 /// The source of the crate.
 pub fn source() -> String {
-    format!("{RECORD}\n{MACROS}").replacen("\nuse core::", "\n#![no_std]\n#![allow(missing_docs)]\n\nuse core::", 1)
+    let modules = SHARED.iter().map(|(name, text)| format!("mod {name} {{\n{text}\n}}\npub use {name}::*;\n"));
+    format!("{HEAD}{}", modules.collect::<String>())
 }
 
 /// The crate for a compiler and a target, built if it is not there yet. Wrappers that build it at the same time do not
@@ -84,14 +47,25 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
     fs::create_dir_all(&part)?;
     let file = part.join("hooks.rs");
     fs::write(&file, source)?;
-    let mut command = Command::new(program);
-    command.args(before).arg("--crate-name").arg(NAME);
-    command.args(["--edition=2021", "--crate-type=rlib", "--cap-lints=allow", "-Copt-level=3", "-Cmetadata=metaspy"]);
-    command.arg(&file).arg("--out-dir").arg(&part);
-    if let Some(target) = target {
-        command.arg("--target").arg(target);
+    let compile = |flavour: &[&str]| {
+        let mut command = Command::new(program);
+        command.args(before).arg("--crate-name").arg(NAME).args(flavour);
+        command.args([
+            "--edition=2021",
+            "--crate-type=rlib",
+            "--cap-lints=allow",
+            "-Copt-level=3",
+            "-Cmetadata=metaspy",
+        ]);
+        command.arg(&file).arg("--out-dir").arg(&part);
+        command.args(target.into_iter().flat_map(|target| [OsStr::new("--target"), target]));
+        command.output().context("the compiler cannot be started")
+    };
+    // Where a target has no `std` there is a flavour without.
+    let mut output = compile(&[])?;
+    if !output.status.success() {
+        output = compile(&["--cfg=metaspy_bare"])?;
     }
-    let output = command.output().context("the compiler cannot be started")?;
     if !output.status.success() {
         bail!("the compiler refuses the hooks: {}", String::from_utf8_lossy(&output.stderr));
     }

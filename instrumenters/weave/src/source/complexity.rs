@@ -1,13 +1,20 @@
 //! How many ways lead through a body.
 
 use syn::visit::{self, Visit};
-use syn::{BinOp, Block, ExprBinary, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile, Item, PatGuard};
+use syn::{BinOp, Block, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile, Item, PatGuard};
 
 /// The cyclomatic complexity: one, and one more for each `if`, loop with a condition, arm of a `match` but the first,
 /// guard of an arm, `?`, `&&` and `||`. Closures count with their function; functions within it are on their own.
 pub fn of(block: &Block) -> u32 {
     let mut ways = Ways(1);
     ways.visit_block(block);
+    ways.0
+}
+
+/// That of a closure.
+pub fn of_closure(closure: &ExprClosure) -> u32 {
+    let mut ways = Ways(1);
+    ways.visit_expr(&closure.body);
     ways.0
 }
 
@@ -58,7 +65,7 @@ mod tests {
 
     fn check(body: &str, expected: u32) {
         let parsed = parse(&format!("fn f() {{ {body} }}")).expect("it is Rust");
-        assert_eq!(parsed.functions.all[0].complexity, expected, "{body}");
+        assert_eq!(parsed.functions.all[0].facts.complexity, expected, "{body}");
     }
 
     #[test]

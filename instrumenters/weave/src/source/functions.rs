@@ -1,13 +1,23 @@
 //! The functions of a source file: what they are called, where they stand, and where a hook goes.
 
+use std::mem::{replace, take};
+use std::ops::Range;
+
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
-    Attribute, Block, ImplItemFn, ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro, ItemMod, ItemTrait, Signature,
-    TraitItemFn, TraitItemMacro,
+    Attribute, Block, ExprClosure, ExprConst, ImplItemFn, ImplItemMacro, Item, ItemFn, ItemImpl, ItemMacro, ItemMod,
+    ItemTrait, Signature, TraitItemFn, TraitItemMacro, Type,
 };
 
+use crate::source::body;
+use crate::source::closures::{self, Around};
+use crate::source::facts::{Facts, Receiver, Seen, is_unit};
+use crate::source::invisible::{self, Invisible};
+use crate::source::looks::{self, Looks};
 use crate::source::modules::Declared;
+use crate::source::owner::Owner;
+use crate::source::shape::Shape;
 use crate::source::{complexity, naming, skip};
 
 /// A function with a body.
@@ -15,16 +25,18 @@ use crate::source::{complexity, naming, skip};
 pub struct Function {
     /// The modules of this file that it stands in.
     pub modules: Vec<String>,
-    /// What follows the module: `Scene::Layout::measure`.
+    /// What follows the module: `Scene::Layout::measure`, `main::{closure#1}`.
     pub name: String,
     /// First and last line, from its signature on.
     pub lines: (u32, u32),
-    /// How many ways lead through it: its cyclomatic complexity.
-    pub complexity: u32,
-    /// The byte that a hook goes before.
-    pub insert_at: usize,
-    /// Whether it is async: then it is told when it begins, and no guard lives across an await.
-    pub is_async: bool,
+    /// The bytes of its body that a hook stands before or around.
+    pub body: Range<usize>,
+    /// What its hook carries into the program.
+    pub facts: Facts,
+    /// What its hook is told of its signature.
+    pub shape: Shape,
+    /// What selectors judge it by.
+    pub looks: Looks,
     /// Why it cannot be woven.
     pub skipped: Option<&'static str>,
 }
@@ -38,15 +50,6 @@ pub struct Functions {
     pub invisible: Invisible,
 }
 
-/// What makes code that no source shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Invisible {
-    /// Calls of macros where items stand: each may make functions.
-    pub macros: usize,
-    /// Traits that are derived.
-    pub derives: usize,
-}
-
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
 pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, Vec<Declared>) {
     let mut search = Search {
@@ -55,13 +58,14 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         modules: Vec::new(),
         paths: Vec::new(),
         owners: Vec::new(),
-        refused: None,
+        owner: Owner::default(),
+        around: None,
         in_function: false,
         found: Functions::default(),
         declared: Vec::new(),
     };
     search.visit_file(file);
-    search.found.all.sort_by_key(|function| function.insert_at);
+    search.found.all.sort_by_key(|function| function.body.start);
     (search.found, search.declared)
 }
 
@@ -73,70 +77,131 @@ struct Search<'s> {
     paths: Vec<Option<String>>,
     /// What a name begins with: functions, types and traits around.
     owners: Vec<String>,
-    /// Why nothing in the item at hand can be woven.
-    refused: Option<&'static str>,
+    /// The `impl` or trait at hand.
+    owner: Owner,
+    /// The function at hand; none in what the compiler runs.
+    around: Option<Around>,
     in_function: bool,
     found: Functions,
     declared: Vec<Declared>,
 }
 
 impl Search<'_> {
-    fn function(&mut self, attrs: &[Attribute], sig: &Signature, block: &Block) {
-        let name = naming::ident(&sig.ident);
-        self.owners.push(name);
+    fn function(&mut self, attrs: &[Attribute], seen: Seen, sig: &Signature, block: &Block) {
+        self.owners.push(naming::ident(&sig.ident));
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
-        self.found.all.push(Function {
-            modules: self.modules.clone(),
-            name: self.owners.join("::"),
-            lines: (first, last.max(first)),
+        let lines = (first, last.max(first));
+        let shape = Shape::of(sig, attrs, self.source);
+        let attributes = looks::names(attrs);
+        let facts = Facts {
             complexity: complexity::of(block),
-            insert_at: self.offset + insert_at(self.source, attrs, block),
+            receiver: Receiver::of(sig),
+            seen,
             is_async: sig.asyncness.is_some(),
-            skipped: self.refused.or_else(|| skip::reason(sig, attrs)),
-        });
-        let (refused, in_function) = (self.refused.take(), std::mem::replace(&mut self.in_function, true));
+            is_test: attributes.iter().any(|name| name == "test"),
+            is_unit: is_unit(&sig.output, false),
+            is_chain: self.owner.is_chain(sig, &shape.returns),
+            is_nested: self.in_function,
+            ..self.owner.facts()
+        };
+        let looks = Looks {
+            is_pub: seen == Seen::Pub,
+            attributes,
+            returns: shape.returns.replace(char::is_whitespace, ""),
+            lines: lines.1 + 1 - lines.0,
+        };
+        let skipped = self.owner.refused.or_else(|| skip::reason(sig, attrs));
+        let around =
+            Around { closures: 0, looks: looks.clone(), skipped: skipped.filter(|why| *why != skip::OBSERVED) };
+        let close = block.brace_token.span.close().byte_range().start;
+        let body = self.offset + body::start(self.source, attrs, block)..self.offset + close;
+        let (modules, name) = (self.modules.clone(), self.owners.join("::"));
+        self.found.all.push(Function { modules, name, lines, body, facts, shape, looks, skipped });
+        let owner = take(&mut self.owner);
+        let around = self.around.replace(around);
+        let in_function = replace(&mut self.in_function, true);
         visit::visit_block(self, block);
-        (self.refused, self.in_function) = (refused, in_function);
+        (self.owner, self.around, self.in_function) = (owner, around, in_function);
         self.owners.pop();
     }
 
-    fn within(&mut self, owners: &[String], refused: Option<&'static str>, visit: impl FnOnce(&mut Self)) {
-        self.owners.extend_from_slice(owners);
-        let before = std::mem::replace(&mut self.refused, refused);
+    fn closure(&mut self, closure: &ExprClosure) {
+        let Some(around) = &mut self.around else { return };
+        around.closures += 1;
+        let name = format!("{}::{{closure#{}}}", self.owners.join("::"), around.closures);
+        let at = |block: &syn::ExprBlock| body::start(self.source, &block.attrs, &block.block);
+        let body = closures::body(closure, at);
+        self.found.all.push(Function {
+            modules: self.modules.clone(),
+            name,
+            lines: (closure.span().start().line as u32, closure.span().end().line as u32),
+            body: self.offset + body.start..self.offset + body.end,
+            facts: Facts {
+                complexity: complexity::of_closure(closure),
+                is_closure: true,
+                is_unit: is_unit(&closure.output, true),
+                is_nested: true,
+                ..Facts::default()
+            },
+            shape: Shape::of_closure(closure, self.source),
+            looks: around.looks.clone(),
+            skipped: around.skipped.or_else(|| closures::reason(closure)),
+        });
+    }
+
+    fn within(&mut self, names: &[String], owner: Owner, visit: impl FnOnce(&mut Self)) {
+        self.owners.extend_from_slice(names);
+        let before = replace(&mut self.owner, owner);
         visit(self);
-        self.refused = before;
-        self.owners.truncate(self.owners.len() - owners.len());
+        self.owner = before;
+        self.owners.truncate(self.owners.len() - names.len());
+    }
+
+    /// What no function runs.
+    fn outside(&mut self, visit: impl FnOnce(&mut Self)) {
+        let around = self.around.take();
+        visit(self);
+        self.around = around;
     }
 }
 
 impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        self.function(&item.attrs, &item.sig, &item.block);
+        self.function(&item.attrs, Seen::of(&item.vis), &item.sig, &item.block);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.function(&item.attrs, &item.sig, &item.block);
+        self.function(&item.attrs, self.owner.seen(Seen::of(&item.vis)), &item.sig, &item.block);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
         if let Some(block) = &item.default {
-            self.function(&item.attrs, &item.sig, block);
+            self.function(&item.attrs, self.owner.seen(Seen::Private), &item.sig, block);
         }
     }
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        let mut owners = vec![naming::ty(&item.self_ty, self.source)];
-        owners.extend(item.trait_.as_ref().map(|(path, ..)| naming::path(path)));
-        let is_allocator = owners.get(1).is_some_and(|of| of == "GlobalAlloc");
-        let observed = skip::is_observed(&item.attrs).then_some(skip::OBSERVED);
-        let refused = if is_allocator { Some(skip::ALLOCATOR) } else { observed };
-        self.within(&owners, refused, |search| visit::visit_item_impl(search, item));
+        let owner = Owner::of_impl(item, self.source);
+        self.within(&owner.names(), owner, |search| visit::visit_item_impl(search, item));
     }
 
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
-        let refused = skip::is_observed(&item.attrs).then_some(skip::OBSERVED);
-        self.within(&[naming::ident(&item.ident)], refused, |search| visit::visit_item_trait(search, item));
+        let owner = Owner::of_trait(item);
+        self.within(&owner.names(), owner, |search| visit::visit_item_trait(search, item));
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
+        self.closure(closure);
+        visit::visit_expr_closure(self, closure);
+    }
+
+    fn visit_expr_const(&mut self, block: &'ast ExprConst) {
+        self.outside(|search| visit::visit_expr_const(search, block));
+    }
+
+    fn visit_type(&mut self, ty: &'ast Type) {
+        self.outside(|search| visit::visit_type(search, ty));
     }
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
@@ -179,39 +244,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item(&mut self, item: &'ast Item) {
-        if let Item::Struct(syn::ItemStruct { attrs, .. })
-        | Item::Enum(syn::ItemEnum { attrs, .. })
-        | Item::Union(syn::ItemUnion { attrs, .. }) = item
-        {
-            self.found.invisible.derives += attrs.iter().map(derives).sum::<usize>();
-        }
-        visit::visit_item(self, item);
+        self.found.invisible.derives += invisible::derives(item);
+        self.outside(|search| visit::visit_item(search, item));
     }
-}
-
-fn derives(attr: &Attribute) -> usize {
-    let mut count = 0;
-    if attr.path().is_ident("derive") {
-        let _ = attr.parse_nested_meta(|_| {
-            count += 1;
-            Ok(())
-        });
-    }
-    count
-}
-
-/// The byte of the source that a hook goes before: behind the brace, or behind the inner attributes.
-fn insert_at(source: &str, attrs: &[Attribute], block: &Block) -> usize {
-    let open = block.brace_token.span.open().byte_range().end;
-    let inner = attrs.iter().filter(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
-    let Some(last) = inner.map(|attr| attr.span().byte_range().end).filter(|end| *end > open).max() else {
-        return open;
-    };
-    let is_line = source[..last].rsplit(['\n', '{']).next().is_some_and(|line| line.trim_start().starts_with("//!"));
-    if !is_line {
-        return last;
-    }
-    // A comment takes the rest of its line.
-    let next = block.stmts.first().map(|stmt| stmt.span().byte_range().start);
-    next.unwrap_or_else(|| block.brace_token.span.close().byte_range().start)
 }

@@ -2,17 +2,30 @@
 //!
 //! Nothing here knows cargo or the compiler: text goes in, text comes out.
 
+mod body;
+mod closures;
 mod complexity;
+mod facts;
 mod functions;
 mod hook;
 mod includes;
+mod invisible;
+mod level;
+mod looks;
 mod modules;
 mod naming;
+mod owner;
 mod parse;
+mod shape;
 mod skip;
 
-pub use functions::{Function, Functions, Invisible};
-pub use hook::{EXTERN_CRATE, insertion, weave};
+pub use facts::{Facts, Receiver, Seen};
+pub use functions::{Function, Functions};
+pub use hook::{EXTERN_CRATE, Hook, insertions, weave};
+pub use invisible::Invisible;
+pub use level::Level;
+pub use looks::Looks;
 pub(crate) use modules::plain;
 pub use modules::{CrateSource, SourceFile, read};
 pub use parse::{Parsed, Unreadable, parse};
+pub use shape::{Limit, Shape};

@@ -96,7 +96,12 @@ impl Arguments {
     /// Whether the result is run: a binary, or a test of something.
     pub fn is_program(&self) -> bool {
         let is_binary = self.after("--crate-type").is_some_and(|kind| kind == "bin");
-        is_binary || self.all.iter().any(|argument| argument == "--test")
+        is_binary || self.is_test()
+    }
+
+    /// Whether its tests are what is run.
+    pub fn is_test(&self) -> bool {
+        self.all.iter().any(|argument| argument == "--test")
     }
 
     fn after(&self, flag: &str) -> Option<&OsStr> {

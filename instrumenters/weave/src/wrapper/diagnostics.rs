@@ -57,36 +57,56 @@ pub fn first_error(held: &[String]) -> Option<String> {
     said.filter(|said| said["level"] == "error").find_map(|said| said["message"].as_str().map(str::to_owned))
 }
 
-/// The places that errors are about: file, as it is shown, and line.
-pub fn places(held: &[String]) -> Vec<(PathBuf, u32)> {
+/// What an error is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file, as it is shown.
+    pub file: PathBuf,
+    /// The line.
+    pub line: u32,
+    /// Whether something does not live long enough.
+    pub is_about_lifetimes: bool,
+}
+
+/// The codes of errors that are about lifetimes; some have none.
+const LIFETIMES: [&str; 7] = ["E0309", "E0310", "E0311", "E0521", "E0597", "E0621", "E0716"];
+
+/// The places that errors are about.
+pub fn places(held: &[String]) -> Vec<Place> {
     let mut places = Vec::new();
     for line in held {
         if let Ok(said) = serde_json::from_str::<Value>(line)
             && said["level"] == "error"
         {
-            spans(&said, &mut places);
+            let code = said["code"]["code"].as_str();
+            let message = said["message"].as_str().unwrap_or_default();
+            let is_about_lifetimes = match code {
+                Some(code) => LIFETIMES.contains(&code),
+                None => message.starts_with("lifetime may not live"),
+            };
+            spans(&said, is_about_lifetimes, &mut places);
         }
     }
     places
 }
 
-fn spans(said: &Value, places: &mut Vec<(PathBuf, u32)>) {
+fn spans(said: &Value, is_about_lifetimes: bool, places: &mut Vec<Place>) {
     let each = |name: &str| said[name].as_array().cloned().unwrap_or_default();
     for span in each("spans") {
-        place(&span, places);
+        place(&span, is_about_lifetimes, places);
     }
     for child in each("children") {
-        spans(&child, places);
+        spans(&child, is_about_lifetimes, places);
     }
 }
 
 /// A span, and where the macro stands that it came from.
-fn place(span: &Value, places: &mut Vec<(PathBuf, u32)>) {
+fn place(span: &Value, is_about_lifetimes: bool, places: &mut Vec<Place>) {
     if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
-        places.push((file.into(), line as u32));
+        places.push(Place { file: file.into(), line: line as u32, is_about_lifetimes });
     }
     if span["expansion"]["span"].is_object() {
-        place(&span["expansion"]["span"], places);
+        place(&span["expansion"]["span"], is_about_lifetimes, places);
     }
 }
 
@@ -101,6 +121,7 @@ mod tests {
             "line_start":7}]}]}"#;
         let warning = line.replace("\"error\"", "\"warning\"");
         let found = places(&[line.replace('\n', ""), warning.replace('\n', "")]);
-        assert_eq!(found, [("hooks.rs".into(), 9), ("src/lib.rs".into(), 3), ("src/a.rs".into(), 7)]);
+        let found: Vec<(&str, u32)> = found.iter().map(|it| (it.file.to_str().expect("plain"), it.line)).collect();
+        assert_eq!(found, [("hooks.rs", 9), ("src/lib.rs", 3), ("src/a.rs", 7)]);
     }
 }

@@ -19,6 +19,9 @@ pub struct Listing {
     pub root: PathBuf,
     /// Functions with a hook.
     pub woven: Vec<Method>,
+    /// Those of them whose hook sees less than was asked for.
+    #[serde(default)]
+    pub light: Vec<Left>,
     /// Functions that were selected and have none.
     pub skipped: Vec<Left>,
     /// Calls of macros where items stand, in files with selected functions.
@@ -28,7 +31,7 @@ pub struct Listing {
 }
 
 /// A function.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Method {
     /// `crate::module::Type::Trait::method`.
     pub path: String,
@@ -44,7 +47,7 @@ pub struct Method {
     pub is_async: bool,
 }
 
-/// A function that was left as it is.
+/// A function that was left as it is, or whose hook sees less.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Left {
     /// The function, or a file.
@@ -63,6 +66,34 @@ impl Listing {
             root: root.to_owned(),
             ..Listing::default()
         }
+    }
+
+    /// Adds a function: why it has no hook, or why that sees less than was asked for.
+    pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
+        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned() };
+        match skipped {
+            Some(reason) => self.skipped.push(left(reason)),
+            None => self.woven.push(method.clone()),
+        }
+        if skipped.is_none() {
+            self.light.extend(less.map(left));
+        }
+    }
+
+    /// A function's hook sees less.
+    pub(super) fn lighten(&mut self, method: &Method, reason: &str) {
+        self.light.retain(|light| light.method != *method);
+        self.light.push(Left { method: method.clone(), reason: reason.to_owned() });
+    }
+
+    /// A function has no hook after all. One that was not selected is in no list.
+    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str) {
+        if is_alone {
+            return;
+        }
+        self.woven.retain(|woven| woven != method);
+        self.light.retain(|light| light.method != *method);
+        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned() });
     }
 
     /// Writes it down.

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod attempt;
+mod choice;
 mod dep_info;
 mod diagnostics;
 mod listing;
@@ -81,7 +82,8 @@ fn target<'p>(plan: &'p Plan, arguments: &Arguments, root: &Path) -> Option<&'p 
     let target = plan.targets.get(&std::fs::canonicalize(root).ok()?)?;
     // A library that is compiled as a program is its test; where the plan says so.
     let needs_core = target.needs_core && arguments.is_program();
-    (target.is_woven || needs_core).then_some(target)
+    let has_tests = target.has_tests && arguments.is_test();
+    (target.is_woven || needs_core || has_tests).then_some(target)
 }
 
 fn plan() -> Result<Plan> {

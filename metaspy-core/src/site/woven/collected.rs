@@ -20,10 +20,10 @@ mod bounds {
     unsafe extern "C" {
         #[cfg_attr(not(target_vendor = "apple"), link_name = "__start_metaspy_woven")]
         #[cfg_attr(target_vendor = "apple", link_name = "\u{1}section$start$__DATA$__metaspy_woven")]
-        static START: [Woven; 0];
+        static START: [u8; 0];
         #[cfg_attr(not(target_vendor = "apple"), link_name = "__stop_metaspy_woven")]
         #[cfg_attr(target_vendor = "apple", link_name = "\u{1}section$end$__DATA$__metaspy_woven")]
-        static STOP: [Woven; 0];
+        static STOP: [u8; 0];
     }
 
     pub fn section() -> &'static [Woven] {

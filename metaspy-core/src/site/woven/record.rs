@@ -1,15 +1,19 @@
 //! What a woven function holds: its site, and the guard of a call.
 //!
-//! This file is compiled twice: as a module of the core, and as the whole of a crate without dependencies that woven
-//! code calls. So it needs nothing but `core`, and everything in it that both sides touch has a C layout.
+//! This file is compiled twice: as a module of the core, and, with its neighbour `shown.rs`, as the whole of a crate
+//! without dependencies that woven code calls. So it needs nothing but `core`, and two things of `std` where there is
+//! one; and everything in it that both sides touch has a C layout. What may unwind is called as Rust calls: both sides are
+//! compiled by one compiler, and a call of C that unwinds would keep programs from `panic = "abort"`.
 
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
+use super::shown::{Receiver, Value};
+
 /// Of the layout: a core leaves sites of another version alone.
-pub const VERSION: u64 = 1;
+pub const VERSION: u64 = 2;
 
 /// The site of a woven function, in a section of its own that the linker collects.
 #[repr(C)]
@@ -18,34 +22,29 @@ pub struct Woven {
     pub version: u64,
     /// The word that says whether anybody looks. It is one that says nobody, until a core adopts the site.
     pub arm: AtomicPtr<AtomicU64>,
+    /// The word that says whose row a call is counted in, if it is only counted; else it is one that says no row.
+    pub tally: AtomicPtr<AtomicU64>,
     /// The core that adopted it.
     pub agent: AtomicPtr<Agent>,
     /// That core's own site.
     pub site: AtomicPtr<u8>,
+    /// Its place among the woven sites of the program, which is also its place in a thread's [`Cell`]s.
+    pub number: AtomicU64,
     /// The module it stands in, as `module_path!()` says.
     pub module: Text,
     /// What follows the module.
     pub name: Text,
     /// The source file.
     pub file: Text,
+    /// What else the weaver knows of it, as words.
+    pub facts: Text,
     /// First and last line.
     pub lines: [u32; 2],
-    /// What kind of function it is.
-    pub kind: Kind,
-}
-
-/// What kind of function a site is of.
-#[repr(u64)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// One whose calls begin and end on their thread.
-    Plain = 0,
-    /// One that is async: that it began is all that is told.
-    Async = 1,
 }
 
 /// A text of the program.
 #[repr(C)]
+#[derive(Clone, Copy)]
 pub struct Text {
     start: *const u8,
     length: usize,
@@ -53,9 +52,12 @@ pub struct Text {
 
 // SAFETY: it was made of a `&'static str`, which any thread may read.
 unsafe impl Sync for Text {}
+// SAFETY: as above.
+unsafe impl Send for Text {}
 
 impl Text {
-    const fn of(text: &'static str) -> Self {
+    /// Of a text that stays.
+    pub const fn of(text: &'static str) -> Self {
         Text { start: text.as_ptr(), length: text.len() }
     }
 
@@ -69,15 +71,118 @@ impl Text {
 /// What a core does for woven code.
 #[repr(C)]
 pub struct Agent {
-    /// Begins a call; null if nobody looks after all.
-    pub enter: extern "C" fn(site: &'static Woven, frame: *mut Frame) -> *mut u8,
+    /// Begins a call; null if nobody looks after all. The arguments are shown only for the time of this.
+    pub enter: extern "C" fn(site: &'static Woven, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
     /// Ends what `enter` began.
     pub leave: extern "C" fn(begun: *mut u8),
+    /// Shows what a call returned, before it ends.
+    pub returned: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    /// Counts a call of which nothing but its beginning is known.
+    pub tell: extern "C" fn(site: &'static Woven),
+    /// Begins an async call; null if nobody looks.
+    pub start: extern "C" fn(site: &'static Woven, seen: &Seen<'_>) -> *mut u8,
+    /// Polls what `start` began, by calling `poll` with `data` once.
+    pub poll: fn(begun: *mut u8, poll: PollOnce, data: *mut u8),
+    /// Shows what an async call returned, before its last poll ends.
+    pub returned_async: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    /// Ends what `start` began: it is done, or its future is dropped before.
+    pub stop: extern "C" fn(begun: *mut u8),
 }
+
+/// Polls a future once. Whether it is done; it has shown the value that it returned, if it is to.
+pub type PollOnce = fn(data: *mut u8) -> bool;
+
+/// What is seen of a call when it begins.
+#[repr(C)]
+pub struct Seen<'v> {
+    /// The object that it is about.
+    pub receiver: Receiver,
+    /// Where this thread counts.
+    pub counts: *const Counts,
+    arguments: *const Value<'v>,
+    length: usize,
+}
+
+impl<'v> Seen<'v> {
+    /// A call about `receiver`, with these arguments.
+    #[inline(always)]
+    pub fn new(receiver: Receiver, arguments: &'v [Value<'v>]) -> Self {
+        Seen { receiver, counts: counts(), arguments: arguments.as_ptr(), length: arguments.len() }
+    }
+
+    /// The arguments that are shown.
+    pub fn arguments(&self) -> &[Value<'v>] {
+        // SAFETY: they were taken out of a slice that lives as long as this.
+        unsafe { core::slice::from_raw_parts(self.arguments, self.length) }
+    }
+}
+
+/// Where a thread counts: a [`Cell`] for each woven site, or null.
+#[repr(transparent)]
+pub struct Counts(AtomicPtr<Cell>);
+
+/// Where a thread counts the calls of one site.
+#[repr(C)]
+pub struct Cell {
+    /// Whose row this is: as the site's tally word says, as long as nothing has changed since.
+    pub who: AtomicU64,
+    /// The row: [`COUNT`] is the place of the word that is counted up.
+    pub row: AtomicPtr<AtomicU64>,
+}
+
+/// The place of the count in a row.
+pub const COUNT: usize = 2;
+
+impl Counts {
+    /// Nowhere.
+    pub const fn nowhere() -> Self {
+        Counts(AtomicPtr::new(null_mut()))
+    }
+
+    /// From now on there, or nowhere. Only the thread itself may say so, and the cells must stay as long as they are
+    /// pointed to.
+    pub fn point(&self, cells: *mut Cell) {
+        self.0.store(cells, Ordering::Relaxed);
+    }
+
+    /// Counts a call, if this thread did so before at this site and nothing has changed since. What is to be handed to
+    /// [`Agent::leave`] if it panics, else null.
+    #[inline(always)]
+    fn count(&self, site: &Woven, who: u64) -> *mut u8 {
+        let cells = self.0.load(Ordering::Relaxed);
+        if cells.is_null() {
+            return null_mut();
+        }
+        // SAFETY: whoever pointed to them has one for each site that has a tally word.
+        let cell = unsafe { &*cells.add(site.number.load(Ordering::Relaxed) as usize) };
+        if cell.who.load(Ordering::Relaxed) != who {
+            return null_mut();
+        }
+        let row = cell.row.load(Ordering::Relaxed);
+        // SAFETY: a cell that has a `who` has its row, and rows stay.
+        let count = unsafe { &*row.add(COUNT) };
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store, and a
+        // signal handler runs before or after it.
+        unsafe {
+            core::arch::asm!("inc qword ptr [{}]", in(reg) count.as_ptr(), options(nostack));
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        count.fetch_add(1, Ordering::Relaxed);
+        // Rows are aligned, so their addresses have room for marks: see the core's `Entered`.
+        let marks = if is_panicking() { COUNTED | UNWINDING } else { COUNTED };
+        row.cast::<u8>().map_addr(|address| address | marks)
+    }
+}
+
+/// In what `enter` gives: the call was only counted.
+pub const COUNTED: usize = 1;
+/// With it: its thread was unwinding when it began.
+pub const UNWINDING: usize = 1 << 4;
 
 /// Room for a call under way, uninitialised while nobody looks.
 #[repr(C, align(8))]
-pub struct Frame(MaybeUninit<[u64; 8]>);
+pub struct Frame(MaybeUninit<[u64; 9]>);
 
 /// A call, observed or not. Dropping it ends it.
 #[must_use = "dropping it ends the call"]
@@ -97,52 +202,52 @@ impl Woven {
         name: &'static str,
         file: &'static str,
         lines: [u32; 2],
-        kind: Kind,
+        facts: &'static str,
     ) -> Self {
         Woven {
             version: VERSION,
             arm: AtomicPtr::new((&raw const NOBODY).cast_mut()),
+            tally: AtomicPtr::new((&raw const NOBODY).cast_mut()),
             agent: AtomicPtr::new(null_mut()),
             site: AtomicPtr::new(null_mut()),
+            number: AtomicU64::new(0),
             module: Text::of(module),
             name: Text::of(name),
             file: Text::of(file),
+            facts: Text::of(facts),
             lines,
-            kind,
         }
     }
 
     /// Tells that a call began. Nothing is kept of it, so a future that says so is as it was.
     #[inline(always)]
     pub fn tell(&'static self) {
-        if self.is_armed() {
-            let begun = self.enter(&mut Frame::vacant());
-            debug_assert!(begun.is_null());
+        if let (true, Some(agent)) = (self.is_armed(), self.agent()) {
+            (agent.tell)(self);
         }
     }
 
-    /// Asks the core, in one call: a function in between costs as much as what it would save in room.
+    /// The core that adopted it.
     #[inline(always)]
-    fn enter(&'static self, frame: &mut Frame) -> *mut u8 {
-        unlikely();
+    pub fn agent(&self) -> Option<&'static Agent> {
         // The agent was stored before the word that said that the site is armed.
         fence(Ordering::Acquire);
-        match self.agent() {
-            Some(agent) => (agent.enter)(self, frame),
-            None => null_mut(),
-        }
-    }
-
-    #[inline(always)]
-    fn agent(&self) -> Option<&'static Agent> {
         // SAFETY: it is null, or a static of the core that adopted the site.
         unsafe { self.agent.load(Ordering::Relaxed).as_ref() }
     }
 
+    /// Whether anybody looks.
     #[inline(always)]
-    fn is_armed(&self) -> bool {
-        // SAFETY: it points to `NOBODY`, or to the word of a core's site. Both stay as long as the program.
+    pub fn is_armed(&self) -> bool {
+        // SAFETY: it points to `NOBODY`, or to a word of the core. All stay as long as the program.
         unsafe { (*self.arm.load(Ordering::Relaxed)).load(Ordering::Relaxed) != 0 }
+    }
+
+    /// Whose row a call is counted in that is only counted; else 0.
+    #[inline(always)]
+    fn tally(&self) -> u64 {
+        // SAFETY: as `arm`.
+        unsafe { (*self.tally.load(Ordering::Relaxed)).load(Ordering::Relaxed) }
     }
 }
 
@@ -155,18 +260,65 @@ impl Frame {
 }
 
 impl<'f> Guard<'f> {
-    /// Begins a call.
+    /// Begins a call about a receiver, who is asked for only if somebody looks.
     #[inline(always)]
-    pub fn begin(site: &'static Woven, frame: &'f mut Frame) -> Self {
-        let begun = if site.is_armed() { site.enter(frame) } else { null_mut() };
+    pub fn begin(site: &'static Woven, frame: &'f mut Frame, receiver: impl FnOnce() -> Receiver) -> Self {
+        let begun = if site.is_armed() { Guard::armed(site, frame, receiver) } else { null_mut() };
         Guard { begun, site, _frame: PhantomData }
+    }
+
+    /// Begins a call at a site that is armed, and shows its arguments.
+    #[inline(always)]
+    pub fn showing(site: &'static Woven, frame: &'f mut Frame, seen: &Seen<'_>) -> Self {
+        let begun = match site.agent() {
+            Some(agent) => (agent.enter)(site, frame, seen),
+            None => null_mut(),
+        };
+        Guard { begun, site, _frame: PhantomData }
+    }
+
+    /// A call that nobody looks at.
+    #[inline(always)]
+    pub const fn unarmed(site: &'static Woven) -> Self {
+        Guard { begun: null_mut(), site, _frame: PhantomData }
+    }
+
+    #[inline(always)]
+    fn armed(site: &'static Woven, frame: &mut Frame, receiver: impl FnOnce() -> Receiver) -> *mut u8 {
+        unlikely();
+        let who = site.tally();
+        if who != 0 {
+            // SAFETY: a thread's own words are there as long as the thread.
+            let counted = unsafe { &*counts() }.count(site, who);
+            if !counted.is_null() {
+                return counted;
+            }
+        }
+        match site.agent() {
+            Some(agent) => (agent.enter)(site, frame, &Seen::new(receiver(), &[])),
+            None => null_mut(),
+        }
+    }
+
+    /// Whether somebody may want to know what the call returns.
+    #[inline(always)]
+    pub fn is_seen(&self) -> bool {
+        !self.begun.is_null() && self.begun.addr() & COUNTED == 0
+    }
+
+    /// Shows what it returns.
+    pub fn returned(&self, value: &Value<'_>) {
+        if let Some(agent) = self.site.agent() {
+            (agent.returned)(self.begun, value);
+        }
     }
 }
 
 impl Drop for Guard<'_> {
     #[inline(always)]
     fn drop(&mut self) {
-        if !self.begun.is_null() {
+        // A call that was only counted has nothing more to tell, unless a panic leaves it.
+        if !self.begun.is_null() && (self.begun.addr() & COUNTED == 0 || is_panicking()) {
             unlikely();
             if let Some(agent) = self.site.agent() {
                 (agent.leave)(self.begun);
@@ -179,3 +331,32 @@ impl Drop for Guard<'_> {
 #[cold]
 #[inline(always)]
 fn unlikely() {}
+
+/// Where this thread counts.
+#[cfg(not(metaspy_bare))]
+#[inline(always)]
+fn counts() -> *const Counts {
+    std::thread_local! {
+        // Constant and without a destructor: there as long as its thread, and reached by one instruction.
+        static COUNTS: Counts = const { Counts::nowhere() };
+    }
+    COUNTS.with(core::ptr::from_ref)
+}
+
+#[cfg(not(metaspy_bare))]
+#[inline(always)]
+fn is_panicking() -> bool {
+    std::thread::panicking()
+}
+
+/// Without `std` there are no threads that know where they count: each call is told.
+#[cfg(metaspy_bare)]
+fn counts() -> *const Counts {
+    static NOWHERE: Counts = Counts::nowhere();
+    &raw const NOWHERE
+}
+
+#[cfg(metaspy_bare)]
+fn is_panicking() -> bool {
+    true
+}

@@ -7,8 +7,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use metaspy_core::Selector;
 use serde::{Deserialize, Serialize};
+
+mod glob;
+mod selection;
+mod subject;
+mod words;
+
+pub use selection::{Selection, Selectors};
+pub use subject::{SubjectError, SubjectOf};
+pub use words::{Words, WordsError};
 
 /// The environment variable that has the plan's path.
 pub const PLAN: &str = "METASPY_WEAVE_PLAN";
@@ -28,15 +36,6 @@ pub struct Plan {
     pub core: Option<Core>,
 }
 
-/// Which functions are meant.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selection {
-    /// These; if there are none, all of the workspace.
-    pub weave: Vec<String>,
-    /// But not these.
-    pub without: Vec<String>,
-}
-
 /// A crate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
@@ -48,6 +47,8 @@ pub struct Target {
     pub root: PathBuf,
     /// Whether functions of it are selected.
     pub is_woven: bool,
+    /// Whether it has tests, which are told apart where it is compiled to be tested.
+    pub has_tests: bool,
     /// Whether it is a program that needs a core.
     pub needs_core: bool,
     /// Whose change makes it be compiled again.
@@ -61,32 +62,6 @@ pub struct Core {
     pub library: PathBuf,
     /// Where the libraries are that it needs, and the procedural macros that these were made with.
     pub dependencies: Vec<PathBuf>,
-}
-
-impl Selection {
-    /// As selectors.
-    pub fn parse(&self) -> Result<Selectors> {
-        let parse = |texts: &[String]| -> Result<Vec<Selector>> {
-            texts.iter().map(|text| text.parse::<Selector>().map_err(anyhow::Error::from)).collect()
-        };
-        Ok(Selectors { weave: parse(&self.weave)?, without: parse(&self.without)? })
-    }
-}
-
-/// Which functions are meant, ready to be asked.
-pub struct Selectors {
-    /// These; if there are none, all.
-    pub weave: Vec<Selector>,
-    /// But not these.
-    pub without: Vec<Selector>,
-}
-
-impl Selectors {
-    /// Whether the function with this path is meant.
-    pub fn means(&self, path: &str) -> bool {
-        (self.weave.is_empty() || self.weave.iter().any(|selector| selector.matches(path)))
-            && !self.without.iter().any(|selector| selector.matches(path))
-    }
 }
 
 impl Plan {

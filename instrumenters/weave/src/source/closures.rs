@@ -1,0 +1,75 @@
+//! Closures: which can take a hook, and where it stands.
+
+use std::ops::Range;
+
+use syn::spanned::Spanned;
+use syn::{Expr, ExprClosure, MacroDelimiter};
+
+use crate::source::looks::Looks;
+
+/// The function that closures stand in.
+pub(super) struct Around {
+    /// How many were found in it.
+    pub closures: u32,
+    /// What it looks like: its closures are judged as it is.
+    pub looks: Looks,
+    /// Why none of them can be woven.
+    pub skipped: Option<&'static str>,
+}
+
+/// Why a closure cannot be woven; `None` if it can.
+pub(super) fn reason(closure: &ExprClosure) -> Option<&'static str> {
+    if closure.asyncness.is_some() {
+        return Some("an async closure has no body that runs when it is called");
+    }
+    if closure.constness.is_some() {
+        return Some("a const closure runs in the compiler too, where nobody can look");
+    }
+    let begins_with_block = !is_block_like(&closure.body) && is_block_like(leftmost(&closure.body));
+    begins_with_block.then_some("its expression begins with a block, which would end it behind a hook")
+}
+
+/// The bytes of its body: within the braces, or of the expression.
+pub(super) fn body(closure: &ExprClosure, insert_at: impl Fn(&syn::ExprBlock) -> usize) -> Range<usize> {
+    match &*closure.body {
+        Expr::Block(block) if block.label.is_none() => {
+            insert_at(block)..block.block.brace_token.span.close().byte_range().start
+        }
+        body => body.span().byte_range(),
+    }
+}
+
+/// What ends a statement without a semicolon.
+fn is_block_like(expr: &Expr) -> bool {
+    match expr {
+        Expr::Macro(call) => matches!(call.mac.delimiter, MacroDelimiter::Brace(_)),
+        Expr::Block(_)
+        | Expr::Unsafe(_)
+        | Expr::Const(_)
+        | Expr::Async(_)
+        | Expr::If(_)
+        | Expr::Match(_)
+        | Expr::Loop(_)
+        | Expr::While(_)
+        | Expr::ForLoop(_)
+        | Expr::TryBlock(_) => true,
+        _ => false,
+    }
+}
+
+fn leftmost(expr: &Expr) -> &Expr {
+    let left = match expr {
+        Expr::Assign(it) => &it.left,
+        Expr::Await(it) => &it.base,
+        Expr::Binary(it) => &it.left,
+        Expr::Call(it) => &it.func,
+        Expr::Cast(it) => &it.expr,
+        Expr::Field(it) => &it.base,
+        Expr::Index(it) => &it.expr,
+        Expr::MethodCall(it) => &it.receiver,
+        Expr::Range(syn::ExprRange { start: Some(start), .. }) => start,
+        Expr::Try(it) => &it.expr,
+        other => return other,
+    };
+    leftmost(left)
+}

@@ -1,0 +1,152 @@
+//! What is known of a function before it runs: the words that its hook carries into the program.
+
+use std::fmt::Write;
+
+use syn::{FnArg, ReceiverKind, ReturnType, Signature, Type, Visibility};
+
+/// What is known of a function by its text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// How many ways lead through it: its cyclomatic complexity.
+    pub complexity: u32,
+    /// How it takes `self`.
+    pub receiver: Receiver,
+    /// The type of the `impl` that it stands in.
+    pub ty: Option<String>,
+    /// The trait that it implements, or, without a type, that it is a default method of.
+    pub of_trait: Option<String>,
+    /// Of a default method, what its trait asks for besides.
+    pub supertraits: Vec<String>,
+    /// Who may call it.
+    pub seen: Seen,
+    /// Whether it is async.
+    pub is_async: bool,
+    /// Whether it is a closure.
+    pub is_closure: bool,
+    /// Whether it is a test.
+    pub is_test: bool,
+    /// Whether it returns nothing.
+    pub is_unit: bool,
+    /// Whether it takes `self` by value and gives one back.
+    pub is_chain: bool,
+    /// Whether it stands in another function.
+    pub is_nested: bool,
+}
+
+/// How a function takes `self`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Receiver {
+    /// Not at all.
+    #[default]
+    None,
+    /// `&self`
+    Ref,
+    /// `&mut self`
+    Mut,
+    /// `self`
+    Value,
+    /// `self: Rc<Self>` and the like.
+    Other,
+}
+
+/// Who may call a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Seen {
+    /// Everybody: `pub`, and methods of implemented traits.
+    Pub,
+    /// `pub(crate)` and the like.
+    Restricted,
+    /// Its module.
+    #[default]
+    Private,
+}
+
+impl Facts {
+    /// As words with a space between them.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("c={} self={}", self.complexity, self.receiver.word());
+        let named = [("type", &self.ty), ("trait", &self.of_trait), ("super", &self.joined_supertraits())];
+        for (word, name) in named {
+            if let Some(name) = name.as_ref().filter(|name| !name.is_empty()) {
+                let _ = write!(text, " {word}={}", name.replace(char::is_whitespace, ""));
+            }
+        }
+        let _ = write!(text, " vis={}", self.seen.word());
+        let flags = [
+            (self.is_async, " async"),
+            (self.is_closure, " closure"),
+            (self.is_test, " test"),
+            (self.is_unit, " unit"),
+            (self.is_chain, " chain"),
+            (self.is_nested, " nested"),
+        ];
+        text.extend(flags.iter().filter(|(is_so, _)| *is_so).map(|(_, word)| *word));
+        text
+    }
+
+    fn joined_supertraits(&self) -> Option<String> {
+        (!self.supertraits.is_empty()).then(|| self.supertraits.join("+"))
+    }
+}
+
+impl Receiver {
+    /// Of a function with this signature.
+    pub fn of(sig: &Signature) -> Self {
+        let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return Receiver::None };
+        let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
+        match &receiver.kind {
+            ReceiverKind::Value => Receiver::Value,
+            ReceiverKind::Reference(_, _, None) => Receiver::Ref,
+            ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mut,
+            ReceiverKind::Typed(_, ty) => match &**ty {
+                Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => Receiver::Mut,
+                Type::Reference(to) if is_self(&to.elem) => Receiver::Ref,
+                ty if is_self(ty) => Receiver::Value,
+                _ => Receiver::Other,
+            },
+            _ => Receiver::Other,
+        }
+    }
+
+    /// Whether `self` has a place for as long as the call lasts.
+    pub fn has_place(self) -> bool {
+        matches!(self, Receiver::Ref | Receiver::Mut)
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Receiver::None => "none",
+            Receiver::Ref => "ref",
+            Receiver::Mut => "mut",
+            Receiver::Value => "value",
+            Receiver::Other => "other",
+        }
+    }
+}
+
+impl Seen {
+    /// What is written before an item.
+    pub fn of(vis: &Visibility) -> Self {
+        match vis {
+            Visibility::Public(_) => Seen::Pub,
+            Visibility::Restricted(_) => Seen::Restricted,
+            Visibility::Inherited => Seen::Private,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Seen::Pub => "pub",
+            Seen::Restricted => "restricted",
+            Seen::Private => "private",
+        }
+    }
+}
+
+/// Whether nothing is returned. What a closure returns that does not say so, nobody knows.
+pub(super) fn is_unit(output: &ReturnType, is_closure: bool) -> bool {
+    match output {
+        ReturnType::Default => !is_closure,
+        ReturnType::Type(_, ty) => matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()),
+    }
+}

@@ -1,0 +1,120 @@
+//! Hooks in a text: what is inserted, and where.
+//!
+//! A hook begins directly after the brace that opens a body, on the same line. So every line keeps its number, and every
+//! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
+//! hook around the body ends directly before the brace that closes it.
+
+use crate::source::functions::Function;
+use crate::source::level::Level;
+
+/// What woven code calls the crate that has the hooks.
+pub const EXTERN_CRATE: &str = "__metaspy";
+
+/// A hook of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Hook<'f> {
+    /// The function.
+    pub function: &'f Function,
+    /// How much it sees.
+    pub level: Level,
+    /// A parameter, or a path from one, that is the subject of its calls; else an object is its place.
+    pub subject: Option<&'f str>,
+    /// Whether it sees arguments.
+    pub with_args: bool,
+    /// Whether it is there only to tell which test runs.
+    pub is_alone: bool,
+}
+
+impl Hook<'_> {
+    /// What stands before the body.
+    pub fn before(&self) -> String {
+        let Function { name, lines: (first, last), shape, .. } = self.function;
+        let facts = self.facts();
+        let word = self.level.word();
+        let site = format!("{EXTERN_CRATE}::{word}!({name:?},{first},{last},{facts:?}");
+        let brace = if shape.is_expression { "{" } else { "" };
+        if self.level == Level::Began {
+            return format!("{brace}{site});");
+        }
+        let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
+        match self.level.is_around() {
+            // What may refer to something is not kept.
+            true => {
+                let is_lent = self.level == Level::WholeLent || shape.is_lent();
+                format!("{site},[{} {}],{{", if is_lent { "borrowed" } else { "own" }, shape.returns)
+            }
+            false => format!("{site});"),
+        }
+    }
+
+    /// What stands behind it.
+    pub fn behind(&self) -> &'static str {
+        match (self.level.is_around(), self.function.shape.is_expression) {
+            (true, _) => "})",
+            (false, true) => "}",
+            (false, false) => "",
+        }
+    }
+
+    fn facts(&self) -> String {
+        let mut facts = self.function.facts.to_text();
+        let more = [(self.is_alone, " alone"), (self.level.is_deep(), " deep")];
+        facts.extend(more.iter().filter(|(is_so, _)| *is_so).map(|(_, word)| *word));
+        facts
+    }
+
+    fn subject(&self) -> String {
+        match self.subject {
+            Some(path) => format!("key {path}"),
+            None if self.function.facts.receiver.has_place() => "place self".to_owned(),
+            None => String::new(),
+        }
+    }
+
+    fn arguments(&self) -> String {
+        if self.with_args { self.function.shape.parameters.join(",") } else { String::new() }
+    }
+}
+
+/// What is inserted into a text, in its order: at which byte, and what.
+pub fn insertions<'f>(hooks: impl IntoIterator<Item = Hook<'f>>) -> Vec<(usize, String)> {
+    let mut hooks: Vec<Hook<'f>> = hooks.into_iter().collect();
+    // What begins later is within, and so ends first.
+    hooks.sort_by_key(|hook| hook.function.body.start);
+    let mut inserted = Vec::with_capacity(hooks.len() * 2);
+    let mut open: Vec<&Hook<'f>> = Vec::new();
+    let close = |inserted: &mut Vec<(usize, String)>, hook: &Hook<'f>| {
+        if !hook.behind().is_empty() {
+            inserted.push((hook.function.body.end, hook.behind().to_owned()));
+        }
+    };
+    for hook in &hooks {
+        let start = hook.function.body.start;
+        while let Some(outer) = open.pop_if(|outer| outer.function.body.end <= start) {
+            close(&mut inserted, outer);
+        }
+        inserted.push((start, hook.before()));
+        open.push(hook);
+    }
+    while let Some(outer) = open.pop() {
+        close(&mut inserted, outer);
+    }
+    inserted
+}
+
+/// The text with these hooks, whose functions must be those of this text.
+pub fn weave<'f>(text: &str, hooks: impl IntoIterator<Item = Hook<'f>>) -> String {
+    let inserted = insertions(hooks);
+    let mut woven = String::with_capacity(text.len() + inserted.iter().map(|(_, hook)| hook.len()).sum::<usize>());
+    let mut done = 0;
+    for (at, hook) in inserted {
+        woven.push_str(&text[done..at]);
+        woven.push_str(&hook);
+        done = at;
+    }
+    woven.push_str(&text[done..]);
+    woven
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! What a hook is told of a signature, and what it does not let a hook do.
+
+use std::str::FromStr;
+
+use proc_macro2::TokenStream;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Attribute, FnArg, Pat, ReturnType, Signature, Type, TypeImplTrait};
+
+/// What of a signature is in the text of a hook.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// Parameters that are plain names.
+    pub parameters: Vec<String>,
+    /// What is returned, in one line.
+    pub returns: String,
+    /// What stands in the way of a hook around the body.
+    pub limit: Option<Limit>,
+    /// Whether the body has no braces, as that of `|x| x + 1`.
+    pub is_expression: bool,
+}
+
+/// What stands in the way of a hook around a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The type that is returned has an `impl` in it.
+    Opaque,
+    /// It never returns.
+    Never,
+    /// It is `#[track_caller]`.
+    Tracked,
+}
+
+impl Limit {
+    /// For people.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Limit::Opaque => "the type that it returns has no name",
+            Limit::Never => "it never returns",
+            Limit::Tracked => "it asks who called it, which a function around its body would hide",
+        }
+    }
+}
+
+impl Shape {
+    /// Whether what is returned refers to something, as its type says.
+    pub fn is_lent(&self) -> bool {
+        self.returns.contains(['&', '\''])
+    }
+
+    /// Of a function. `source` is the text that it was read from.
+    pub fn of(sig: &Signature, attrs: &[Attribute], source: &str) -> Self {
+        let typed = sig.inputs.iter().filter_map(|input| match input {
+            FnArg::Typed(typed) if !has_condition(&typed.attrs) => Some(&*typed.pat),
+            _ => None,
+        });
+        Shape {
+            parameters: typed.filter_map(plain_name).collect(),
+            returns: returns(&sig.output, source),
+            limit: limit(&sig.output, attrs),
+            is_expression: false,
+        }
+    }
+
+    /// Of a closure.
+    pub fn of_closure(closure: &syn::ExprClosure, source: &str) -> Self {
+        Shape {
+            parameters: closure.inputs.iter().filter_map(plain_name).collect(),
+            returns: returns(&closure.output, source),
+            limit: None,
+            is_expression: !matches!(&*closure.body, syn::Expr::Block(block) if block.label.is_none()),
+        }
+    }
+}
+
+fn has_condition(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr"))
+}
+
+fn plain_name(pat: &Pat) -> Option<String> {
+    match pat {
+        // As it is written, with the `r#` of a raw name.
+        Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name.ident.to_string()),
+        Pat::Type(typed) => plain_name(&typed.pat),
+        _ => None,
+    }
+}
+
+fn returns(output: &ReturnType, source: &str) -> String {
+    let ReturnType::Type(_, ty) = output else { return "()".to_owned() };
+    let text = source.get(ty.span().byte_range()).unwrap_or_default();
+    if !text.contains('\n') && !text.contains("//") && !text.contains("/*") {
+        return text.to_owned();
+    }
+    TokenStream::from_str(text).map(|tokens| tokens.to_string()).unwrap_or_default()
+}
+
+fn limit(output: &ReturnType, attrs: &[Attribute]) -> Option<Limit> {
+    let mut opaque = Opaque(false);
+    opaque.visit_return_type(output);
+    let never = matches!(output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)));
+    let tracked = attrs.iter().any(|attr| attr.path().is_ident("track_caller"));
+    match (opaque.0, never, tracked) {
+        (true, ..) => Some(Limit::Opaque),
+        (_, true, _) => Some(Limit::Never),
+        (.., true) => Some(Limit::Tracked),
+        _ => None,
+    }
+}
+
+struct Opaque(bool);
+
+impl<'ast> Visit<'ast> for Opaque {
+    fn visit_type_impl_trait(&mut self, it: &'ast TypeImplTrait) {
+        self.0 = true;
+        visit::visit_type_impl_trait(self, it);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::parse;
+
+    fn check(signature: &str, parameters: &[&str], returns: &str, limit: Option<Limit>) {
+        let parsed = parse(&format!("{signature} {{}}")).expect("it is Rust");
+        let shape = &parsed.functions.all[0].shape;
+        assert_eq!(shape.parameters, parameters, "{signature}");
+        assert_eq!((shape.returns.as_str(), shape.limit), (returns, limit), "{signature}");
+    }
+
+    #[test]
+    fn parameters_are_those_with_a_plain_name() {
+        check(
+            "fn f(a: u8, mut r#b: u8, (c, d): P, _: u8, &e: &u8, ref g: u8, #[cfg(x)] h: u8)",
+            &["a", "r#b"],
+            "()",
+            None,
+        );
+    }
+
+    #[test]
+    fn what_is_returned_is_one_line() {
+        check("fn f<'a>() -> Result<&'a str, E>", &[], "Result<&'a str, E>", None);
+        check("fn f() -> (A, // one\n /* two */ B\n)", &[], "(A , B)", None);
+    }
+
+    #[test]
+    fn what_stands_in_the_way_of_a_hook_around_the_body_is_seen() {
+        check("fn f() -> Option<impl Fn()>", &[], "Option<impl Fn()>", Some(Limit::Opaque));
+        check("fn f() -> Result<!, E>", &[], "Result<!, E>", None);
+        check("fn f() -> !", &[], "!", Some(Limit::Never));
+        check("#[track_caller] fn f(a: impl Fn() -> u8)", &["a"], "()", Some(Limit::Tracked));
+    }
+}

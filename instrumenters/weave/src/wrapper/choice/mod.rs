@@ -1,0 +1,188 @@
+//! Which functions of a crate get which hooks, and what becomes of those that the compiler refuses.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use crate::plan::{Plan, Target};
+use crate::source::{CrateSource, Function, Hook, Level, SourceFile};
+use crate::wrapper::diagnostics;
+use crate::wrapper::listing::{Left, Listing, Method};
+
+/// Why a function has no hook that could have had one.
+const REFUSED: &str = "the compiler refuses the hook";
+/// Why a hook sees less than it was to see.
+const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
+
+/// A function of a crate: its file and its place in it.
+pub type Place = (usize, usize);
+
+/// The hooks of a crate.
+pub struct Choice {
+    hooks: BTreeMap<Place, Chosen>,
+    /// What became of its functions.
+    pub listing: Listing,
+}
+
+/// A function's hook.
+#[derive(Clone, Debug)]
+struct Chosen {
+    level: Level,
+    subject: Option<String>,
+    with_args: bool,
+    /// That of a test that nobody selected.
+    is_alone: bool,
+    method: Method,
+}
+
+impl Choice {
+    /// As the plan says; `shown` says what a file is called, and `as_test` whether the crate is compiled to be tested.
+    pub fn new(
+        plan: &Plan,
+        target: &Target,
+        source: &CrateSource,
+        listing: Listing,
+        shown: impl Fn(&SourceFile) -> PathBuf,
+        as_test: bool,
+    ) -> Result<Choice> {
+        let selectors = plan.selection.parse()?;
+        let mut choice = Choice { hooks: BTreeMap::new(), listing };
+        for (at, file) in source.files.iter().enumerate() {
+            let shown = shown(file).display().to_string();
+            let parsed = match &file.parsed {
+                Ok(parsed) => parsed,
+                Err(why) if target.is_woven => {
+                    let method =
+                        Method { path: format!("{}::*", target.krate), file: shown, line: 1, ..Method::default() };
+                    choice.listing.skipped.push(Left { method, reason: why.to_string() });
+                    continue;
+                }
+                Err(_) => continue,
+            };
+            let mut is_any_meant = false;
+            for (place, function) in parsed.functions.all.iter().enumerate() {
+                let path = file.path_of(&target.krate, function);
+                let is_meant = target.is_woven && selectors.means(&path, function);
+                let is_alone = !is_meant && as_test && function.facts.is_test && target.has_tests;
+                is_any_meant |= is_meant;
+                if !is_meant && (!is_alone || function.skipped.is_some()) {
+                    continue;
+                }
+                let (level, less) = Level::of(function, plan.selection.returns && is_meant);
+                let subject =
+                    selectors.subject(&path, function).filter(|_| is_meant).map(|subject| subject.path.clone());
+                let method = method(path, &shown, function);
+                if is_meant {
+                    choice.listing.add(&method, function.skipped, less);
+                }
+                if function.skipped.is_none() {
+                    let with_args = plan.selection.args && is_meant;
+                    choice.hooks.insert((at, place), Chosen { level, subject, with_args, is_alone, method });
+                }
+            }
+            if is_any_meant {
+                choice.listing.macros += parsed.functions.invisible.macros;
+                choice.listing.derives += parsed.functions.invisible.derives;
+            }
+        }
+        Ok(choice)
+    }
+
+    /// Whether nothing has a hook.
+    pub fn is_empty(&self) -> bool {
+        self.hooks.is_empty()
+    }
+
+    /// The hooks of a file.
+    pub fn hooks<'c>(&'c self, file: usize, functions: &'c [Function]) -> Vec<Hook<'c>> {
+        let chosen = self.hooks.range((file, 0)..(file + 1, 0));
+        chosen
+            .map(|(&(_, place), chosen)| Hook {
+                function: &functions[place],
+                level: chosen.level,
+                subject: chosen.subject.as_deref(),
+                with_args: chosen.with_args,
+                is_alone: chosen.is_alone,
+            })
+            .collect()
+    }
+
+    /// Makes hooks see less where the compiler points at them; whether it pointed at any.
+    pub fn yield_at(&mut self, places: &[diagnostics::Place]) -> bool {
+        let blamed = |at: &diagnostics::Place| {
+            let blamed = self.blamed(&at.file, at.line).into_iter();
+            blamed.map(|place| (place, at.is_about_lifetimes)).collect::<Vec<_>>()
+        };
+        let blamed: Vec<(Place, bool)> = places.iter().flat_map(blamed).collect();
+        self.yield_all(&blamed)
+    }
+
+    /// Makes all hooks see less, those first that see most.
+    pub fn yield_most(&mut self) {
+        let deep = self.hooks.iter().any(|(_, chosen)| chosen.level.below(false).is_some());
+        let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.level.below(false).is_some());
+        let most: Vec<(Place, bool)> = most.map(|(place, _)| (*place, false)).collect();
+        self.yield_all(&most);
+    }
+
+    /// Leaves all hooks out.
+    pub fn leave_all(&mut self) {
+        for (_, chosen) in std::mem::take(&mut self.hooks) {
+            self.listing.leave(&chosen.method, chosen.is_alone, REFUSED);
+        }
+    }
+
+    /// The hooks that a line speaks of: of those around it that see more than a call's beginning and end, all; else the
+    /// innermost.
+    fn blamed(&self, file: &Path, line: u32) -> Vec<Place> {
+        let is_around = |chosen: &Chosen| {
+            let Method { line: first, lines, .. } = chosen.method;
+            (first..first + lines).contains(&line) && Path::new(&chosen.method.file) == file
+        };
+        let around: Vec<(&Place, &Chosen)> = self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).collect();
+        let deep = around.iter().filter(|(_, chosen)| chosen.level.is_deep()).map(|(place, _)| **place);
+        let deep: Vec<Place> = deep.collect();
+        if !deep.is_empty() {
+            return deep;
+        }
+        // Of several on the same lines nobody knows which is innermost.
+        let fewest = around.iter().map(|(_, chosen)| chosen.method.lines).min();
+        around.iter().filter(|(_, chosen)| Some(chosen.method.lines) == fewest).map(|(place, _)| **place).collect()
+    }
+
+    fn yield_all(&mut self, places: &[(Place, bool)]) -> bool {
+        let mut yielded = BTreeSet::new();
+        for (place, is_about_lifetimes) in places.iter().filter(|(place, _)| yielded.insert(*place)) {
+            let Some(chosen) = self.hooks.get_mut(place) else { continue };
+            match chosen.level.below(*is_about_lifetimes) {
+                Some(below) => {
+                    if !chosen.is_alone && below != Level::WholeLent {
+                        self.listing.lighten(&chosen.method, REFUSED_MORE);
+                    }
+                    chosen.level = below;
+                }
+                None => {
+                    let chosen = self.hooks.remove(place).expect("it was just there");
+                    self.listing.leave(&chosen.method, chosen.is_alone, REFUSED);
+                }
+            }
+        }
+        !yielded.is_empty()
+    }
+}
+
+fn method(path: String, file: &str, function: &Function) -> Method {
+    let (line, last) = function.lines;
+    Method {
+        path,
+        file: file.to_owned(),
+        line,
+        lines: last + 1 - line,
+        complexity: function.facts.complexity,
+        is_async: function.facts.is_async,
+    }
+}
+
+#[cfg(test)]
+mod tests;

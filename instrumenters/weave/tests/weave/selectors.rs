@@ -1,0 +1,61 @@
+//! Selectors and subjects that are mistakes: they are answered before anything is compiled.
+
+use crate::common::{Package, manifest};
+
+/// Tests run side by side, so each has a package of its own.
+fn package(name: &str) -> Package {
+    Package::new(
+        name,
+        &[
+            ("Cargo.toml", &manifest("selecting", "2024", "")),
+            (
+                "src/main.rs",
+                "struct Scene(u32);\nimpl Scene {\n    pub fn measure(&self, node_id: u32) -> Option<u32> {\n        \
+                 self.0.checked_add(node_id)\n    }\n}\nconst fn fixed() -> u32 {\n    3\n}\nfn main() {\n    \
+                 Scene(fixed()).measure(1);\n}\n",
+            ),
+        ],
+    )
+}
+
+fn check(package: &Package, line: &[&str], words: &[&str]) {
+    let did = package.try_metaspy(&[&["build"], line].concat());
+    assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.said);
+    for word in words {
+        assert!(did.said.contains(word), "{line:?}: {word}: {}", did.said);
+    }
+}
+
+#[test]
+fn a_selector_that_is_none_shows_how_to_write_one() {
+    let package = package("selecting_words");
+    check(
+        &package,
+        &["--weave", "pub fn Scene::*"],
+        &["`Scene::*` in `pub fn Scene::*`", "`pub taffy::**`", "`** lines>=10`"],
+    );
+    check(&package, &["--without", "a b"], &["`b` in `a b`"]);
+}
+
+#[test]
+fn a_selector_whose_words_hold_for_nothing_says_so() {
+    let package = package("selecting_nothing");
+    check(&package, &["--weave", "Scene::* -> Result<*>"], &["of 1 with that path none"]);
+    check(&package, &["--weave", "pub mesure -> Option<*>"], &["did you mean", "Scene::measure"]);
+}
+
+#[test]
+fn a_subject_that_a_function_does_not_have_is_answered_with_its_parameters() {
+    let package = package("selecting_parameters");
+    check(&package, &["--subject", "measure=nodeid"], &["`selecting::Scene::measure`", "did you mean node_id?"]);
+    check(&package, &["--subject", "measure=x.id"], &["no parameter `x`", "it has self, node_id"]);
+    check(&package, &["--subject", "main=x"], &["none with a plain name"]);
+}
+
+#[test]
+fn a_subject_of_nothing_that_is_selected_is_a_mistake() {
+    let package = package("selecting_subjects");
+    check(&package, &["--subject", "mesure=node_id"], &["did you mean", "Scene::measure"]);
+    check(&package, &["--weave", "main", "--subject", "Scene::measure=node_id"], &["--weave selects functions"]);
+    check(&package, &["--subject", "measure"], &["`measure` names no subject", "`Scene::*=self.id`"]);
+}

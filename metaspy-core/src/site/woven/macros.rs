@@ -1,0 +1,195 @@
+//! What woven text calls, in the crate that is made of these files. What a macro of another crate makes is not judged by
+//! the lints of the woven one.
+
+/// Begins a call that ends where the enclosing block does.
+#[macro_export]
+macro_rules! hook {
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [$($argument:ident),*]) => {
+        let mut frame = $crate::Frame::vacant();
+        let _guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument),*], frame);
+    };
+}
+
+/// Runs a body, and shows what it returns.
+#[macro_export]
+macro_rules! whole {
+    (
+        $name:literal, $first:literal, $last:literal, $facts:literal,
+        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+    ) => {{
+        let mut frame = $crate::Frame::vacant();
+        let guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument),*], frame);
+        let value = $crate::once(move || -> $($returned)* $body);
+        if guard.is_seen() {
+            guard.returned(&$crate::value!($kind "", value));
+        }
+        value
+    }};
+}
+
+/// Runs the body of a function that is async.
+#[macro_export]
+macro_rules! polled {
+    (
+        $name:literal, $first:literal, $last:literal, $facts:literal,
+        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+    ) => {
+        $crate::Polled::new(
+            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument),*]),
+            $crate::future!([$($returned)*], $body),
+            |_, _| {},
+        )
+        .await
+    };
+}
+
+/// Runs the body of a function that is async, and shows what it returns.
+#[macro_export]
+macro_rules! polled_whole {
+    (
+        $name:literal, $first:literal, $last:literal, $facts:literal,
+        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+    ) => {
+        $crate::Polled::new(
+            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument),*]),
+            $crate::future!([$($returned)*], $body),
+            |call, value: &$($returned)*| call.returned(&$crate::value!($kind "", *value)),
+        )
+        .await
+    };
+}
+
+/// Tells that a call of an async function began.
+#[macro_export]
+macro_rules! began {
+    ($name:literal, $first:literal, $last:literal, $facts:literal) => {
+        $crate::Woven::tell($crate::site!($name, $first, $last, $facts));
+    };
+}
+
+/// A future of which the compiler is told what it returns.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! future {
+    ([$($returned:tt)*], $body:tt) => {
+        async move {
+            #[allow(unreachable_code, unused_variables, clippy::diverging_sub_expression)]
+            if false {
+                let never: $($returned)* = loop {};
+                return never;
+            }
+            $body
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! enter {
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [], $frame:ident) => {
+        $crate::Guard::begin(
+            $crate::site!($name, $first, $last, $facts),
+            &mut $frame,
+            #[inline(always)]
+            || $crate::receiver!($($subject)*),
+        )
+    };
+    (
+        $name:literal, $first:literal, $last:literal, $facts:literal,
+        [$($subject:tt)*], [$($argument:ident),+], $frame:ident
+    ) => {{
+        let site = $crate::site!($name, $first, $last, $facts);
+        match site.is_armed() {
+            true => $crate::Guard::showing(
+                site,
+                &mut $frame,
+                &$crate::Seen::new(
+                    $crate::receiver!($($subject)*),
+                    &[$($crate::value!(own $crate::library::stringify!($argument), $argument)),+],
+                ),
+            ),
+            false => $crate::Guard::unarmed(site),
+        }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! start {
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [$($argument:ident),*]) => {{
+        let site = $crate::site!($name, $first, $last, $facts);
+        match site.is_armed() {
+            true => $crate::AsyncCall::start(
+                site,
+                &$crate::Seen::new(
+                    $crate::receiver!($($subject)*),
+                    &[$($crate::value!(own $crate::library::stringify!($argument), $argument)),*],
+                ),
+            ),
+            false => $crate::AsyncCall::unobserved(site),
+        }
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! receiver {
+    () => {
+        $crate::Receiver::NONE
+    };
+    (place $object:expr) => {
+        $crate::Receiver::place(&*$object)
+    };
+    (key $key:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{CanBeHashed as _, CannotBeHashed as _};
+        let key = &$key;
+        let probe = $crate::Probe::of(key);
+        $crate::keyed($crate::library::ptr::from_ref(key).cast(), (&probe).can_hash(), probe.type_name())
+    }};
+}
+
+/// A value, and what can be done with it. One that is not `own` may refer to what does not stay, so it is not kept.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! value {
+    (own $name:expr, $value:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{CanBeKept as _, CannotBeKept as _};
+        let probe = $crate::Probe::of(&$value);
+        $crate::value!(@ $name, $value, (&probe).can_compare())
+    }};
+    (borrowed $name:expr, $value:expr) => {
+        $crate::value!(@ $name, $value, $crate::library::option::Option::None)
+    };
+    (@ $name:expr, $value:expr, $compare:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{
+            CanBeHashed as _, CanBeShown as _, CannotBeHashed as _, CannotBeShown as _, IsNoOption as _, IsNoResult as _,
+            Options as _, Refers as _, RefersMut as _, RefersNot as _, RefersNotMut as _, Results as _,
+        };
+        let probe = $crate::Probe::of(&$value);
+        let pointee = (&probe).refers_to().or((&probe).refers_to_mut());
+        let failed = (&probe).may_be_err().or((&probe).may_be_none());
+        let how = $crate::how(probe.type_name(), (&probe).can_show(), (&probe).can_hash(), $compare, pointee, failed);
+        $crate::Value::new($name, &$value, how)
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! site {
+    ($name:literal, $first:literal, $last:literal, $facts:literal) => {{
+        #[used]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__metaspy_woven"))]
+        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "metaspy_woven"))]
+        static SITE: $crate::Woven = $crate::Woven::new(
+            $crate::library::module_path!(),
+            $name,
+            $crate::library::file!(),
+            [$first, $last],
+            $facts,
+        );
+        &SITE
+    }};
+}

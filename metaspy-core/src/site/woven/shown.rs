@@ -1,0 +1,364 @@
+//! Values that woven code shows: who a call is about, its arguments, and what it returned.
+//!
+//! As `record.rs`, this file is compiled twice. What can be done with a value is found where its type is written: a
+//! concrete type that can be printed, hashed or compared, and a parameter of which a bound says so. The way there is
+//! method resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
+
+use core::fmt::{self, Debug, Write};
+use core::hash::{Hash, Hasher};
+use core::marker::PhantomData;
+
+use super::record::Text;
+
+/// Who a call is about.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Receiver {
+    /// What tells it from others.
+    pub identity: Identity,
+    /// An address or a key.
+    pub word: u64,
+    /// Its type.
+    pub type_name: Text,
+}
+
+/// What tells a receiver from others.
+#[repr(u64)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Identity {
+    /// Nothing: there is no receiver, or it was moved, or it has no size.
+    None = 0,
+    /// Where it stands.
+    Place = 1,
+    /// A key.
+    Key = 2,
+}
+
+impl Receiver {
+    /// Nobody.
+    pub const NONE: Receiver = Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
+
+    /// The object here. One without a size is nobody: many may stand at one address.
+    #[inline(always)]
+    pub fn place<T: ?Sized>(object: &T) -> Self {
+        if size_of_val(object) == 0 {
+            return Receiver::NONE;
+        }
+        let word = core::ptr::from_ref(object).cast::<u8>().addr() as u64;
+        Receiver { identity: Identity::Place, word, type_name: Text::of(core::any::type_name::<T>()) }
+    }
+}
+
+/// Runs a body that may hand out what it captured.
+#[inline(always)]
+pub fn once<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
+/// A value that is shown: where it is, and what can be done with it.
+#[repr(C)]
+pub struct Value<'v> {
+    /// What it is called.
+    pub name: Text,
+    at: *const u8,
+    how: How,
+    _value: PhantomData<&'v ()>,
+}
+
+/// What can be done with values of a type.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct How {
+    /// What the type is called.
+    pub type_name: Text,
+    show: Option<fn(at: *const u8, into: *mut u8, put: Put)>,
+    hash: Option<fn(at: *const u8) -> u64>,
+    compare: Option<Compare>,
+    pointee: Option<extern "C" fn(at: *const u8) -> Receiver>,
+    failed: Option<extern "C" fn(at: *const u8) -> bool>,
+}
+
+/// Takes a part of a text; false if there is no more room.
+pub type Put = extern "C" fn(into: *mut u8, start: *const u8, length: usize) -> bool;
+
+/// How a value is kept and compared.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Compare {
+    keep: fn(at: *const u8) -> *mut u8,
+    same: fn(at: *const u8, kept: *const u8) -> bool,
+    forget: fn(kept: *mut u8),
+}
+
+/// A copy of a value.
+pub struct Kept {
+    at: *mut u8,
+    compare: Compare,
+    /// The type that it is of: a generic function returns several.
+    type_name: Text,
+}
+
+// SAFETY: `CanBeKept` gives out only types that may be sent and shared.
+unsafe impl Send for Kept {}
+// SAFETY: as above.
+unsafe impl Sync for Kept {}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        (self.compare.forget)(self.at);
+    }
+}
+
+impl<'v> Value<'v> {
+    /// A value, and what can be done with it.
+    pub fn new<T>(name: &'static str, value: &'v T, how: How) -> Self {
+        Value { name: Text::of(name), at: core::ptr::from_ref(value).cast(), how, _value: PhantomData }
+    }
+
+    /// What its type is called.
+    pub fn type_name(&self) -> &'static str {
+        self.how.type_name.get()
+    }
+
+    /// Writes it as `Debug` does; false if its type cannot.
+    pub fn show(&self, into: &mut dyn Write) -> bool {
+        extern "C" fn put(into: *mut u8, start: *const u8, length: usize) -> bool {
+            // SAFETY: `show` below hands in the reference that it has, and a part of a `str`.
+            let (into, part) = unsafe {
+                let part = core::slice::from_raw_parts(start, length);
+                (&mut *into.cast::<&mut dyn Write>(), core::str::from_utf8_unchecked(part))
+            };
+            into.write_str(part).is_ok()
+        }
+        let Some(show) = self.how.show else { return false };
+        let mut into = into;
+        show(self.at, (&raw mut into).cast(), put);
+        true
+    }
+
+    /// A number that equal values have in common.
+    pub fn hash(&self) -> Option<u64> {
+        self.how.hash.map(|hash| hash(self.at))
+    }
+
+    /// A copy, to compare later values with; `None` if its type cannot be compared.
+    pub fn keep(&self) -> Option<Kept> {
+        let compare = self.how.compare?;
+        Some(Kept { at: (compare.keep)(self.at), compare, type_name: self.how.type_name })
+    }
+
+    /// Whether it equals one that was kept.
+    pub fn is(&self, kept: &Kept) -> bool {
+        kept.type_name.get() == self.type_name() && (kept.compare.same)(self.at, kept.at)
+    }
+
+    /// The object that it refers to, if it is a reference.
+    pub fn pointee(&self) -> Option<Receiver> {
+        self.how.pointee.map(|pointee| pointee(self.at))
+    }
+
+    /// Whether it says that something failed: `Err`, or `None`.
+    pub fn failed(&self) -> Option<bool> {
+        self.how.failed.map(|failed| failed(self.at))
+    }
+}
+
+/// Asks what can be done with values of a type. See the macros `how!` and `value!`.
+pub struct Probe<T: ?Sized>(PhantomData<fn(&T)>);
+
+impl<T: ?Sized> Probe<T> {
+    /// For the type of a value.
+    #[inline(always)]
+    pub fn of(_: &T) -> Self {
+        Probe(PhantomData)
+    }
+
+    /// What its values are called.
+    pub fn type_name(&self) -> Text {
+        Text::of(core::any::type_name::<T>())
+    }
+}
+
+/// Declares what a type may be able to do, and that it may not.
+macro_rules! ability {
+    ($(#[$doc:meta])* $can:ident, $cannot:ident, $method:ident -> $what:ty, [$($generics:tt)*] $type:ty, $how:expr) => {
+        $(#[$doc])*
+        pub trait $can {
+            /// How, if it can.
+            fn $method(&self) -> Option<$what>;
+        }
+
+        impl<$($generics)*> $can for Probe<$type> {
+            #[inline(always)]
+            fn $method(&self) -> Option<$what> {
+                Some($how)
+            }
+        }
+
+        /// Of types that cannot.
+        pub trait $cannot {
+            /// Not at all.
+            #[inline(always)]
+            fn $method(&self) -> Option<$what> {
+                None
+            }
+        }
+
+        impl<T: ?Sized> $cannot for &Probe<T> {}
+    };
+}
+
+ability!(
+    /// Of types that are printed by `Debug`.
+    CanBeShown, CannotBeShown, can_show -> fn(*const u8, *mut u8, Put), [T: Debug] T, show::<T>
+);
+ability!(
+    /// Of types that can be hashed.
+    CanBeHashed, CannotBeHashed, can_hash -> fn(*const u8) -> u64, [T: Hash] T, hash::<T>
+);
+#[cfg(not(metaspy_bare))]
+ability!(
+    /// Of types that are compared by `PartialEq`, and can be kept.
+    CanBeKept, CannotBeKept, can_compare -> Compare, [T: PartialEq + Clone + Send + Sync + 'static] T,
+    Compare { keep: keep::<T>, same: same::<T>, forget: forget::<T> }
+);
+ability!(
+    /// Of references.
+    Refers, RefersNot, refers_to -> extern "C" fn(*const u8) -> Receiver, ['r, T: ?Sized] &'r T, pointee::<&'r T, T>
+);
+ability!(
+    /// Of references to what may be changed.
+    RefersMut, RefersNotMut, refers_to_mut -> extern "C" fn(*const u8) -> Receiver, ['r, T: ?Sized] &'r mut T,
+    pointee::<&'r mut T, T>
+);
+ability!(
+    /// Of results.
+    Results, IsNoResult, may_be_err -> extern "C" fn(*const u8) -> bool, [T, E] Result<T, E>, is_err::<T, E>
+);
+ability!(
+    /// Of what may be there or not.
+    Options, IsNoOption, may_be_none -> extern "C" fn(*const u8) -> bool, [T] Option<T>, is_none::<T>
+);
+
+/// What can be done, put together.
+#[allow(clippy::too_many_arguments)]
+pub fn how(
+    type_name: Text,
+    show: Option<fn(*const u8, *mut u8, Put)>,
+    hash: Option<fn(*const u8) -> u64>,
+    compare: Option<Compare>,
+    pointee: Option<extern "C" fn(*const u8) -> Receiver>,
+    failed: Option<extern "C" fn(*const u8) -> bool>,
+) -> How {
+    How { type_name, show, hash, compare, pointee, failed }
+}
+
+fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
+    struct Into(*mut u8, Put);
+    impl Write for Into {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            (self.1)(self.0, part.as_ptr(), part.len()).then_some(()).ok_or(fmt::Error)
+        }
+    }
+    // SAFETY: `Value::new` paired this function with a `T`, which it borrows.
+    let value = unsafe { &*at.cast::<T>() };
+    // Where there is no more room, what there was room for is the text.
+    let _ = write!(Into(into, put), "{value:?}");
+}
+
+fn hash<T: Hash>(at: *const u8) -> u64 {
+    let mut key = Key::default();
+    // SAFETY: as in `show`.
+    unsafe { &*at.cast::<T>() }.hash(&mut key);
+    key.finish()
+}
+
+extern "C" fn pointee<R, T: ?Sized>(at: *const u8) -> Receiver
+where
+    R: core::ops::Deref<Target = T>,
+{
+    // SAFETY: as in `show`; `R` is a reference.
+    Receiver::place(unsafe { &**at.cast::<R>() })
+}
+
+extern "C" fn is_err<T, E>(at: *const u8) -> bool {
+    // SAFETY: as in `show`.
+    unsafe { &*at.cast::<Result<T, E>>() }.is_err()
+}
+
+extern "C" fn is_none<T>(at: *const u8) -> bool {
+    // SAFETY: as in `show`.
+    unsafe { &*at.cast::<Option<T>>() }.is_none()
+}
+
+#[cfg(not(metaspy_bare))]
+fn keep<T: Clone>(at: *const u8) -> *mut u8 {
+    // SAFETY: as in `show`.
+    std::boxed::Box::into_raw(std::boxed::Box::new(unsafe { &*at.cast::<T>() }.clone())).cast()
+}
+
+#[cfg(not(metaspy_bare))]
+fn same<T: PartialEq>(at: *const u8, kept: *const u8) -> bool {
+    // SAFETY: as in `show`; `kept` is what `keep` of the same type made.
+    unsafe { *at.cast::<T>() == *kept.cast::<T>() }
+}
+
+#[cfg(not(metaspy_bare))]
+fn forget<T>(kept: *mut u8) {
+    // SAFETY: it is what `keep` of the same type made, and whoever forgets it has it no more.
+    drop(unsafe { std::boxed::Box::from_raw(kept.cast::<T>()) });
+}
+
+/// A hasher that leaves one small number as it is: `NodeId(5)` has the key 5.
+#[derive(Default)]
+struct Key {
+    state: u64,
+    parts: u32,
+}
+
+impl Hasher for Key {
+    fn finish(&self) -> u64 {
+        self.state
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.write_u64(u64::from_le_bytes(word) ^ (part.len() as u64) << 56);
+        }
+    }
+
+    fn write_u8(&mut self, number: u8) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u16(&mut self, number: u16) {
+        self.write_u64(number.into());
+    }
+
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
+    }
+
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.state = match self.parts {
+            0 => number,
+            parts => (self.state.rotate_left(23) ^ number ^ u64::from(parts)).wrapping_mul(0x9E37_79B9_7F4A_7C15),
+        };
+        self.parts += 1;
+    }
+}
+
+/// The subject with the key of a value that can be hashed; nobody if it cannot.
+#[inline(always)]
+pub fn keyed(value: *const u8, how: Option<fn(*const u8) -> u64>, type_name: Text) -> Receiver {
+    match how {
+        Some(hash) => Receiver { identity: Identity::Key, word: hash(value), type_name },
+        None => Receiver::NONE,
+    }
+}

@@ -1,0 +1,164 @@
+//! What a profiler sees of a call.
+
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use crate::clock;
+use crate::event::Outcome;
+use crate::site::woven::shown::{Identity, Value};
+use crate::spy::TestId;
+use crate::spy::thread::Entry;
+
+/// A call that begins or ends.
+pub struct Called<'c> {
+    pub(super) entry: &'c Entry,
+    /// The spied calls around it, the outermost first.
+    pub(super) around: &'c [Entry],
+    pub(super) test: u32,
+    pub(super) arguments: &'c [Value<'c>],
+    /// By the number of a woven site, the place of its method in the mirror of the profiler that is asked, + 1.
+    pub(super) places: &'c [u32],
+}
+
+/// How a call ended.
+pub struct Ended<'e> {
+    pub(super) ticks: u64,
+    pub(super) inner: u64,
+    pub(super) calls: u64,
+    pub(super) outcome: Outcome,
+    pub(super) returned: Option<&'e Value<'e>>,
+}
+
+/// An argument that is shown.
+pub struct Argument<'a>(&'a Value<'a>);
+
+impl Called<'_> {
+    /// A number that tells the object that it is about from others: of its type, and its address or its key. `None` if
+    /// it is about none, or about one that was moved or has no size.
+    #[inline]
+    pub fn identity(&self) -> Option<u64> {
+        let receiver = &self.entry.receiver;
+        if receiver.identity == Identity::None {
+            return None;
+        }
+        // An object and its first field stand at one address: their types have other names. The end of a name says most.
+        let name = receiver.type_name.get().as_bytes();
+        let end = name.last_chunk::<8>().map_or(0, |end| u64::from_le_bytes(*end));
+        let kind = (end ^ (name.len() as u64) << 56).wrapping_mul(0xC2B2_AE3D_27D4_EB4F);
+        Some((receiver.word ^ kind.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    }
+
+    /// The type of that object; empty if there is none.
+    pub fn receiver_type(&self) -> &'static str {
+        self.entry.receiver.type_name.get()
+    }
+
+    /// Where the object stands, or the key that it is told by.
+    pub fn receiver(&self) -> Option<u64> {
+        (self.entry.receiver.identity != Identity::None).then_some(self.entry.receiver.word)
+    }
+
+    /// The method that called it, by its place in the mirror: the nearest around it that the profiler selected.
+    pub fn caller(&self) -> Option<usize> {
+        let place = |entry: &Entry| (*self.places.get(entry.number as usize)? as usize).checked_sub(1);
+        self.around.iter().rev().find_map(place)
+    }
+
+    /// How many calls of the same method are around it on this thread.
+    pub fn depth(&self) -> u32 {
+        self.entry.depth
+    }
+
+    /// How many spied calls are around it on this thread.
+    pub fn level(&self) -> usize {
+        self.around.len()
+    }
+
+    /// The test that it was made for: that of its thread, else the only one that runs.
+    #[inline]
+    pub fn test(&self) -> Option<TestId> {
+        let test = if self.test == 0 { TestId::only() } else { self.test };
+        (test != 0).then_some(TestId(test))
+    }
+
+    /// Its arguments, where they are shown (`--args`); none when it has ended.
+    pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
+        self.arguments.iter().map(Argument)
+    }
+}
+
+impl Ended<'_> {
+    /// Ticks that it took, with what it called ([`ns`] says how long that is); 0 if no clock was read. Of an async call, those of its polls.
+    pub fn ticks(&self) -> u64 {
+        self.ticks
+    }
+
+    /// Ticks that it took without the spied calls that it made.
+    pub fn own_ticks(&self) -> u64 {
+        self.ticks.saturating_sub(self.inner)
+    }
+
+    /// How many spied calls it made.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// How it ended. Without deep weaving a call that failed returned.
+    pub fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+
+    pub(super) fn returned(&self) -> Option<&Value<'_>> {
+        self.returned
+    }
+
+    /// Writes what it returned as `Debug` does; false if that was not seen, or its type cannot be printed.
+    pub fn show(&self, into: &mut dyn Write) -> bool {
+        self.returned.is_some_and(|value| value.show(into))
+    }
+}
+
+impl Argument<'_> {
+    /// What it is called.
+    pub fn name(&self) -> &'static str {
+        self.0.name.get()
+    }
+
+    /// What its type is called.
+    pub fn type_name(&self) -> &'static str {
+        self.0.type_name()
+    }
+
+    /// Writes it as `Debug` does; false if its type cannot be printed.
+    pub fn show(&self, into: &mut dyn Write) -> bool {
+        self.0.show(into)
+    }
+}
+
+/// What ticks are worth, since profilers look.
+struct Rate {
+    tick: u64,
+    ns: u64,
+}
+
+static RATE: OnceLock<Rate> = OnceLock::new();
+
+/// Chooses the clock, and begins to learn what its ticks are worth.
+pub(super) fn start_clock() {
+    RATE.get_or_init(|| {
+        clock::choose();
+        let now = clock::instant();
+        Rate { tick: now.tick, ns: now.monotonic_ns }
+    });
+}
+
+/// Ticks, as those of [`Ended::ticks`], in nanoseconds. The longer the program has run, the more exact.
+pub fn ns(ticks: u64) -> u64 {
+    let Some(first) = RATE.get() else { return ticks };
+    let now = clock::instant();
+    let (of_ticks, of_ns) = (now.tick.saturating_sub(first.tick), now.monotonic_ns.saturating_sub(first.ns));
+    match of_ticks {
+        0 => ticks,
+        _ => (u128::from(ticks) * u128::from(of_ns) / u128::from(of_ticks)) as u64,
+    }
+}

@@ -1,0 +1,142 @@
+//! Who calls whom, how often, and how long that takes (SPY, section 4.4; Execution profiling blueprints, section 3).
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::spy::{Called, Count, Ended, Map, MethodSpy, Mirror, Spying, Value, json, ns};
+
+/// Time and calls of each method: total and self, callers and callees. Of a recursion the total counts once.
+#[derive(Default)]
+pub struct Calls {
+    edges: Edges,
+}
+
+/// What it knows of a method.
+#[derive(Debug, Default)]
+pub struct Timed {
+    /// How often it ran.
+    pub executions: Count,
+    /// Ticks that it took, with what it called.
+    pub total: Count,
+    /// Ticks without.
+    pub own: Count,
+}
+
+/// That one method called another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Who called; `None` if it is no method of the mirror. A place in it.
+    pub caller: Option<usize>,
+    /// Who was called.
+    pub callee: usize,
+    /// How often.
+    pub count: u64,
+    /// Nanoseconds that these calls took.
+    pub total_ns: u64,
+}
+
+impl Spying for Calls {
+    const NAME: &'static str = "calls";
+    const TIMED: bool = true;
+    const TRUSTED: bool = true;
+    type Package = ();
+    type Type = ();
+    type Method = Timed;
+    type Around = ();
+
+    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+        spy.data.executions.add(1);
+        spy.data.own.add(ended.own_ticks());
+        if call.depth() == 0 {
+            spy.data.total.add(ended.ticks());
+        }
+        self.edges.add(call.caller(), spy.place, ended.ticks());
+    }
+
+    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
+        told.insert("executions".into(), json!(spy.data.executions.get()));
+        told.insert("total_ns".into(), json!(ns(spy.data.total.get())));
+        told.insert("self_ns".into(), json!(ns(spy.data.own.get())));
+        let callers: Vec<Value> = (self.edges().iter())
+            .filter(|edge| edge.callee == spy.place)
+            .map(|edge| json!({ "place": edge.caller, "count": edge.count, "total_ns": edge.total_ns }))
+            .collect();
+        told.insert("callers".into(), json!(callers));
+    }
+
+    fn report(&self, _: &Mirror<Self>) -> String {
+        match self.edges.is_full.load(Ordering::Relaxed) {
+            true => format!("More than {} pairs of methods called each other: callers are not complete.", Edges::MOST),
+            false => String::new(),
+        }
+    }
+}
+
+impl Calls {
+    /// Who called whom.
+    pub fn edges(&self) -> Vec<Edge> {
+        self.edges
+            .all()
+            .into_iter()
+            .map(|((caller, callee), [count, ticks])| {
+                let caller = (caller as usize).checked_sub(1);
+                Edge { caller, callee: callee as usize, count, total_ns: ns(ticks) }
+            })
+            .collect()
+    }
+}
+
+/// Pairs of methods. Threads meet only when a pair is seen for the first time.
+struct Edges {
+    cells: Box<[Pair]>,
+    is_full: AtomicBool,
+}
+
+struct Pair {
+    /// Caller + 1 and callee + 1; 0 = free.
+    who: AtomicU64,
+    counts: OnceLock<[Count; 2]>,
+}
+
+impl Default for Edges {
+    fn default() -> Self {
+        let cell = |_| Pair { who: AtomicU64::new(0), counts: OnceLock::new() };
+        Edges { cells: (0..Edges::MOST).map(cell).collect(), is_full: AtomicBool::new(false) }
+    }
+}
+
+impl Edges {
+    const MOST: usize = 1 << 16;
+
+    fn add(&self, caller: Option<usize>, callee: usize, ticks: u64) {
+        let who = (caller.map_or(0, |caller| caller as u64 + 1)) << 32 | (callee as u64 + 1);
+        let first = (who.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize;
+        for step in 0..64 {
+            let pair = &self.cells[(first + step) % Edges::MOST];
+            let found = match pair.who.load(Ordering::Relaxed) {
+                0 => pair
+                    .who
+                    .compare_exchange(0, who, Ordering::Relaxed, Ordering::Relaxed)
+                    .map_or_else(|it| it, |_| who),
+                found => found,
+            };
+            if found == who {
+                let [count, total] = pair.counts.get_or_init(Default::default);
+                count.add(1);
+                total.add(ticks);
+                return;
+            }
+        }
+        self.is_full.store(true, Ordering::Relaxed);
+    }
+
+    fn all(&self) -> BTreeMap<(u32, u32), [u64; 2]> {
+        let used = self.cells.iter().filter_map(|pair| {
+            let who = pair.who.load(Ordering::Relaxed);
+            let [count, ticks] = pair.counts.get()?;
+            Some((((who >> 32) as u32, who as u32 - 1), [count.get(), ticks.get()]))
+        });
+        used.collect()
+    }
+}

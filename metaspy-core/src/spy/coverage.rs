@@ -1,0 +1,59 @@
+//! What tests cover: how often each method ran, on how many objects, and in which tests (SPY, section 5.1).
+
+use crate::spy::{
+    Called, Count, Ended, Identities, Map, MethodSpy, Returns, Spying, Takes, TestId, Tests, Value, json,
+};
+
+/// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same.
+#[derive(Debug, Default)]
+pub struct TestCoverage;
+
+/// What it knows of a method.
+#[derive(Default)]
+pub struct Covered {
+    /// How often it ran.
+    pub executions: Count,
+    /// On how many objects, at least.
+    pub receivers: Identities<100>,
+    /// In which tests.
+    pub tests: Tests,
+    /// What it returned.
+    pub returns: Returns,
+    /// How many calls it made to other methods of the mirror.
+    pub calls: Count,
+}
+
+impl Spying for TestCoverage {
+    const NAME: &'static str = "coverage";
+    const TRUSTED: bool = true;
+    type Package = ();
+    type Type = ();
+    type Method = Covered;
+    type Around = ();
+
+    #[inline]
+    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+        spy.data.executions.add(1);
+        spy.data.receivers.see(call);
+        spy.data.tests.see(call);
+    }
+
+    #[inline]
+    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+        spy.data.returns.see(call, ended);
+        if ended.calls() != 0 {
+            spy.data.calls.add(ended.calls());
+        }
+    }
+
+    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
+        let Covered { executions, receivers, tests, returns, calls } = &spy.data;
+        told.insert("executions".into(), json!(executions.get()));
+        let has_identity = matches!(spy.facts.takes, Takes::Ref | Takes::Mut) || !receivers.is_empty();
+        told.insert("receivers".into(), json!(has_identity.then(|| receivers.len())));
+        told.insert("receivers_exact".into(), json!(!receivers.is_full()));
+        told.insert("returns".into(), json!(returns.verdict(&spy.facts)));
+        told.insert("calls".into(), json!(calls.get()));
+        told.insert("tests".into(), json!(tests.all().into_iter().map(TestId::name).collect::<Vec<_>>()));
+    }
+}

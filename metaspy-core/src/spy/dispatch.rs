@@ -1,0 +1,318 @@
+//! From a woven hook to the profilers on the mirror.
+
+use std::any::Any;
+use std::num::NonZeroU32;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::thread::panicking;
+
+use crate::event::Outcome;
+use crate::format::superblock as sb;
+use crate::log;
+use crate::platform::lock::lock;
+use crate::site::woven;
+use crate::site::woven::record::{Seen, Woven};
+use crate::site::woven::shown::Value;
+use crate::spy::call::start_clock;
+use crate::spy::tests::TestId;
+use crate::spy::thread::{self, Activation, Entry, Thread};
+use crate::spy::{Called, Ended, Facts, Mirror, Spying};
+
+/// A profiler and its mirror, whoever it is.
+pub(super) trait Observer: Send + Sync {
+    fn is_interested(&self, number: usize) -> bool;
+    fn is_timed(&self) -> bool;
+    /// A panic in the profiler is caught.
+    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
+    /// As [`Observer::before`].
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>);
+}
+
+/// What is seen of a call that begins, beside its entry.
+#[derive(Clone, Copy)]
+pub(super) struct Sight<'s> {
+    test: u32,
+    arguments: &'s [Value<'s>],
+}
+
+/// A profiler and its mirror.
+pub(super) struct Observing<P: Spying> {
+    pub profiler: P,
+    pub mirror: Mirror<P>,
+}
+
+impl<P: Spying> Observer for Observing<P> {
+    fn is_interested(&self, number: usize) -> bool {
+        self.mirror.numbered(number).is_some()
+    }
+
+    fn is_timed(&self) -> bool {
+        P::TIMED
+    }
+
+    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
+        let spy = self.mirror.numbered(entry.number as usize)?;
+        let Sight { test, arguments } = seen;
+        let call = Called { entry, around, test, arguments, places: self.mirror.places() };
+        let before = || {
+            let kept = self.profiler.around(spy, &call);
+            self.profiler.before(spy, &call);
+            kept
+        };
+        let kept = if P::TRUSTED { before() } else { guarded(before).flatten() };
+        kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
+    }
+
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>) {
+        if let Some(spy) = self.mirror.numbered(entry.number as usize) {
+            let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+            let after = || self.profiler.after(spy, &call, ended);
+            if P::TRUSTED {
+                after();
+            } else {
+                guarded(after);
+            }
+        }
+    }
+}
+
+/// Who looks now. Replaced, never changed: calls under way refer to it.
+pub(super) struct Present {
+    observers: Vec<&'static dyn Observer>,
+    /// By the number of a woven site, a bit for each observer that is interested, and [`TEST`].
+    interests: Vec<u32>,
+    timed: bool,
+}
+
+impl Present {
+    /// Whether anybody wants to know how long calls take.
+    #[inline]
+    pub fn is_timed(&self) -> bool {
+        self.timed
+    }
+}
+
+/// The site is a test.
+const TEST: u32 = 1 << 31;
+/// Profilers at once.
+const MOST: usize = 31;
+
+static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
+static OBSERVERS: Mutex<Vec<&'static dyn Observer>> = Mutex::new(Vec::new());
+
+/// An installed profiler; dropping it uninstalls it.
+#[must_use = "dropping it uninstalls the profiler"]
+pub struct Installed<P: Spying>(&'static Observing<P>);
+
+/// Installs a profiler on everything that was woven into this program. Its mirror stays in memory until the process
+/// ends.
+pub fn install<P: Spying>(profiler: P) -> Installed<P> {
+    Installed(observe(profiler))
+}
+
+pub(super) fn observe<P: Spying>(profiler: P) -> &'static Observing<P> {
+    start_clock();
+    let mirror = Mirror::of(&profiler);
+    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
+    let mut observers = lock(&OBSERVERS);
+    if observers.len() < MOST {
+        observers.push(observing);
+    }
+    publish(&observers);
+    observing
+}
+
+impl<P: Spying> Installed<P> {
+    /// The mirror, while its profiler goes on.
+    pub fn mirror(&self) -> &'static Mirror<P> {
+        &self.0.mirror
+    }
+
+    /// The profiler.
+    pub fn profiler(&self) -> &'static P {
+        &self.0.profiler
+    }
+
+    /// Uninstalls it, and hands the mirror back with all that it holds. Calls under way still end there.
+    pub fn uninstall(self) -> &'static Mirror<P> {
+        self.mirror()
+    }
+}
+
+impl<P: Spying> Drop for Installed<P> {
+    fn drop(&mut self) {
+        let mut observers = lock(&OBSERVERS);
+        observers.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
+        publish(&observers);
+    }
+}
+
+/// Tells the hooks who looks.
+fn publish(observers: &[&'static dyn Observer]) {
+    static NO_ROW: AtomicU64 = AtomicU64::new(0);
+    static SOMEBODY: AtomicU64 = AtomicU64::new(1);
+    let interest = |number: usize, woven: &Woven| -> u32 {
+        let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(number));
+        let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
+        if !observers.is_empty() && Facts::of(woven).is_test { bits | TEST } else { bits }
+    };
+    let interests: Vec<u32> =
+        woven::adopted().iter().enumerate().map(|(number, woven)| interest(number, woven)).collect();
+    let timed = observers.iter().any(|observer| observer.is_timed());
+    let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
+    PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
+    for (number, woven) in woven::adopted().iter().enumerate() {
+        match present.interests[number] {
+            0 => woven::aim_at_its_site(woven),
+            _ => woven::aim(woven, &NO_ROW, &SOMEBODY),
+        }
+    }
+}
+
+/// Begins a call for those who look.
+#[inline]
+pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation> {
+    // SAFETY: they are leaked boxes.
+    let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
+    let number = woven.number.load(Relaxed) as usize;
+    let interest = *present.interests.get(number)?;
+    if interest == 0 {
+        return None;
+    }
+    thread::with(|thread| {
+        begin(thread, present, interest, woven, seen.receiver, seen.arguments());
+        NonZeroU32::new(thread.stack.len() as u32).map(Activation)
+    })?
+}
+
+pub(super) fn begin(
+    thread: &mut Thread,
+    present: &'static Present,
+    interest: u32,
+    woven: &'static Woven,
+    receiver: woven::shown::Receiver,
+    arguments: &[Value<'_>],
+) {
+    let number = woven.number.load(Relaxed) as u32;
+    let depth = thread.depths[number as usize];
+    thread.depths[number as usize] = depth + 1;
+    let test_before = (interest & TEST != 0).then(|| {
+        let test = TestId::named(&Facts::of(woven).path());
+        test.begins();
+        std::mem::replace(&mut thread.test, test.0)
+    });
+    let entry = Entry {
+        number,
+        depth,
+        receiver,
+        started: 0,
+        inner: 0,
+        calls: 0,
+        test_before,
+        is_unwinding: panicking(),
+        present,
+        kept: Vec::new(),
+    };
+    thread.stack.push(entry);
+    let mut all = Vec::new();
+    if let Some((entry, around)) = thread.stack.split_last() {
+        let seen = Sight { test: thread.test, arguments };
+        for observer in each(present, interest) {
+            all.extend(observer.before(entry, around, seen));
+        }
+    }
+    if let Some(entry) = thread.stack.last_mut() {
+        entry.kept = all;
+        entry.started = entry.now();
+    }
+}
+
+/// Ends a call that did not show what it returned.
+pub(crate) fn leave(activation: Activation) {
+    end(activation, None, None);
+}
+
+/// Ends a call that shows what it returned.
+pub(crate) fn returned(activation: Activation, value: &Value<'_>, outcome: Outcome) {
+    end(activation, Some(outcome), Some(value));
+}
+
+fn end(Activation(place): Activation, outcome: Option<Outcome>, returned: Option<&Value<'_>>) {
+    thread::with(|thread| {
+        // A call whose frame was left without an end, as `longjmp` does, ends with the one around it.
+        while thread.stack.len() > place.get() as usize {
+            finish(thread, Outcome::Returned, None);
+        }
+        if thread.stack.len() == place.get() as usize {
+            // What a destructor calls while its thread unwinds did not panic.
+            let has_panicked = thread.stack.last().is_some_and(|entry| !entry.is_unwinding) && panicking();
+            let unsaid = if has_panicked { Outcome::Panicked } else { Outcome::Returned };
+            finish(thread, outcome.unwrap_or(unsaid), returned);
+        }
+    });
+}
+
+/// Ends the innermost call.
+pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
+    let Some(entry) = thread.stack.last() else { return };
+    let present = entry.present;
+    let ticks = entry.now().saturating_sub(entry.started);
+    let ended = Ended { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
+    let interest = present.interests[entry.number as usize];
+    if let Some((entry, around)) = thread.stack.split_last() {
+        for observer in each(present, interest).rev() {
+            observer.after(entry, around, thread.test, &ended);
+        }
+    }
+    pop(thread, ticks);
+}
+
+/// Takes the innermost call off its thread.
+fn pop(thread: &mut Thread, ticks: u64) {
+    let Some(mut entry) = thread.stack.pop() else { return };
+    // What was kept around the call: last in, first out.
+    for kept in entry.kept.drain(..).rev() {
+        guarded(|| drop(kept));
+    }
+    if let Some(depth) = thread.depths.get_mut(entry.number as usize) {
+        *depth = depth.saturating_sub(1);
+    }
+    if let Some(before) = entry.test_before {
+        TestId(thread.test).ends();
+        thread.test = before;
+    }
+    if let Some(around) = thread.stack.last_mut() {
+        around.inner += ticks;
+        around.calls += 1;
+    }
+}
+
+fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'static dyn Observer> {
+    let observers = present.observers.iter().enumerate();
+    observers.filter(move |(at, _)| interest & 1 << at != 0).map(|(_, observer)| *observer)
+}
+
+/// Who looks at a site now.
+pub(super) fn present_at(woven: &Woven) -> Option<(&'static Present, u32)> {
+    // SAFETY: they are leaked boxes.
+    let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
+    let interest = *present.interests.get(woven.number.load(Relaxed) as usize)?;
+    (interest != 0).then_some((present, interest))
+}
+
+/// Runs a profiler's code; a panic in it is caught and counted.
+pub(super) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(value) => Some(value),
+        Err(panic) => {
+            if let Some(log) = log::current() {
+                log.count(sb::HANDLER_PANICS, 1);
+            }
+            // The payload may itself panic when it is dropped.
+            std::mem::forget(panic);
+            None
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The mirror of a program: one spy for each package, type and method that was woven, run or not, and profilers that keep
+//! data of their own at each.
+//!
+//! This is SPY's structural correspondence (*Spy: A flexible code profiling framework*, sections 3 and 4): what is measured
+//! is added up in place, at the element that it is about, and no trace is walked. A profiler says what happens before,
+//! after and around a call; [`TestCoverage`] and [`Calls`] are written with nothing but this.
+//!
+//! ```
+//! use metaspy_core::spy::{Called, Count, MethodSpy, Spying};
+//!
+//! /// Counts calls.
+//! #[derive(Default)]
+//! struct Counting;
+//!
+//! impl Spying for Counting {
+//!     const NAME: &'static str = "counting";
+//!     type Package = ();
+//!     type Type = ();
+//!     type Method = Count;
+//!     type Around = ();
+//!
+//!     fn before(&self, spy: &MethodSpy<Self>, _: &Called<'_>) {
+//!         spy.data.add(1);
+//!     }
+//! }
+//!
+//! let spying = metaspy_core::spy::install(Counting);
+//! // … what is woven runs …
+//! for method in spying.uninstall().methods() {
+//!     println!("{:>8}  {}", method.data.get(), method.facts.path());
+//! }
+//! ```
+
+mod call;
+mod calls;
+mod count;
+mod coverage;
+mod dispatch;
+mod facts;
+mod identities;
+mod mirror;
+mod profiles;
+mod returns;
+mod tests;
+mod thread;
+mod waiting;
+
+pub use call::{Argument, Called, Ended, ns};
+pub use calls::{Calls, Edge, Timed};
+pub use count::Count;
+pub use coverage::{Covered, TestCoverage};
+pub use dispatch::{Installed, install};
+pub(crate) use dispatch::{enter, leave, returned};
+pub use facts::{Facts, Takes, Visibility};
+pub use identities::Identities;
+pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
+pub use profiles::{PROFILERS, Profile, profile, start_named};
+pub use returns::Returns;
+pub use serde_json::{Map, Value, json};
+pub use tests::{TestId, Tests};
+pub(crate) use thread::Activation;
+pub(crate) use waiting::Waiting;
+
+/// A profiler on the mirror of the program.
+///
+/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught
+/// and counted.
+pub trait Spying: Send + Sync + Sized + 'static {
+    /// What its profile is called, and found by: see [`profile`].
+    const NAME: &'static str;
+    /// Whether it wants to know how long calls take: then two clocks are read for each.
+    const TIMED: bool = false;
+
+    /// Whether none of its hooks panics, so that none need be caught.
+    #[doc(hidden)]
+    const TRUSTED: bool = false;
+
+    /// What it knows of a package: a crate, or a module.
+    type Package: Default + Send + Sync;
+    /// What it knows of a type, a trait, or the functions of a module.
+    type Type: Default + Send + Sync;
+    /// What it knows of a method.
+    type Method: Default + Send + Sync;
+    /// What it keeps of a call while that runs.
+    type Around: Send + 'static;
+
+    /// Whether it is interested in a method at all; asked once for each.
+    fn selects(&self, facts: &Facts) -> bool {
+        let _ = facts;
+        true
+    }
+
+    /// Before a call.
+    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+        let _ = (spy, call);
+    }
+
+    /// After a call, however it ended.
+    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+        let _ = (spy, call, ended);
+    }
+
+    /// Around a call: what this returns is kept while the call runs, and dropped when it has ended, after
+    /// [`Spying::after`]. It cannot replace the call.
+    fn around(&self, spy: &MethodSpy<Self>, call: &Called<'_>) -> Option<Self::Around> {
+        let _ = (spy, call);
+        None
+    }
+
+    /// What it tells of a method, for other tools: by name, numbers, texts, lists.
+    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
+        let _ = (spy, told);
+    }
+
+    /// What it says at the end of the program, for people.
+    fn report(&self, mirror: &Mirror<Self>) -> String {
+        let _ = mirror;
+        String::new()
+    }
+}

@@ -1,0 +1,120 @@
+//! Which test runs, and which ran a method.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use crate::platform::lock::lock;
+use crate::spy::Called;
+
+/// A test of this program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TestId(pub(super) u32);
+
+static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Tests that run now, and the last one that began: where one runs alone, all threads work for it.
+static RUNNING: AtomicU32 = AtomicU32::new(0);
+static LAST: AtomicU32 = AtomicU32::new(0);
+
+impl TestId {
+    /// The test of this name.
+    pub(super) fn named(name: &str) -> TestId {
+        let mut names = lock(&NAMES);
+        let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        });
+        TestId(at as u32 + 1)
+    }
+
+    /// What it is called: its path.
+    pub fn name(self) -> String {
+        lock(&NAMES).get(self.0 as usize - 1).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn begins(self) {
+        LAST.store(self.0, Ordering::Relaxed);
+        RUNNING.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn ends(self) {
+        RUNNING.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The test that threads work for which are no test's own; `None` if several run, or none.
+    #[inline]
+    pub(super) fn only() -> u32 {
+        if RUNNING.load(Ordering::Relaxed) == 1 { LAST.load(Ordering::Relaxed) } else { 0 }
+    }
+}
+
+/// Tests in a segment.
+const SEGMENT: usize = 64 * 64;
+/// Segments; later tests are not remembered.
+const SEGMENTS: usize = 8;
+
+/// The tests that ran a method: at most 32,768 of a process are told apart.
+#[derive(Debug, Default)]
+pub struct Tests {
+    segments: [AtomicPtr<[AtomicU64; SEGMENT / 64]>; SEGMENTS],
+}
+
+impl Tests {
+    /// Adds the test that a call was made for, if it was made for one.
+    #[inline]
+    pub fn see(&self, call: &Called<'_>) {
+        if let Some(TestId(id)) = call.test() {
+            self.add(id as usize - 1);
+        }
+    }
+
+    #[inline]
+    fn add(&self, at: usize) {
+        let Some(place) = self.segments.get(at / SEGMENT) else { return };
+        let mut segment = place.load(Ordering::Acquire);
+        if segment.is_null() {
+            let made = Box::into_raw(Box::new([const { AtomicU64::new(0) }; SEGMENT / 64]));
+            segment = match place.compare_exchange(segment, made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => made,
+                Err(other) => {
+                    // SAFETY: nobody else has seen it.
+                    drop(unsafe { Box::from_raw(made) });
+                    other
+                }
+            };
+        }
+        // SAFETY: segments are boxes that only dropping this frees.
+        let word = unsafe { &(&*segment)[at % SEGMENT / 64] };
+        let bit = 1 << (at % 64);
+        // Nearly always it is there already: then threads do not meet.
+        if word.load(Ordering::Relaxed) & bit == 0 {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+    }
+
+    /// These tests, in the order in which they began.
+    pub fn all(&self) -> Vec<TestId> {
+        let mut all = Vec::new();
+        for (number, place) in self.segments.iter().enumerate() {
+            // SAFETY: as in `add`.
+            let Some(segment) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { continue };
+            for (at, word) in segment.iter().enumerate() {
+                let word = word.load(Ordering::Relaxed);
+                let bits = (0..64).filter(|bit| word & 1 << bit != 0);
+                all.extend(bits.map(|bit| TestId((number * SEGMENT + at * 64 + bit) as u32 + 1)));
+            }
+        }
+        all
+    }
+}
+
+impl Drop for Tests {
+    fn drop(&mut self) {
+        for place in &mut self.segments {
+            let segment = *place.get_mut();
+            if !segment.is_null() {
+                // SAFETY: `add` made it of a box, and nobody refers to it any more.
+                drop(unsafe { Box::from_raw(segment) });
+            }
+        }
+    }
+}

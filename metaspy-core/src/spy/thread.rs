@@ -1,0 +1,150 @@
+//! What a thread knows of the spied calls that it is in.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::num::NonZeroU32;
+
+use crate::clock;
+use crate::site::woven::shown::Receiver;
+use crate::spy::count::Table;
+use crate::spy::dispatch::Present;
+use crate::spy::tests::TestId;
+
+/// A spied call under way: its place on its thread, + 1.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Activation(pub(super) NonZeroU32);
+
+/// A thread.
+pub(super) struct Thread {
+    /// The spied calls that it is in, the outermost first.
+    pub stack: Vec<Entry>,
+    /// By the number of a woven site, how many of its calls are among them.
+    pub depths: Vec<u32>,
+    /// The test that it runs, 0 if it runs none of its own.
+    pub test: u32,
+}
+
+/// A spied call under way.
+pub(super) struct Entry {
+    pub number: u32,
+    /// Calls of the same method around it.
+    pub depth: u32,
+    pub receiver: Receiver,
+    /// When it began, if anybody wants to know.
+    pub started: u64,
+    /// Ticks of the calls that it made.
+    pub inner: u64,
+    /// How many it made.
+    pub calls: u64,
+    /// What this thread ran before, if the call is a test.
+    pub test_before: Option<u32>,
+    /// Whether its thread was unwinding when it began.
+    pub is_unwinding: bool,
+    /// Who looks.
+    pub present: &'static Present,
+    /// What they keep.
+    pub kept: Vec<Box<dyn Any + Send>>,
+}
+
+impl Entry {
+    /// The tick of now, if anybody wants to know.
+    #[inline]
+    pub fn now(&self) -> u64 {
+        if self.present.is_timed() { clock::now() } else { 0 }
+    }
+}
+
+struct Local {
+    /// A profiler is at work: what it calls is not spied on.
+    busy: Cell<bool>,
+    thread: Cell<*mut Thread>,
+    table: Cell<Option<&'static Table>>,
+}
+
+thread_local! {
+    static LOCAL: Local =
+        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()), table: Cell::new(None) } };
+    static END: End = const { End };
+}
+
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        LOCAL.with(|local| {
+            // What destructors call from here on is not spied on.
+            local.busy.set(true);
+            let thread = local.thread.replace(std::ptr::null_mut());
+            if !thread.is_null() {
+                // SAFETY: `make` leaked it, and with `busy` set nobody has it.
+                drop(unsafe { Box::from_raw(thread) });
+            }
+            if let Some(table) = local.table.take() {
+                table.hand_on();
+            }
+        });
+    }
+}
+
+/// Where this thread counts; `None` if it is ending.
+#[inline]
+pub(super) fn table() -> Option<&'static Table> {
+    LOCAL.with(|local| local.table.get().or_else(|| make_table(local)))
+}
+
+#[cold]
+fn make_table(local: &Local) -> Option<&'static Table> {
+    END.try_with(|_| ()).ok()?;
+    let table = Table::take();
+    local.table.set(Some(table));
+    Some(table)
+}
+
+/// Does something with what this thread knows, unless a profiler is at work on it.
+#[inline]
+pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    LOCAL.with(|local| {
+        if local.busy.replace(true) {
+            return None;
+        }
+        let _idle = Idle(local);
+        let mut thread = local.thread.get();
+        if thread.is_null() {
+            thread = make(local)?;
+        }
+        // SAFETY: it was leaked, and `busy` sees to it that nobody else has it.
+        Some(f(unsafe { &mut *thread }))
+    })
+}
+
+struct Idle<'l>(&'l Local);
+
+impl Drop for Idle<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.0.busy.set(false);
+    }
+}
+
+#[cold]
+fn make(local: &Local) -> Option<*mut Thread> {
+    END.try_with(|_| ()).ok()?;
+    let thread = Thread {
+        stack: Vec::with_capacity(64),
+        depths: vec![0; crate::site::woven::adopted().len()],
+        test: named_test().map_or(0, |TestId(id)| id),
+    };
+    local.thread.set(Box::into_raw(Box::new(thread)));
+    Some(local.thread.get())
+}
+
+/// Test harnesses call a thread as the test that it runs. What macros made of tests has no hook, so this is how it is
+/// known.
+fn named_test() -> Option<TestId> {
+    let thread = std::thread::current();
+    let name = thread.name().filter(|name| name.contains("::"))?;
+    let program = std::env::current_exe().ok()?;
+    let program = program.file_stem()?.to_string_lossy().into_owned();
+    let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
+    Some(TestId::named(&format!("{program}::{name}")))
+}

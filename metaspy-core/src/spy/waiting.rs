@@ -1,0 +1,136 @@
+//! Async calls: they leave their thread while they wait, and may go on on another one.
+//!
+//! Before runs when the call is first polled, after when it is done or dropped. While it is polled it is on the stack of
+//! the thread that does so, so that what it calls has it as its caller.
+
+use crate::event::Outcome;
+use crate::site::woven::record::{Seen, Woven};
+use crate::site::woven::shown::Value;
+use crate::spy::dispatch::{begin, finish, present_at};
+use crate::spy::tests::TestId;
+use crate::spy::thread::{self, Entry, Thread};
+
+/// An async call.
+pub(crate) struct Waiting {
+    state: State,
+    /// Ticks of its polls so far.
+    busy: u64,
+    /// The test that it belongs to.
+    test: u32,
+}
+
+enum State {
+    /// It is not being polled.
+    Paused(Entry),
+    /// It is polled, and stands at this height of its thread's stack.
+    Polled(usize),
+    /// It has ended.
+    Over,
+}
+
+// SAFETY: what an entry keeps is `Send`, its receiver is a number and a static text, and everything else is shared.
+unsafe impl Send for Waiting {}
+// SAFETY: nothing is done with a shared one.
+unsafe impl Sync for Waiting {}
+
+impl Waiting {
+    /// Begins a call, if anybody looks.
+    pub fn begin(woven: &'static Woven, seen: &Seen<'_>) -> Option<Waiting> {
+        let (present, interest) = present_at(woven)?;
+        thread::with(|thread| {
+            begin(thread, present, interest, woven, seen.receiver, seen.arguments());
+            let mut waiting = Waiting { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
+            waiting.pause(thread);
+            waiting
+        })
+    }
+
+    /// A poll begins.
+    pub fn resume(&mut self) {
+        let mut entry = match std::mem::replace(&mut self.state, State::Over) {
+            State::Paused(entry) => Some(entry),
+            other => return self.state = other,
+        };
+        let test = self.test;
+        let height = thread::with(|thread| {
+            let mut entry = entry.take().expect("it is paused");
+            let depth = &mut thread.depths[entry.number as usize];
+            entry.depth = *depth;
+            *depth += 1;
+            if let Some(before) = &mut entry.test_before {
+                *before = std::mem::replace(&mut thread.test, test);
+            }
+            entry.started = entry.now();
+            thread.stack.push(entry);
+            thread.stack.len()
+        });
+        self.state = match (height, entry) {
+            (Some(height), _) => State::Polled(height),
+            // A profiler polls it: on the stack there is nothing of it.
+            (None, Some(entry)) => State::Paused(entry),
+            (None, None) => State::Over,
+        };
+    }
+
+    /// A poll ends, and the call is not done.
+    pub fn suspend(&mut self) {
+        thread::with(|thread| self.pause(thread));
+    }
+
+    fn pause(&mut self, thread: &mut Thread) {
+        if !self.is_innermost(thread) {
+            return;
+        }
+        let Some(entry) = thread.stack.pop() else { return };
+        let depth = &mut thread.depths[entry.number as usize];
+        *depth = depth.saturating_sub(1);
+        if let Some(before) = entry.test_before {
+            thread.test = before;
+        }
+        let ticks = entry.now().saturating_sub(entry.started);
+        self.busy += ticks;
+        if let Some(around) = thread.stack.last_mut() {
+            around.inner += ticks;
+        }
+        self.state = State::Paused(entry);
+    }
+
+    /// The call is done, or dropped before.
+    pub fn end(&mut self, outcome: Outcome, returned: Option<&Value<'_>>) {
+        self.resume();
+        thread::with(|thread| {
+            if self.is_innermost(thread)
+                && let Some(entry) = thread.stack.last_mut()
+            {
+                // As if all of its polls had been one.
+                entry.started = entry.started.saturating_sub(self.busy);
+                finish(thread, outcome, returned);
+                if let Some(around) = thread.stack.last_mut() {
+                    // It has these already.
+                    around.inner = around.inner.saturating_sub(self.busy);
+                }
+                self.state = State::Over;
+            }
+        });
+    }
+
+    /// What is above it on the stack was left without an end, as `longjmp` does.
+    fn is_innermost(&self, thread: &mut Thread) -> bool {
+        let State::Polled(height) = self.state else { return false };
+        while thread.stack.len() > height {
+            finish(thread, Outcome::Returned, None);
+        }
+        thread.stack.len() == height
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // Of a thread that is ending nobody is told any more.
+        if let State::Paused(entry) = &self.state
+            && entry.test_before.is_some()
+        {
+            TestId(self.test).ends();
+        }
+    }
+}

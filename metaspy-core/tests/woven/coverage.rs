@@ -1,0 +1,135 @@
+//! `TestCoverage`: what ran, on how many objects, in which tests, and what it returned.
+
+use metaspy_core::spy::{self, MethodSpy, Mirror, TestCoverage, TestId};
+
+use crate::alone;
+use crate::domain::{Layout, Scene, a_test, block_on, stays};
+
+fn of<'m>(mirror: &'m Mirror<TestCoverage>, path: &str) -> &'m MethodSpy<TestCoverage> {
+    let path = format!("woven::domain::{path}");
+    mirror.methods().iter().find(|method| method.facts.path() == path).unwrap_or_else(|| panic!("{path} is there"))
+}
+
+#[test]
+fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
+    let _alone = alone();
+    let before = Scene::new(&[1]);
+    before.measure();
+    let spying = spy::install(TestCoverage);
+    let scenes: Vec<Scene> = (0..150).map(|n| Scene::new(&[n])).collect();
+    for scene in &scenes {
+        scene.twice();
+    }
+    std::thread::scope(|scope| {
+        for part in scenes.chunks(50) {
+            scope.spawn(move || part.iter().for_each(|scene| assert_eq!(scene.measure(), scene.nodes[0])));
+        }
+    });
+    let mirror = spying.uninstall();
+    before.measure();
+    let ran = |path: &str| of(mirror, path).data.executions.get();
+    assert_eq!((ran("Scene::new"), ran("Layout::twice"), ran("Scene::Layout::measure")), (150, 150, 300));
+    assert_eq!(ran("Scene::never"), 0, "what never ran is listed");
+    let receivers = &of(mirror, "Scene::Layout::measure").data.receivers;
+    assert!(receivers.is_full() && receivers.len() == 100, "at least a hundred");
+    assert!(of(mirror, "Scene::new").data.receivers.is_empty());
+    assert_eq!(of(mirror, "Layout::twice").data.calls.get(), 150);
+
+    let types: Vec<(&str, bool, &[String])> =
+        mirror.types().iter().map(|it| (it.name.as_str(), it.is_trait, it.traits.as_slice())).collect();
+    assert_eq!(types, [("Layout", true, &["Sized".to_owned()][..]), ("Scene", false, &["Layout".to_owned()])]);
+    let packages: Vec<&str> = mirror.packages().iter().map(|it| it.path.as_str()).collect();
+    assert_eq!(packages, ["woven", "woven::domain"]);
+    let scene = &mirror.types()[1];
+    let associated = mirror.methods_of(scene).filter(|method| method.is_associated());
+    assert_eq!(associated.map(|method| method.facts.name.as_str()).collect::<Vec<_>>(), ["new"]);
+    assert!(mirror.methods().iter().all(|method| method.facts.name != "a_test"), "a test that nobody selected");
+}
+
+#[test]
+fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
+    let _alone = alone();
+    let scene = Scene::new(&[1]);
+    let spying = spy::install(TestCoverage);
+    scene.never();
+    a_test(&scene);
+    let mirror = spying.uninstall();
+    let tests = |path: &str| of(mirror, path).data.tests.all().into_iter().map(TestId::name).collect::<Vec<_>>();
+    assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
+    // The harness calls this thread as the test that it runs.
+    let own = "coverage::tests_are_known_on_their_thread_and_where_one_runs_alone_on_others";
+    assert!(tests("Scene::never").iter().all(|test| test.ends_with(own)), "{:?}", tests("Scene::never"));
+}
+
+#[test]
+fn what_always_returns_the_same_is_told_apart() {
+    let _alone = alone();
+    let spying = spy::install(TestCoverage);
+    let mut scene = Scene::new(&[1, 2]);
+    for _ in 0..2 {
+        scene.name();
+        scene.area();
+        scene.count();
+        scene.closure()();
+        scene.opaque()();
+        assert_eq!(scene.first(true), Ok(7));
+    }
+    Scene::new(&[]).area();
+    scene.push(3).push(4);
+    scene.count();
+    let mirror = spying.uninstall();
+    let verdict = |path: &str| of(mirror, path).data.returns.verdict(&of(mirror, path).facts);
+    assert_eq!(verdict("Scene::name"), Some("constant"), "by its hash, as it is borrowed");
+    assert_eq!(verdict("Scene::area"), Some("constant"), "for each receiver, by comparison");
+    assert_eq!(verdict("Scene::count"), Some("varies"));
+    assert_eq!(verdict("Scene::push"), Some("self"));
+    assert_eq!(verdict("Scene::first"), Some("constant"));
+    assert_eq!(verdict("Scene::closure"), Some("not-comparable"));
+    assert_eq!(verdict("Scene::fails"), Some("unit"));
+    assert_eq!(verdict("Scene::new"), None, "nobody saw what it returns");
+}
+
+#[test]
+fn async_calls_are_one_however_often_they_are_polled() {
+    let _alone = alone();
+    let spying = spy::install(TestCoverage);
+    let scene = Scene::new(&[1, 2]);
+    for _ in 0..2 {
+        assert_eq!(block_on(stays(scene.waits(3))), 2);
+    }
+    drop(scene.waits(1));
+    let mirror = spying.uninstall();
+    let waits = of(mirror, "Scene::waits");
+    assert_eq!((waits.data.executions.get(), waits.data.calls.get()), (2, 6));
+    assert_eq!(waits.data.returns.verdict(&waits.facts), Some("constant"));
+}
+
+#[test]
+fn a_profiler_that_panics_harms_nobody() {
+    struct Fails;
+    impl spy::Spying for Fails {
+        const NAME: &'static str = "fails";
+        type Package = ();
+        type Type = ();
+        type Method = spy::Count;
+        type Around = ();
+
+        fn before(&self, spy: &MethodSpy<Self>, _: &spy::Called<'_>) {
+            spy.data.add(1);
+            Scene::new(&[]);
+            panic!("in a profiler");
+        }
+    }
+    let _alone = alone();
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let spying = spy::install(Fails);
+    let scene = Scene::new(&[4]);
+    assert_eq!(scene.measure(), 4);
+    let caught = std::panic::catch_unwind(|| Scene::new(&[]).fails());
+    std::panic::set_hook(hook);
+    assert!(caught.is_err());
+    let mirror = spying.uninstall();
+    let ran: u64 = mirror.methods().iter().map(|method| method.data.get()).sum();
+    assert_eq!(ran, 4, "what a profiler calls is not spied on");
+}

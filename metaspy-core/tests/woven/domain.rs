@@ -1,0 +1,127 @@
+//! A small domain, woven by hand.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+/// Has a size, so that its receivers have places.
+pub struct Scene {
+    pub nodes: Vec<u32>,
+}
+
+pub trait Layout {
+    fn measure(&self) -> u32;
+
+    fn twice(&self) -> u32 {
+        crate::hook!("Layout::twice", 13, 16, "c=1 self=ref trait=Layout super=Sized vis=pub", [place self], []);
+        self.measure() * 2
+    }
+}
+
+impl Layout for Scene {
+    fn measure(&self) -> u32 {
+        crate::hook!("Scene::Layout::measure", 20, 23, "c=1 self=ref type=Scene trait=Layout vis=pub", [place self], []);
+        self.nodes.iter().sum()
+    }
+}
+
+impl Scene {
+    pub fn new(nodes: &[u32]) -> Self {
+        crate::hook!("Scene::new", 27, 30, "c=1 self=none type=Scene vis=pub", [], []);
+        Scene { nodes: nodes.to_vec() }
+    }
+
+    pub fn never(&self) -> u32 {
+        crate::hook!("Scene::never", 32, 35, "c=3 self=ref type=Scene vis=private", [place self], []);
+        0
+    }
+
+    pub fn factorial(&self, of: u32) -> u32 {
+        crate::hook!("Scene::factorial", 37, 40, "c=2 self=ref type=Scene vis=pub", [place self], [of]);
+        if of == 0 { 1 } else { of * self.factorial(of - 1) }
+    }
+
+    pub fn fails(&mut self) {
+        crate::hook!("Scene::fails", 42, 45, "c=1 self=mut type=Scene vis=pub unit", [place self], []);
+        panic!("as asked");
+    }
+
+    pub fn name(&self) -> &str {
+        crate::whole!("Scene::name", 47, 49, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [borrowed &str], { "scene" })
+    }
+
+    pub fn push(&mut self, node: u32) -> &mut Self {
+        crate::whole!("Scene::push", 51, 56, "c=1 self=mut type=Scene vis=pub deep", [place self], [node], [borrowed &mut Self], {
+            self.nodes.push(node);
+            self
+        })
+    }
+
+    pub fn count(&self) -> usize {
+        crate::whole!("Scene::count", 58, 60, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own usize], { self.nodes.len() })
+    }
+
+    pub fn area(&self) -> f32 {
+        crate::whole!("Scene::area", 62, 64, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own f32], { self.nodes.len() as f32 })
+    }
+
+    pub fn opaque(&self) -> impl Fn() + use<> {
+        crate::hook!("Scene::opaque", 66, 69, "c=1 self=ref type=Scene vis=pub", [place self], []);
+        || {}
+    }
+
+    pub fn closure(&self) -> Box<dyn Fn()> {
+        crate::whole!("Scene::closure", 71, 73, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own Box<dyn Fn()>], { Box::new(|| {}) })
+    }
+
+    pub fn first(&self, or: bool) -> Result<u32, String> {
+        crate::whole!("Scene::first", 75, 81, "c=2 self=ref type=Scene vis=pub deep", [place self], [or], [own Result<u32, String>], {
+            if or {
+                return Ok(7);
+            }
+            self.nodes.first().copied().ok_or_else(|| "none".to_owned())
+        })
+    }
+
+    pub async fn waits(&self, times: u32) -> usize {
+        crate::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [times], [own usize], {
+            for _ in 0..times {
+                Pause(false).await;
+                self.measure();
+            }
+            self.nodes.len()
+        })
+    }
+}
+
+/// A test, woven so that it is known which one runs.
+pub fn a_test(scene: &Scene) {
+    crate::hook!("a_test", 94, 97, "c=1 self=none vis=private test alone unit", [], []);
+    scene.twice();
+}
+
+/// Is pending once.
+pub struct Pause(pub bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// Polls a future until it is done.
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return value;
+        }
+    }
+}
+
+/// A future of woven code is what it would be.
+pub fn stays<F: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe>(future: F) -> F {
+    future
+}

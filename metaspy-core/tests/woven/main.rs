@@ -1,0 +1,33 @@
+//! Woven code as a weaver makes it, in one crate with what it calls.
+
+// What woven code calls is made of these files; here they stand in the crate that calls them.
+#[allow(dead_code)]
+#[path = "../../src/site/woven/macros.rs"]
+mod macros;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/polled.rs"]
+mod polled;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/record.rs"]
+mod record;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/shown.rs"]
+mod shown;
+
+pub extern crate core as library;
+pub use polled::*;
+pub use record::*;
+pub use shown::*;
+
+mod calls;
+mod coverage;
+mod domain;
+mod recorded;
+
+use std::sync::{Mutex, MutexGuard};
+
+/// Who looks at the sites of this process is one thing at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}

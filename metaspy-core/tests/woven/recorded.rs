@@ -1,0 +1,90 @@
+//! Woven code in a recording: counted where nobody asks for more, else events with subjects, causes and values.
+
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy_core::store::{By, Filter, Position, Scope};
+use metaspy_core::{Outcome, Profiler, Recording, Selector};
+
+use crate::alone;
+use crate::domain::{Layout, Scene, block_on};
+
+/// Arms all of the domain.
+struct All(Mode);
+
+impl Instrumenter for All {
+    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+        let selector: Selector = "woven::domain::**".parse().expect("it is a selector");
+        let arming = Arming { details: self.0 == Mode::Full, ..Arming::all(self.0) };
+        for entry in session.select(&selector)? {
+            session.arm(entry.site, arming.clone())?;
+        }
+        Ok(Hooks::none())
+    }
+}
+
+fn calls(store: &metaspy_core::Store, name: &str) -> (u64, u64) {
+    let tally = store.tally(By::Site, &Scope::default());
+    let mut rows = tally.rows.iter().filter(|row| {
+        row.site.and_then(|site| store.site(site)).is_some_and(|site| site.path == format!("woven::domain::{name}"))
+    });
+    rows.next().map_or((0, 0), |row| (row.measure.count, row.measure.panicked))
+}
+
+#[test]
+fn counts_are_exact_over_threads_epochs_and_panics() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    for round in 1..=3 {
+        let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut scene = Scene::new(&[1]);
+                    for _ in 0..1000 {
+                        scene.measure();
+                    }
+                    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
+                });
+            }
+        });
+        drop(profiler);
+        Scene::new(&[1]).measure();
+        while recording.collect() {}
+        let store = recording.store();
+        assert_eq!(calls(&store, "Scene::Layout::measure"), (round * 3000, 0));
+        assert_eq!(calls(&store, "Scene::fails"), (round * 3, round * 3));
+    }
+}
+
+#[test]
+fn events_have_subjects_causes_arguments_and_what_was_returned() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    let profiler = Profiler::new("events").observe(All(Mode::Full)).install().expect("it installs");
+    let scene = Scene::new(&[1]);
+    scene.twice();
+    let _ = scene.first(true);
+    block_on(scene.waits(2));
+    drop(profiler);
+    while recording.collect() {}
+    let store = recording.store();
+    let named = |name: &str| {
+        let path = format!("woven::domain::{name}");
+        let is_it = |event: &metaspy_core::Event| store.site(event.site).is_some_and(|site| site.path == path);
+        let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
+        page.events.into_iter().filter(is_it).collect::<Vec<_>>()
+    };
+    let (twice, measured) = (named("Layout::twice"), named("Scene::Layout::measure"));
+    assert_eq!((twice.len(), measured.len()), (1, 3));
+    assert_eq!(measured[0].cause, Some(twice[0].id));
+    assert_eq!(twice[0].subject, measured[0].subject);
+    assert_eq!(twice[0].subject.map(|subject| subject.key), Some(std::ptr::from_ref(&scene).addr() as u64));
+    let waits = named("Scene::waits");
+    assert_eq!((waits.len(), waits[0].outcome), (1, Outcome::Returned));
+    assert!(measured[1..].iter().all(|event| event.cause == Some(waits[0].id)));
+    let first = named("Scene::first");
+    assert_eq!(first[0].outcome, Outcome::Succeeded);
+    let details: Vec<(String, String)> =
+        store.details(first[0].id).into_iter().map(|detail| (detail.name, detail.value)).collect();
+    assert_eq!(details, [("or".to_owned(), "true".to_owned()), (String::new(), "Ok(7)".to_owned())]);
+}
