@@ -104,6 +104,7 @@ impl Arms {
 
     /// Sites that only count go on in rows of the newest epoch.
     fn renew(&mut self) {
+        crate::spy::unsettle();
         for SiteEntry { id, site } in site::entries() {
             if self.orders.contains_key(&id) && site.tally.load(Ordering::Relaxed) != 0 {
                 site.tally.store(tally_word(id), Ordering::Release);
@@ -113,6 +114,7 @@ impl Arms {
 
     /// Stores what the orders for a site add up to.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
+        crate::spy::unsettle();
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
         let mut plan = Plan::default();
         for order in orders {

@@ -43,6 +43,13 @@ impl Count {
         }
     }
 
+    /// The word that this thread counts up.
+    pub(super) fn word(&self) -> Option<&'static AtomicU64> {
+        let table = thread::table()?;
+        table.add(self.0, 0);
+        table.word(self.0)
+    }
+
     /// What all threads counted.
     pub fn get(&self) -> u64 {
         let sum: u64 = lock(&TABLES).iter().map(|table| table.get(self.0)).sum();

@@ -1,12 +1,18 @@
 //! What tests cover: how often each method ran, on how many objects, and in which tests (SPY, section 5.1).
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::spy::{
-    Called, Count, Ended, Identities, Map, MethodSpy, Returns, Spying, Takes, TestId, Tests, Value, json,
+    Called, Count, Ended, Facts, Identities, Map, MethodSpy, Returns, Settled, Spying, Takes, TestId, Tests, Value,
+    json,
 };
 
 /// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same.
 #[derive(Debug, Default)]
-pub struct TestCoverage;
+pub struct TestCoverage {
+    /// Whether any method shows what it returns: then the calls that each makes are counted, too.
+    is_deep: AtomicBool,
+}
 
 /// What it knows of a method.
 #[derive(Default)]
@@ -19,7 +25,7 @@ pub struct Covered {
     pub tests: Tests,
     /// What it returned.
     pub returns: Returns,
-    /// How many calls it made to other methods of the mirror.
+    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving.
     pub calls: Count,
 }
 
@@ -36,6 +42,19 @@ impl Spying for TestCoverage {
         spy.data.executions.add(1);
         spy.data.receivers.see(call);
         spy.data.tests.see(call);
+    }
+
+    fn selects(&self, facts: &Facts) -> bool {
+        self.is_deep.fetch_or(facts.is_deep, Ordering::Relaxed);
+        true
+    }
+
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Called<'_>) -> Settled<'s> {
+        match self.is_deep.load(Ordering::Relaxed) {
+            true => Settled::No,
+            false if spy.data.receivers.is_full() => Settled::All(&spy.data.executions),
+            false => Settled::Same(&spy.data.executions),
+        }
     }
 
     #[inline]

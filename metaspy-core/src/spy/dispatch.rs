@@ -10,15 +10,15 @@ use std::thread::panicking;
 
 use crate::event::Outcome;
 use crate::format::superblock as sb;
-use crate::log;
+use crate::log::{self, Busy};
 use crate::platform::lock::lock;
 use crate::site::woven;
-use crate::site::woven::record::{Seen, Woven};
+use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
 use crate::spy::call::start_clock;
 use crate::spy::tests::TestId;
-use crate::spy::thread::{self, Activation, Entry, Thread};
-use crate::spy::{Called, Ended, Facts, Mirror, Spying};
+use crate::spy::thread::{self, Activation, Entry, Kept, Thread};
+use crate::spy::{Called, Ended, Facts, Mirror, Settled, Spying};
 
 /// A profiler and its mirror, whoever it is.
 pub(super) trait Observer: Send + Sync {
@@ -26,6 +26,8 @@ pub(super) trait Observer: Send + Sync {
     fn is_timed(&self) -> bool;
     /// A panic in the profiler is caught.
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
+    /// Where this thread counts further calls, and whether those about any object, if nothing else is to be done.
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)>;
     /// As [`Observer::before`].
     fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>);
 }
@@ -65,6 +67,16 @@ impl<P: Spying> Observer for Observing<P> {
         kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
     }
 
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
+        let spy = self.mirror.numbered(entry.number as usize)?;
+        let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+        match guarded(|| self.profiler.settles(spy, &call))? {
+            Settled::No => None,
+            Settled::Same(count) => Some((count.word()?, false)),
+            Settled::All(count) => Some((count.word()?, true)),
+        }
+    }
+
     fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>) {
         if let Some(spy) = self.mirror.numbered(entry.number as usize) {
             let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
@@ -98,6 +110,15 @@ impl Present {
 const TEST: u32 = 1 << 31;
 /// Profilers at once.
 const MOST: usize = 31;
+
+/// What hooks find where they look for a row while somebody looks: what settled holds as long as this stays. Never a word
+/// of a row, which has its highest bit.
+static SETTLED: AtomicU64 = AtomicU64::new(1);
+
+/// Nothing is settled any more.
+pub(crate) fn unsettle() {
+    SETTLED.fetch_add(1, Release);
+}
 
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
 static OBSERVERS: Mutex<Vec<&'static dyn Observer>> = Mutex::new(Vec::new());
@@ -151,7 +172,6 @@ impl<P: Spying> Drop for Installed<P> {
 
 /// Tells the hooks who looks.
 fn publish(observers: &[&'static dyn Observer]) {
-    static NO_ROW: AtomicU64 = AtomicU64::new(0);
     static SOMEBODY: AtomicU64 = AtomicU64::new(1);
     let interest = |number: usize, woven: &Woven| -> u32 {
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(number));
@@ -163,10 +183,11 @@ fn publish(observers: &[&'static dyn Observer]) {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
+    unsettle();
     for (number, woven) in woven::adopted().iter().enumerate() {
         match present.interests[number] {
             0 => woven::aim_at_its_site(woven),
-            _ => woven::aim(woven, &NO_ROW, &SOMEBODY),
+            _ => woven::aim(woven, &SETTLED, &SOMEBODY),
         }
     }
 }
@@ -182,9 +203,27 @@ pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation
         return None;
     }
     thread::with(|thread| {
+        let who = SETTLED.load(Acquire);
         begin(thread, present, interest, woven, seen.receiver, seen.arguments());
+        if interest.is_power_of_two() && seen.arguments().is_empty() {
+            settle(thread, woven, interest, who, seen);
+        }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
     })?
+}
+
+/// Lets further calls count by themselves, if nobody wants more.
+fn settle(thread: &Thread, woven: &'static Woven, interest: u32, who: u64, seen: &Seen<'_>) {
+    let Some((entry, around)) = thread.stack.split_last() else { return };
+    let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
+    let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
+    let lane = log::here();
+    let Ok(row) = woven::row_of(woven, lane) else { return };
+    if let Some(_busy) = Busy::enter(lane) {
+        let receiver = if is_of_all { ANYBODY } else { seen.receiver.word };
+        let to = woven::Settled { count, row, receiver };
+        lane.cells.settle(seen.counts, u64::from(entry.number), who, to);
+    }
 }
 
 pub(super) fn begin(
@@ -196,16 +235,13 @@ pub(super) fn begin(
     arguments: &[Value<'_>],
 ) {
     let number = woven.number.load(Relaxed) as u32;
-    let depth = thread.depths[number as usize];
-    thread.depths[number as usize] = depth + 1;
-    let test_before = (interest & TEST != 0).then(|| {
-        let test = TestId::named(&Facts::of(woven).path());
-        test.begins();
-        std::mem::replace(&mut thread.test, test.0)
-    });
-    let entry = Entry {
+    let Some(depth) = thread.depths.get_mut(number as usize) else { return };
+    let around = *depth;
+    *depth += 1;
+    let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, woven)) };
+    thread.stack.push(Entry {
         number,
-        depth,
+        depth: around,
         receiver,
         started: 0,
         inner: 0,
@@ -213,20 +249,31 @@ pub(super) fn begin(
         test_before,
         is_unwinding: panicking(),
         present,
-        kept: Vec::new(),
-    };
-    thread.stack.push(entry);
-    let mut all = Vec::new();
+        kept: None,
+    });
+    let mut kept = None;
     if let Some((entry, around)) = thread.stack.split_last() {
         let seen = Sight { test: thread.test, arguments };
         for observer in each(present, interest) {
-            all.extend(observer.before(entry, around, seen));
+            if let Some(one) = observer.before(entry, around, seen) {
+                kept.get_or_insert_with(|| Kept(Vec::new())).0.push(one);
+            }
         }
     }
     if let Some(entry) = thread.stack.last_mut() {
-        entry.kept = all;
+        if kept.is_some() {
+            entry.kept = kept;
+        }
         entry.started = entry.now();
     }
+}
+
+/// A call that is a test; what its thread ran before.
+#[cold]
+fn begin_test(thread: &mut Thread, woven: &Woven) -> u32 {
+    let test = TestId::named(&Facts::of(woven).path());
+    test.begins();
+    std::mem::replace(&mut thread.test, test.0)
 }
 
 /// Ends a call that did not show what it returned.
@@ -271,26 +318,40 @@ pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Va
 
 /// Takes the innermost call off its thread.
 fn pop(thread: &mut Thread, ticks: u64) {
-    let Some(mut entry) = thread.stack.pop() else { return };
-    // What was kept around the call: last in, first out.
-    for kept in entry.kept.drain(..).rev() {
-        guarded(|| drop(kept));
+    let Some(entry) = thread.stack.last_mut() else { return };
+    if entry.kept.is_some() {
+        forget_kept(entry);
     }
-    if let Some(depth) = thread.depths.get_mut(entry.number as usize) {
-        *depth = depth.saturating_sub(1);
-    }
+    let number = entry.number as usize;
     if let Some(before) = entry.test_before {
         TestId(thread.test).ends();
         thread.test = before;
     }
+    if let Some(depth) = thread.depths.get_mut(number) {
+        *depth = depth.saturating_sub(1);
+    }
+    thread.stack.truncate(thread.stack.len() - 1);
     if let Some(around) = thread.stack.last_mut() {
         around.inner += ticks;
         around.calls += 1;
     }
 }
 
+/// Last in, first out.
+#[cold]
+fn forget_kept(entry: &mut Entry) {
+    while let Some(kept) = entry.kept.as_mut().and_then(|Kept(kept)| kept.pop()) {
+        guarded(|| drop(kept));
+    }
+}
+
+/// Those that are interested, in the order in which they were installed.
+#[inline]
 fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'static dyn Observer> {
-    let observers = present.observers.iter().enumerate();
+    let interest = interest & !TEST;
+    // Nearly always it is one.
+    let last = present.observers.len().min(32 - interest.leading_zeros() as usize);
+    let observers = present.observers[..last].iter().enumerate().skip(interest.trailing_zeros() as usize);
     observers.filter(move |(at, _)| interest & 1 << at != 0).map(|(_, observer)| *observer)
 }
 

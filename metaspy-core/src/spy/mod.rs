@@ -50,7 +50,7 @@ pub use calls::{Calls, Edge, Timed};
 pub use count::Count;
 pub use coverage::{Covered, TestCoverage};
 pub use dispatch::{Installed, install};
-pub(crate) use dispatch::{enter, leave, returned};
+pub(crate) use dispatch::{enter, leave, returned, unsettle};
 pub use facts::{Facts, Takes, Visibility};
 pub use identities::Identities;
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
@@ -60,6 +60,16 @@ pub use serde_json::{Map, Value, json};
 pub use tests::{TestId, Tests};
 pub(crate) use thread::Activation;
 pub(crate) use waiting::Waiting;
+
+/// Whether further calls of a method need only be counted.
+pub enum Settled<'s> {
+    /// No: each is looked at.
+    No,
+    /// Those about the same object as this one, or about none if this one is, on this thread.
+    Same(&'s Count),
+    /// All.
+    All(&'s Count),
+}
 
 /// A profiler on the mirror of the program.
 ///
@@ -93,6 +103,14 @@ pub trait Spying: Send + Sync + Sized + 'static {
     /// Before a call.
     fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
         let _ = (spy, call);
+    }
+
+    /// Asked behind [`Spying::before`]: whether all that is left to do with further calls of this method is to count them,
+    /// until another test begins or ends. They are then counted at their hook, for a few nanoseconds, and nobody is asked
+    /// any more before or after them. Of two profilers at once neither is asked.
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, call: &Called<'_>) -> Settled<'s> {
+        let _ = (spy, call);
+        Settled::No
     }
 
     /// After a call, however it ended.

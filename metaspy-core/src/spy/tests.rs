@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::platform::lock::lock;
-use crate::spy::Called;
+use crate::spy::{Called, dispatch};
 
 /// A test of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,10 +34,12 @@ impl TestId {
     pub(super) fn begins(self) {
         LAST.store(self.0, Ordering::Relaxed);
         RUNNING.fetch_add(1, Ordering::Relaxed);
+        dispatch::unsettle();
     }
 
     pub(super) fn ends(self) {
         RUNNING.fetch_sub(1, Ordering::Relaxed);
+        dispatch::unsettle();
     }
 
     /// The test that threads work for which are no test's own; `None` if several run, or none.

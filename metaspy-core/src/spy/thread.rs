@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use crate::clock;
+use crate::log;
 use crate::site::woven::shown::Receiver;
 use crate::spy::count::Table;
 use crate::spy::dispatch::Present;
@@ -42,9 +43,12 @@ pub(super) struct Entry {
     pub is_unwinding: bool,
     /// Who looks.
     pub present: &'static Present,
-    /// What they keep.
-    pub kept: Vec<Box<dyn Any + Send>>,
+    /// What they keep, if they keep anything.
+    pub kept: Option<Kept>,
 }
+
+/// What profilers keep of a call.
+pub(super) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
     /// The tick of now, if anybody wants to know.
@@ -79,6 +83,7 @@ impl Drop for End {
                 // SAFETY: `make` leaked it, and with `busy` set nobody has it.
                 drop(unsafe { Box::from_raw(thread) });
             }
+            log::here().cells.give_up();
             if let Some(table) = local.table.take() {
                 table.hand_on();
             }

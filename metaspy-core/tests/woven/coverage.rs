@@ -15,7 +15,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let _alone = alone();
     let before = Scene::new(&[1]);
     before.measure();
-    let spying = spy::install(TestCoverage);
+    let spying = spy::install(TestCoverage::default());
     let scenes: Vec<Scene> = (0..150).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         scene.twice();
@@ -50,7 +50,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
 fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = spy::install(TestCoverage);
+    let spying = spy::install(TestCoverage::default());
     scene.never();
     a_test(&scene);
     let mirror = spying.uninstall();
@@ -64,7 +64,7 @@ fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
 #[test]
 fn what_always_returns_the_same_is_told_apart() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage);
+    let spying = spy::install(TestCoverage::default());
     let mut scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         scene.name();
@@ -92,7 +92,7 @@ fn what_always_returns_the_same_is_told_apart() {
 #[test]
 fn async_calls_are_one_however_often_they_are_polled() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage);
+    let spying = spy::install(TestCoverage::default());
     let scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         assert_eq!(block_on(stays(scene.waits(3))), 2);

@@ -23,6 +23,7 @@ mod calls;
 mod coverage;
 mod domain;
 mod recorded;
+mod settled;
 
 use std::sync::{Mutex, MutexGuard};
 

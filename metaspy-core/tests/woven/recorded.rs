@@ -9,7 +9,7 @@ use crate::alone;
 use crate::domain::{Layout, Scene, block_on};
 
 /// Arms all of the domain.
-struct All(Mode);
+pub struct All(pub Mode);
 
 impl Instrumenter for All {
     fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
@@ -22,7 +22,7 @@ impl Instrumenter for All {
     }
 }
 
-fn calls(store: &metaspy_core::Store, name: &str) -> (u64, u64) {
+pub fn calls(store: &metaspy_core::Store, name: &str) -> (u64, u64) {
     let tally = store.tally(By::Site, &Scope::default());
     let mut rows = tally.rows.iter().filter(|row| {
         row.site.and_then(|site| store.site(site)).is_some_and(|site| site.path == format!("woven::domain::{name}"))

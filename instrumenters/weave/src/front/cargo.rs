@@ -4,6 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// What is said where there is no cargo.
+pub const NO_CARGO: &str = "cargo cannot be started: put it in PATH, or name it in CARGO";
+
 /// Which cargo, and what it is told.
 pub struct Cargo {
     /// The command.
@@ -35,9 +38,9 @@ impl Cargo {
     }
 
     /// A question about the graph.
-    pub fn metadata(&self, host: &str) -> Command {
+    pub fn metadata(&self, target: &str) -> Command {
         let mut cargo = Command::new(&self.program);
-        cargo.args(["metadata", "--format-version=1", "--filter-platform"]).arg(self.target().unwrap_or(host.as_ref()));
+        cargo.args(["metadata", "--format-version=1", "--filter-platform", target]);
         cargo.args(self.passed(&GRAPH, &GRAPH_ALONE));
         cargo
     }
@@ -56,9 +59,22 @@ impl Cargo {
         self.value("--target-dir").map(PathBuf::from)
     }
 
-    /// `--target`, or what the environment says of it.
+    /// `--target`.
     pub fn target(&self) -> Option<&OsStr> {
         self.value("--target")
+    }
+
+    /// Each `--config`.
+    pub fn config(&self) -> Vec<String> {
+        let mut given = self.passed(&["--config"], &[]).into_iter().map(|word| word.to_string_lossy().into_owned());
+        let mut all = Vec::new();
+        while let Some(word) = given.next() {
+            match word.strip_prefix("--config=") {
+                Some(text) => all.push(text.to_owned()),
+                None => all.extend(given.next()),
+            }
+        }
+        all
     }
 
     /// Whether the network is not to be used.

@@ -1,12 +1,15 @@
 //! The graph of packages, as cargo tells it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-use crate::front::cargo::Cargo;
+use crate::front::cargo::{Cargo, NO_CARGO};
 
 /// The package that has the core.
 const CORE: &str = "metaspy-core";
@@ -19,6 +22,8 @@ pub struct Graph {
     resolve: Resolve,
     /// Where cargo puts what it builds.
     pub target_directory: PathBuf,
+    /// The directory of the workspace.
+    pub workspace_root: PathBuf,
 }
 
 /// A package.
@@ -63,6 +68,20 @@ struct Dependency {
 #[derive(Debug, Deserialize)]
 struct DependencyKind {
     kind: Option<String>,
+}
+
+/// What cargo says, but for what it does meanwhile: that is handed on, as to fetch packages takes time. Warnings are not, as
+/// the build says them again.
+fn hear(said: impl Read) -> String {
+    const DOING: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
+    let mut held = String::new();
+    for line in BufReader::new(said).lines().map_while(Result::ok) {
+        match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| DOING.contains(&word)) {
+            true => eprintln!("{line}"),
+            false => held = held + &line + "\n",
+        }
+    }
+    held
 }
 
 impl Package {
@@ -110,12 +129,17 @@ impl Crate {
 
 impl Graph {
     /// Asks cargo.
-    pub fn ask(cargo: &Cargo, host: &str) -> Result<Graph> {
-        let output = cargo.metadata(host).output().context("cargo cannot be started")?;
+    pub fn ask(cargo: &Cargo, target: &str) -> Result<Graph> {
+        let mut asked = cargo.metadata(target);
+        let mut running = asked.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
+        let said = running.stderr.take().map(|said| thread::spawn(|| hear(said)));
+        let output = running.wait_with_output().context(NO_CARGO)?;
+        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
         if !output.status.success() {
-            bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
+            bail!("{}", said.trim_end().trim_start_matches("error: "));
         }
-        serde_json::from_slice(&output.stdout).context("cargo tells no graph that this version understands")
+        serde_json::from_slice(&output.stdout)
+            .context("cargo tells no graph that this version understands: install a newer metaspy-weave")
     }
 
     /// Whether a package is of the workspace.
@@ -171,5 +195,16 @@ impl Graph {
             to_visit.extend(needed.map(|dependency| dependency.pkg.as_str()));
         }
         reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cargo_does_is_handed_on_and_what_is_wrong_is_held() {
+        let said = "    Updating crates.io index\nwarning: unused key\n  Downloaded a v1.0.0\n    |  Updating\nerror: no package\n";
+        assert_eq!(hear(said.as_bytes()), "warning: unused key\n    |  Updating\nerror: no package\n");
     }
 }

@@ -2,13 +2,16 @@
 
 mod cargo;
 pub mod cli;
+mod config;
 mod graph;
 mod json;
+mod known;
 mod results;
 mod search;
 mod select;
 mod stale;
 mod table;
+mod turn;
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
@@ -21,8 +24,9 @@ use clap::Parser;
 
 use crate::plan::{CHAIN, PLAN, Plan};
 use crate::runtime;
-use cargo::Cargo;
+use cargo::{Cargo, NO_CARGO};
 use cli::Woven;
+use config::Config;
 use graph::Graph;
 use results::Results;
 
@@ -48,22 +52,34 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     let cargo = Cargo::new(std::mem::take(&mut asked.cargo));
-    let host = host()?;
-    let graph = Graph::ask(&cargo, &host)?;
+    let config = Config::read(&cargo);
+    let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
+    let graph = Graph::ask(&cargo, &target.clone().map_or_else(host, Ok)?)?;
     let target_dir = match cargo.target_dir() {
         Some(dir) => std::path::absolute(dir)?,
         None => graph.target_directory.join("metaspy"),
     };
-    let plan = plan(&cargo, command, &graph, &asked, &target_dir)?;
-    stale::take_back(&cargo, command, &graph, &plan, &target_dir)?;
+    let plan = plan(&cargo, command, &graph, &asked, &target_dir, target.as_deref())?;
+    if let Some(file) = &asked.json {
+        // Said now, not when everything has run.
+        let written = fs::write(file, "");
+        written
+            .with_context(|| format!("{} cannot be written: name a file whose directory is there", file.display()))?;
+    }
+    let profile = cargo.profile_dir(command);
+    let stale = || stale::find(&profile, &graph, &plan);
+    let _turn = turn::take(&plan, &profile, &graph.workspace_root, stale, |stale| {
+        stale.take_back(&cargo, command, &target_dir)
+    })?;
     let mut built = cargo.command(command);
-    prepare(&mut built, &plan, &target_dir)?;
+    prepare(&mut built, &plan, &target_dir, target.as_deref())?;
+    built.env_remove(CHAIN).envs(config.wrapper().map(|wrapper| (CHAIN, wrapper)));
     let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
     let recordings = if records { Some(Recordings::new(&plan.dir)?) } else { None };
     if let Some(recordings) = &recordings {
         recordings.ask(&mut built, asked.timed);
     }
-    let status = built.status().context("cargo cannot be started")?;
+    let status = built.status().context(NO_CARGO)?;
     let results = Results::read(&plan, recordings.as_ref().map(|recordings| recordings.dir.as_path()));
     match recordings {
         Some(_) => table::print(&results, &asked, io::stdout().is_terminal()),
@@ -76,28 +92,31 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-fn plan(cargo: &Cargo, command: &str, graph: &Graph, asked: &Woven, target_dir: &Path) -> Result<Plan> {
+fn plan(
+    cargo: &Cargo,
+    command: &str,
+    graph: &Graph,
+    asked: &Woven,
+    target_dir: &Path,
+    target: Option<&str>,
+) -> Result<Plan> {
     let selection = asked.selection();
-    let (targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command))?;
     let dir = target_dir.join("weave");
-    let target = cargo.target().map(|target| target.to_string_lossy().into_owned());
+    let (targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command), &dir)?;
     let core = match is_core_needed {
-        true => Some(runtime::core(&cargo.program, target.as_deref(), &dir, cargo.is_offline())?),
+        true => Some(runtime::core(&cargo.program, target, &dir, cargo.is_offline())?),
         false => None,
     };
     Ok(Plan { dir, selection, targets, core })
 }
 
 /// Makes cargo start this command in place of the compiler.
-fn prepare(cargo: &mut Command, plan: &Plan, target_dir: &Path) -> Result<()> {
-    if let Some(chained) = env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty()) {
-        cargo.env(CHAIN, chained);
-    }
+fn prepare(cargo: &mut Command, plan: &Plan, target_dir: &Path, target: Option<&str>) -> Result<()> {
     cargo.env("RUSTC_WRAPPER", env::current_exe().context("this command cannot be found")?);
     cargo.env(PLAN, plan.write()?).env("CARGO_TARGET_DIR", target_dir);
     // Cargo starts rustdoc itself: tests in documentation are linked with woven crates as well.
     let rustc = [env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())];
-    let hooks = runtime::hooks(&rustc, None, &plan.dir)?;
+    let hooks = runtime::hooks(&rustc, target.map(OsStr::new), &plan.dir)?;
     let given = match env::var("CARGO_ENCODED_RUSTDOCFLAGS") {
         Ok(encoded) => encoded,
         Err(_) => env::var("RUSTDOCFLAGS").unwrap_or_default().split_whitespace().collect::<Vec<_>>().join("\u{1f}"),
@@ -142,7 +161,10 @@ impl Drop for Recordings {
 /// The platform that programs are built for where nobody says another one.
 fn host() -> Result<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc).arg("-vV").output().context("rustc cannot be started")?;
+    let output = Command::new(rustc)
+        .arg("-vV")
+        .output()
+        .context("rustc cannot be started: put it in PATH, or name it in RUSTC")?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
     host.context("rustc does not say what it builds for")

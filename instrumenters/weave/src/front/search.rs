@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 use metaspy_core::Selector;
 
-use crate::front::graph::Crate;
+use crate::front::known::Known;
 use crate::plan::{Selection, Selectors, SubjectOf};
-use crate::source::{self, Function, SourceFile};
+use crate::source::{self, Function};
 
 /// A search through crates.
 pub struct Search {
@@ -60,37 +61,33 @@ impl Search {
     }
 
     /// Looks through a crate.
-    pub fn of(&mut self, krate: &Crate) -> Found {
+    pub fn of(&mut self, krate: &Known) -> Found {
         let mut found = Found::default();
-        let name = krate.name();
-        for file in source::read(&krate.src_path).unwrap_or_default().files {
-            for function in file.parsed.iter().flat_map(|parsed| &parsed.functions.all) {
-                found.has_tests |= function.facts.is_test && function.skipped.is_none();
-                found.chosen.extend(self.line_of(&name, &file, function));
-            }
+        for (path, file, function) in krate.functions() {
+            found.has_tests |= function.facts.is_test && function.skipped.is_none();
+            found.chosen.extend(self.line_of(path, file, function));
         }
         found
     }
 
     /// A line that says how a function is woven; none if it is not selected.
-    fn line_of(&mut self, krate: &str, file: &SourceFile, function: &Function) -> Option<String> {
+    fn line_of(&mut self, path: &str, file: &Path, function: &Function) -> Option<String> {
         if function.facts.is_closure && !self.selectors.closures {
             return None;
         }
-        let path = file.path_of(krate, function);
         for (at, words) in self.selectors.weave.iter().enumerate() {
-            if words.means(&path, function) {
+            if words.means(path, function) {
                 self.found.insert(at);
-            } else if words.has_path(&path, function) {
+            } else if words.has_path(path, function) {
                 *self.near.entry(at).or_default() += 1;
             }
         }
-        let line = self.selectors.means(&path, function).then(|| {
-            let subject = self.subject_of(&path, function).unwrap_or_default();
-            self.selected.insert(path.clone());
-            format!("{path} {} {subject}", file.path.display())
+        let line = self.selectors.means(path, function).then(|| {
+            let subject = self.subject_of(path, function).unwrap_or_default();
+            self.selected.insert(path.to_owned());
+            format!("{path} {} {subject}", file.display())
         });
-        self.names.insert(path);
+        self.names.insert(path.to_owned());
         line
     }
 
@@ -112,9 +109,18 @@ impl Search {
             if let Some(near) = self.near.get(&at) {
                 bail!("`{text}` matches no function: of {near} with that path none is all else that it says");
             }
+            if let Some(module) = self.not_understood(at) {
+                bail!(
+                    "`{text}` matches no function, but {module} was not understood: --weave '{module}::*' with --json FILE \
+                     says why"
+                );
+            }
             let nearest = self.selectors.weave[at].nearest(self.names.iter().map(String::as_str));
             match nearest.is_empty() {
-                true => bail!("`{text}` matches no function of the {} that could be woven", self.names.len()),
+                true => bail!(
+                    "`{text}` matches no function of the {} that could be woven: write the end of a path, as `compute::*`",
+                    self.names.len()
+                ),
                 false => bail!("`{text}` matches no function; did you mean {}?", nearest.join(", ")),
             }
         }
@@ -131,6 +137,15 @@ impl Search {
             }
         }
         self.mistaken.as_ref().map_or(Ok(()), |mistaken| bail!("{mistaken}"))
+    }
+}
+
+impl Search {
+    /// The file that a selector may mean a function of, if none is known of it because it was not understood.
+    fn not_understood(&self, at: usize) -> Option<&str> {
+        let (_, last) = self.texts.weave[at].rsplit_once("::")?;
+        let mut modules = self.names.iter().filter_map(|name| name.strip_suffix("::*"));
+        modules.find(|module| self.selectors.weave[at].has_path(&format!("{module}::{last}"), &Function::default()))
     }
 }
 

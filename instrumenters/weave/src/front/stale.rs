@@ -4,45 +4,67 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::front::cargo::Cargo;
+use crate::front::cargo::{Cargo, NO_CARGO};
 use crate::front::graph::Graph;
 use crate::plan::Plan;
 use crate::wrapper::{PLAIN, records};
 
-/// Takes back what was built otherwise, in the directory of this profile.
-pub fn take_back(cargo: &Cargo, command: &str, graph: &Graph, plan: &Plan, target_dir: &Path) -> Result<()> {
-    let profile = cargo.profile_dir(command);
-    let is_here = |dir: &Path| dir.components().any(|part| part.as_os_str() == OsStr::new(&profile));
-    let mut packages = BTreeSet::new();
-    let mut files = Vec::new();
+/// What was built otherwise, in the directory of a profile.
+pub struct Stale {
+    packages: BTreeSet<String>,
+    /// The records of these.
+    files: Vec<PathBuf>,
+    /// Whether a crate is among them that could not be woven.
+    pub is_to_be_tried: bool,
+}
+
+/// Looks for it.
+pub fn find(profile: &str, graph: &Graph, plan: &Plan) -> Stale {
+    let is_here = |dir: &Path| dir.components().any(|part| part.as_os_str() == OsStr::new(profile));
+    let mut stale = Stale { packages: BTreeSet::new(), files: Vec::new(), is_to_be_tried: false };
     for (file, record) in records(&plan.dir) {
-        let stamp = plan.targets.get(&record.root).map(|target| target.stamp.as_str());
+        let target = plan.targets.get(&record.root);
+        let is_plain = record.stamp == PLAIN;
         // A library is compiled as it is where only its tests need something.
-        let may_be_plain = plan.targets.get(&record.root).is_none_or(|target| !target.is_woven);
-        let is_fresh = stamp == Some(&record.stamp) || may_be_plain && record.stamp == PLAIN;
+        let may_be_plain = target.is_none_or(|target| !target.is_woven);
+        let is_fresh = target.is_some_and(|target| target.stamp == record.stamp) || may_be_plain && is_plain;
         if !is_fresh && is_here(&record.out_dir) && graph.has(&record.package) {
-            packages.insert(record.package);
-            files.push(file);
+            stale.packages.insert(record.package);
+            stale.files.push(file);
+            stale.is_to_be_tried |= is_plain;
         }
     }
-    if packages.is_empty() {
-        return Ok(());
+    stale
+}
+
+impl Stale {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.packages.is_empty()
     }
-    let mut clean = cargo.clean(target_dir);
-    if command == "bench" && profile == "release" {
-        clean.arg("--release");
+
+    /// Takes it back.
+    pub fn take_back(self, cargo: &Cargo, command: &str, target_dir: &Path) -> Result<()> {
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut clean = cargo.clean(target_dir);
+        if command == "bench" && cargo.profile_dir(command) == "release" {
+            clean.arg("--release");
+        }
+        clean.args(self.packages.iter().map(|package| format!("--package={package}")));
+        let output = clean.output().context(NO_CARGO)?;
+        if !output.status.success() {
+            let said = String::from_utf8_lossy(&output.stderr);
+            bail!("what was woven otherwise cannot be taken back: {}", said.trim_end());
+        }
+        for file in self.files {
+            fs::remove_file(file)?;
+        }
+        Ok(())
     }
-    clean.args(packages.iter().map(|package| format!("--package={package}")));
-    let output = clean.output().context("cargo cannot be started")?;
-    if !output.status.success() {
-        bail!("what was woven otherwise cannot be taken back: {}", String::from_utf8_lossy(&output.stderr).trim_end());
-    }
-    for file in files {
-        fs::remove_file(file)?;
-    }
-    Ok(())
 }

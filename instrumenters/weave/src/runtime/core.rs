@@ -54,10 +54,16 @@ pub fn core(cargo: &OsStr, target: Option<&str>, dir: &Path, offline: bool) -> R
     for (path, text) in SOURCE {
         write_whole(&dir.join("metaspy-core").join(path), text.as_bytes())?;
     }
-    let core = match build(cargo, target, &dir, &flags, true) {
-        Err(_) if !offline => build(cargo, target, &dir, &flags, false)?,
-        built => built?,
-    };
+    // The project's configuration may say what the core has to be built with, and may replace the registry by something
+    // that has not what the core needs. Then it is built where nothing is said.
+    let nowhere = dir.ancestors().last().unwrap_or(&dir);
+    let build = |from: &Path, offline: bool| build(cargo, target, &dir, &flags, from, offline);
+    let kept = build(&dir, true).or_else(|_| build(nowhere, true));
+    let core = if offline { kept } else { kept.or_else(|_| build(&dir, false)).or_else(|_| build(nowhere, false)) };
+    let core = core.with_context(|| match offline {
+        true => "metaspy's core cannot be built; without --offline cargo fetches what it needs",
+        false => "metaspy's core cannot be built",
+    })?;
     write_whole(&built, &serde_json::to_vec(&core)?)?;
     Ok(core)
 }
@@ -78,16 +84,16 @@ fn flags() -> OsString {
     flags.into()
 }
 
-fn build(cargo: &OsStr, target: Option<&str>, dir: &Path, flags: &OsStr, offline: bool) -> Result<Core> {
+fn build(cargo: &OsStr, target: Option<&str>, dir: &Path, flags: &OsStr, from: &Path, offline: bool) -> Result<Core> {
     let mut command = Command::new(cargo);
     command.args(["build", "--release", "--quiet", "--package=metaspy-core", "--message-format=json"]);
     command.arg("--manifest-path").arg(dir.join("Cargo.toml")).arg("--target-dir").arg(dir.join("target"));
     command.args(target.map(|target| format!("--target={target}")));
-    command.args(offline.then_some("--offline")).current_dir(dir);
+    command.args(offline.then_some("--offline")).current_dir(from);
     command.env("CARGO_ENCODED_RUSTFLAGS", flags).stderr(Stdio::piped());
     let output = command.output().context("cargo cannot be started")?;
     if !output.status.success() {
-        bail!("metaspy's core cannot be built: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim_end());
     }
     let messages = output.stdout.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
     let library = messages.filter_map(|message: Value| library(&message)).next();

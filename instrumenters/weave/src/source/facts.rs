@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
 use syn::{FnArg, ReceiverKind, ReturnType, Signature, Type, Visibility};
 
 /// What is known of a function by its text.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// How many ways lead through it: its cyclomatic complexity.
     pub complexity: u32,
@@ -34,7 +35,7 @@ pub struct Facts {
 }
 
 /// How a function takes `self`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Receiver {
     /// Not at all.
     #[default]
@@ -50,7 +51,7 @@ pub enum Receiver {
 }
 
 /// Who may call a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Seen {
     /// Everybody: `pub`, and methods of implemented traits.
     Pub,

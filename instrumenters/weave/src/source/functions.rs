@@ -1,8 +1,10 @@
 //! The functions of a source file: what they are called, where they stand, and where a hook goes.
 
+use std::borrow::Cow;
 use std::mem::{replace, take};
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{
@@ -21,7 +23,8 @@ use crate::source::shape::Shape;
 use crate::source::{complexity, naming, skip};
 
 /// A function with a body.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Function {
     /// The modules of this file that it stands in.
     pub modules: Vec<String>,
@@ -38,7 +41,8 @@ pub struct Function {
     /// What selectors judge it by.
     pub looks: Looks,
     /// Why it cannot be woven.
-    pub skipped: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Cow<'static, str>>,
 }
 
 /// What is found in a file.
@@ -117,6 +121,7 @@ impl Search<'_> {
         let close = block.brace_token.span.close().byte_range().start;
         let body = self.offset + body::start(self.source, attrs, block)..self.offset + close;
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
+        let skipped = skipped.map(Cow::Borrowed);
         self.found.all.push(Function { modules, name, lines, body, facts, shape, looks, skipped });
         let owner = take(&mut self.owner);
         let around = self.around.replace(around);
@@ -146,7 +151,7 @@ impl Search<'_> {
             },
             shape: Shape::of_closure(closure, self.source),
             looks: around.looks.clone(),
-            skipped: around.skipped.or_else(|| closures::reason(closure)),
+            skipped: around.skipped.or_else(|| closures::reason(closure)).map(Cow::Borrowed),
         });
     }
 

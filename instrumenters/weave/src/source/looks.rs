@@ -1,11 +1,12 @@
 //! What selectors judge a function by, besides its path.
 
+use serde::{Deserialize, Serialize};
 use syn::{Attribute, Meta};
 
 use crate::source::naming;
 
 /// What a function looks like. A closure looks like the function that it stands in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Looks {
     /// Whether it is `pub`, or the method of an implemented trait.
     pub is_pub: bool,

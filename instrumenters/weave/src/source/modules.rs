@@ -108,11 +108,13 @@ pub struct SourceFile {
 impl SourceFile {
     /// The path of a function of this file: `crate::module::Type::Trait::method`.
     pub fn path_of(&self, krate: &str, function: &Function) -> String {
-        let modules = self.modules.iter().chain(&function.modules);
-        let mut path = modules.fold(krate.to_owned(), |path, module| path + "::" + module);
-        path.push_str("::");
-        path.push_str(&function.name);
-        path
+        let modules = function.modules.iter().chain([&function.name]);
+        modules.fold(self.module_path(krate), |path, segment| path + "::" + segment)
+    }
+
+    /// The path of the module that it is: `crate::module`.
+    pub fn module_path(&self, krate: &str) -> String {
+        self.modules.iter().fold(krate.to_owned(), |path, module| path + "::" + module)
     }
 }
 
@@ -121,6 +123,8 @@ impl SourceFile {
 pub struct CrateSource {
     /// Each once, the root first.
     pub files: Vec<SourceFile>,
+    /// Where modules were looked for and nothing could be read.
+    pub missing: Vec<PathBuf>,
 }
 
 /// Reads a crate from its root on. Files that are not there, as with modules under conditions, are passed over.
@@ -135,7 +139,10 @@ pub fn read(root: &Path) -> std::io::Result<CrateSource> {
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if source.files.is_empty() => return Err(error),
-            Err(_) => continue,
+            Err(_) => {
+                source.missing.push(path);
+                continue;
+            }
         };
         let parsed = parse::parse(&text);
         for declared in parsed.iter().flat_map(|parsed| &parsed.declared) {
@@ -173,7 +180,7 @@ fn candidates(file: &Path, is_mod_rs: bool, declared: &Declared, name: &str, pat
     }
     all.push((plain(&dir.join(format!("{name}.rs"))), false));
     all.push((plain(&dir.join(name).join("mod.rs")), true));
-    all.into_iter().filter(|(path, _)| path.is_file()).collect()
+    all
 }
 
 fn beside(file: &Path, path: &str) -> PathBuf {

@@ -3,12 +3,13 @@
 use std::str::FromStr;
 
 use proc_macro2::TokenStream;
+use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, Pat, ReturnType, Signature, Type, TypeImplTrait};
 
 /// What of a signature is in the text of a hook.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
@@ -21,7 +22,7 @@ pub struct Shape {
 }
 
 /// What stands in the way of a hook around a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
     /// The type that is returned has an `impl` in it.
     Opaque,

@@ -95,7 +95,8 @@ impl Arguments {
 
     /// Whether the result is run: a binary, or a test of something.
     pub fn is_program(&self) -> bool {
-        let is_binary = self.after("--crate-type").is_some_and(|kind| kind == "bin");
+        // Nothing is said of tests and benchmarks with a `main` of their own, and then it is a binary.
+        let is_binary = self.after("--crate-type").is_none_or(|kind| kind == "bin");
         is_binary || self.is_test()
     }
 

@@ -98,9 +98,17 @@ impl Listing {
 
     /// Writes it down.
     pub fn write(&self, plan: &Plan, unit: &str) -> Result<()> {
-        let path = plan.dir.join("listings").join(format!("{unit}.json"));
-        Ok(write_whole(&path, &serde_json::to_vec(self)?)?)
+        Ok(write_whole(&place(plan, unit), &serde_json::to_vec(self)?)?)
     }
+}
+
+/// Removes the list of a crate that is compiled as it is.
+pub fn forget(plan: &Plan, unit: &str) {
+    let _ = fs::remove_file(place(plan, unit));
+}
+
+fn place(plan: &Plan, unit: &str) -> PathBuf {
+    plan.dir.join("listings").join(format!("{unit}.json"))
 }
 
 /// All of them.

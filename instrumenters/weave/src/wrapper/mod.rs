@@ -32,17 +32,30 @@ pub fn is_wanted(first: Option<&OsStr>) -> bool {
 
 /// Compiles a crate. `arguments` are the compiler and what it is told.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
+    // A wrapper of the workspace's crates stands before the compiler, whose own arguments begin with a flag.
+    let is_flag = |argument: &&OsString| argument.as_encoded_bytes().first().is_some_and(|first| b"-@".contains(first));
+    let words = arguments.iter().take_while(|argument| !is_flag(argument)).count();
     let compiler: Vec<OsString> =
-        std::env::var_os(CHAIN).into_iter().chain(arguments.iter().take(1).cloned()).collect();
-    let arguments = Arguments::new(arguments.into_iter().skip(1));
+        std::env::var_os(CHAIN).into_iter().chain(arguments[..words].iter().cloned()).collect();
+    let arguments = Arguments::new(arguments.into_iter().skip(words));
     match woven(&compiler, &arguments) {
         Ok(Some(code)) => code,
         Ok(None) => plain(&compiler, &arguments),
         Err(error) => {
-            eprintln!("warning: metaspy: {}: not woven: {error:#}", arguments.crate_name().unwrap_or("a crate"));
+            let krate = arguments.crate_name().unwrap_or("a crate");
+            eprintln!("warning: metaspy: {krate} is compiled as it is, and woven when it is built again: {error:#}");
+            // What stands there is of an earlier build; if not even this can be written, that is said already.
+            let _ = forget(&arguments);
             plain(&compiler, &arguments)
         }
     }
+}
+
+/// Notes that a crate is compiled as it is though it is selected, so that the next build weaves it.
+fn forget(arguments: &Arguments) -> Result<()> {
+    let plan = plan()?;
+    listing::forget(&plan, &arguments.unit());
+    record::write(&plan, arguments, None)
 }
 
 /// Compiles a crate as it is. Crates that it depends on may be woven, so the compiler is told where the hooks are.

@@ -2,26 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Package, manifest, target_dir};
-
-/// A program and two libraries.
-fn three(name: &str) -> Package {
-    let dependencies = format!("[dependencies]\n{name}_a = {{ path = \"a\" }}\n{name}_b = {{ path = \"b\" }}");
-    let library =
-        |letter: &str| format!("[package]\nname = \"{name}_{letter}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
-    let main = format!("fn main() {{\n    println!(\"{{}}\", {name}_a::one() + {name}_b::one());\n}}\n");
-    Package::new(
-        name,
-        &[
-            ("Cargo.toml", &manifest(name, "2024", &dependencies)),
-            ("src/main.rs", &main),
-            ("a/Cargo.toml", &library("a")),
-            ("a/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
-            ("b/Cargo.toml", &library("b")),
-            ("b/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
-        ],
-    )
-}
+use crate::common::{Package, host, manifest, target_dir, three};
 
 #[test]
 fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
@@ -121,59 +102,32 @@ fn examples_dynamic_libraries_and_build_scripts_that_read_the_source_build() {
     }
 }
 
-/// What the compiler builds for.
-fn host() -> String {
-    let output = std::process::Command::new("rustc").arg("-vV").output().expect("there is a compiler");
-    let text = String::from_utf8(output.stdout).expect("it writes UTF-8");
-    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("it says so").to_owned()
-}
-
-#[cfg(unix)]
 #[test]
-fn a_wrapper_that_was_there_is_still_asked() {
-    use std::os::unix::fs::PermissionsExt;
-    let package = three("chained");
-    package.write("wrapper.sh", "#!/bin/sh\necho \"$@\" >> \"$WRAPPED\"\nexec \"$@\"\n");
-    let (wrapper, wrapped) = (package.dir.join("wrapper.sh"), package.dir.join("wrapped.txt"));
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).expect("it can be run");
-    let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("WRAPPED", wrapped.as_os_str())];
-    let did = package.metaspy_in(&["run"], &environment);
-    assert_eq!((did.code, did.calls("chained_a::one")), (0, Some(1)), "{}", did.said);
-    let asked = fs::read_to_string(wrapped).expect("it was asked");
-    assert!(asked.contains("--crate-name chained_a") && asked.contains("--extern __metaspy="), "{asked}");
+fn programs_with_rust_libraries_that_are_loaded_run() {
+    let package = Package::new(
+        "loading",
+        &[
+            ("Cargo.toml", &manifest("loading", "2024", "[dependencies]\nloaded = { path = \"loaded\" }")),
+            ("src/main.rs", "fn main() {\n    println!(\"{}\", loaded::one());\n}\n"),
+            (
+                "loaded/Cargo.toml",
+                "[package]\nname = \"loaded\"\nversion = \"0.1.0\"\n[lib]\ncrate-type = [\"dylib\"]\n",
+            ),
+            ("loaded/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+        ],
+    );
+    let did = package.metaspy(&["run"]);
+    assert_eq!((did.printed.lines().next(), did.calls("loading::main")), (Some("1"), Some(1)), "{}", did.said);
+    assert_eq!(did.calls("loaded::one"), None, "a library that is loaded has no core");
 }
 
 #[test]
-fn a_build_that_was_killed_recovers() {
-    let package = three("killed");
-    package.metaspy(&["build", "--weave", "killed_*::one"]);
-    // What a killed build leaves: half a copy, and cargo does not know of the crate.
-    let mirrors = target_dir().join("metaspy/weave/mirrors");
-    let mut mirrors = fs::read_dir(mirrors).expect("there are copies").flatten().map(|entry| entry.path());
-    let mirror = mirrors.find(|path| path.to_string_lossy().contains("killed_a-")).expect("it was woven");
-    fs::remove_dir_all(&mirror).expect("it is removed");
-    fs::create_dir_all(mirror.join("half")).expect("half of it is there");
-    package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    5\n}\n");
-    let did = package.metaspy(&["run", "--weave", "killed_*::one"]);
-    assert_eq!((did.printed.lines().next(), did.calls("killed_a::one")), (Some("6"), Some(1)));
-}
-
-#[test]
-fn a_selector_that_matches_nothing_is_answered_with_names() {
-    let package = three("mistaken");
-    let did = package.try_metaspy(&["run", "--weave", "mistaken_a::onne"]);
-    assert_eq!(did.code, 2);
-    assert!(did.said.contains("mistaken_a::one"), "{}", did.said);
-    let empty = package.try_metaspy(&["run", "--weave", "a::"]);
-    assert!(empty.code == 2 && empty.said.contains("empty segment"), "{}", empty.said);
-}
-
-#[test]
-fn tests_and_their_documentation_run_with_hooks() {
+fn tests_their_documentation_and_benchmarks_run_with_hooks() {
     let package = Package::new(
         "tested",
         &[
-            ("Cargo.toml", &manifest("tested", "2024", "")),
+            ("Cargo.toml", &manifest("tested", "2024", "[[bench]]\nname = \"speed\"\nharness = false")),
+            ("benches/speed.rs", "fn main() {\n    assert_eq!(tested::one(), 1);\n}\n"),
             (
                 "src/lib.rs",
                 "/// One.\n/// ```\n/// assert_eq!(tested::one(), 1);\n/// ```\npub fn one() -> u32 {\n    1\n}\n\n\
@@ -188,11 +142,15 @@ fn tests_and_their_documentation_run_with_hooks() {
         (did.calls("tested::one"), did.calls("tested::it_is_one"), did.calls("more::it_is_one")),
         (Some(3), Some(1), Some(1))
     );
+    let did = package.metaspy(&["test", "--doc", "--target", &host()]);
+    assert_eq!(did.printed.matches("1 passed").count(), 1, "{}", did.printed);
+    let did = package.metaspy(&["bench", "--bench", "speed"]);
+    assert_eq!((did.calls("tested::one"), did.calls("speed::main")), (Some(1), Some(1)), "{}", did.printed);
 }
 
 #[test]
 fn optimised_programs_that_abort_count_too() {
-    let profile = "[profile.release]\nlto = \"fat\"\npanic = \"abort\"\ncodegen-units = 1";
+    let profile = "[profile.release]\npanic = \"abort\"\ncodegen-units = 1";
     let package = Package::new(
         "aborting",
         &[
@@ -203,6 +161,8 @@ fn optimised_programs_that_abort_count_too() {
             ),
         ],
     );
-    let did = package.metaspy(&["run", "--release"]);
-    assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)));
+    for lto in ["fat", "thin"] {
+        let did = package.metaspy(&["run", "--release", "--config", &format!("profile.release.lto='{lto}'")]);
+        assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
+    }
 }

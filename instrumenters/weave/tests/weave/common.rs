@@ -8,6 +8,9 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
+/// What a command did, unless a test names another file.
+const JSON: &str = "metaspy.json";
+
 /// A package of a test. Packages share a target directory, and so the core that programs are given; each has a name of
 /// its own.
 pub struct Package {
@@ -69,20 +72,46 @@ impl Package {
 
     /// Runs `cargo metaspy` with more in its environment.
     pub fn metaspy_in(&self, line: &[&str], environment: &[(&str, &OsStr)]) -> Did {
-        let json = self.dir.join("metaspy.json");
+        let mut command = self.command(line, JSON);
+        self.did(command.envs(environment.iter().copied()).output().expect("it was built for this test"), JSON)
+    }
+
+    /// `cargo metaspy`, still to be run. What it does goes into this file.
+    pub fn command(&self, line: &[&str], json: &str) -> Command {
+        let json = self.dir.join(json);
         let _ = fs::remove_file(&json);
         let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cargo-metaspy")));
         command.arg("metaspy").arg(line[0]).arg("--offline").arg("--json").arg(&json).args(&line[1..]);
-        let output = command.envs(environment.iter().copied()).output().expect("it was built for this test");
-        let json = fs::read(json).map_or(Value::Null, |text| serde_json::from_slice(&text).expect("it is JSON"));
+        command
+    }
+
+    /// What such a command did.
+    pub fn did(&self, output: Output, json: &str) -> Did {
+        let json = fs::read(self.dir.join(json))
+            .map_or(Value::Null, |text| serde_json::from_slice(&text).expect("it is JSON"));
         Did { json, ..Did::of(output) }
+    }
+
+    /// Writes a script.
+    #[cfg(unix)]
+    pub fn script(&self, path: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        self.write(path, &format!("#!/bin/sh\n{text}"));
+        let path = self.dir.join(path);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be run");
+        path
     }
 
     /// Runs cargo as it is.
     pub fn cargo(&self, line: &[&str]) -> Did {
-        Did::of(
-            self.clean_command(Path::new(env!("CARGO"))).args(line).output().expect("cargo runs, as it runs this test"),
-        )
+        self.cargo_in(line, &[])
+    }
+
+    /// Runs cargo as it is, with more in its environment.
+    pub fn cargo_in(&self, line: &[&str], environment: &[(&str, &OsStr)]) -> Did {
+        let mut command = self.clean_command(Path::new(env!("CARGO")));
+        command.args(line).envs(environment.iter().copied());
+        Did::of(command.output().expect("cargo runs, as it runs this test"))
     }
 
     fn clean_command(&self, program: &Path) -> Command {
@@ -91,6 +120,7 @@ impl Package {
         for name in [
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
+            "RUSTC_WORKSPACE_WRAPPER",
             "METASPY_RECORD",
             "METASPY_OBSERVE",
             "RUST_BACKTRACE",
@@ -119,6 +149,11 @@ impl Did {
         found.map(|method| method["executions"].as_u64().expect("it was run"))
     }
 
+    /// Whether a function has a hook.
+    pub fn wove(&self, path: &str) -> bool {
+        self.json["methods"].as_array().is_some_and(|methods| methods.iter().any(|method| method["path"] == path))
+    }
+
     /// Why a function has no hook.
     pub fn reason(&self, path: &str) -> Option<&str> {
         let skipped = self.json["skipped"].as_array().expect("there is a list");
@@ -135,6 +170,32 @@ impl Did {
 /// Where the packages are built.
 pub fn target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("target")
+}
+
+/// What the compiler builds for.
+pub fn host() -> String {
+    let output = Command::new("rustc").arg("-vV").output().expect("there is a compiler");
+    let text = String::from_utf8(output.stdout).expect("it writes UTF-8");
+    text.lines().find_map(|line| line.strip_prefix("host: ")).expect("it says so").to_owned()
+}
+
+/// A program and two libraries.
+pub fn three(name: &str) -> Package {
+    let dependencies = format!("[dependencies]\n{name}_a = {{ path = \"a\" }}\n{name}_b = {{ path = \"b\" }}");
+    let library =
+        |letter: &str| format!("[package]\nname = \"{name}_{letter}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n");
+    let main = format!("fn main() {{\n    println!(\"{{}}\", {name}_a::one() + {name}_b::one());\n}}\n");
+    Package::new(
+        name,
+        &[
+            ("Cargo.toml", &manifest(name, "2024", &dependencies)),
+            ("src/main.rs", &main),
+            ("a/Cargo.toml", &library("a")),
+            ("a/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+            ("b/Cargo.toml", &library("b")),
+            ("b/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+        ],
+    )
 }
 
 /// A manifest.

@@ -2,5 +2,8 @@
 
 mod builds;
 mod common;
+mod faults;
 mod kinds;
+mod origins;
 mod selectors;
+mod settings;

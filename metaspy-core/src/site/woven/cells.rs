@@ -2,11 +2,11 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::Ordering::{Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, compiler_fence};
+use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
 use crate::format::row;
 use crate::log::Row;
-use crate::site::woven::record::{COUNT, Cell, Counts};
+use crate::site::woven::record::{ANYBODY, BARE, COUNT, Cell, Counts};
 
 const _: () = assert!(COUNT == row::COUNT);
 
@@ -17,6 +17,13 @@ pub(crate) struct Cells {
     cells: AtomicPtr<Cell>,
 }
 
+/// Where calls are counted of which nothing else is to be told.
+pub(crate) struct Settled<'r> {
+    pub count: &'static AtomicU64,
+    pub row: Option<Row<'r>>,
+    pub receiver: u64,
+}
+
 impl Cells {
     pub const fn none() -> Self {
         Cells { counts: AtomicPtr::new(std::ptr::null_mut()), cells: AtomicPtr::new(std::ptr::null_mut()) }
@@ -24,6 +31,19 @@ impl Cells {
 
     /// Remembers the row that calls with this tally word are counted in. Called with the lane busy, as it may allocate.
     pub fn note(&self, counts: *const Counts, number: u64, who: u64, row: Row<'_>) {
+        self.fill(counts, number, who, row.place().cast_mut().cast(), ANYBODY, std::ptr::null_mut());
+    }
+
+    /// Remembers the word that calls about a receiver are counted in, and the row, if they are also recorded; nothing else
+    /// is to be told of them. As [`Cells::note`].
+    pub fn settle(&self, counts: *const Counts, number: u64, who: u64, to: Settled<'_>) {
+        let row = to.count.as_ptr().wrapping_sub(COUNT).cast::<u8>().map_addr(|address| address | BARE);
+        let also =
+            to.row.map_or(std::ptr::null_mut(), |row| row.place().cast::<AtomicU64>().wrapping_add(COUNT).cast_mut());
+        self.fill(counts, number, who, row, to.receiver, also);
+    }
+
+    fn fill(&self, counts: *const Counts, number: u64, who: u64, row: *mut u8, receiver: u64, also: *mut AtomicU64) {
         let known = self.counts.load(Relaxed);
         if known.is_null() {
             self.make(counts);
@@ -40,7 +60,9 @@ impl Cells {
         // A signal handler of this thread finds a whole cell or none.
         cell.who.store(0, Relaxed);
         compiler_fence(Release);
-        cell.row.store(row.place().cast_mut().cast(), Relaxed);
+        cell.row.store(row, Relaxed);
+        cell.receiver.store(receiver, Relaxed);
+        cell.also.store(also, Relaxed);
         compiler_fence(Release);
         cell.who.store(who, Relaxed);
     }

@@ -16,10 +16,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use crate::log::{Lane, Row};
 use crate::site::{Site, SiteDef, SiteKind};
 use record::{VERSION, Woven};
 
-pub(crate) use cells::Cells;
+pub(crate) use cells::{Cells, Settled};
 
 /// The sources of what woven code calls, by the names of their modules, of which a weaver makes a crate.
 pub const SHARED: [(&str, &str); 4] = [
@@ -71,6 +72,20 @@ fn take(woven: &'static Woven, number: u64) -> &'static Site {
 fn site_of(woven: &'static Woven) -> Option<&'static Site> {
     // SAFETY: it is null, or was stored when the site was adopted, and sites stay.
     unsafe { woven.site.load(Relaxed).cast::<Site>().as_ref() }
+}
+
+/// The row that its calls are recorded in, if that is only counting; an error if it is more.
+pub(crate) fn row_of(woven: &'static Woven, lane: &'static Lane) -> Result<Option<Row<'static>>, ()> {
+    match site_of(woven).filter(|site| site.is_armed()).map(|site| site.tally.load(Relaxed)) {
+        None => Ok(None),
+        Some(0) => Err(()),
+        Some(tally) => counted_in(lane, tally).map(Some).ok_or(()),
+    }
+}
+
+/// The row of a site that only counts.
+fn counted_in(lane: &'static Lane, tally: u64) -> Option<Row<'static>> {
+    lane.near.look(0, tally).or_else(|| lane.near.look_further(0, tally))
 }
 
 /// Tells a site to look at the words of the core's.

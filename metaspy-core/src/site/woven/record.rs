@@ -126,9 +126,19 @@ pub struct Counts(AtomicPtr<Cell>);
 pub struct Cell {
     /// Whose row this is: as the site's tally word says, as long as nothing has changed since.
     pub who: AtomicU64,
-    /// The row: [`COUNT`] is the place of the word that is counted up.
-    pub row: AtomicPtr<AtomicU64>,
+    /// The row: [`COUNT`] is the place of the word that is counted up. If its address is odd, that is all that there is of
+    /// a row, and how a call ends need not be told.
+    pub row: AtomicPtr<u8>,
+    /// The object that is counted there, or [`ANYBODY`].
+    pub receiver: AtomicU64,
+    /// Of a bare row: another word that is counted up, or null.
+    pub also: AtomicPtr<AtomicU64>,
 }
+
+/// In a cell: calls about any object are counted there.
+pub const ANYBODY: u64 = u64::MAX;
+/// In the address of a row: it is a count and no more.
+pub const BARE: usize = 1;
 
 /// The place of the count in a row.
 pub const COUNT: usize = 2;
@@ -148,7 +158,7 @@ impl Counts {
     /// Counts a call, if this thread did so before at this site and nothing has changed since. What is to be handed to
     /// [`Agent::leave`] if it panics, else null.
     #[inline(always)]
-    fn count(&self, site: &Woven, who: u64) -> *mut u8 {
+    fn count(&self, site: &Woven, who: u64, receiver: impl FnOnce() -> Receiver) -> *mut u8 {
         let cells = self.0.load(Ordering::Relaxed);
         if cells.is_null() {
             return null_mut();
@@ -159,20 +169,37 @@ impl Counts {
             return null_mut();
         }
         let row = cell.row.load(Ordering::Relaxed);
-        // SAFETY: a cell that has a `who` has its row, and rows stay.
-        let count = unsafe { &*row.add(COUNT) };
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store, and a
-        // signal handler runs before or after it.
-        unsafe {
-            core::arch::asm!("inc qword ptr [{}]", in(reg) count.as_ptr(), options(nostack));
+        let only = cell.receiver.load(Ordering::Relaxed);
+        if only != ANYBODY && only != receiver().word {
+            return null_mut();
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        count.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: a cell that has a `who` has its row, and rows stay.
+        let count = unsafe { &*row.map_addr(|address| address & !BARE).cast::<AtomicU64>().add(COUNT) };
+        count_up(count);
+        if row.addr() & BARE != 0 {
+            // SAFETY: it is null, or a word of a row, and rows stay.
+            if let Some(also) = unsafe { cell.also.load(Ordering::Relaxed).as_ref() } {
+                count_up(also);
+            }
+            return core::ptr::without_provenance_mut(COUNTED);
+        }
         // Rows are aligned, so their addresses have room for marks: see the core's `Entered`.
         let marks = if is_panicking() { COUNTED | UNWINDING } else { COUNTED };
-        row.cast::<u8>().map_addr(|address| address | marks)
+        row.map_addr(|address| address | marks)
     }
+}
+
+/// Counts up a word that no other thread writes; to readers it is one store, and a signal handler of this thread runs
+/// before or after it.
+#[inline(always)]
+fn count_up(word: &AtomicU64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the word is aligned and writable.
+    unsafe {
+        core::arch::asm!("inc qword ptr [{}]", in(reg) word.as_ptr(), options(nostack));
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    word.fetch_add(1, Ordering::Relaxed);
 }
 
 /// In what `enter` gives: the call was only counted.
@@ -262,7 +289,7 @@ impl Frame {
 impl<'f> Guard<'f> {
     /// Begins a call about a receiver, who is asked for only if somebody looks.
     #[inline(always)]
-    pub fn begin(site: &'static Woven, frame: &'f mut Frame, receiver: impl FnOnce() -> Receiver) -> Self {
+    pub fn begin(site: &'static Woven, frame: &'f mut Frame, receiver: impl Fn() -> Receiver) -> Self {
         let begun = if site.is_armed() { Guard::armed(site, frame, receiver) } else { null_mut() };
         Guard { begun, site, _frame: PhantomData }
     }
@@ -284,12 +311,12 @@ impl<'f> Guard<'f> {
     }
 
     #[inline(always)]
-    fn armed(site: &'static Woven, frame: &mut Frame, receiver: impl FnOnce() -> Receiver) -> *mut u8 {
+    fn armed(site: &'static Woven, frame: &mut Frame, receiver: impl Fn() -> Receiver) -> *mut u8 {
         unlikely();
         let who = site.tally();
         if who != 0 {
             // SAFETY: a thread's own words are there as long as the thread.
-            let counted = unsafe { &*counts() }.count(site, who);
+            let counted = unsafe { &*counts() }.count(site, who, &receiver);
             if !counted.is_null() {
                 return counted;
             }

@@ -53,8 +53,8 @@ impl Choice {
             let parsed = match &file.parsed {
                 Ok(parsed) => parsed,
                 Err(why) if target.is_woven => {
-                    let method =
-                        Method { path: format!("{}::*", target.krate), file: shown, line: 1, ..Method::default() };
+                    let path = file.module_path(&target.krate) + "::*";
+                    let method = Method { path, file: shown, line: 1, ..Method::default() };
                     choice.listing.skipped.push(Left { method, reason: why.to_string() });
                     continue;
                 }
@@ -74,7 +74,7 @@ impl Choice {
                     selectors.subject(&path, function).filter(|_| is_meant).map(|subject| subject.path.clone());
                 let method = method(path, &shown, function);
                 if is_meant {
-                    choice.listing.add(&method, function.skipped, less);
+                    choice.listing.add(&method, function.skipped.as_deref(), less);
                 }
                 if function.skipped.is_none() {
                     let with_args = plan.selection.args && is_meant;

@@ -1,0 +1,125 @@
+//! What goes wrong: killed builds, directories that cannot be made, two runs at once, and mistakes.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::common::{Package, manifest, target_dir, three};
+
+#[test]
+fn a_selector_that_matches_nothing_is_answered_with_names() {
+    let package = three("mistaken");
+    let did = package.try_metaspy(&["run", "--weave", "mistaken_a::onne"]);
+    assert_eq!(did.code, 2);
+    assert!(did.said.contains("mistaken_a::one"), "{}", did.said);
+    let empty = package.try_metaspy(&["run", "--weave", "a::"]);
+    assert!(empty.code == 2 && empty.said.contains("empty segment"), "{}", empty.said);
+}
+
+#[test]
+fn a_build_that_was_killed_recovers() {
+    let package = three("killed");
+    package.metaspy(&["build", "--weave", "killed_*::one"]);
+    // What a killed build leaves: half a copy, and cargo does not know of the crate.
+    let mirror = mirror("killed_a-");
+    fs::remove_dir_all(&mirror).expect("it is removed");
+    fs::create_dir_all(mirror.join("half")).expect("half of it is there");
+    package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    5\n}\n");
+    let did = package.metaspy(&["run", "--weave", "killed_*::one"]);
+    assert_eq!((did.printed.lines().next(), did.calls("killed_a::one")), (Some("6"), Some(1)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_build_that_is_killed_while_it_compiles_recovers() {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    let package = three("stopped");
+    // It stands still in the midst of a crate.
+    let stands_still =
+        "case \"$*\" in *\"--crate-name stopped_a \"*) echo > \"$BEGUN\"; exec sleep 600;; esac\nexec \"$@\"\n";
+    let (wrapper, begun) = (package.script("wrapper.sh", stands_still), package.dir.join("begun"));
+    let mut command = package.command(&["run", "--weave", "one"], "metaspy.json");
+    command.env("RUSTC_WRAPPER", wrapper).env("BEGUN", &begun).process_group(0);
+    let mut running = command.stderr(Stdio::null()).spawn().expect("it was built for this test");
+    while !begun.exists() {
+        assert!(running.try_wait().expect("it can be asked").is_none(), "it ended before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let group = format!("kill -9 -{}", running.id());
+    assert!(Command::new("sh").args(["-c", &group]).status().expect("there is a shell").success());
+    running.wait().expect("it ended");
+    let did = package.metaspy(&["run", "--weave", "one"]);
+    assert_eq!((did.calls("stopped_a::one"), did.calls("stopped_b::one")), (Some(1), Some(1)), "{}", did.said);
+}
+
+#[test]
+fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
+    let package = Package::new(
+        "uncopied",
+        &[("Cargo.toml", &manifest("uncopied", "2024", "")), ("src/lib.rs", "pub fn one() {\n}\n")],
+    );
+    assert!(package.metaspy(&["build"]).wove("uncopied::one"));
+    // As on a full disk: the directory cannot be made.
+    let mirror = mirror("uncopied-");
+    fs::remove_dir_all(&mirror).expect("it is removed");
+    fs::write(&mirror, "in the way").expect("it is written");
+    package.write("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n");
+    let did = package.metaspy(&["build"]);
+    assert!(did.said.contains("warning: metaspy: uncopied is compiled as it is"), "{}", did.said);
+    assert!(did.said.contains("wove nothing"), "{}", did.said);
+    fs::remove_file(&mirror).expect("it is removed");
+    assert!(package.metaspy(&["build"]).wove("uncopied::two"));
+}
+
+fn mirror(unit: &str) -> PathBuf {
+    let mirrors = fs::read_dir(target_dir().join("metaspy/weave/mirrors")).expect("there are copies");
+    let mut mirrors = mirrors.flatten().map(|entry| entry.path());
+    mirrors.find(|path| path.to_string_lossy().contains(unit)).expect("it was woven")
+}
+
+#[test]
+fn two_runs_at_once_end_well_whatever_each_selects() {
+    let package = three("both");
+    for (first, second) in [("both_a::one", "both_a::one"), ("both_b::one", "both_a::one")] {
+        let start = |selector: &str, json: &str| {
+            let mut command = package.command(&["run", "--weave", selector], json);
+            let (out, err) = (std::process::Stdio::piped(), std::process::Stdio::piped());
+            command.stdout(out).stderr(err).spawn().expect("it was built for this test")
+        };
+        let running = [(first, "first.json"), (second, "second.json")]
+            .map(|(selector, json)| (selector, json, start(selector, json)));
+        for (selector, json, child) in running {
+            let did = package.did(child.wait_with_output().expect("it ends"), json);
+            assert_eq!((did.code, did.calls(selector)), (0, Some(1)), "{selector}: {}", did.said);
+            let other = if selector == "both_a::one" { "both_b::one" } else { "both_a::one" };
+            assert!(!did.wove(other), "{selector}: {}", did.json);
+        }
+    }
+}
+
+#[test]
+fn a_program_may_run_this_command_itself() {
+    let package = Package::new(
+        "nested",
+        &[
+            ("Cargo.toml", &manifest("nested", "2024", "")),
+            ("src/lib.rs", "pub fn one() {\n}\n"),
+            (
+                "src/main.rs",
+                "fn main() {\n    let mut command = std::process::Command::new(std::env::var(\"COMMAND\").unwrap());\n    \
+                 let output = command.args([\"metaspy\", \"build\", \"--offline\", \"--lib\", \"--weave\", \"nested::one\"]).output().unwrap();\n    \
+                 println!(\"{}\", String::from_utf8_lossy(&output.stderr));\n}\n",
+            ),
+        ],
+    );
+    let did = package.metaspy_in(&["run"], &[("COMMAND", env!("CARGO_BIN_EXE_cargo-metaspy").as_ref())]);
+    assert!(did.code == 0 && did.printed.contains("wove 1 functions: 1 of nested 0.1.0"), "{}", did.printed);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_said_before_anything_runs() {
+    let package = three("unwritten");
+    let output = package.command(&["run"], "not there/metaspy.json").output().expect("it was built for this test");
+    let did = package.did(output, "not there/metaspy.json");
+    assert!(did.code == 2 && did.said.contains("cannot be written") && did.compiled().is_empty(), "{}", did.said);
+}

@@ -1,0 +1,106 @@
+//! Calls that are only counted at their hook, because a profiler wants no more.
+
+use metaspy_core::arm::Mode;
+use metaspy_core::spy::{self, Called, Count, Identities, MethodSpy, Mirror, Settled, Spying, TestId, Tests};
+use metaspy_core::{Profiler, Recording};
+
+use crate::alone;
+use crate::domain::{Layout, Scene, a_test};
+use crate::recorded::{All, calls};
+
+/// Counts calls, receivers and tests, and how often it was asked.
+#[derive(Default)]
+struct Light;
+
+#[derive(Default)]
+struct Known {
+    calls: Count,
+    asked: Count,
+    receivers: Identities<4>,
+    tests: Tests,
+}
+
+impl Spying for Light {
+    const NAME: &'static str = "light";
+    type Package = ();
+    type Type = ();
+    type Method = Known;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+        spy.data.calls.add(1);
+        spy.data.asked.add(1);
+        spy.data.receivers.see(call);
+        spy.data.tests.see(call);
+    }
+
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Called<'_>) -> Settled<'s> {
+        match spy.data.receivers.is_full() {
+            true => Settled::All(&spy.data.calls),
+            false => Settled::Same(&spy.data.calls),
+        }
+    }
+}
+
+fn known<'m>(mirror: &'m Mirror<Light>, name: &str) -> &'m Known {
+    &mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there").data
+}
+
+#[test]
+fn they_are_counted_for_the_same_object_until_there_are_enough() {
+    let _alone = alone();
+    let spying = spy::install(Light);
+    let scenes: Vec<Scene> = (0..6).map(|n| Scene::new(&[n])).collect();
+    for scene in &scenes {
+        (0..1000).for_each(|_| _ = scene.measure());
+    }
+    let measured = known(spying.mirror(), "measure");
+    assert_eq!((measured.calls.get(), measured.asked.get(), measured.receivers.len()), (6000, 4, 4));
+    std::thread::scope(|scope| {
+        (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scenes[0].measure())));
+    });
+    assert_eq!((measured.calls.get(), measured.asked.get()), (9000, 7), "each thread is asked once");
+    let mut scene = Scene::new(&[]);
+    for _ in 0..3 {
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
+    }
+    let mirror = spying.uninstall();
+    (0..10).for_each(|_| _ = scenes[0].measure());
+    assert_eq!((known(mirror, "measure").calls.get(), known(mirror, "fails").calls.get()), (9000, 3));
+}
+
+#[test]
+fn another_test_is_seen() {
+    let _alone = alone();
+    let scene = Scene::new(&[1]);
+    let spying = spy::install(Light);
+    for _ in 0..10 {
+        scene.twice();
+    }
+    a_test(&scene);
+    a_test(&scene);
+    let mirror = spying.uninstall();
+    let twice = known(mirror, "twice");
+    let tests: Vec<String> = twice.tests.all().into_iter().map(TestId::name).collect();
+    assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
+    assert_eq!((twice.calls.get(), twice.asked.get()), (12, 3), "in its own test, and in each of two");
+}
+
+#[test]
+fn they_are_recorded_too_over_epochs() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    let spying = spy::install(Light);
+    let scene = Scene::new(&[1]);
+    for _ in 0..3 {
+        let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
+        (0..1000).for_each(|_| _ = scene.measure());
+        drop(profiler);
+        (0..10).for_each(|_| _ = scene.measure());
+    }
+    let mirror = spying.uninstall();
+    while recording.collect() {}
+    assert_eq!(known(mirror, "measure").calls.get(), 3030);
+    assert!(known(mirror, "measure").asked.get() < 20);
+    assert_eq!(calls(&recording.store(), "Scene::Layout::measure"), (3000, 0));
+}
