@@ -264,6 +264,23 @@ pub enum By {
     Site,
     /// The site of the root cause
     Cause,
+    /// A type with its methods, a trait, or the free functions of a module
+    Type,
+    /// A crate or a module, with all within it
+    Package,
+}
+
+impl By {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Subject => "subject",
+            By::Site => "site",
+            By::Cause => "cause",
+            By::Type => "type",
+            By::Package => "package",
+        }
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

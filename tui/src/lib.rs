@@ -15,5 +15,6 @@ pub mod live;
 pub mod report;
 mod source;
 pub mod stream;
+pub mod structure;
 pub mod text;
 pub mod verify;

@@ -35,7 +35,8 @@ mod tests {
 
     fn site(file: &str, line: u32) -> SiteText {
         let kind = SiteKind::Production;
-        SiteText { id: SiteId(1), kind, path: String::new(), file: file.into(), lines: (line, line), skipped: None }
+        let (path, facts, lines) = (String::new(), String::new(), (line, line));
+        SiteText { id: SiteId(1), kind, path, file: file.into(), lines, skipped: None, module: 0, facts }
     }
 
     #[test]

@@ -8,7 +8,9 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Entry {
-    /// `a` = site number; words: kind | line << 32, end line; strings: path, file, note (why it was skipped, or empty).
+    /// `a` = site number; words: kind | line << 32, end line | bytes of the path that are its module << 32; strings: path,
+    /// file, note (why it was skipped, or empty), what a weaver knows of it (or empty). Older recordings have neither of
+    /// what is known of modules and by weavers.
     Site = 1,
     /// `a` = kind of subjects; word: bit 0 if its keys are places (addresses), bit 1 if they mean the same in every
     /// process; strings: its name, and, where several recordings are one and others have such a kind too, its process.

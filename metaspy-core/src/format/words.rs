@@ -77,6 +77,14 @@ impl Region {
 #[derive(Clone, Copy)]
 pub struct Words<'a>(&'a [AtomicU64]);
 
+#[cfg(test)]
+impl<'a> Words<'a> {
+    /// Words that a test wrote.
+    pub fn of(words: &'a [AtomicU64]) -> Self {
+        Words(words)
+    }
+}
+
 impl<'a> Words<'a> {
     /// The word at `at`, or 0 behind the end: a recording that was cut reads as empty there.
     #[inline(always)]

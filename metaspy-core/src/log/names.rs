@@ -20,10 +20,11 @@ pub(crate) fn sync_names(log: &Log) {
         let def = entry.site.def();
         let draft = Draft::new(Entry::Site, entry.id.0)
             .word(def.kind as u64 | u64::from(def.lines.0) << 32)
-            .word(u64::from(def.lines.1))
+            .word(u64::from(def.lines.1) | (def.module.len() as u64) << 32)
             .text(&entry.site.path())
             .text(def.file)
-            .text(def.skipped.unwrap_or(""));
+            .text(def.skipped.unwrap_or(""))
+            .text(entry.site.facts());
         log.append(draft);
         written.sites += 1;
     }

@@ -114,12 +114,18 @@ pub struct Site {
     pub(crate) id: AtomicU32,
     pub(crate) family: Family,
     def: SiteDef,
+    facts: &'static str,
 }
 
 impl Site {
     /// A site. It must be registered to be armed: `#[observe]` does both.
     pub const fn new(def: SiteDef) -> Self {
         Site::of_family(Family::NONE, def)
+    }
+
+    /// A site of which more is known: what a weaver wrote of a function, as words; see [`crate::spy::Facts`].
+    pub const fn with_facts(def: SiteDef, facts: &'static str) -> Self {
+        Site { facts, ..Site::new(def) }
     }
 
     pub(crate) const fn of_family(family: Family, def: SiteDef) -> Self {
@@ -131,6 +137,7 @@ impl Site {
             id: AtomicU32::new(0),
             family,
             def,
+            facts: "",
         }
     }
 
@@ -143,6 +150,11 @@ impl Site {
     /// What was known of it when the program was built.
     pub fn def(&self) -> &SiteDef {
         &self.def
+    }
+
+    /// What else is known of it, as words; empty where nobody wove it.
+    pub fn facts(&self) -> &'static str {
+        self.facts
     }
 
     /// Its path: module and name.

@@ -38,7 +38,7 @@ pub struct Facts {
     /// Whether what it returns is seen.
     pub is_deep: bool,
     /// A test that nobody selected: its hook only says which test runs.
-    pub(crate) is_alone: bool,
+    pub is_alone: bool,
     /// What follows the module, as it was woven.
     pub(crate) whole_name: String,
 }
@@ -76,7 +76,8 @@ impl Facts {
         Facts::parse(woven.module.get(), woven.name.get(), woven.file.get(), woven.lines.into(), woven.facts.get())
     }
 
-    fn parse(module: &str, name: &str, file: &str, lines: (u32, u32), words: &str) -> Self {
+    /// What these words say, which a weaver wrote of the function with this module, name, file and lines.
+    pub(crate) fn parse(module: &str, name: &str, file: &str, lines: (u32, u32), words: &str) -> Self {
         let value = |key: &str| {
             let mut words = words.split(' ').filter_map(|word| word.strip_prefix(key)?.strip_prefix('='));
             words.next().filter(|value| !value.is_empty())
@@ -131,7 +132,7 @@ impl Facts {
 
     /// How many lines it has: SPY's measure of how much there is to it.
     pub fn line_count(&self) -> u32 {
-        self.lines.1 + 1 - self.lines.0.min(self.lines.1)
+        self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }
 }
 

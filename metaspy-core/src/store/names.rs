@@ -8,6 +8,7 @@ use crate::format::Words;
 use crate::format::arena::{Entry, unpack_head};
 use crate::format::superblock as sb;
 use crate::site::{SiteId, SiteKind};
+use crate::spy::Facts;
 use crate::store::header::Layout;
 use crate::store::relations::Relations;
 use crate::store::text::string;
@@ -29,6 +30,42 @@ pub struct SiteText {
     pub lines: (u32, u32),
     /// Why it cannot be observed.
     pub skipped: Option<String>,
+    /// Bytes of the path that are its module; 0 where that is not known.
+    pub module: u32,
+    /// What a weaver knows of it, as words; empty where nobody wove it. [`SiteText::facts()`] reads them.
+    pub facts: String,
+}
+
+impl SiteText {
+    fn read(id: SiteId, words: Words<'_>) -> Self {
+        let (kind_line, end_module) = (words.get(0), words.get(1));
+        let (path, next) = string(words, 2);
+        let (file, next) = string(words, next);
+        let (skipped, next) = string(words, next);
+        let (facts, _) = string(words, next);
+        SiteText {
+            id,
+            kind: SiteKind::from_byte(kind_line as u8),
+            path,
+            file,
+            lines: ((kind_line >> 32) as u32, end_module as u32),
+            skipped: (!skipped.is_empty()).then_some(skipped),
+            module: (end_module >> 32) as u32,
+            facts,
+        }
+    }
+
+    /// Module and name, where the recording says how long the module is.
+    pub fn module_and_name(&self) -> Option<(&str, &str)> {
+        let module = self.path.get(..self.module as usize).filter(|module| !module.is_empty())?;
+        Some((module, self.path[module.len()..].strip_prefix("::")?))
+    }
+
+    /// What a weaver knows of it; `None` where nobody wove it.
+    pub fn facts(&self) -> Option<Facts> {
+        let (module, name) = self.module_and_name().filter(|_| !self.facts.is_empty())?;
+        Some(Facts::parse(module, name, &self.file, self.lines, &self.facts))
+    }
 }
 
 /// A kind of subjects, as people know it.
@@ -193,18 +230,7 @@ impl Names {
         if number as usize >= SITE_LIMIT {
             return;
         }
-        let (kind_line, end_line) = (words.get(0), words.get(1));
-        let (path, next) = string(words, 2);
-        let (file, next) = string(words, next);
-        let (skipped, _) = string(words, next);
-        let site = SiteText {
-            id: SiteId(number),
-            kind: SiteKind::from_byte(kind_line as u8),
-            path,
-            file,
-            lines: ((kind_line >> 32) as u32, end_line as u32),
-            skipped: (!skipped.is_empty()).then_some(skipped),
-        };
+        let site = SiteText::read(SiteId(number), words);
         let number = number as usize;
         if self.site_at.len() <= number {
             self.site_at.resize(number + 1, 0);
@@ -230,3 +256,49 @@ impl Names {
 
 /// Views that are told apart; a search among them stays short.
 const VIEWS_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::format::arena::push_text;
+
+    /// What is read of a site whose entry has these words and texts.
+    fn site(module: u64, texts: &[&str]) -> SiteText {
+        let mut words = vec![SiteKind::Method as u64 | 3 << 32, 9 | module << 32];
+        texts.iter().for_each(|text| push_text(&mut words, text));
+        let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+        SiteText::read(SiteId(1), Words::of(&words))
+    }
+
+    #[test]
+    fn what_a_weaver_knows_is_read() {
+        let site = site(4, &["a::b::Scene::measure", "src/b.rs", "", "c=4 self=ref type=Scene vis=pub"]);
+        assert_eq!(site.module_and_name(), Some(("a::b", "Scene::measure")));
+        let facts = site.facts().expect("it was woven");
+        assert_eq!(
+            (facts.module.as_str(), facts.of_type.as_deref(), facts.name.as_str()),
+            ("a::b", Some("Scene"), "measure")
+        );
+        assert_eq!((facts.complexity, facts.lines, facts.file.as_str()), (4, (3, 9), "src/b.rs"));
+    }
+
+    #[test]
+    fn an_older_recording_has_no_facts() {
+        let site = site(0, &["a::b::Scene::measure", "src/b.rs", "skipped"]);
+        assert_eq!(
+            (site.path.as_str(), site.lines, site.skipped.as_deref()),
+            ("a::b::Scene::measure", (3, 9), Some("skipped"))
+        );
+        assert_eq!((site.facts.as_str(), site.facts(), site.module_and_name()), ("", None, None));
+    }
+
+    #[test]
+    fn no_module_is_longer_than_its_path() {
+        for module in [3, 5, 12, 13, 400, u32::MAX.into()] {
+            let site = site(module, &["a::bö::c::d", "", "", "c=1"]);
+            assert_eq!((site.module_and_name(), site.facts()), (None, None), "{module}");
+        }
+    }
+}

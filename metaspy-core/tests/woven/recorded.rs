@@ -88,3 +88,27 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
         store.details(first[0].id).into_iter().map(|detail| (detail.name, detail.value)).collect();
     assert_eq!(details, [("or".to_owned(), "true".to_owned()), (String::new(), "Ok(7)".to_owned())]);
 }
+
+#[test]
+fn a_recording_knows_what_the_weaver_knew() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    let store = recording.store();
+    let facts = |name: &str| {
+        let path = format!("woven::domain::{name}");
+        let site = store.sites().iter().find(|site| site.path == path).expect("every site is written down");
+        site.facts().expect("it was woven")
+    };
+    let never = facts("Scene::never");
+    assert_eq!(
+        (never.module.as_str(), never.of_type.as_deref(), never.name.as_str()),
+        ("woven::domain", Some("Scene"), "never")
+    );
+    assert_eq!((never.complexity, never.lines, never.path().as_str()), (3, (32, 35), "woven::domain::Scene::never"));
+    let twice = facts("Layout::twice");
+    assert_eq!(
+        (twice.of_type, twice.of_trait.as_deref(), twice.supertraits),
+        (None, Some("Layout"), vec!["Sized".to_owned()])
+    );
+    assert!(facts("a_test").is_alone && facts("Scene::waits").is_async);
+}

@@ -55,8 +55,16 @@ pub enum Command {
     SortReverse,
     /// List the subjects that were never observed.
     NeverObserved,
-    /// The next production that never matched.
+    /// The next production that never matched, or method that never ran.
     NextUncovered,
+    /// Show what stands within the row; in a row that shows it, go there.
+    Unfold,
+    /// Hide what stands within the row; in a row that hides it, go to what is around.
+    Fold,
+    /// Show everything.
+    UnfoldAll,
+    /// Hide the methods.
+    FoldAll,
     /// The mouse was pressed here.
     Click {
         /// From the left, 0 first.
@@ -88,11 +96,26 @@ pub enum Screen {
     Lanes,
     /// Which rules of a grammar: only for recordings that have some.
     Productions,
+    /// Where in the structure of the program: only for recordings with methods.
+    Structure,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 5] = [Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions];
+    pub const ALL: [Screen; 6] =
+        [Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions, Screen::Structure];
+
+    /// Its key: the same in every recording.
+    pub const fn digit(self) -> char {
+        match self {
+            Screen::Events => '1',
+            Screen::Subjects => '2',
+            Screen::Sites => '3',
+            Screen::Lanes => '4',
+            Screen::Productions => '5',
+            Screen::Structure => '6',
+        }
+    }
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -102,6 +125,7 @@ impl Screen {
             Screen::Sites => "Sites",
             Screen::Lanes => "Lanes",
             Screen::Productions => "Productions",
+            Screen::Structure => "Structure",
         }
     }
 }

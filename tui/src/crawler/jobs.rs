@@ -15,6 +15,7 @@ use super::state::productions::Tree;
 use super::state::table::{self, Sort, TableRow};
 use super::state::view::Count;
 use crate::source;
+use crate::structure::{Order, Structure};
 
 /// Slots that are looked at between two looks at whether anybody still wants to know.
 const STRIDE: usize = 1 << 18;
@@ -67,6 +68,8 @@ pub enum Job {
     Count { filter: Filter },
     /// Tallies the productions, and reads how they refer to each other.
     Productions { filter: Filter },
+    /// Reads the structure of the program, and what its calls came to.
+    Structure { filter: Filter, order: Order },
     /// Reads the line of the source that a site begins in.
     Source { site: SiteId },
 }
@@ -91,6 +94,8 @@ pub enum Answer {
     Lanes(Vec<LaneRow>),
     /// The productions.
     Productions(Tree),
+    /// The structure of the program.
+    Structure(Arc<Structure>),
     /// The line that this site begins in, if it can be read.
     Source(SiteId, Option<String>),
     /// How many events pass, in the tallies and so beyond the window.
@@ -164,7 +169,11 @@ impl Job {
             Job::Search { .. } => Slot::Search,
             Job::Effects { .. } | Job::Same { .. } => Slot::Pane,
             Job::Index => Slot::Index,
-            Job::Table { .. } | Job::Sort { .. } | Job::Lanes { .. } | Job::Productions { .. } => Slot::Table,
+            Job::Table { .. }
+            | Job::Sort { .. }
+            | Job::Lanes { .. }
+            | Job::Productions { .. }
+            | Job::Structure { .. } => Slot::Table,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
         }
@@ -191,6 +200,7 @@ impl Job {
             }
             Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
+            Job::Structure { filter, order } => Answer::Structure(Arc::new(Structure::read(store, &filter, order))),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, what: What::Counts, ..Scope::default() };

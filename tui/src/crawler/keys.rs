@@ -32,6 +32,10 @@ pub enum Place {
     Productions,
     /// On every screen, if the recording has productions.
     IfProductions,
+    /// On the screen of the structure.
+    Structure,
+    /// On every screen, if the recording has methods.
+    IfStructure,
     /// While a line is being written.
     Line,
     /// While the help is open.
@@ -63,7 +67,10 @@ pub const BINDINGS: &[Binding] = {
     use KeyCode::{
         BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
     };
-    use Place::{Events, Help as InHelp, IfProductions, Line, Productions, Rows, Screens, Subjects, Tables};
+    use Place::{
+        Events, Help as InHelp, IfProductions, IfStructure, Line, Productions, Rows, Screens, Structure, Subjects,
+        Tables,
+    };
     &[
         bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),
         bind(Screens, Down, Move(Step::Down), "", ""),
@@ -78,6 +85,10 @@ pub const BINDINGS: &[Binding] = {
         bind(Events, Right, GoToEffects, "to its effects; in the pane, to the row's event", "effects"),
         bind(Events, Left, GoToCause, "to its cause; in the pane, out of it", "cause"),
         bind(Events, Char('c'), GoToCause, "", ""),
+        bind(Structure, Right, Unfold, "unfold; unfolded: into it", "unfold"),
+        bind(Structure, Left, Fold, "fold; folded: out of it", "fold"),
+        bind(Structure, Char('+'), UnfoldAll, "unfold everything, fold the methods away", ""),
+        bind(Structure, Char('-'), FoldAll, "", ""),
         bind(Screens, Backspace, Back, "back to the exact view you came from", "back"),
         bind(Screens, Char('['), Back, "", ""),
         bind(Screens, Char(']'), Forward, "forward again", ""),
@@ -91,6 +102,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
         bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
         bind(IfProductions, Char('5'), Show(Screen::Productions), "", ""),
+        bind(IfStructure, Char('6'), Show(Screen::Structure), "", ""),
         bind(Screens, Char('/'), Search, "search for a text; none: for the last one again", "search"),
         bind(Events, Char('n'), NextMatch, "the next match", ""),
         bind(Events, Char('N'), PreviousMatch, "the match before", ""),
@@ -105,6 +117,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
         bind(Subjects, Char('n'), NeverObserved, "list what was never observed", "never observed"),
         bind(Productions, Char('n'), NextUncovered, "the next that never matched", "uncovered"),
+        bind(Structure, Char('n'), NextUncovered, "the next that never ran", "never ran"),
         bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
         bind(Screens, Char('?'), Help, "these keys", "help"),
         bind(Screens, Char('q'), Quit, "quit", "quit"),
@@ -129,10 +142,14 @@ impl Place {
             (Place::Line, Mode::Line) | (Place::Help, Mode::Help) => true,
             (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
             (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
-            (Place::Tables, Mode::Screen(screen, _)) => matches!(screen, Screen::Subjects | Screen::Sites),
+            (Place::Tables, Mode::Screen(screen, _)) => {
+                matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure)
+            }
             (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
             (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
             (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
+            (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,
+            (Place::IfStructure, Mode::Screen(_, screens)) => screens.contains(&Screen::Structure),
             _ => false,
         }
     }
@@ -251,6 +268,7 @@ mod tests {
         assert_eq!(on('n', Screen::Subjects), Some(Command::NeverObserved));
         assert_eq!(on('n', Screen::Sites), None);
         assert_eq!(on('n', Screen::Productions), Some(Command::NextUncovered));
+        assert_eq!(on('n', Screen::Structure), Some(Command::NextUncovered));
     }
 
     #[test]
@@ -258,6 +276,14 @@ mod tests {
         let five = |screens| command(key(KeyCode::Char('5')), Mode::Screen(Screen::Events, screens));
         assert_eq!(five(&Screen::ALL), Some(Command::Show(Screen::Productions)));
         assert_eq!(five(&[Screen::Events, Screen::Sites]), None);
+    }
+
+    #[test]
+    fn a_screen_has_the_key_that_stands_before_its_name() {
+        for screen in Screen::ALL {
+            let mode = Mode::Screen(Screen::Events, &Screen::ALL);
+            assert_eq!(command(key(KeyCode::Char(screen.digit())), mode), Some(Command::Show(screen)));
+        }
     }
 
     #[test]

@@ -79,20 +79,21 @@ impl Layout {
     }
 }
 
-/// The names of the screens as they stand in their line: where each begins.
-pub fn screens(screens: Screens) -> impl Iterator<Item = (u16, Screen, String)> {
+/// The names of the screens as they stand in their line of so many columns: where each begins. Where they leave no room
+/// for what stands beside them, only the open one keeps its name.
+pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
+    let whole: usize = all.iter().map(|screen| screen.name().len() + 4).sum();
+    let fits = whole + usize::from(beside) < usize::from(columns);
     let mut x = 1;
-    screens.iter().enumerate().map(move |(at, &screen)| {
-        let text = format!("{} {}", at + 1, screen.name());
+    all.iter().map(move |&screen| {
+        let text = match fits || beside == 0 || screen == open {
+            true => format!("{} {}", screen.digit(), screen.name()),
+            false => screen.digit().to_string(),
+        };
         let begin = x;
         x += text.len() as u16 + 2;
         (begin, screen, text)
     })
-}
-
-/// The screen whose name stands at this column.
-pub fn screen_at(column: u16, all: Screens) -> Option<Screen> {
-    screens(all).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, screen, _)| screen)
 }
 
 /// The names of the tabs as they stand in a pane of this many columns: where each begins.
@@ -114,6 +115,17 @@ pub fn tab_at(column: u16, columns: usize) -> Option<Tab> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_screens_give_way_to_what_stands_beside_them() {
+        let line = |beside| {
+            let names = screens(&Screen::ALL, Screen::Sites, 80, beside).map(|(_, _, text)| text);
+            names.collect::<Vec<_>>().join("  ")
+        };
+        let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Productions  6 Structure";
+        assert_eq!((line(0), line(10)), (whole.into(), whole.into()));
+        assert_eq!(line(12), "1  2  3 Sites  4  5  6");
+    }
 
     #[test]
     fn no_size_is_too_small() {

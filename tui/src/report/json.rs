@@ -10,8 +10,7 @@ use serde::ser::{SerializeSeq, Serializer};
 use super::condition::Verdict;
 use super::expectation::Outcome;
 use super::people::state;
-use super::rows::{Key, Report, Row};
-use crate::cli::By;
+use super::rows::{Key, Part, Report, Row};
 
 #[derive(Serialize)]
 struct Out<'a> {
@@ -80,6 +79,31 @@ struct RowOut<'a> {
     panicked: u64,
     cancelled: u64,
     running: u64,
+    #[serde(flatten)]
+    part: Option<PartOut>,
+}
+
+#[derive(Serialize)]
+struct PartOut {
+    ran: u32,
+    methods: Option<u32>,
+    receivers: u64,
+    receivers_exact: bool,
+    lines: u64,
+    complexity: Option<u32>,
+}
+
+impl PartOut {
+    fn of(part: &Part) -> Self {
+        PartOut {
+            ran: part.ran,
+            methods: part.methods,
+            receivers: part.receivers.count,
+            receivers_exact: !part.receivers.is_least,
+            lines: part.lines,
+            complexity: part.complexity,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -131,6 +155,7 @@ impl Serialize for Rows<'_> {
                 panicked: row.measure.panicked,
                 cancelled: row.measure.cancelled,
                 running: row.measure.running,
+                part: row.part.as_ref().map(PartOut::of),
             })?;
         }
         seq.end()
@@ -153,11 +178,7 @@ pub fn write(
         state: state(store.ended()),
         processes: store.processes().iter().map(ProcessOut::of).collect(),
         order_uncertain: store.order_is_uncertain(),
-        by: match report.by {
-            By::Subject => "subject",
-            By::Site => "site",
-            By::Cause => "cause",
-        },
+        by: report.by.name(),
         emitted: totals.emitted,
         events: totals.stored,
         folded: totals.folded,

@@ -4,6 +4,7 @@ pub mod condition;
 mod damage;
 mod expectation;
 mod json;
+mod parts;
 pub(crate) mod people;
 mod rows;
 

@@ -6,8 +6,9 @@ use metaspy_core::Store;
 use metaspy_core::store::Ended;
 
 use super::condition::Verdict;
-use super::rows::{Key, Report, Row};
+use super::rows::{Key, Part, Report, Row};
 use crate::cli::By;
+use crate::structure::Receivers;
 use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, pad_left, shorten_path, width};
 
 /// One of the times of a row.
@@ -41,6 +42,8 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
     if report.never > 0 {
         let what = match report.by {
             By::Subject => "labelled subjects were never observed",
+            By::Type => "types, traits and modules' functions never ran",
+            By::Package => "crates and modules never ran",
             _ => "sites were never called",
         };
         writeln!(out, "{} {what}: --all lists them", grouped(report.never as u64))?;
@@ -125,16 +128,13 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
 }
 
 fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Result<()> {
-    let name = |row: &Row| match &row.key {
-        Key::Site(path) => shorten_path(&clean(path), NAME),
+    let name = |row: &Row| match (&row.key, &row.label) {
+        (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
+        (Key::Site(path), _) => shorten_path(&clean(path), NAME),
         _ => clean(row.label.as_deref().unwrap_or("(about nobody)")).into_owned(),
     };
     let names: Vec<String> = rows.iter().map(name).collect();
-    let title = match by {
-        By::Subject => "subject",
-        By::Site => "site",
-        By::Cause => "root cause",
-    };
+    let title = if by == By::Cause { "root cause" } else { by.name() };
     let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
     let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
     let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
@@ -142,21 +142,46 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
     let times = times.map(|(name, of)| (name, of, unit(of)));
     write!(out, "{}  {}  {}", fit(title, columns), fit("kind", kinds), pad_left("count", 13))?;
-    for (name, _, unit) in &times {
+    let has_parts = rows.iter().any(|row| row.part.is_some());
+    if has_parts {
+        write!(out, "  {}  {}", pad_left("ran", 9), pad_left("receivers", 10))?;
+    }
+    // What calls itself would be counted twice.
+    let times = if has_parts { &times[1..] } else { &times[..] };
+    let signs = &SIGNS[SIGNS.len() - times.len()..];
+    for (name, _, unit) in times {
         write!(out, "  {}", pad_left(&format!("{name} {}", unit.sign()), 10))?;
     }
     writeln!(out)?;
     for (row, name) in rows.iter().zip(&names) {
         let count = grouped(row.measure.count);
         write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
-        for ((_, of, unit), sign) in times.iter().zip(SIGNS) {
-            let sign = if row.measure.is_partly_timed() { sign } else { "" };
+        if let Some(part) = &row.part {
+            write!(out, "  {}  {}", pad_left(&ran(part), 9), pad_left(&receivers(part), 10))?;
+        }
+        for ((_, of, unit), sign) in times.iter().zip(signs) {
+            let sign = if row.measure.is_partly_timed() { *sign } else { "" };
             let text = of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)));
             write!(out, "  {}", pad_left(&text, 10))?;
         }
         writeln!(out, "{}", outcomes(row))?;
     }
     Ok(())
+}
+
+/// How many methods ran, and of how many.
+fn ran(part: &Part) -> String {
+    match part.methods {
+        Some(methods) => format!("{}/{methods}", part.ran),
+        None => part.ran.to_string(),
+    }
+}
+
+fn receivers(part: &Part) -> String {
+    match part.receivers {
+        Receivers { count: 0, is_least: false } => "–".into(),
+        Receivers { count, is_least } => format!("{}{}", if is_least { "≥" } else { "" }, grouped(count)),
+    }
 }
 
 /// What went wrong, if anything did.

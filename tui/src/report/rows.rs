@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use metaspy_core::store::{Filter, KindText, Measure, Scope, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
-use super::damage;
+use super::{damage, parts};
 use crate::cli::By;
+use crate::structure::Receivers;
 use crate::text::short_path;
 
 /// The kind of the subjects that share the row of the others of their site.
@@ -38,12 +39,28 @@ pub struct Row {
     pub kind: Option<String>,
     /// What was counted and timed.
     pub measure: Measure,
+    /// How much of it ran, if it is a part of the program.
+    pub part: Option<Part>,
+}
+
+/// What is known of a type or a package.
+pub struct Part {
+    /// Methods that ran.
+    pub ran: u32,
+    /// Methods that can run; `None` under a filter, as what it leaves out may have run, too.
+    pub methods: Option<u32>,
+    /// Distinct objects that its calls were about.
+    pub receivers: Receivers,
+    /// Lines of its methods.
+    pub lines: u64,
+    /// The complexity of its most complex method; `None` where nobody wove it.
+    pub complexity: Option<u32>,
 }
 
 /// What a row is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The path of a site.
+    /// The path of a site, of a type or of a package; for free functions that of their module.
     Site(String),
     /// The key of a subject.
     Subject(u64),
@@ -58,23 +75,41 @@ impl Report {
             By::Subject => store::By::Subject,
             By::Site => store::By::Site,
             By::Cause => store::By::RootCause,
+            By::Type | By::Package => return Report::of_parts(store, by, filter, all),
         };
         let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
         let row = |row: &store::TallyRow| match by {
             By::Subject => subject_row(store, row.subject, row.measure),
-            By::Site | By::Cause => site_row(store, row.site, row.measure),
+            _ => site_row(store, row.site, row.measure),
         };
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
-        rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
+        sort(&mut rows);
         // Under a filter, that nothing passes says nothing about a site.
         let silent = if filter.is_all() { silent(store, by, &tally.rows) } else { Vec::new() };
         let never = if all { 0 } else { silent.len() };
         if all {
             rows.extend(silent);
         }
-        let (totals, damage) = (store.totals(), damage::of(store));
-        Report { by, exact: totals.exact && tally.exact && damage.is_empty(), damage, totals, rows, never }
+        Report::of_rows(store, by, rows, tally.exact, never)
     }
+
+    fn of_parts(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+        let (mut rows, exact) = parts::read(store, by, filter);
+        sort(&mut rows);
+        let never = if all { 0 } else { rows.iter().filter(|row| row.measure.count == 0).count() };
+        rows.truncate(rows.len() - never);
+        Report::of_rows(store, by, rows, exact, never)
+    }
+
+    fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, never: usize) -> Report {
+        let (totals, damage) = (store.totals(), damage::of(store));
+        Report { by, exact: totals.exact && exact && damage.is_empty(), damage, totals, rows, never }
+    }
+}
+
+/// The most frequent first.
+fn sort(rows: &mut [Row]) {
+    rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
 }
 
 /// Rows of those to whom nothing happened, by their names.
@@ -96,35 +131,35 @@ fn silent_in_no_order(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Ro
             let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
             labelled.map(|(subject, _)| subject_row(store, Some(subject), Measure::default())).collect()
         }
-        By::Cause => Vec::new(),
+        By::Cause | By::Type | By::Package => Vec::new(),
     }
 }
 
 fn site_row(store: &Store, site: Option<SiteId>, measure: Measure) -> Row {
     let Some(id) = site else {
-        return Row { key: Key::None, label: Some("root left the window".into()), kind: None, measure };
+        return Row { key: Key::None, label: Some("root left the window".into()), kind: None, measure, part: None };
     };
     let path = store.site_path(id).to_owned();
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
-    Row { key: Key::Site(path), label, kind, measure }
+    Row { key: Key::Site(path), label, kind, measure, part: None }
 }
 
 fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row {
     let Some(subject) = subject else {
-        return Row { key: Key::None, label: None, kind: None, measure };
+        return Row { key: Key::None, label: None, kind: None, measure, part: None };
     };
     if subject.kind.0 == OTHERS {
-        return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure };
+        return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure, part: None };
     }
     let kind = store.kind(subject.kind).map(KindText::whole_name);
-    Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure }
+    Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure, part: None }
 }
 
 impl Row {
-    /// A time of the row in ns; `None` where nothing was timed.
+    /// A time of the row in ns; `None` where nothing was timed, and of parts of the program, whose methods call each other.
     pub fn total_ns(&self, store: &Store) -> Option<u64> {
-        (self.measure.timed > 0).then(|| store.span_ns(self.measure.total_ticks))
+        (self.measure.timed > 0 && self.part.is_none()).then(|| store.span_ns(self.measure.total_ticks))
     }
 
     /// The time of the calls themselves; `None` where nothing was timed and where some calls left the window.

@@ -31,6 +31,25 @@ fn the_json_has_what_its_description_says() {
 }
 
 #[test]
+fn types_and_packages_say_how_much_of_them_ran() {
+    let path = fixture::closed("parts.spy", 3);
+    let (_, report) = json(&["report", text(&path), "--by", "type"]);
+    let row = &report["rows"][0];
+    assert_eq!((&report["by"], &row["key"], &row["kind"]), (&"type".into(), &"page::Scene".into(), &"type".into()));
+    assert_eq!((&row["count"], &row["ran"], &row["methods"]), (&33.into(), &3.into(), &4.into()));
+    assert_eq!((&row["receivers"], &row["receivers_exact"]), (&9.into(), &true.into()));
+    assert_eq!((&row["total_ns"], &row["complexity"], &row["lines"]), (&Value::Null, &Value::Null, &45.into()));
+    let (_, report) = json(&["report", text(&path), "--by", "package", "--all"]);
+    let rows = report["rows"].as_array().unwrap();
+    let page = rows.iter().find(|row| row["key"] == "page").expect("it is a package");
+    assert_eq!((&page["kind"], &page["count"], &page["ran"]), (&"crate".into(), &36.into(), &4.into()));
+    let (_, report) = json(&["report", text(&path), "--by", "type", "--filter", "site:measure"]);
+    assert_eq!((&report["rows"][0]["ran"], &report["rows"][0]["methods"]), (&1.into(), &Value::Null));
+    let (code, out, _) = ended(&["report", text(&path), "--by", "type"]);
+    assert!(code == 0 && out.contains("page::(functions)") && out.contains("3/4"), "{out}");
+}
+
+#[test]
 fn what_was_not_measured_is_null() {
     let path = fixture::closed("null.spy", 3);
     let (_, report) = json(&["report", text(&path), "--filter", "site:resize"]);

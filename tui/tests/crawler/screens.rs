@@ -102,7 +102,7 @@ fn a_recording_without_productions_has_no_screen_for_them() {
     let mut reader = reader();
     let before = reader.screen();
     // Neither by its key nor where its name would stand.
-    reader.press("5").click(45, 1);
+    reader.press("5").click(60, 1);
     assert_eq!(reader.screen(), before);
     assert!(!before.contains("Productions"), "{before}");
 }
@@ -112,7 +112,7 @@ fn no_size_of_the_screen_is_a_problem() {
     let file = fixture::closed("sizes.spy", 2);
     for (width, height) in [(1, 1), (10, 3), (24, 6), (40, 10), (69, 12), (70, 24), (200, 60)] {
         let mut reader = Reader::with_size(fixture::open(&file), (width, height));
-        for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "?"] {
+        for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "6", "?"] {
             reader.press(keys);
             assert_eq!(reader.screen().split('\n').count(), height as usize);
         }

@@ -101,7 +101,7 @@ fn the_keys_of_the_screen_stand_in_its_help() {
     let mut reader = reader();
     reader.press("5 ? PageDown");
     let screen = reader.screen();
-    assert!(screen.contains("1 2 3 4 5 ") && screen.contains("the next that never matched"), "{screen}");
+    assert!(screen.contains("1 2 3 4 5") && screen.contains("the next that never matched"), "{screen}");
 }
 
 #[test]

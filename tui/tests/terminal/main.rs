@@ -60,6 +60,28 @@ fn a_walk_from_an_event_to_its_cause_and_back() {
 }
 
 #[test]
+fn the_structure_of_the_program_leads_to_events_and_back() {
+    let Some((mut terminal, _)) = crawl("structure.spy") else { return };
+    terminal.keys(&["6"]);
+    terminal.wait_for("methods ran");
+    terminal.keys(&["/"]);
+    terminal.line("page::Scene::never");
+    let screen = terminal.wait_for("page::Scene::never");
+    assert!(screen.contains("never") && screen.contains("NEVER RAN"), "{screen}");
+    terminal.keys(&["Left", "Left"]);
+    terminal.wait_for("▸Scene");
+    terminal.keys(&["Right"]);
+    let before = terminal.settled();
+    assert!(before.contains("└ paint") && !before.contains('▸'), "{before}");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("filter: site:page::Scene::**");
+    terminal.keys(&["BSpace"]);
+    terminal.wait_for("methods ran");
+    assert_eq!(terminal.settled(), before);
+    quits(&mut terminal);
+}
+
+#[test]
 fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
     let Some((mut terminal, path)) = crawl("truncated.spy") else { return };
     terminal.wait_for("760 events");

@@ -54,14 +54,15 @@ pub(crate) fn adopted() -> &'static [&'static Woven] {
 
 fn take(woven: &'static Woven, number: u64) -> &'static Site {
     let is_async = woven.facts.get().split(' ').any(|word| word == "async");
-    let site: &'static Site = Box::leak(Box::new(Site::new(SiteDef {
+    let def = SiteDef {
         kind: if is_async { SiteKind::Async } else { SiteKind::Method },
         module: woven.module.get(),
         name: woven.name.get(),
         file: woven.file.get(),
         lines: woven.lines.into(),
         skipped: None,
-    })));
+    };
+    let site: &'static Site = Box::leak(Box::new(Site::with_facts(def, woven.facts.get())));
     woven.site.store(std::ptr::from_ref(site).cast_mut().cast(), Relaxed);
     woven.number.store(number, Relaxed);
     aim(woven, &site.tally, &site.arm);

@@ -50,8 +50,13 @@ impl Arena {
                 let number = *numbers.entry((site.path.clone(), site.kind, site.file.clone())).or_insert(next);
                 if number == next {
                     all.push(site.clone());
-                } else if site.skipped.is_none() {
-                    all[number as usize - 1].skipped = None;
+                } else {
+                    let known = &mut all[number as usize - 1];
+                    known.skipped = known.skipped.take().filter(|_| site.skipped.is_some());
+                    // A process may have been built without a weaver.
+                    if known.facts.is_empty() {
+                        (known.module, known.facts) = (site.module, site.facts.clone());
+                    }
                 }
                 let own = site.id.0 as usize;
                 part.sites.resize(part.sites.len().max(own + 1), 0);
@@ -64,9 +69,12 @@ impl Arena {
         }
         parts.iter_mut().for_each(|part| part.nameless = nameless);
         for (number, site) in (1..).zip(&all) {
-            let lines = [site.kind as u64 | u64::from(site.lines.0) << 32, site.lines.1.into()];
+            let lines = [
+                site.kind as u64 | u64::from(site.lines.0) << 32,
+                u64::from(site.lines.1) | u64::from(site.module) << 32,
+            ];
             let skipped = site.skipped.as_deref().unwrap_or("");
-            self.entry(Entry::Site, number, &lines, &[&site.path, &site.file, skipped]);
+            self.entry(Entry::Site, number, &lines, &[&site.path, &site.file, skipped, &site.facts]);
         }
         Ok(())
     }

@@ -319,3 +319,19 @@ fn no_damage_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn what_one_process_knows_of_its_code_is_known() {
+    let process = |pid: u32, facts: &str| {
+        let writer = process(pid, "woven");
+        let words = [1, 9 | 4 << 32];
+        writer.entry(Entry::Site, 9, &words, &["both::Scene::measure", "src/both.rs", "", facts]);
+        writer.store()
+    };
+    for facts in [["", "c=4 type=Scene"], ["c=4 type=Scene", ""], ["c=4 type=Scene", "c=4 type=Scene"]] {
+        let store = merged(&[("a", process(1, facts[0])), ("b", process(2, facts[1]))]);
+        let site = store.sites().iter().find(|site| site.path == "both::Scene::measure").expect("it is one");
+        let facts = site.facts().expect("one of them was woven");
+        assert_eq!((facts.module.as_str(), facts.name.as_str(), facts.complexity), ("both", "measure", 4));
+    }
+}

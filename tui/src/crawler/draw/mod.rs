@@ -9,6 +9,7 @@ mod pane;
 mod productions;
 mod screens;
 mod sites;
+mod structure;
 mod subjects;
 mod table;
 pub mod theme;
@@ -48,6 +49,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Sites => sites::draw(&mut canvas, layout.body, crawler),
         Screen::Lanes => lanes::draw(&mut canvas, layout.body, crawler),
         Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
+        Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
     }
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);

@@ -69,6 +69,10 @@ impl Crawler {
             Command::SortReverse => self.sort(Turn::Reverse),
             Command::NeverObserved => self.never_observed(),
             Command::NextUncovered => self.next_uncovered(),
+            Command::Unfold => self.view.structure.unfold(),
+            Command::Fold => self.view.structure.fold(),
+            Command::UnfoldAll => self.view.structure.unfold_all(),
+            Command::FoldAll => self.view.structure.fold_methods(),
             Command::Type(_) | Command::Erase | Command::EraseLine => {}
         }
         None
@@ -135,6 +139,7 @@ impl Crawler {
             Screen::Sites => view.sites.step(step),
             Screen::Lanes => view.lanes.step(step),
             Screen::Productions => view.productions.table.step(step),
+            Screen::Structure => view.structure.step(step),
         }
     }
 
@@ -148,6 +153,7 @@ impl Crawler {
         }
         let term = match self.view.screen {
             Screen::Lanes => self.view.lanes.current().map(|row| Some(narrow::lane(&self.store, &row.lane))),
+            Screen::Structure => self.view.structure.current().map(|element| narrow::element(&self.store, element)),
             _ => self.view.table().and_then(|(table, _)| table.current()).map(|row| match (row.subject, row.site) {
                 (Some(subject), _) => Some(narrow::subject(&self.store, subject)),
                 (None, Some(site)) => Some(narrow::site(&self.store, site)),
@@ -205,6 +211,7 @@ impl Crawler {
             Screen::Sites => self.view.sites.find(&self.store, &text),
             Screen::Lanes => self.view.lanes.find(&text),
             Screen::Productions => self.view.productions.table.find(&self.store, &text),
+            Screen::Structure => self.view.structure.find(&self.store, &text),
         };
         if !found {
             self.message = Some(format!("`{text}` stands in no row"));
@@ -250,6 +257,9 @@ impl Crawler {
     }
 
     fn sort(&mut self, turn: Turn) {
+        if self.view.screen == Screen::Structure {
+            return self.view.structure.turn(turn);
+        }
         let store = self.store.clone();
         let Some((table, _)) = self.view.table() else { return };
         if let Some(rows) = table.turn(&store, turn) {
@@ -274,6 +284,12 @@ impl Crawler {
     fn next_uncovered(&mut self) {
         if !self.view.filter.is_all() {
             self.message = Some("under a filter nobody can tell: Esc takes it away".into());
+            return;
+        }
+        if self.view.screen == Screen::Structure {
+            if !self.view.structure.next_that_never_ran() {
+                self.message = Some("every method ran".into());
+            }
             return;
         }
         let productions = &mut self.view.productions;

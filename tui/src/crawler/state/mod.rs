@@ -15,6 +15,7 @@ pub mod pane;
 pub mod productions;
 mod replies;
 pub mod status;
+pub mod structure;
 pub mod table;
 pub mod tree;
 pub mod view;
@@ -30,6 +31,7 @@ use super::command::{Screen, Screens};
 use super::jobs::{Job, Progress, Slot};
 use super::keys::Mode;
 use super::worker::Order;
+use crate::structure::Structure;
 use crate::text::clean;
 use line::Line;
 use pane::Tab;
@@ -162,12 +164,17 @@ impl Crawler {
         }
     }
 
-    /// The screens that there are: the one for productions only where some are known.
+    /// The screens that there are: those for productions and for methods only where some are known.
     pub fn screens(&self) -> Screens {
         const ALL: Screens = &Screen::ALL;
-        match self.store.sites().iter().any(|site| site.kind == SiteKind::Production) {
-            true => ALL,
-            false => &ALL[..ALL.len() - 1],
+        const NO_PRODUCTIONS: Screens =
+            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure];
+        let productions = self.store.sites().iter().any(|site| site.kind == SiteKind::Production);
+        match (productions, Structure::is_known(&self.store)) {
+            (true, true) => ALL,
+            (true, false) => &ALL[..5],
+            (false, true) => NO_PRODUCTIONS,
+            (false, false) => &ALL[..4],
         }
     }
 
@@ -215,6 +222,7 @@ impl Crawler {
                 Screen::Sites => self.view.sites.read_ns,
                 Screen::Lanes => self.view.lanes.read_ns,
                 Screen::Productions => self.view.productions.table.read_ns,
+                Screen::Structure => self.view.structure.read_ns,
                 Screen::Events => now_ns,
             };
             // Reading a large recording takes its time, which the application needs more.
@@ -294,6 +302,8 @@ impl Crawler {
             self.order(Job::Lanes { around, filter });
         } else if self.view.screen == Screen::Productions {
             self.order(Job::Productions { filter });
+        } else if self.view.screen == Screen::Structure {
+            self.order(Job::Structure { filter, order: self.view.structure.order });
         } else if let Some((table, by)) = self.view.table() {
             let (sort, before) = (table.sort, table.rows.clone());
             self.order(Job::Table { by, filter, sort, before });

@@ -2,7 +2,8 @@
 
 use super::Crawler;
 use crate::crawler::command::Screen;
-use crate::crawler::layout::{Area, Layout, screen_at, tab_at};
+use crate::crawler::layout::{Area, Layout, screens, tab_at};
+use crate::text::width;
 
 impl Crawler {
     pub(super) fn click(&mut self, column: u16, row: u16) {
@@ -11,7 +12,9 @@ impl Crawler {
         }
         let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focused);
         if layout.screens.holds(column, row) {
-            if let Some(screen) = screen_at(column, self.screens()) {
+            let beside = width(&self.view.how()) as u16;
+            let mut names = screens(self.screens(), self.view.screen, self.size.0, beside);
+            if let Some((_, screen, _)) = names.find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)) {
                 self.show(screen);
             }
             return;
@@ -40,6 +43,11 @@ impl Crawler {
             Screen::Lanes => {
                 if let Some(line) = line(layout.body, 1).filter(|&line| line < view.lanes.height) {
                     view.lanes.select(view.lanes.top + line);
+                }
+            }
+            Screen::Structure => {
+                if let Some(line) = line(layout.body, 1).filter(|&line| line < view.structure.height) {
+                    view.structure.select(view.structure.top + line);
                 }
             }
             Screen::Events => {}

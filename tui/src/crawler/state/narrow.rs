@@ -1,8 +1,9 @@
 //! Narrowing a filter from a row: a term takes the place of the term of its sort, and names things as people do.
 
 use metaspy_core::store::{Filter, FilterError, LaneText};
-use metaspy_core::{SiteId, Store, Subject};
+use metaspy_core::{Selector, SiteId, Store, Subject};
 
+use crate::structure::{Element, Key};
 use crate::text::short_type;
 
 /// `filter` with `term` in place of every term of the same sort; terms that exclude something stay.
@@ -46,6 +47,20 @@ pub fn site(store: &Store, site: SiteId) -> String {
     // What looks like a pattern is one.
     let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| means_it(end));
     format!("site:{}", quoted(end.unwrap_or(path)))
+}
+
+/// The term for an element of the program; `None` where no pattern means it and nothing else.
+pub fn element(store: &Store, element: &Element) -> Option<String> {
+    let path = match &element.key {
+        Key::Method(of) => return Some(site(store, *of)),
+        Key::Functions(_) => return None,
+        Key::Package(path) | Key::Type(path) => path,
+    };
+    let within = format!("{path}::");
+    let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
+    // A pattern means the end of a path, so another crate may have what looks the same.
+    let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
+    meant.all(|site| site.path.starts_with(&within)).then(|| format!("site:{}", quoted(&pattern.to_string())))
 }
 
 /// The term for a lane: its thread's name, or its number where that is not enough.

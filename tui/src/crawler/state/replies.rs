@@ -81,6 +81,10 @@ impl Crawler {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_ordered_ns);
                 self.view.productions.accept(tree, self.now_ns);
             }
+            Answer::Structure(structure) => {
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_ordered_ns);
+                self.view.structure.accept(structure, self.now_ns);
+            }
             Answer::Source(site, line) => self.view.productions.source = Source { of: Some(site), line },
             Answer::Count(count) => {
                 self.view.count = Some(count);

@@ -7,6 +7,7 @@ use super::lanes::LanesView;
 use super::list::EventList;
 use super::pane::Pane;
 use super::productions::ProductionsView;
+use super::structure::StructureView;
 use super::table::TableView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::Layout;
@@ -44,6 +45,8 @@ pub struct View {
     pub lanes: LanesView,
     /// The tree of productions.
     pub productions: ProductionsView,
+    /// The structure of the program.
+    pub structure: StructureView,
 }
 
 impl View {
@@ -59,6 +62,7 @@ impl View {
             sites: TableView::new(0),
             lanes: LanesView::default(),
             productions: ProductionsView::new(0),
+            structure: StructureView::default(),
         };
         view.resize(width, height);
         view
@@ -77,6 +81,20 @@ impl View {
         self.sites.height = rows.saturating_sub(2);
         self.lanes.height = rows.saturating_sub(1);
         self.productions.resize(rows);
+        self.structure.resize(rows);
+    }
+
+    /// What is let through, and how a table is sorted.
+    pub fn how(&self) -> String {
+        let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
+        let sort = match self.screen {
+            Screen::Subjects => Some((self.subjects.sort.column.name(), self.subjects.sort.reversed)),
+            Screen::Sites => Some((self.sites.sort.column.name(), self.sites.sort.reversed)),
+            Screen::Structure => Some((self.structure.order.column.name(), self.structure.order.reversed)),
+            _ => None,
+        };
+        let sort = sort.map(|(column, reversed)| format!("sort: {column} {}", if reversed { '▲' } else { '▼' }));
+        filter.into_iter().chain(sort).collect::<Vec<_>>().join("   ")
     }
 
     /// The production under the cursor, if its line in the source was not asked for yet.
@@ -92,7 +110,7 @@ impl View {
             Screen::Subjects => Some((&mut self.subjects, By::Subject)),
             Screen::Sites => Some((&mut self.sites, By::Site)),
             Screen::Productions => Some((&mut self.productions.table, By::Site)),
-            Screen::Events | Screen::Lanes => None,
+            Screen::Events | Screen::Lanes | Screen::Structure => None,
         }
     }
 }

@@ -8,6 +8,7 @@ use super::productions::Source;
 use super::view::View;
 use super::{Crawler, Outside, narrow};
 use crate::crawler::command::Screen;
+use crate::structure::Element;
 
 /// Events that are looked at for the nearest one of a subject: within a frame.
 const BUDGET: usize = 200_000;
@@ -121,6 +122,7 @@ impl Crawler {
         self.stop_rows();
         (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
         self.view.productions.table.rows = None;
+        self.view.structure.whole = None;
         self.order_screen();
     }
 
@@ -152,6 +154,7 @@ impl Crawler {
         let site = match self.view.screen {
             Screen::Events => self.view.list.selected.map(|event| event.site),
             Screen::Lanes => self.view.lanes.current().and_then(|row| row.last).map(|event| event.site),
+            Screen::Structure => self.view.structure.current().and_then(Element::site),
             _ => self.view.table().and_then(|(table, _)| table.current()).and_then(|row| row.site),
         };
         let site = site.and_then(|site| self.store.site(site));

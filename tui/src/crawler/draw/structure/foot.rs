@@ -1,0 +1,141 @@
+//! What is known of the element under the cursor.
+//!
+//! ```text
+//! │ taffy::compute::Cache::Store::get              pub method of a trait, &self │
+//! │ src/compute/cache.rs:88–96  9 lines, complexity 4                           │
+//! │ 40,000 calls, 3 failed   256 receivers   total 600.0 µs  self 400.0 µs      │
+//! │ implements Store                                                            │
+//! └─────────────────────────────────────────────────────────────────────────────┘
+//! ```
+
+use metaspy_core::spy::{Facts, Takes, Visibility};
+use metaspy_core::store::SiteText;
+use metaspy_core::{SiteKind, Store};
+
+use super::super::canvas::Canvas;
+use super::super::theme;
+use crate::crawler::layout::Area;
+use crate::crawler::state::Crawler;
+use crate::structure::{Element, Of, Receivers};
+use crate::text::{counted, cut, duration, grouped, shorten_file, shorten_path, width};
+
+/// Draws the lines.
+pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
+    let Some(element) = crawler.view.structure.current() else { return };
+    let store = &crawler.store;
+    let (x, room) = (area.x + 1, area.width.saturating_sub(2));
+    let what = what(store, element);
+    let took = (width(&what) as u16).min(room / 2);
+    let path = shorten_path(element.path(store), room.saturating_sub(took + 2) as usize);
+    canvas.text(x, area.y, room - took, &path, theme::STRONG);
+    canvas.right(x + room, area.y, took, &what, theme::FAINT);
+    let site = element.site().and_then(|site| store.site(site));
+    let where_it_is = match site {
+        Some(site) => place(site, element, room as usize),
+        None => size(element),
+    };
+    let lines = [where_it_is, counts(store, element), traits(element)];
+    for (y, text) in (area.y + 1..area.y + area.height).zip(&lines) {
+        let style = if y == area.y + 2 { theme::PLAIN } else { theme::FAINT };
+        canvas.text(x, y, room, &cut(text, room as usize), style);
+    }
+}
+
+/// What sort of element it is.
+fn what(store: &Store, element: &Element) -> String {
+    match &element.of {
+        Of::Method(Some(facts)) => signature(facts),
+        Of::Method(None) => {
+            let kind = element.site().and_then(|site| store.site(site)).map_or(SiteKind::Method, |site| site.kind);
+            kind.name().into()
+        }
+        Of::Functions => "functions of the module".into(),
+        _ => element.sort().into(),
+    }
+}
+
+/// As it is declared, in the words of the language.
+fn signature(facts: &Facts) -> String {
+    let visibility = match facts.visibility {
+        Visibility::Public => "pub ",
+        Visibility::Restricted => "pub(…) ",
+        Visibility::Private => "",
+    };
+    let is_async = if facts.is_async { "async " } else { "" };
+    let sort = match (facts.is_closure, facts.is_test) {
+        (true, _) => "closure",
+        (_, true) => "test",
+        _ => "fn",
+    };
+    let takes = match facts.takes {
+        Takes::Nothing => "",
+        Takes::Ref => "(&self)",
+        Takes::Mut => "(&mut self)",
+        Takes::Value => "(self)",
+        Takes::Other => "(self: …)",
+    };
+    format!("{visibility}{is_async}{sort}{takes}")
+}
+
+/// Where a method stands, and how much there is to it.
+fn place(site: &SiteText, element: &Element, room: usize) -> String {
+    let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
+    let size = format!("{}{complexity}", counted(element.lines, "line"));
+    let place = format!("{}:{}–{}", site.file, site.lines.0, site.lines.1);
+    format!("{}  {size}", shorten_file(&place, room.saturating_sub(width(&size) + 2)))
+}
+
+/// How much there is to what is no method.
+fn size(element: &Element) -> String {
+    let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity up to {paths}"));
+    let never = match element.methods - element.ran {
+        0 => String::new(),
+        never => format!(", {} not called", grouped(never.into())),
+    };
+    format!("{}{never}  {}{complexity}", counted(element.methods.into(), "method"), counted(element.lines, "line"))
+}
+
+/// What its calls came to.
+fn counts(store: &Store, element: &Element) -> String {
+    let measure = &element.measure;
+    let mut text = counted(measure.count, "call");
+    let words = [
+        (measure.failed, "failed"),
+        (measure.panicked, "panicked"),
+        (measure.cancelled, "cancelled"),
+        (measure.running, "running"),
+        (measure.lost, "lost"),
+    ];
+    for (count, word) in words.into_iter().filter(|(count, _)| *count > 0) {
+        text.push_str(&format!(", {} {word}", grouped(count)));
+    }
+    let Receivers { count, is_least } = element.receivers;
+    if count > 0 || is_least {
+        text.push_str(&format!("   on {}{}", if is_least { "≥ " } else { "" }, counted(count, "receiver")));
+    }
+    let partly = measure.is_partly_timed();
+    let longest = (measure.timed > 0).then_some(measure.max_ticks);
+    let times =
+        [("total", element.total_ticks(), "≥ "), ("self", element.self_ticks(), "~ "), ("longest", longest, "≥ ")];
+    for (word, ticks, sign) in times {
+        let Some(ticks) = ticks else { continue };
+        let sign = if partly { sign } else { "" };
+        text.push_str(&format!("   {word} {sign}{}", duration(store.span_ns(ticks)).trim_start()));
+    }
+    text
+}
+
+/// What it has to do with traits.
+fn traits(element: &Element) -> String {
+    match &element.of {
+        Of::Type { traits, .. } if traits.is_empty() => String::new(),
+        Of::Type { is_trait: true, traits } => format!("needs {}", traits.join(", ")),
+        Of::Type { traits, .. } => format!("implements {}", traits.join(", ")),
+        Of::Method(Some(facts)) => match (&facts.of_type, &facts.of_trait) {
+            (Some(of_type), Some(of_trait)) => format!("{of_type} implements {of_trait}"),
+            (None, Some(of_trait)) => format!("a default method of {of_trait}"),
+            _ => String::new(),
+        },
+        _ => String::new(),
+    }
+}

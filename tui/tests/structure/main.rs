@@ -1,0 +1,214 @@
+//! The screen of the structure: packages, types and methods, what ran of them and what did not.
+//!
+//! Sites are there for the rest of the process, so these tests have a process of their own.
+
+#[path = "../fixture/mod.rs"]
+mod fixture;
+#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
+#[path = "../crawler/reader.rs"]
+mod reader;
+mod town;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use metaspy_core::arm::Mode;
+use metaspy_tui::crawler::state::Outside;
+
+use reader::Reader;
+
+fn file() -> PathBuf {
+    static FILE: OnceLock<PathBuf> = OnceLock::new();
+    FILE.get_or_init(|| town::closed("town.spy", Mode::Full)).clone()
+}
+
+/// In front of the town.
+fn reader() -> Reader {
+    reader_of((80, 24))
+}
+
+fn reader_of(size: (u16, u16)) -> Reader {
+    Reader::with_size(fixture::open(&file()), size)
+}
+
+/// The path of the element under the cursor.
+fn current(reader: &Reader) -> String {
+    let (view, store) = (&reader.crawler.view.structure, &reader.crawler.store);
+    view.current().map_or(String::new(), |element| element.path(store).to_owned())
+}
+
+/// Goes to the town.
+const TOWN: &str = "6 / \"town\" Enter";
+
+#[test]
+fn the_program_stands_there_as_it_is_built_and_what_never_ran_stands_out() {
+    let mut reader = reader();
+    reader.press(TOWN).press("Down Down / \"drive\" Enter");
+    insta::assert_snapshot!("structure", reader.screen());
+}
+
+#[test]
+fn with_room_there_is_also_what_the_weaver_counted() {
+    let mut reader = reader_of((120, 40));
+    reader.press("6 End / \"roads::Road\" Enter");
+    insta::assert_snapshot!("wide", reader.screen());
+}
+
+#[test]
+fn counts_alone_have_no_times() {
+    let mut reader = Reader::new(fixture::open(&town::closed("counted.spy", Mode::Tally)));
+    reader.press(TOWN).press("Down Down / \"drive\" Enter");
+    insta::assert_snapshot!("counted", reader.screen());
+}
+
+#[test]
+fn a_test_that_only_says_that_it_runs_is_no_method() {
+    let mut reader = reader();
+    reader.press("6 / \"a_test\" Enter");
+    assert!(reader.screen().contains("`a_test` stands in no row"), "{}", reader.screen());
+}
+
+#[test]
+fn what_is_folded_away_is_found_and_shown() {
+    let mut reader = reader();
+    reader.press(TOWN).press("Left");
+    assert!(!reader.screen().contains("roads"), "{}", reader.screen());
+    assert!(reader.screen().contains("▸town "), "{}", reader.screen());
+    reader.press("/ \"bridge\" Enter");
+    assert_eq!(current(&reader), "town::roads::bridges");
+    reader.press("Left Left");
+    assert_eq!(current(&reader), "town::roads");
+    // The first unfolds again, the others go into it.
+    reader.press("Left Right Right Right");
+    assert_eq!(current(&reader), "town::roads::cross");
+    reader.press("- Down");
+    assert_eq!(current(&reader), "town::roads::Road");
+    reader.press("Down + Down");
+    assert_eq!(current(&reader), "town::roads::Surface::is_wet");
+}
+
+#[test]
+fn one_after_the_other_is_found_that_never_ran() {
+    let mut reader = reader();
+    reader.press(TOWN).press("Left");
+    let found: Vec<String> = (0..4).map(|_| current(reader.press("n"))).collect();
+    assert_eq!(
+        found[..3],
+        ["town::roads::cross::inner", "town::roads::Road::turn", "town::roads::bridges::Bridge::open"]
+    );
+    assert!(!found[3].starts_with("town::"), "{found:?}");
+}
+
+#[test]
+fn each_column_sorts_what_stands_under_the_same_element() {
+    let mut reader = reader();
+    reader.press("6");
+    let first_of_road = |reader: &mut Reader| {
+        reader.press("Home / \"roads::Road\" Enter Down");
+        current(reader).rsplit("::").next().unwrap_or_default().to_owned()
+    };
+    let mut firsts = vec![first_of_road(&mut reader)];
+    for _ in 0..7 {
+        reader.press(">");
+        firsts.push(first_of_road(&mut reader));
+    }
+    assert_eq!(firsts, ["fmt", "drive", "turn", "drive", "drive", "drive", "turn", "turn"]);
+    assert!(reader.screen().contains("sort: complexity ▼"), "{}", reader.screen());
+    reader.press("r");
+    assert_eq!(first_of_road(&mut reader), "new");
+    assert_eq!(first_of_road(reader.press("<")), "turn");
+}
+
+#[test]
+fn a_row_leads_to_its_events_and_back() {
+    let mut reader = reader();
+    reader.press(TOWN).press("/ \"drive\" Enter");
+    let before = reader.screen();
+    reader.press("Enter");
+    assert_eq!(reader.crawler.view.filter.text(), "site:drive");
+    assert!(reader.selected().contains("drive"), "{}", reader.screen());
+    reader.press("Backspace");
+    assert_eq!(reader.screen(), before);
+    reader.press("Home / \"roads::Road\" Enter Enter");
+    assert_eq!(reader.crawler.view.filter.text(), "site:town::roads::Road::**");
+    assert!(reader.screen().contains("16 of "), "{}", reader.screen());
+    reader.press("Backspace / \"(functions\" Enter Enter");
+    assert!(reader.screen().contains("cannot be asked for by a filter"), "{}", reader.screen());
+}
+
+#[test]
+fn under_a_filter_only_what_passes_is_there_and_nothing_is_called_uncovered() {
+    let mut reader = reader();
+    reader.press("6 f \"site:Road::*\" Enter");
+    let screen = reader.screen();
+    assert!(screen.contains(" 2 methods in what passes the filter "), "{screen}");
+    assert!(!screen.contains("NEVER") && !screen.contains("turn") && !screen.contains("main"), "{screen}");
+    reader.press("n");
+    assert!(reader.screen().contains("under a filter nobody can tell"), "{}", reader.screen());
+    reader.press("f \"x\" Enter");
+    assert!(reader.screen().contains("no method's calls pass"), "{}", reader.screen());
+}
+
+#[test]
+fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
+    let mut reader = reader();
+    reader.press(TOWN);
+    let whole = reader.crawler.view.structure.whole.take().expect("it was read");
+    let mut whole = (*whole).clone();
+    whole.exact = false;
+    whole.elements.iter_mut().for_each(|element| element.receivers.is_least = true);
+    reader.crawler.view.structure.whole = Some(whole.into());
+    let screen = reader.screen();
+    assert!(screen.contains(" ≥ 6/") && screen.contains(" at least: "), "{screen}");
+    assert!(screen.contains("NEVER RAN?") && screen.contains("≥4"), "{screen}");
+}
+
+#[test]
+fn the_mouse_the_editor_and_the_help_work_as_on_the_other_screens() {
+    let mut reader = reader();
+    reader.click(45, 1);
+    assert_eq!(reader.crawler.view.screen.name(), "Structure");
+    reader.press("/ \"turn\" Enter e");
+    let edit = |line| Some(Outside::Edit { file: "town/src/roads.rs".into(), line });
+    assert_eq!(reader.outside, edit(42));
+    let row = reader.screen().lines().position(|line| line.contains("drive ")).expect("it is shown");
+    reader.click(10, row as u16).press("e");
+    assert_eq!((current(&reader), &reader.outside), ("town::roads::Road::drive".into(), &edit(26)));
+    reader.press("Home / \"roads::Road\" Enter e");
+    assert!(reader.screen().contains("no source is known for this"), "{}", reader.screen());
+    let screen = reader.press("? PageDown").screen();
+    assert!(screen.contains("1 2 3 4 6 ") && screen.contains("the next that never ran"), "{screen}");
+}
+
+#[test]
+fn a_live_recording_is_counted_again_and_the_cursor_stays() {
+    let _turn = fixture::turn();
+    let (recording, installed) = town::begin(&fixture::directory().join("live.spy"), Mode::Full);
+    town::drive(1);
+    let mut reader = Reader::new(recording.store());
+    reader.press(TOWN).press("/ \"drive\" Enter").tick(100);
+    let seen = |reader: &Reader, row: &str| assert!(reader.screen().contains(row), "{}", reader.screen());
+    seen(&reader, "on 3 receivers");
+    let row = reader.screen().lines().position(|line| line.contains("drive "));
+    seen(&reader, "│ 3 calls ");
+    town::drive(2);
+    reader.tick(1500);
+    seen(&reader, "│ 9 calls ");
+    assert_eq!(current(&reader), "town::roads::Road::drive");
+    assert_eq!(reader.screen().lines().position(|line| line.contains("drive ")), row);
+    drop(installed);
+    recording.close();
+}
+
+#[test]
+fn no_size_of_the_screen_is_a_problem() {
+    for size in [(1, 1), (10, 3), (24, 6), (40, 10), (62, 12), (100, 20), (200, 60)] {
+        let mut reader = reader_of(size);
+        for keys in ["6", "n", "Enter Backspace", "PageDown", "Left", "-", "End", "?"] {
+            let screen = reader.press(keys).screen();
+            assert_eq!(screen.split('\n').count(), size.1 as usize);
+            let rows = screen.lines().filter(|line| line.starts_with('│'));
+            assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");
+        }
+    }
+}
