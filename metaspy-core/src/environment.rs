@@ -5,7 +5,8 @@
 //! how closely: `full`, as by default, or `tally`, which counts calls and records no events. `METASPY_DETAILS`, if it is
 //! set and not `0`, has arguments and return values written down where sites offer them.
 //!
-//! `METASPY_SPIES` names profilers on the mirror of the program, separated by commas; see [`crate::spy`].
+//! `METASPY_SPIES` names profilers on the mirror of the program, separated by commas; `+` names all that are not
+//! metaspy's own. See [`crate::spy`].
 
 use linkme::distributed_slice;
 
@@ -49,12 +50,17 @@ pub(crate) fn start() {
 fn start_spies() {
     let names = std::env::var("METASPY_SPIES").unwrap_or_default();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        if spy::start_named(name).is_none() {
+        if name == OWN {
+            spy::start_own();
+        } else if spy::start_named(name).is_none() {
             let known: Vec<&str> = spy::PROFILERS.iter().map(|startable| startable.name).collect();
             eprintln!("metaspy: METASPY_SPIES: there is no profiler `{name}`; there are {}", known.join(", "));
         }
     }
 }
+
+/// Names all profilers that are not metaspy's own.
+const OWN: &str = "+";
 
 /// The selector of everything.
 const EVERYTHING: &str = "*";

@@ -58,8 +58,7 @@ impl Spying for Calls {
         told.insert("executions".into(), json!(spy.data.executions.get()));
         told.insert("total_ns".into(), json!(ns(spy.data.total.get())));
         told.insert("self_ns".into(), json!(ns(spy.data.own.get())));
-        let callers: Vec<Value> = (self.edges().iter())
-            .filter(|edge| edge.callee == spy.place)
+        let callers: Vec<Value> = (self.edges_to(|callee| callee == spy.place).iter())
             .map(|edge| json!({ "place": edge.caller, "count": edge.count, "total_ns": edge.total_ns }))
             .collect();
         told.insert("callers".into(), json!(callers));
@@ -76,14 +75,17 @@ impl Spying for Calls {
 impl Calls {
     /// Who called whom.
     pub fn edges(&self) -> Vec<Edge> {
-        self.edges
-            .all()
-            .into_iter()
-            .map(|((caller, callee), [count, ticks])| {
-                let caller = (caller as usize).checked_sub(1);
-                Edge { caller, callee: callee as usize, count, total_ns: ns(ticks) }
-            })
-            .collect()
+        self.edges_to(|_| true)
+    }
+
+    /// Who called these. What the others counted is not added up.
+    fn edges_to(&self, is_meant: impl Fn(usize) -> bool) -> Vec<Edge> {
+        let all = self.edges.to(is_meant).into_iter();
+        all.map(|((caller, callee), [count, ticks])| {
+            let caller = (caller as usize).checked_sub(1);
+            Edge { caller, callee: callee as usize, count, total_ns: ns(ticks) }
+        })
+        .collect()
     }
 }
 
@@ -131,11 +133,12 @@ impl Edges {
         self.is_full.store(true, Ordering::Relaxed);
     }
 
-    fn all(&self) -> BTreeMap<(u32, u32), [u64; 2]> {
+    fn to(&self, is_meant: impl Fn(usize) -> bool) -> BTreeMap<(u32, u32), [u64; 2]> {
         let used = self.cells.iter().filter_map(|pair| {
             let who = pair.who.load(Ordering::Relaxed);
-            let [count, ticks] = pair.counts.get()?;
-            Some((((who >> 32) as u32, who as u32 - 1), [count.get(), ticks.get()]))
+            let (caller, callee) = ((who >> 32) as u32, (who as u32).checked_sub(1)?);
+            let [count, ticks] = is_meant(callee as usize).then(|| pair.counts.get()).flatten()?;
+            Some(((caller, callee), [count.get(), ticks.get()]))
         });
         used.collect()
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use linkme::distributed_slice;
 
@@ -101,13 +102,28 @@ pub fn start_named(name: &str) -> Option<&'static dyn Profile> {
     let profile = (startable.start)();
     let mut started = lock(&STARTED);
     if started.is_empty() {
+        STARTER.store(std::process::id(), Ordering::Relaxed);
         exit::at_exit(write_all);
     }
     started.push(profile);
     Some(profile)
 }
 
+/// Starts all profilers that are not metaspy's own: those that the program's author, or whoever built it, brought along.
+pub(crate) fn start_own() {
+    let is_own = |name: &str| !matches!(name, TestCoverage::NAME | Calls::NAME);
+    for startable in PROFILERS.iter().filter(|startable| is_own(startable.name)) {
+        start_named(startable.name);
+    }
+}
+
+/// The process that started profilers: what its children counted before they were forked, it counts itself.
+static STARTER: AtomicU32 = AtomicU32::new(0);
+
 fn write_all() {
+    if STARTER.load(Ordering::Relaxed) != std::process::id() {
+        return;
+    }
     for profile in lock(&STARTED).iter() {
         if let Err(error) = write(*profile) {
             eprintln!("metaspy: the profile `{}` cannot be written: {error}", profile.name());
@@ -121,7 +137,7 @@ fn write(profile: &dyn Profile) -> Result<(), Box<dyn std::error::Error>> {
     let text = json!({
         "format": 1,
         "profile": profile.name(),
-        "program": process::program(),
+        "program": process::program().to_string_lossy(),
         "pid": std::process::id(),
         "report": profile.report(),
         "methods": profile.methods(),

@@ -3,24 +3,29 @@
 mod cargo;
 pub mod cli;
 mod config;
+mod export;
 mod graph;
-mod json;
 mod known;
+mod profilers;
+mod recordings;
 mod results;
 mod search;
 mod select;
+mod skeleton;
+mod spies;
 mod stale;
-mod table;
+mod text;
 mod turn;
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::{env, fs, io};
+use std::{env, io};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Parser;
+use metaspy_core::Selector;
 
 use crate::plan::{CHAIN, PLAN, Plan};
 use crate::runtime;
@@ -28,20 +33,23 @@ use cargo::{Cargo, NO_CARGO};
 use cli::Woven;
 use config::Config;
 use graph::Graph;
+use recordings::Recordings;
 use results::Results;
+use spies::Spies;
 
 /// The exit code of usage, and of selectors that match nothing.
 const UNUSABLE: u8 = 2;
 
 /// Runs the command. `arguments` are those behind its name.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let (command, woven) = match cli::Cli::parse_from(cli::sorted(arguments)).command {
-        cli::Command::Build(woven) => ("build", woven),
-        cli::Command::Run(woven) => ("run", woven),
-        cli::Command::Test(woven) => ("test", woven),
-        cli::Command::Bench(woven) => ("bench", woven),
+    let done = match cli::Cli::parse_from(cli::sorted(arguments)).command {
+        cli::Command::Build(woven) => start("build", woven),
+        cli::Command::Run(woven) => start("run", woven),
+        cli::Command::Test(woven) => start("test", woven),
+        cli::Command::Bench(woven) => start("bench", woven),
+        cli::Command::New(new) => skeleton::make(&new.path),
     };
-    match start(command, woven) {
+    match done {
         Ok(code) => code,
         Err(error) => {
             eprintln!("error: metaspy: {error:#}");
@@ -59,13 +67,10 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
         Some(dir) => std::path::absolute(dir)?,
         None => graph.target_directory.join("metaspy"),
     };
+    let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
+    usable(&asked, records)?;
     let plan = plan(&cargo, command, &graph, &asked, &target_dir, target.as_deref())?;
-    if let Some(file) = &asked.json {
-        // Said now, not when everything has run.
-        let written = fs::write(file, "");
-        written
-            .with_context(|| format!("{} cannot be written: name a file whose directory is there", file.display()))?;
-    }
+    export::judge(&asked)?;
     let profile = cargo.profile_dir(command);
     let stale = || stale::find(&profile, &graph, &plan);
     let _turn = turn::take(&plan, &profile, &graph.workspace_root, stale, |stale| {
@@ -74,22 +79,36 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     let mut built = cargo.command(command);
     prepare(&mut built, &plan, &target_dir, target.as_deref())?;
     built.env_remove(CHAIN).envs(config.wrapper().map(|wrapper| (CHAIN, wrapper)));
-    let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
     let recordings = if records { Some(Recordings::new(&plan.dir)?) } else { None };
+    let spies = Spies::of(command, &asked);
     if let Some(recordings) = &recordings {
-        recordings.ask(&mut built, asked.timed);
+        recordings.ask(&mut built, &spies);
     }
     let status = built.status().context(NO_CARGO)?;
-    let results = Results::read(&plan, recordings.as_ref().map(|recordings| recordings.dir.as_path()));
+    let results = Results::read(&plan, recordings.as_ref().map(|recordings| (recordings, &spies)));
     match recordings {
-        Some(_) => table::print(&results, &asked, io::stdout().is_terminal()),
-        None => eprintln!("     Metaspy {}", table::woven(&results)),
+        Some(_) => text::print(&results, &asked, io::stdout().is_terminal()),
+        None => eprintln!("     Metaspy {}", text::woven(&results)),
     }
-    if let Some(file) = &asked.json {
-        let text = serde_json::to_string_pretty(&json::of(&results))?;
-        fs::write(file, text + "\n").with_context(|| format!("{} cannot be written", file.display()))?;
-    }
+    export::write(&results, &asked)?;
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// What nothing could be told of is a mistake before anything is built.
+fn usable(asked: &Woven, records: bool) -> Result<()> {
+    if let Some(selector) = &asked.callers {
+        selector.parse::<Selector>()?;
+    }
+    let told = [("--lcov", asked.lcov.is_some()), ("--cobertura", asked.cobertura.is_some())];
+    let told = told.into_iter().chain([("--callers", asked.callers.is_some()), ("--spy", !asked.spy.is_empty())]);
+    match told.into_iter().find(|(_, is_asked)| *is_asked && !records) {
+        Some((word, _)) => {
+            bail!(
+                "{word} tells what ran: that needs `run`, `test` or `bench`, and no METASPY_RECORD in the environment"
+            )
+        }
+        None => Ok(()),
+    }
 }
 
 fn plan(
@@ -102,11 +121,13 @@ fn plan(
 ) -> Result<Plan> {
     let selection = asked.selection();
     let dir = target_dir.join("weave");
-    let (targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command), &dir)?;
+    let (mut targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command), &dir)?;
+    profilers::judge(graph, &asked.profiler, is_core_needed)?;
     let core = match is_core_needed {
-        true => Some(runtime::core(&cargo.program, target, &dir, cargo.is_offline())?),
+        true => Some(runtime::core(&cargo.program, target, &dir, cargo.is_offline(), &asked.profiler)?),
         false => None,
     };
+    profilers::stamp_targets(&mut targets, core.as_ref())?;
     Ok(Plan { dir, selection, targets, core })
 }
 
@@ -129,35 +150,6 @@ fn prepare(cargo: &mut Command, plan: &Plan, target_dir: &Path, target: Option<&
     Ok(())
 }
 
-/// Where the programs of this run record.
-struct Recordings {
-    dir: PathBuf,
-}
-
-impl Recordings {
-    fn new(dir: &Path) -> Result<Self> {
-        let dir = dir.join("runs").join(std::process::id().to_string());
-        let _ = fs::remove_dir_all(&dir);
-        fs::create_dir_all(&dir)?;
-        Ok(Recordings { dir })
-    }
-
-    /// Asks programs to count, or to record each call.
-    fn ask(&self, cargo: &mut Command, is_timed: bool) {
-        cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
-        cargo.env("METASPY_MODE", if is_timed { "full" } else { "tally" });
-        if env::var_os("METASPY_BUDGET").is_none() && !is_timed {
-            cargo.env("METASPY_BUDGET", (64 << 20).to_string());
-        }
-    }
-}
-
-impl Drop for Recordings {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
-    }
-}
-
 /// The platform that programs are built for where nobody says another one.
 fn host() -> Result<String> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -168,9 +160,4 @@ fn host() -> Result<String> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let host = text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
     host.context("rustc does not say what it builds for")
-}
-
-/// Whether a file is one of a recording.
-fn is_recording(path: &Path) -> bool {
-    path.extension() == Some(OsStr::new("spy"))
 }

@@ -12,6 +12,7 @@ use crate::front::known;
 use crate::front::search::Search;
 use crate::plan::{Selection, Target, stamp};
 use crate::runtime::hooks_source;
+use crate::wrapper::FORMAT;
 
 /// The crates that the plan names, and whether one of them that is now built needs a core. Where no tests are built, as
 /// with `cargo run`, only binaries are programs.
@@ -64,6 +65,12 @@ fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
 /// Whether a crate has tests changes no stamp: where they are not run, nothing of them is compiled.
 fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> String {
     let depth = if chosen.is_empty() { "" } else { selection.depth() };
-    let weaver = [env!("CARGO_PKG_VERSION").to_owned(), hooks_source(), needs_core.to_string(), depth.to_owned()];
+    let weaver = [
+        env!("CARGO_PKG_VERSION").to_owned(),
+        FORMAT.to_owned(),
+        hooks_source(),
+        needs_core.to_string(),
+        depth.to_owned(),
+    ];
     stamp(weaver.iter().chain(chosen))
 }

@@ -62,6 +62,9 @@ pub struct Core {
     pub library: PathBuf,
     /// Where the libraries are that it needs, and the procedural macros that these were made with.
     pub dependencies: Vec<PathBuf>,
+    /// Libraries of profilers that were built with it.
+    #[serde(default)]
+    pub profilers: Vec<PathBuf>,
 }
 
 impl Plan {

@@ -2,6 +2,7 @@
 
 mod core;
 mod hooks;
+mod profilers;
 
 pub use core::core;
 pub use hooks::{Hooks, hooks, source as hooks_source};

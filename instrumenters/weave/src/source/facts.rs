@@ -35,7 +35,8 @@ pub struct Facts {
 }
 
 /// How a function takes `self`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Receiver {
     /// Not at all.
     #[default]
@@ -51,7 +52,8 @@ pub enum Receiver {
 }
 
 /// Who may call a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Seen {
     /// Everybody: `pub`, and methods of implemented traits.
     Pub,
@@ -114,7 +116,8 @@ impl Receiver {
         matches!(self, Receiver::Ref | Receiver::Mut)
     }
 
-    fn word(self) -> &'static str {
+    /// As one word.
+    pub fn word(self) -> &'static str {
         match self {
             Receiver::None => "none",
             Receiver::Ref => "ref",
@@ -135,7 +138,8 @@ impl Seen {
         }
     }
 
-    fn word(self) -> &'static str {
+    /// As one word.
+    pub fn word(self) -> &'static str {
         match self {
             Seen::Pub => "pub",
             Seen::Restricted => "restricted",

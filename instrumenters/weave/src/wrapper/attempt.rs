@@ -17,12 +17,16 @@ use crate::wrapper::choice::Choice;
 use crate::wrapper::diagnostics::{self, Said};
 use crate::wrapper::listing::Listing;
 use crate::wrapper::mirror::{self, Mirror};
-use crate::wrapper::{code, command, dep_info, prefixed};
+use crate::wrapper::{code, command, dep_info, linked, prefixed};
 
 /// How often hooks that the compiler refuses are made to see less, or left out, before all are left out.
 const TRIES: usize = 10;
+/// The environment variable with which the compiler's words about hooks that it refuses are shown.
+const TELL: &str = "METASPY_WEAVE_TELL";
 /// What a program calls the core that it is given.
 const CORE: &str = "__metaspy_core";
+/// What it calls profilers, with a number.
+const PROFILER: &str = "__metaspy_profiler";
 
 /// A crate to be compiled.
 pub struct Crate<'a> {
@@ -40,13 +44,13 @@ pub struct Crate<'a> {
 pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let source = source::read(of.root).context("its source cannot be read")?;
     let mut choice = of.choose(&source)?;
-    let (mut checked, mut why) = (false, None);
+    let (mut checked, mut why, mut is_linked) = (false, None::<String>, false);
     for attempt in 0..=TRIES + 1 {
         if attempt > TRIES {
-            choice.leave_all();
+            choice.leave_all(why.as_deref());
         }
-        let mirror = of.mirror(&source, &choice)?;
-        let said = diagnostics::hear(of.command(&mirror, !choice.is_empty())?, true)?;
+        let mirror = of.mirror(&source, &choice, is_linked)?;
+        let said = diagnostics::hear(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
         if said.status.success() {
             dep_info::name_originals(of.arguments, &mirror.dir)?;
             // What the compiler warns of is about the original's columns, not about those behind hooks.
@@ -66,12 +70,19 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             checked = true;
         }
         why = diagnostics::first_error(&said.held);
+        if std::env::var_os(TELL).is_some() {
+            diagnostics::say(&said.held);
+        }
+        if !is_linked && of.core().is_some() && diagnostics::is_ambiguous(&said.held) {
+            is_linked = true;
+            continue;
+        }
         // Where it points at no hook, all that see more than a light one are to blame before these are.
         if !choice.yield_at(&diagnostics::places(&said.held)) {
             if choice.is_empty() {
                 break;
             }
-            choice.yield_most();
+            choice.yield_most(why.as_deref());
         }
     }
     // Not even without hooks: then it is not woven at all.
@@ -99,7 +110,7 @@ impl Crate<'_> {
     }
 
     /// Makes the copy. A program that needs a core names it behind all that its author wrote.
-    fn mirror(&self, source: &CrateSource, choice: &Choice) -> Result<Mirror> {
+    fn mirror(&self, source: &CrateSource, choice: &Choice, is_linked: bool) -> Result<Mirror> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
             let Ok(parsed) = &file.parsed else { continue };
@@ -110,8 +121,8 @@ impl Crate<'_> {
         }
         let root = &source.files[0];
         let text = woven.entry(root.path.clone()).or_insert_with(|| root.text.clone());
-        if self.core().is_some() {
-            write!(text, "\nextern crate {CORE} as _;\n")?;
+        for (name, _) in self.given().into_iter().filter(|_| !is_linked) {
+            write!(text, "\nextern crate {name} as _;\n")?;
         }
         let dir = self.plan.dir.join("mirrors").join(self.arguments.unit());
         Mirror::build(&dir, &self.target.root, source, &woven).context("its source cannot be copied")
@@ -121,7 +132,15 @@ impl Crate<'_> {
         self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.is_program())
     }
 
-    fn command(&self, mirror: &Mirror, has_hooks: bool) -> Result<Command> {
+    /// The crates that a program is given, with their libraries: the core, and profilers.
+    fn given(&self) -> Vec<(String, &Path)> {
+        let Some(core) = self.core() else { return Vec::new() };
+        let profilers = core.profilers.iter().enumerate();
+        let profilers = profilers.map(|(at, library)| (format!("{PROFILER}_{at}"), library.as_path()));
+        [(CORE.to_owned(), core.library.as_path())].into_iter().chain(profilers).collect()
+    }
+
+    fn command(&self, mirror: &Mirror, has_hooks: bool, is_linked: bool) -> Result<Command> {
         let mut command = command(self.compiler);
         command.args(self.arguments.with_root(&mirror.of(self.root)));
         command.args(mirror.remap(self.is_relative())?);
@@ -129,11 +148,19 @@ impl Crate<'_> {
         if has_hooks {
             command.arg("--extern").arg(prefixed(&format!("{EXTERN_CRATE}="), &self.hooks.library));
         }
-        if let Some(core) = self.core() {
-            command.arg("--extern").arg(prefixed(&format!("{CORE}="), &core.library));
-            for dir in &core.dependencies {
-                command.arg("-L").arg(prefixed("dependency=", dir));
+        match self.core() {
+            Some(core) if is_linked => {
+                command.args(linked::arguments(core));
             }
+            Some(core) => {
+                for (name, library) in self.given() {
+                    command.arg("--extern").arg(prefixed(&format!("{name}="), library));
+                }
+                for dir in &core.dependencies {
+                    command.arg("-L").arg(prefixed("dependency=", dir));
+                }
+            }
+            None => {}
         }
         Ok(command)
     }

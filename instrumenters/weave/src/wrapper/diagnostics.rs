@@ -57,6 +57,13 @@ pub fn first_error(held: &[String]) -> Option<String> {
     said.filter(|said| said["level"] == "error").find_map(|said| said["message"].as_str().map(str::to_owned))
 }
 
+/// Whether an error says that something may mean several things: a crate that was added brings traits of its own.
+pub fn is_ambiguous(held: &[String]) -> bool {
+    let said = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut codes = said.filter(|said| said["level"] == "error").map(|said| said["code"]["code"].clone());
+    codes.any(|code| ["E0034", "E0282", "E0283", "E0284", "E0790"].iter().any(|it| code == *it))
+}
+
 /// What an error is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -66,6 +73,8 @@ pub struct Place {
     pub line: u32,
     /// Whether something does not live long enough.
     pub is_about_lifetimes: bool,
+    /// What the compiler says of it.
+    pub said: String,
 }
 
 /// The codes of errors that are about lifetimes; some have none.
@@ -84,29 +93,30 @@ pub fn places(held: &[String]) -> Vec<Place> {
                 Some(code) => LIFETIMES.contains(&code),
                 None => message.starts_with("lifetime may not live"),
             };
-            spans(&said, is_about_lifetimes, &mut places);
+            let about = Place { file: PathBuf::new(), line: 0, is_about_lifetimes, said: message.to_owned() };
+            spans(&said, &about, &mut places);
         }
     }
     places
 }
 
-fn spans(said: &Value, is_about_lifetimes: bool, places: &mut Vec<Place>) {
+fn spans(said: &Value, about: &Place, places: &mut Vec<Place>) {
     let each = |name: &str| said[name].as_array().cloned().unwrap_or_default();
     for span in each("spans") {
-        place(&span, is_about_lifetimes, places);
+        place(&span, about, places);
     }
     for child in each("children") {
-        spans(&child, is_about_lifetimes, places);
+        spans(&child, about, places);
     }
 }
 
 /// A span, and where the macro stands that it came from.
-fn place(span: &Value, is_about_lifetimes: bool, places: &mut Vec<Place>) {
+fn place(span: &Value, about: &Place, places: &mut Vec<Place>) {
     if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
-        places.push(Place { file: file.into(), line: line as u32, is_about_lifetimes });
+        places.push(Place { file: file.into(), line: line as u32, ..about.clone() });
     }
     if span["expansion"]["span"].is_object() {
-        place(&span["expansion"]["span"], is_about_lifetimes, places);
+        place(&span["expansion"]["span"], about, places);
     }
 }
 

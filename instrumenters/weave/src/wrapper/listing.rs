@@ -7,6 +7,10 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
+use crate::source::{Receiver, Seen};
+
+/// Changes with what is written down of functions: what was listed otherwise is woven again.
+pub const FORMAT: &str = "listing 2";
 
 /// What became of a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,8 +47,24 @@ pub struct Method {
     pub lines: u32,
     /// How many ways lead through it: its cyclomatic complexity.
     pub complexity: u32,
-    /// Whether it is async: its calls are counted when they begin, and not timed.
+    /// Whether it is async.
     pub is_async: bool,
+    /// The module that it stands in: `crate::module`.
+    pub module: String,
+    /// The type of the `impl` that it stands in.
+    pub ty: Option<String>,
+    /// The trait that it implements, or, without a type, that it is a default method of.
+    pub of_trait: Option<String>,
+    /// Of a default method, what its trait asks for besides.
+    pub supertraits: Vec<String>,
+    /// How it takes `self`.
+    pub receiver: Receiver,
+    /// Who may call it.
+    pub seen: Seen,
+    /// Whether it is a closure.
+    pub is_closure: bool,
+    /// Whether it is a test.
+    pub is_test: bool,
 }
 
 /// A function that was left as it is, or whose hook sees less.
@@ -55,6 +75,9 @@ pub struct Left {
     pub method: Method,
     /// Why.
     pub reason: String,
+    /// What the compiler said, if it is what refuses.
+    #[serde(default)]
+    pub said: Option<String>,
 }
 
 impl Listing {
@@ -70,7 +93,7 @@ impl Listing {
 
     /// Adds a function: why it has no hook, or why that sees less than was asked for.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
-        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned() };
+        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), said: None };
         match skipped {
             Some(reason) => self.skipped.push(left(reason)),
             None => self.woven.push(method.clone()),
@@ -81,19 +104,21 @@ impl Listing {
     }
 
     /// A function's hook sees less.
-    pub(super) fn lighten(&mut self, method: &Method, reason: &str) {
+    pub(super) fn lighten(&mut self, method: &Method, reason: &str, said: Option<&str>) {
         self.light.retain(|light| light.method != *method);
-        self.light.push(Left { method: method.clone(), reason: reason.to_owned() });
+        let said = said.map(str::to_owned);
+        self.light.push(Left { method: method.clone(), reason: reason.to_owned(), said });
     }
 
     /// A function has no hook after all. One that was not selected is in no list.
-    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str) {
+    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str, said: Option<&str>) {
         if is_alone {
             return;
         }
         self.woven.retain(|woven| woven != method);
         self.light.retain(|light| light.method != *method);
-        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned() });
+        let said = said.map(str::to_owned);
+        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned(), said });
     }
 
     /// Writes it down.

@@ -8,6 +8,7 @@ mod attempt;
 mod choice;
 mod dep_info;
 mod diagnostics;
+mod linked;
 mod listing;
 mod mirror;
 mod record;
@@ -22,7 +23,7 @@ use crate::plan::{CHAIN, PLAN, Plan, Target};
 use crate::runtime;
 use arguments::Arguments;
 
-pub use listing::{Left, Listing, Method, listings};
+pub use listing::{FORMAT, Left, Listing, Method, listings};
 pub use record::{PLAIN, Record, records};
 
 /// Whether cargo started this process in place of the compiler.

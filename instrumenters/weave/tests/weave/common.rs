@@ -102,6 +102,12 @@ impl Package {
         path
     }
 
+    /// Runs `cargo metaspy` with these words alone.
+    pub fn plain_metaspy(&self, line: &[&str]) -> Did {
+        let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cargo-metaspy")));
+        Did::of(command.arg("metaspy").args(line).output().expect("it was built for this test"))
+    }
+
     /// Runs cargo as it is.
     pub fn cargo(&self, line: &[&str]) -> Did {
         self.cargo_in(line, &[])
@@ -123,6 +129,7 @@ impl Package {
             "RUSTC_WORKSPACE_WRAPPER",
             "METASPY_RECORD",
             "METASPY_OBSERVE",
+            "METASPY_SPIES",
             "RUST_BACKTRACE",
             "CARGO_ENCODED_RUSTFLAGS",
         ] {

@@ -123,3 +123,23 @@ fn a_file_that_cannot_be_written_is_said_before_anything_runs() {
     let did = package.did(output, "not there/metaspy.json");
     assert!(did.code == 2 && did.said.contains("cannot be written") && did.compiled().is_empty(), "{}", did.said);
 }
+
+#[test]
+fn what_the_core_depends_on_makes_nothing_ambiguous() {
+    // With `serde_json` in sight an integer may be compared with a JSON value, too.
+    let package = Package::new(
+        "ambiguous",
+        &[
+            ("Cargo.toml", &manifest("ambiguous", "2021", "")),
+            (
+                "src/main.rs",
+                "fn none(of: &[u32]) -> &[u32] {\n    &of[..0]\n}\nfn main() {\n    assert_eq!(none(&[1]), &[]);\n    println!(\"equal\");\n}\n",
+            ),
+        ],
+    );
+    for line in [&["run"][..], &["run", "--release"]] {
+        let did = package.metaspy(line);
+        assert!(did.printed.starts_with("equal"), "{}", did.printed);
+        assert_eq!((did.calls("ambiguous::none"), did.calls("ambiguous::main")), (Some(1), Some(1)), "{}", did.json);
+    }
+}

@@ -5,5 +5,7 @@ mod common;
 mod faults;
 mod kinds;
 mod origins;
+mod profilers;
 mod selectors;
 mod settings;
+mod told;

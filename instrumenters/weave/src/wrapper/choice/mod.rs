@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::plan::{Plan, Target};
-use crate::source::{CrateSource, Function, Hook, Level, SourceFile};
+use crate::source::{CrateSource, Facts, Function, Hook, Level, SourceFile};
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
@@ -36,6 +36,13 @@ struct Chosen {
     method: Method,
 }
 
+/// A hook that the compiler finds fault with.
+struct Blame {
+    place: Place,
+    is_about_lifetimes: bool,
+    said: Option<String>,
+}
+
 impl Choice {
     /// As the plan says; `shown` says what a file is called, and `as_test` whether the crate is compiled to be tested.
     pub fn new(
@@ -55,7 +62,7 @@ impl Choice {
                 Err(why) if target.is_woven => {
                     let path = file.module_path(&target.krate) + "::*";
                     let method = Method { path, file: shown, line: 1, ..Method::default() };
-                    choice.listing.skipped.push(Left { method, reason: why.to_string() });
+                    choice.listing.skipped.push(Left { method, reason: why.to_string(), said: None });
                     continue;
                 }
                 Err(_) => continue,
@@ -110,26 +117,27 @@ impl Choice {
 
     /// Makes hooks see less where the compiler points at them; whether it pointed at any.
     pub fn yield_at(&mut self, places: &[diagnostics::Place]) -> bool {
-        let blamed = |at: &diagnostics::Place| {
-            let blamed = self.blamed(&at.file, at.line).into_iter();
-            blamed.map(|place| (place, at.is_about_lifetimes)).collect::<Vec<_>>()
-        };
-        let blamed: Vec<(Place, bool)> = places.iter().flat_map(blamed).collect();
+        let mut blamed = Vec::new();
+        for diagnostics::Place { file, line, is_about_lifetimes, said } in places {
+            let blame = |place| Blame { place, is_about_lifetimes: *is_about_lifetimes, said: Some(said.clone()) };
+            blamed.extend(self.blamed(file, *line).into_iter().map(blame));
+        }
         self.yield_all(&blamed)
     }
 
     /// Makes all hooks see less, those first that see most.
-    pub fn yield_most(&mut self) {
+    pub fn yield_most(&mut self, said: Option<&str>) {
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.level.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.level.below(false).is_some());
-        let most: Vec<(Place, bool)> = most.map(|(place, _)| (*place, false)).collect();
+        let blame = |place: &Place| Blame { place: *place, is_about_lifetimes: false, said: said.map(str::to_owned) };
+        let most: Vec<Blame> = most.map(|(place, _)| blame(place)).collect();
         self.yield_all(&most);
     }
 
     /// Leaves all hooks out.
-    pub fn leave_all(&mut self) {
+    pub fn leave_all(&mut self, said: Option<&str>) {
         for (_, chosen) in std::mem::take(&mut self.hooks) {
-            self.listing.leave(&chosen.method, chosen.is_alone, REFUSED);
+            self.listing.leave(&chosen.method, chosen.is_alone, REFUSED, said);
         }
     }
 
@@ -151,20 +159,21 @@ impl Choice {
         around.iter().filter(|(_, chosen)| Some(chosen.method.lines) == fewest).map(|(place, _)| **place).collect()
     }
 
-    fn yield_all(&mut self, places: &[(Place, bool)]) -> bool {
+    fn yield_all(&mut self, blamed: &[Blame]) -> bool {
         let mut yielded = BTreeSet::new();
-        for (place, is_about_lifetimes) in places.iter().filter(|(place, _)| yielded.insert(*place)) {
+        for Blame { place, is_about_lifetimes, said } in blamed.iter().filter(|blame| yielded.insert(blame.place)) {
             let Some(chosen) = self.hooks.get_mut(place) else { continue };
+            let said = said.as_deref();
             match chosen.level.below(*is_about_lifetimes) {
                 Some(below) => {
                     if !chosen.is_alone && below != Level::WholeLent {
-                        self.listing.lighten(&chosen.method, REFUSED_MORE);
+                        self.listing.lighten(&chosen.method, REFUSED_MORE, said);
                     }
                     chosen.level = below;
                 }
                 None => {
                     let chosen = self.hooks.remove(place).expect("it was just there");
-                    self.listing.leave(&chosen.method, chosen.is_alone, REFUSED);
+                    self.listing.leave(&chosen.method, chosen.is_alone, REFUSED, said);
                 }
             }
         }
@@ -174,13 +183,24 @@ impl Choice {
 
 fn method(path: String, file: &str, function: &Function) -> Method {
     let (line, last) = function.lines;
+    let Facts { complexity, receiver, ty, of_trait, supertraits, seen, is_async, is_closure, is_test, .. } =
+        function.facts.clone();
+    let module = path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default();
     Method {
+        module: module.to_owned(),
         path,
         file: file.to_owned(),
         line,
         lines: last + 1 - line,
-        complexity: function.facts.complexity,
-        is_async: function.facts.is_async,
+        complexity,
+        is_async,
+        ty,
+        of_trait,
+        supertraits,
+        receiver,
+        seen,
+        is_closure,
+        is_test,
     }
 }
 

@@ -50,7 +50,8 @@ impl Case {
     }
 
     fn refuse_for(&mut self, line: u32, is_about_lifetimes: bool) -> bool {
-        let place = |file: &str, line| diagnostics::Place { file: file.into(), line, is_about_lifetimes };
+        let place =
+            |file: &str, line| diagnostics::Place { file: file.into(), line, is_about_lifetimes, said: "no".into() };
         self.choice.yield_at(&[place("lib.rs", line), place("hooks.rs", 1)])
     }
 
@@ -145,7 +146,7 @@ fn where_the_compiler_points_nowhere_those_that_see_most_yield_first() {
     ];
     for expected in steps {
         case.check(expected);
-        case.choice.yield_most();
+        case.choice.yield_most(None);
     }
     assert!(case.choice.is_empty());
 }
@@ -161,7 +162,7 @@ fn tests_that_nobody_selected_have_a_light_hook_and_stand_in_no_list() {
     let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions.all;
     let is_alone: Vec<bool> = case.choice.hooks(0, functions).iter().map(|hook| hook.is_alone).collect();
     assert_eq!(is_alone, [true, false, true]);
-    case.choice.leave_all();
+    case.choice.leave_all(None);
     case.check_lists(&[], &[], &["a::two: the compiler refuses the hook"]);
 
     Case::new(text, selection.clone(), false, true).check(&["hook one", "polled three"]);

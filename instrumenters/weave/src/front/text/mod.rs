@@ -1,12 +1,18 @@
 //! The results, for people.
 
+mod callers;
+mod coverage;
+mod flat;
+mod numbers;
+mod tree;
+
 use crate::front::cli::Woven;
-use crate::front::results::{Ran, Results};
+use crate::front::results::{Package, Results, packages};
 
 /// Reasons that are listed, the most frequent first.
 const REASONS: usize = 4;
 
-/// Prints how often each function ran.
+/// Prints what ran.
 pub fn print(results: &Results, asked: &Woven, is_terminal: bool) {
     let gap = if is_terminal { "\n" } else { "" };
     print!("{gap}{}", text(results, asked));
@@ -26,42 +32,42 @@ pub fn woven(results: &Results) -> String {
 }
 
 fn text(results: &Results, asked: &Woven) -> String {
-    let ran = results.methods.iter().filter(|ran| ran.calls.count > 0).count();
     let mut lines = vec![format!("metaspy {}", woven(results))];
     if results.processes == Some(0) {
         lines.push("no program recorded anything".into());
     }
-    let shown = if asked.top == 0 { results.methods.len() } else { asked.top };
-    let rows: Vec<&Ran> =
-        results.methods.iter().take(shown).filter(|ran| ran.calls.count > 0 || asked.top == 0).collect();
-    if !rows.is_empty() {
-        lines.push(if asked.timed {
-            format!("{:>14} {:>10} {:>10}  function", "calls", "total", "self")
-        } else {
-            format!("{:>14}  function", "calls")
-        });
+    let packages = packages(&results.methods);
+    lines.extend(match asked.tree {
+        true => tree::lines(&packages, results.looked),
+        false => flat::lines(results, asked.top),
+    });
+    lines.extend(summary(results, &packages, asked));
+    for report in &results.reports {
+        lines.push(format!("{} in {} ({}):", report.profile, report.program, report.pid));
+        lines.extend(report.text.lines().map(|line| format!("  {line}")));
     }
-    lines.extend(rows.iter().map(|ran| row(ran, asked.timed)));
-    if ran > rows.len() {
-        lines.push(format!("{:>14}  {} more functions ran; --top 0 shows all", "…", ran - rows.len()));
+    lines.join("\n") + "\n"
+}
+
+fn summary(results: &Results, packages: &[Package<'_>], asked: &Woven) -> Vec<String> {
+    let ran = results.methods.iter().filter(|ran| ran.has_run()).count();
+    let mut lines = vec![format!("{ran} of {} functions ran", numbers::grouped(results.methods.len() as u64))];
+    if results.looked.coverage {
+        lines.extend(coverage::lines(packages, asked.top));
     }
-    lines.push(format!("{ran} of {} functions ran", grouped(results.methods.len() as u64)));
+    if results.looked.coverage && asked.returns {
+        lines.extend(coverage::constant_lines(packages, asked.top));
+    }
+    if let Some(selector) = &asked.callers {
+        lines.extend(callers::lines(&results.methods, selector));
+    }
     lines.extend(reasons(results));
     if results.invisible != (0, 0) {
         let (macros, derives) = results.invisible;
         lines.push(format!("not seen: what {macros} calls of macros and {derives} derived traits make"));
     }
     lines.extend(results.doubts.iter().cloned());
-    lines.join("\n") + "\n"
-}
-
-fn row(Ran { method, calls }: &Ran, is_timed: bool) -> String {
-    let time = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), duration);
-    let count = grouped(calls.count);
-    match is_timed {
-        true => format!("{count:>14} {:>10} {:>10}  {}", time(calls.total_ns), time(calls.self_ns), method.path),
-        false => format!("{count:>14}  {}", method.path),
-    }
+    lines
 }
 
 /// Why functions were left as they are.
@@ -81,25 +87,4 @@ fn reasons(results: &Results) -> Vec<String> {
         lines.push(format!("{more} more reasons: --json FILE has them all"));
     }
     lines
-}
-
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000 => format!("{ns} ns"),
-        1_000..1_000_000 => format!("{:.2} µs", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        _ => format!("{:.2} s", ns as f64 / 1e9),
-    }
 }

@@ -1,0 +1,115 @@
+//! A call of a woven function: what it adds to the plain one.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::package::Package;
+use crate::{Line, row};
+
+/// The program measures itself: the same method, plain and woven, on one object and on a thousand, and on two threads.
+const PROGRAM: &str = r#"
+use std::hint::black_box;
+use std::time::Instant;
+
+const CALLS: u64 = 2_000_000;
+
+mod plain {
+    pub struct Thing(pub u64);
+    impl Thing {
+        #[inline(never)]
+        pub fn call(&self, with: u64) -> u64 {
+            std::hint::black_box(with) + self.0
+        }
+    }
+}
+mod woven {
+    pub struct Thing(pub u64);
+    impl Thing {
+        #[inline(never)]
+        pub fn call(&self, with: u64) -> u64 {
+            std::hint::black_box(with) + self.0
+        }
+    }
+}
+
+fn time(call: impl Fn(u64) -> u64) -> f64 {
+    let started = Instant::now();
+    let mut sum = 0;
+    for at in 0..CALLS {
+        sum += call(at);
+    }
+    black_box(sum);
+    started.elapsed().as_nanos() as f64 / CALLS as f64
+}
+
+fn main() {
+    let (plain, woven) = (plain::Thing(1), woven::Thing(1));
+    let many: Vec<woven::Thing> = (0..1000).map(woven::Thing).collect();
+    time(|at| woven.call(at));
+    let took = [
+        time(|at| plain.call(at)),
+        time(|at| woven.call(at)),
+        time(|at| many[at as usize % 1000].call(at)) - time(|at| many[at as usize % 1000].0 + at),
+    ];
+    let both = || std::thread::scope(|scope| {
+        let other = scope.spawn(|| time(|at| many[0].call(at)));
+        let own = time(|at| woven.call(at));
+        (own + other.join().unwrap()) / 2.0
+    });
+    let plain_both = std::thread::scope(|scope| {
+        let other = scope.spawn(|| time(|at| plain.call(at)));
+        let own = time(|at| plain.call(at));
+        (own + other.join().unwrap()) / 2.0
+    });
+    println!("{} {} {} {} {}", took[0], took[1], took[2], plain_both, both());
+}
+"#;
+
+/// What the environment says in each case.
+const CASES: [(&str, &[(&str, &str)]); 5] = [
+    ("nobody looks", &[]),
+    ("counted", &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
+    ("coverage", &[("METASPY_SPIES", "coverage")]),
+    ("callers and time", &[("METASPY_SPIES", "calls")]),
+    ("events", &[("METASPY_RECORD", "live")]),
+];
+
+/// Measures each case, interleaved.
+pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
+    let manifest = "[package]\nname = \"woven-calls\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    let files = [("Cargo.toml", manifest.to_owned()), ("src/main.rs", PROGRAM.to_owned())];
+    let package = Package::new("calls", &files);
+    package.time(command, &["metaspy", "build", "--release", "--weave", "woven_calls::woven::**"]);
+    let built = package.target.join("release/woven-calls");
+    let mut found: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); 5]; CASES.len()];
+    for round in 0..rounds {
+        eprint!("\rcalls: round {} of {rounds} ", round + 1);
+        for step in 0..CASES.len() {
+            let at = (round + step) % CASES.len();
+            for (column, took) in run(&built, CASES[at].1).into_iter().enumerate() {
+                found[at][column].push(took);
+            }
+        }
+    }
+    eprintln!();
+    let mut lines = Vec::new();
+    for (at, (case, _)) in CASES.iter().enumerate() {
+        let [plain, one, many, plain_both, both] = &found[at][..] else { unreachable!("the program prints five") };
+        lines.push(row("a call", case, one, plain, "ns"));
+        lines.push(row("  1000", "on a thousand objects", many, plain, "ns"));
+        lines.push(row("  both", "on two threads", both, plain_both, "ns"));
+    }
+    lines
+}
+
+fn run(program: &Path, environment: &[(&str, &str)]) -> Vec<f64> {
+    let dir = std::env::temp_dir().join(format!("metaspy-bench-{}", std::process::id()));
+    let mut command = Command::new(program);
+    for name in ["METASPY_RECORD", "METASPY_MODE", "METASPY_SPIES"] {
+        command.env_remove(name);
+    }
+    let output = command.envs(environment.iter().copied()).env("METASPY_DIR", &dir).output().expect("it starts");
+    let _ = std::fs::remove_dir_all(dir);
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    text.split_whitespace().map(|number| number.parse().expect("it is a number")).collect()
+}

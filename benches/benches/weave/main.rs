@@ -1,0 +1,78 @@
+//! What weaving costs: a call of a woven function in each mode, the build of a published crate, and its test suite.
+//!
+//! `--rounds N` (9), `--only calls,builds,suite`. Builds are measured in a third of the rounds. The papers' figures stand
+//! beside ours: SPY reports 25 % for empty wrapping and three times the time for coverage.
+
+mod builds;
+mod calls;
+mod package;
+mod suite;
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use metaspy_benches::child;
+use metaspy_benches::report::target;
+use metaspy_benches::rounds;
+
+/// A measured row, as a line of JSON in `target/weave.json`.
+#[derive(serde::Serialize)]
+struct Line {
+    what: &'static str,
+    case: &'static str,
+    /// What it took: nanoseconds a call, else seconds.
+    took: f64,
+    /// To what it is compared.
+    ratio: f64,
+    added: f64,
+}
+
+fn main() -> ExitCode {
+    let rounds = rounds::wanted();
+    let only = child::option("--only");
+    let is_wanted = |part: &str| only.as_ref().is_none_or(|only| only.split(',').any(|it| it == part));
+    let command = weaver();
+    let mut lines = Vec::new();
+    if is_wanted("calls") {
+        lines.extend(calls::measure(&command, rounds));
+    }
+    if is_wanted("builds") {
+        lines.extend(builds::measure(&command, rounds.div_ceil(3)));
+    }
+    if is_wanted("suite") {
+        lines.extend(suite::measure(&command, rounds));
+    }
+    let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).expect("it is JSON")).collect();
+    std::fs::write(target().join("weave.json"), text.join("\n") + "\n").expect("it is written");
+    ExitCode::SUCCESS
+}
+
+/// `cargo-metaspy`, built from this repository.
+fn weaver() -> PathBuf {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--package=metaspy-weave", "--message-format=json"])
+        .stderr(std::process::Stdio::inherit())
+        .current_dir(root)
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "the weaver is built");
+    let messages = String::from_utf8(output.stdout).expect("it is text");
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    programs.find(|program| program.file_stem().is_some_and(|stem| stem == "cargo-metaspy")).expect("it has a program")
+}
+
+/// Prints the rows of one table: the median, what it is compared to, and what it adds.
+fn row(what: &'static str, case: &'static str, took: &[f64], base: &[f64], unit: &str) -> Line {
+    use metaspy_benches::stats::{median, quantile};
+    let paired = |f: fn(f64, f64) -> f64| median(&took.iter().zip(base).map(|(a, b)| f(*a, *b)).collect::<Vec<_>>());
+    let (ratio, added) = (paired(|a, b| a / b), paired(|a, b| a - b));
+    println!(
+        "{what:<8} {case:<26} {:>8.2} {unit} {ratio:>8.2} x {added:>+9.2} {unit}   {:.2} to {:.2}",
+        median(took),
+        quantile(took, 0.25),
+        quantile(took, 0.75)
+    );
+    Line { what, case, took: median(took), ratio, added }
+}

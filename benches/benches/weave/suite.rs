@@ -1,0 +1,66 @@
+//! The test suite of a published crate, plain and woven.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::package::Package;
+use crate::{Line, row};
+
+const CRATE: &str = "taffy";
+
+/// Variables, and what they say.
+type Environment = &'static [(&'static str, &'static str)];
+
+/// The suite as it is built, and what the environment says.
+const CASES: [(&str, bool, Environment); 5] = [
+    ("plain", false, &[]),
+    ("woven, nobody looks", true, &[]),
+    ("counted", true, &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
+    ("coverage", true, &[("METASPY_SPIES", "coverage")]),
+    ("callers and time", true, &[("METASPY_SPIES", "calls")]),
+];
+
+/// Measures the run time of the suite, optimised, on one thread: so many runs of it a sample.
+pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
+    let package = Package::published(CRATE);
+    let plain = built(&package, Path::new(env!("CARGO")), &["test", "--no-run", "--lib", "--release"]);
+    let woven = Package { dir: package.dir.clone(), target: package.target.join("woven") };
+    let woven = built(&woven, command, &["metaspy", "build", "--tests", "--lib", "--release"]);
+    let mut found: Vec<Vec<f64>> = vec![Vec::new(); CASES.len()];
+    for round in 0..rounds {
+        eprint!("\rsuite: round {} of {rounds} ", round + 1);
+        for step in 0..CASES.len() {
+            let at = (round + step) % CASES.len();
+            let (_, is_woven, environment) = CASES[at];
+            found[at].push(time(if is_woven { &woven } else { &plain }, environment));
+        }
+    }
+    eprintln!();
+    CASES.iter().enumerate().map(|(at, (case, ..))| row("suite", case, &found[at], &found[0], "s")).collect()
+}
+
+/// The program of the tests.
+fn built(package: &Package, program: &Path, line: &[&str]) -> PathBuf {
+    let output = package.command(program, line).arg("--message-format=json").output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("it is text");
+    let messages = text.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
+    programs.next().expect("it has a program")
+}
+
+/// Seconds of ten runs.
+fn time(program: &Path, environment: Environment) -> f64 {
+    let dir = std::env::temp_dir().join(format!("metaspy-bench-{}", std::process::id()));
+    let started = Instant::now();
+    for _ in 0..10 {
+        let mut command = Command::new(program);
+        command.args(["--test-threads=1", "--quiet"]).envs(environment.iter().copied()).env("METASPY_DIR", &dir);
+        let output = command.output().expect("it starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    let took = started.elapsed().as_secs_f64();
+    let _ = std::fs::remove_dir_all(dir);
+    took
+}

@@ -1,0 +1,110 @@
+//! The command line: a few words of our own among those of cargo.
+
+mod order;
+mod woven;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+pub use order::sorted;
+pub use woven::Woven;
+
+/// Weaves hooks into crates that nobody edits, and tells what they do.
+#[derive(Debug, Parser)]
+#[command(name = "cargo metaspy", bin_name = "cargo metaspy", version, max_term_width = 100)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: those of cargo and of the program; 2 usage, or a selector that matches nothing.\n\n\
+    Start with:  cargo metaspy run"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Builds with hooks; what is built records as its environment says
+    #[command(after_help = "Examples:\n  cargo metaspy build\n  cargo metaspy build --release --weave 'taffy::**'\n  \
+        METASPY_RECORD=run.spy target/metaspy/debug/program\n\nWhat is woven and what is not, and why: docs/weaving.md.")]
+    Build(Woven),
+    /// Runs a program with hooks, and prints how often each function ran
+    #[command(
+        after_help = "Examples:\n  cargo metaspy run\n  cargo metaspy run --release --weave 'taffy::compute::**' \
+        --json calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n  \
+        cargo metaspy run --weave 'pub taffy::** lines>=3' --returns --args --closures\n  \
+        cargo metaspy run --weave 'taffy::**' --subject 'taffy::*::compute_child_layout=node_id'\n  \
+        cargo metaspy run --weave 'taffy::**' --callers 'compute_child_layout'\n  \
+        cargo metaspy run --weave 'heck::**' --profiler ../hot --tree\n\n\
+        What stands where in the JSON: docs/weaving.md."
+    )]
+    Run(Woven),
+    /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many objects, in which tests
+    #[command(
+        after_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
+        cargo metaspy test --returns --tree --top 0\n  \
+        cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json coverage.json\n  \
+        cargo metaspy test --spy none\n\nWhat the patterns mean: docs/weaving.md."
+    )]
+    Test(Woven),
+    /// Runs benchmarks with hooks, and prints how often each function ran
+    #[command(after_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
+    Bench(Woven),
+    /// Makes a crate with a profiler of your own, for `--profiler`
+    #[command(after_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
+    New(New),
+}
+
+/// A profiler of the user's own.
+#[derive(Debug, Args)]
+pub struct New {
+    /// Where it is to be; the crate is called as the directory is
+    #[arg(value_name = "NAME")]
+    pub path: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Cli::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("cargo metaspy {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn our_words_may_stand_among_those_of_cargo() {
+        let line =
+            "metaspy run --release --weave a::* -p x --timed --json=f --subject=b=c --returns --closures -- --weave b";
+        let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from))).expect("it is understood");
+        let Command::Run(woven) = cli.command else { panic!("it is `run`") };
+        let selection = woven.selection();
+        assert_eq!((woven.weave, woven.timed, woven.json), (vec!["a::*".to_owned()], true, Some("f".into())));
+        assert_eq!((selection.subjects, selection.returns), (vec!["b=c".to_owned()], true));
+        assert_eq!((selection.closures, selection.args), (true, false));
+        assert_eq!(woven.cargo, ["--release", "-p", "x", "--", "--weave", "b"]);
+    }
+
+    #[test]
+    fn what_is_made_anew_has_no_words_of_cargo() {
+        let cli =
+            Cli::try_parse_from(sorted(["metaspy", "new", "dir/hot"].map(OsString::from))).expect("it is understood");
+        let Command::New(New { path }) = cli.command else { panic!("it is `new`") };
+        assert_eq!(path, PathBuf::from("dir/hot"));
+    }
+}

@@ -1,0 +1,114 @@
+//! Profilers of the user's own: built together with the core, as a program has one core and they must mean that one.
+//!
+//! A package that depends on the core and on all of them is built in a workspace of its own, in which `metaspy-core` is
+//! the core that stands beside it, whatever version they ask for.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::plan::{stamp, write_whole};
+
+/// The package's name.
+pub const PACKAGE: &str = "metaspy-profilers";
+
+const MANIFEST: &str = r#"[package]
+name = "metaspy-profilers"
+version = "0.1.0"
+edition = "2024"
+
+[lib]
+path = "lib.rs"
+
+[workspace]
+
+[profile.release]
+debug = false
+
+[patch.crates-io]
+metaspy-core = { path = "../../metaspy-core" }
+
+[dependencies]
+metaspy-core = "*"
+"#;
+
+/// A crate with profilers.
+pub struct Profiler {
+    /// The manifest of its package.
+    manifest: PathBuf,
+    /// The package's name.
+    name: String,
+}
+
+impl Profiler {
+    /// Of a directory.
+    pub fn of(dir: &Path, cargo: &OsStr) -> Result<Profiler> {
+        let manifest = dir.join("Cargo.toml");
+        if !manifest.is_file() {
+            bail!("--profiler: there is no {}; `cargo metaspy new NAME` makes a crate", manifest.display());
+        }
+        let manifest = fs::canonicalize(manifest)?;
+        let mut command = Command::new(cargo);
+        command.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(&manifest);
+        let output = command.output().context("cargo cannot be started")?;
+        if !output.status.success() {
+            bail!("--profiler: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+        }
+        let told: Value = serde_json::from_slice(&output.stdout)?;
+        let mut packages = told["packages"].as_array().into_iter().flatten();
+        let package = packages.find(|package| is_at(package, &manifest));
+        let name = package.and_then(|package| package["name"].as_str()).map(str::to_owned);
+        let name = name.with_context(|| format!("--profiler: {} names no package", manifest.display()))?;
+        Ok(Profiler { manifest, name })
+    }
+
+    /// Its library, if cargo's message is of that.
+    pub fn library(&self, message: &Value) -> Option<PathBuf> {
+        if is_at(message, &self.manifest) { library(message) } else { None }
+    }
+
+    /// For people.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// Whether what cargo tells is about the package with this manifest.
+fn is_at(told: &Value, manifest: &Path) -> bool {
+    told["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest)
+}
+
+/// The library that cargo's message is about.
+pub fn library(message: &Value) -> Option<PathBuf> {
+    let is_built = message["reason"] == "compiler-artifact";
+    let mut files = message["filenames"].as_array().filter(|_| is_built)?.iter().filter_map(Value::as_str);
+    files.find(|file| file.ends_with(".rlib")).map(PathBuf::from)
+}
+
+/// Writes the package that depends on all of them, in the core's directory. Where it stands says what is in it.
+pub fn write(profilers: &[Profiler], dir: &Path, lock: &str) -> Result<PathBuf> {
+    let mut manifest = MANIFEST.to_owned();
+    for (at, Profiler { manifest: of, name }) in profilers.iter().enumerate() {
+        let path = of.parent().and_then(Path::to_str);
+        let path = path.with_context(|| format!("--profiler: {} is not UTF-8", of.display()))?;
+        // As TOML writes a text, which is as JSON does.
+        writeln!(
+            manifest,
+            "profiler-{at} = {{ package = {}, path = {} }}",
+            serde_json::to_string(name)?,
+            serde_json::to_string(path)?
+        )?;
+    }
+    let dir = dir.join("profilers").join(stamp([&manifest]));
+    write_whole(&dir.join("Cargo.toml"), manifest.as_bytes())?;
+    write_whole(&dir.join("lib.rs"), b"")?;
+    if !dir.join("Cargo.lock").exists() {
+        write_whole(&dir.join("Cargo.lock"), lock.as_bytes())?;
+    }
+    Ok(dir)
+}

@@ -1,0 +1,55 @@
+//! A core that the linker adds to a program, without the compiler knowing of it.
+//!
+//! A crate that a program names brings the traits of all that it depends on: with `serde_json` in the graph
+//! `assert_eq!(numbers, &[])` is ambiguous, as an integer can be compared with a JSON value, too. Where that happens the
+//! core's libraries are handed to the linker, as the archives that they are.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::plan::Core;
+use crate::wrapper::prefixed;
+
+/// What the compiler is told, for the linker: all of the core and of profilers, as nothing names them and their sections
+/// are what counts; of the libraries that they need what is called.
+pub fn arguments(core: &Core) -> Vec<OsString> {
+    let whole: Vec<&Path> = [&core.library].into_iter().chain(&core.profilers).map(PathBuf::as_path).collect();
+    let mut words = vec![plain("-Wl,--whole-archive")];
+    words.extend(whole.iter().map(|library| path(library)));
+    words.push(plain("-Wl,--no-whole-archive"));
+    words.push(plain("-Wl,--start-group"));
+    words.extend(
+        core.dependencies
+            .iter()
+            .flat_map(|dir| libraries(dir))
+            .filter(|library| !is_one_of(library, &whole))
+            .map(|library| path(&library)),
+    );
+    words.push(plain("-Wl,--end-group"));
+    words
+}
+
+fn plain(word: &str) -> OsString {
+    format!("-Clink-arg={word}").into()
+}
+
+fn path(library: &Path) -> OsString {
+    prefixed("-Clink-arg=", library)
+}
+
+fn libraries(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut all: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|it| it == "rlib")).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Cargo keeps a library under two names: that of the crate, and one with a number.
+fn is_one_of(library: &Path, whole: &[&Path]) -> bool {
+    let crate_of = |path: &Path| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        stem.split('-').next().unwrap_or_default().to_owned()
+    };
+    whole.iter().any(|it| crate_of(it) == crate_of(library))
+}

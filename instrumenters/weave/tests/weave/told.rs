@@ -1,0 +1,189 @@
+//! What is told of a run: coverage, calls, and the files of other tools.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::common::{Did, Package, manifest};
+
+/// A library with tests. Cargo takes back what was built of a package by the names of its crates, so these are its own.
+fn tested(name: &str) -> Package {
+    Package::new(
+        name,
+        &[
+            ("Cargo.toml", &manifest(name, "2024", "")),
+            (
+                "src/lib.rs",
+                "pub trait Area: std::fmt::Debug {\n    fn area(&self) -> u32;\n}\n#[derive(Debug, PartialEq, Clone)]\n\
+                 pub struct Shape(pub u32);\nimpl Area for Shape {\n    fn area(&self) -> u32 {\n        self.side() * side_of(self)\n    }\n}\n\
+                 impl Shape {\n    fn side(&self) -> u32 {\n        self.0\n    }\n    pub fn itself(&self) -> &Self {\n        self\n    }\n    \
+                 pub fn never(&self) {}\n}\nfn side_of(shape: &Shape) -> u32 {\n    shape.side()\n}\npub struct Absent;\nimpl Absent {\n    pub fn one(&self) {}\n}\n\
+                 pub mod inner {\n    pub fn deep() {}\n}\n\n#[test]\nfn areas() {\n    let (a, b) = (Shape(1), Shape(2));\n    \
+                 assert_eq!(a.area() + b.area() + b.itself().area(), 9);\n}\n#[test]\nfn depths() {\n    inner::deep();\n}\n",
+            ),
+            (
+                &format!("tests/{name}_more.rs"),
+                &format!("use {name}::*;\n#[test]\nfn more() {{\n    assert_eq!(Shape(3).area(), 9);\n}}\n"),
+            ),
+        ],
+    )
+}
+
+fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
+    let methods = did.json["methods"].as_array().expect("there is a list");
+    methods.iter().find(|method| method["path"] == path).unwrap_or_else(|| panic!("{path}: {}", did.json))
+}
+
+#[test]
+fn tests_tell_receivers_tests_and_what_is_returned() {
+    let package = tested("covered");
+    let did = package.metaspy(&["test", "--returns", "--tree"]);
+    let area = method(&did, "covered::Shape::Area::area");
+    let told = |key: &str| area[key].clone();
+    // Two objects in one process, one in the other.
+    assert_eq!((told("executions"), told("receivers"), told("exact")), (json!(4), json!(3), json!(true)), "{area}");
+    assert_eq!(told("tests"), json!(["covered::areas", "covered_more::more"]));
+    assert_eq!(
+        (told("returns"), told("visibility"), told("receiver")),
+        (json!("constant"), json!("pub"), json!("ref"))
+    );
+    assert_eq!(method(&did, "covered::Shape::itself")["returns"], "self");
+    assert_eq!(method(&did, "covered::inner::deep")["returns"], "unit");
+    assert_eq!(method(&did, "covered::side_of")["receivers"], Value::Null, "it is about no object");
+    assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
+
+    let covered = did.json["packages"].as_array().expect("there is a tree");
+    let covered = covered.iter().find(|package| package["path"] == "covered").expect("it is there");
+    assert_eq!(covered["packages"][0]["types"][0]["methods"][0]["path"], "covered::inner::deep");
+    let types = covered["types"].as_array().expect("it has some");
+    let shape = types.iter().find(|ty| ty["name"] == "Shape").expect("it is there");
+    assert_eq!((&shape["traits"], &shape["ratio"]["methods"]), (&json!(["Area"]), &json!(4)));
+    assert_eq!((&shape["ratio"]["covered"], &shape["ratio"]["ratio"]), (&json!(3), &json!(0.75)));
+    // Tests are no methods that they cover.
+    let ratio = &covered["ratio"];
+    assert_eq!(
+        (&ratio["methods"], &ratio["covered"], &ratio["types"], &ratio["covered_types"]),
+        (&json!(7), &json!(5), &json!(2), &json!(1))
+    );
+    assert_eq!(did.json["patterns"]["absent"][0]["type"], "covered::Absent");
+    let constant =
+        json!({ "package": "covered", "methods": ["covered::Shape::Area::area"], "not_comparable": 0, "of": 2 });
+    assert_eq!(did.json["constant"][0], constant);
+
+    for part in ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always return the same"] {
+        assert!(did.printed.contains(part), "{part}: {}", did.printed);
+    }
+}
+
+#[test]
+fn nothing_is_told_of_what_nobody_asks_for() {
+    let package = tested("unasked");
+    let did = package.metaspy(&["test", "--spy", "none"]);
+    let area = method(&did, "unasked::Shape::Area::area");
+    assert_eq!((&area["executions"], &area["tests"], &area["total_ns"]), (&json!(4), &json!([]), &Value::Null));
+    let told = ["patterns", "constant", "exact"].map(|key| &did.json[key]);
+    assert_eq!(told, [&Value::Null, &Value::Null, &json!(true)]);
+    let built = package.metaspy(&["build"]);
+    assert_eq!(
+        (&built.json["ratio"], &method(&built, "unasked::Shape::side")["executions"]),
+        (&Value::Null, &Value::Null)
+    );
+}
+
+#[test]
+fn calls_have_times_callers_and_callees() {
+    let package = Package::new(
+        "calling",
+        &[
+            ("Cargo.toml", &manifest("calling", "2024", "")),
+            (
+                "src/main.rs",
+                "fn leaf() {}\nfn twice() {\n    leaf();\n    leaf();\n}\nfn down(n: u32) {\n    if n > 0 {\n        down(n - 1);\n    }\n}\n\
+                 fn main() {\n    twice();\n    leaf();\n    down(3);\n}\n",
+            ),
+        ],
+    );
+    let did = package.metaspy(&["run", "--callers", "calling::{leaf,main}"]);
+    assert!(did.printed.contains("names no function"), "{}", did.printed);
+    let did = package.metaspy(&["run", "--callers", "calling::leaf"]);
+    let leaf = method(&did, "calling::leaf");
+    let callers: Vec<_> =
+        leaf["callers"].as_array().expect("it has some").iter().map(|it| (&it["path"], &it["count"])).collect();
+    assert_eq!(callers, [(&json!("calling::twice"), &json!(2)), (&json!("calling::main"), &json!(1))]);
+    let main = method(&did, "calling::main");
+    assert_eq!(main["callers"][0]["path"], Value::Null, "nothing with a hook calls it");
+    let callees = main["callees"].as_array().expect("it has some");
+    assert!(callees.iter().any(|callee| callee["path"] == "calling::down" && callee["count"] == 1), "{main}");
+    let down = method(&did, "calling::down");
+    assert_eq!((&down["executions"], &down["callers"][0]["count"]), (&json!(4), &json!(3)));
+    let total = |of: &Value| of["total_ns"].as_u64().expect("it was timed");
+    assert!(total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)), "a recursion counts once");
+    assert!(
+        did.printed.contains("calling::leaf: 3 calls") && did.printed.contains("from calling::twice"),
+        "{}",
+        did.printed
+    );
+}
+
+#[test]
+fn a_process_that_aborts_is_counted_and_said() {
+    let package = Package::new(
+        "dying",
+        &[
+            ("Cargo.toml", &manifest("dying", "2024", "")),
+            ("src/main.rs", "fn last() {}\nfn main() {\n    last();\n    std::process::abort();\n}\n"),
+        ],
+    );
+    let did = package.try_metaspy(&["run", "--spy", "coverage"]);
+    assert_ne!(did.code, 0);
+    assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.printed);
+    assert_eq!(did.json["exact"], false);
+    assert!(did.printed.contains("1 of 1 processes") && did.printed.contains("`coverage`"), "{}", did.printed);
+}
+
+#[test]
+fn a_profiler_that_nobody_has_is_said() {
+    let package = tested("nameless");
+    let did = package.metaspy(&["test", "--lib", "--spy", "mine"]);
+    assert!(did.printed.contains("no program has a profiler `mine`"), "{}", did.printed);
+    assert_eq!(method(&did, "nameless::inner::deep")["tests"], json!(["nameless::depths"]), "the others go on");
+}
+
+#[test]
+fn editors_and_services_read_what_ran() {
+    let package = tested("exported");
+    let (lcov, xml) = (package.dir.join("lcov.info"), package.dir.join("cobertura.xml"));
+    let files = [lcov.to_str().expect("it is UTF-8"), xml.to_str().expect("it is UTF-8")];
+    package.metaspy(&["test", "--lcov", files[0], "--cobertura", files[1]]);
+
+    let lcov = fs::read_to_string(&lcov).expect("it was written");
+    let records: Vec<&str> = lcov.split("end_of_record\n").collect();
+    let lib = records.iter().find(|record| record.contains("SF:src/lib.rs\n")).expect("it is there");
+    for line in [
+        "FN:7,exported::Shape::Area::area",
+        "FNDA:4,exported::Shape::Area::area",
+        "DA:7,4",
+        "FNDA:0,exported::Absent::one",
+    ] {
+        assert!(lib.lines().any(|it| it == line), "{line}: {lib}");
+    }
+    let count = |word: &str| lib.lines().filter(|line| line.starts_with(word)).count().to_string();
+    assert!(
+        lib.contains(&format!("FNF:{}\n", count("FN:"))) && lib.contains(&format!("LF:{}\n", count("DA:"))),
+        "{lib}"
+    );
+
+    let xml = fs::read_to_string(&xml).expect("it was written");
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&xml, options).expect("it is XML");
+    let class =
+        document.descendants().find(|node| node.attribute("name") == Some("exported::Shape")).expect("it is there");
+    assert_eq!(class.attribute("filename"), Some("src/lib.rs"));
+    let area =
+        class.descendants().find(|node| node.attribute("name") == Some("Shape::Area::area")).expect("it is there");
+    let line = area.descendants().find(|node| node.has_tag_name("line")).expect("it has one");
+    assert_eq!((line.attribute("number"), line.attribute("hits")), (Some("7"), Some("4")));
+
+    let nothing = package.try_metaspy(&["build", "--lcov", files[0]]);
+    assert!(nothing.code == 2 && nothing.said.contains("--lcov tells what ran"), "{}", nothing.said);
+}
