@@ -2,14 +2,13 @@
 
 use std::any::Any;
 use std::num::NonZeroU32;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::thread::panicking;
 
 use crate::event::Outcome;
-use crate::format::superblock as sb;
+use crate::hook;
 use crate::log::{self, Busy};
 use crate::platform::lock::lock;
 use crate::site::woven;
@@ -121,7 +120,14 @@ pub(crate) fn unsettle() {
 }
 
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
-static OBSERVERS: Mutex<Vec<&'static dyn Observer>> = Mutex::new(Vec::new());
+static STANDING: Mutex<Standing> = Mutex::new(Standing { now: Vec::new(), kept: Vec::new(), replaced: Vec::new() });
+
+/// Profilers, and what hooks were told of them. A hook may still be reading what was replaced, so it stays.
+struct Standing {
+    now: Vec<&'static dyn Observer>,
+    kept: Vec<&'static dyn Observer>,
+    replaced: Vec<&'static Present>,
+}
 
 /// An installed profiler; dropping it uninstalls it.
 #[must_use = "dropping it uninstalls the profiler"]
@@ -137,11 +143,12 @@ pub(super) fn observe<P: Spying>(profiler: P) -> &'static Observing<P> {
     start_clock();
     let mirror = Mirror::of(&profiler);
     let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
-    let mut observers = lock(&OBSERVERS);
-    if observers.len() < MOST {
-        observers.push(observing);
+    let mut standing = lock(&STANDING);
+    standing.kept.push(observing);
+    if standing.now.len() < MOST {
+        standing.now.push(observing);
     }
-    publish(&observers);
+    publish(&mut standing);
     observing
 }
 
@@ -164,14 +171,15 @@ impl<P: Spying> Installed<P> {
 
 impl<P: Spying> Drop for Installed<P> {
     fn drop(&mut self) {
-        let mut observers = lock(&OBSERVERS);
-        observers.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
-        publish(&observers);
+        let mut standing = lock(&STANDING);
+        standing.now.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
+        publish(&mut standing);
     }
 }
 
 /// Tells the hooks who looks.
-fn publish(observers: &[&'static dyn Observer]) {
+fn publish(standing: &mut Standing) {
+    let observers = standing.now.as_slice();
     static SOMEBODY: AtomicU64 = AtomicU64::new(1);
     let interest = |number: usize, woven: &Woven| -> u32 {
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(number));
@@ -183,6 +191,7 @@ fn publish(observers: &[&'static dyn Observer]) {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
+    standing.replaced.push(present);
     unsettle();
     for (number, woven) in woven::adopted().iter().enumerate() {
         match present.interests[number] {
@@ -363,17 +372,8 @@ pub(super) fn present_at(woven: &Woven) -> Option<(&'static Present, u32)> {
     (interest != 0).then_some((present, interest))
 }
 
-/// Runs a profiler's code; a panic in it is caught and counted.
+/// Runs a profiler's code, or what it makes of the program's: what that calls is not observed, a panic in it is caught and
+/// counted.
 pub(super) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
-    match catch_unwind(AssertUnwindSafe(f)) {
-        Ok(value) => Some(value),
-        Err(panic) => {
-            if let Some(log) = log::current() {
-                log.count(sb::HANDLER_PANICS, 1);
-            }
-            // The payload may itself panic when it is dropped.
-            std::mem::forget(panic);
-            None
-        }
-    }
+    hook::at_meta_level(f)
 }

@@ -91,10 +91,13 @@ fn they_are_recorded_too_over_epochs() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
     let spying = spy::install(Light);
-    let scene = Scene::new(&[1]);
+    let (scene, mut failing) = (Scene::new(&[1]), Scene::new(&[]));
     for _ in 0..3 {
         let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
         (0..1000).for_each(|_| _ = scene.measure());
+        for _ in 0..5 {
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| failing.fails()));
+        }
         drop(profiler);
         (0..10).for_each(|_| _ = scene.measure());
     }
@@ -103,4 +106,5 @@ fn they_are_recorded_too_over_epochs() {
     assert_eq!(known(mirror, "measure").calls.get(), 3030);
     assert!(known(mirror, "measure").asked.get() < 20);
     assert_eq!(calls(&recording.store(), "Scene::Layout::measure"), (3000, 0));
+    assert_eq!(calls(&recording.store(), "Scene::fails"), (15, 15), "how they ended is recorded");
 }

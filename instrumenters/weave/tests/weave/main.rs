@@ -8,4 +8,5 @@ mod origins;
 mod profilers;
 mod selectors;
 mod settings;
+mod story;
 mod told;

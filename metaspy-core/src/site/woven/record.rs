@@ -176,16 +176,20 @@ impl Counts {
         // SAFETY: a cell that has a `who` has its row, and rows stay.
         let count = unsafe { &*row.map_addr(|address| address & !BARE).cast::<AtomicU64>().add(COUNT) };
         count_up(count);
+        let mut counted_in = row;
         if row.addr() & BARE != 0 {
+            // The row that tells how calls end is the one that is counted up beside, if there is one.
+            let also = cell.also.load(Ordering::Relaxed);
             // SAFETY: it is null, or a word of a row, and rows stay.
-            if let Some(also) = unsafe { cell.also.load(Ordering::Relaxed).as_ref() } {
-                count_up(also);
+            match unsafe { also.as_ref() } {
+                Some(word) => count_up(word),
+                None => return core::ptr::without_provenance_mut(COUNTED),
             }
-            return core::ptr::without_provenance_mut(COUNTED);
+            counted_in = also.wrapping_sub(COUNT).cast();
         }
         // Rows are aligned, so their addresses have room for marks: see the core's `Entered`.
         let marks = if is_panicking() { COUNTED | UNWINDING } else { COUNTED };
-        row.map_addr(|address| address | marks)
+        counted_in.map_addr(|address| address | marks)
     }
 }
 

@@ -267,7 +267,7 @@ fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
 }
 
 fn hash<T: Hash>(at: *const u8) -> u64 {
-    let mut key = Key::default();
+    let mut key = Fingerprint::default();
     // SAFETY: as in `show`.
     unsafe { &*at.cast::<T>() }.hash(&mut key);
     key.finish()
@@ -311,12 +311,12 @@ fn forget<T>(kept: *mut u8) {
 
 /// A hasher that leaves one small number as it is: `NodeId(5)` has the key 5.
 #[derive(Default)]
-struct Key {
+struct Fingerprint {
     state: u64,
     parts: u32,
 }
 
-impl Hasher for Key {
+impl Hasher for Fingerprint {
     fn finish(&self) -> u64 {
         self.state
     }
