@@ -153,3 +153,40 @@ fn panics_and_errors_are_where_the_author_put_them() {
     assert!(plain.code == 101 && woven.code == 101 && errors(&plain).contains("src/main.rs:1:25"), "{}", plain.said);
     assert_eq!(errors(&woven), errors(&plain));
 }
+
+#[test]
+fn futures_and_opaque_types_of_woven_libraries_are_what_they_were() {
+    let library = "use std::future::Future;\npub struct Thing(pub u8);\nimpl Thing {\n    \
+        pub async fn waits<T: Clone>(&self, of: &T) -> (u8, T) {\n        std::future::ready(()).await;\n        (self.0, of.clone())\n    }\n    \
+        pub async fn fails(&self) -> Result<u8, std::num::ParseIntError> {\n        let one: u8 = \"1\".parse()?;\n        Ok(one + self.0)\n    }\n    \
+        pub fn later(&self) -> impl Future<Output = u8> + Unpin + use<> {\n        std::future::ready(self.0)\n    }\n    \
+        pub fn all(&self) -> impl Iterator<Item = u8> + Clone + use<> {\n        0..self.0\n    }\n}\n";
+    let main = "use std::future::Future;\nuse std::panic::{RefUnwindSafe, UnwindSafe};\nuse std::pin::pin;\nuse std::task::{Context, Poll, Waker};\n\n\
+        fn stays<F: Send + Sync + UnwindSafe + RefUnwindSafe>(it: F) -> F {\n    it\n}\n\
+        fn moves<F: Unpin>(it: F) -> F {\n    it\n}\n\
+        fn done<F: Future>(it: F) -> F::Output {\n    match pin!(it).poll(&mut Context::from_waker(Waker::noop())) {\n        \
+        Poll::Ready(value) => value,\n        Poll::Pending => panic!(\"it waits\"),\n    }\n}\n\
+        fn main() {\n    let thing = staying_library::Thing(3);\n    assert_eq!(done(stays(thing.waits(&\"a\"))), (3, \"a\"));\n    \
+        assert_eq!(done(stays(thing.fails())), Ok(4));\n    assert_eq!(done(moves(stays(thing.later()))), 3);\n    \
+        assert_eq!(stays(moves(thing.all())).clone().sum::<u8>(), 3);\n}\n";
+    let package = Package::new(
+        "staying",
+        &[
+            ("Cargo.toml", &manifest("staying", "2024", "[dependencies]\nstaying_library = { path = \"library\" }")),
+            ("src/main.rs", main),
+            ("library/Cargo.toml", "[package]\nname = \"staying_library\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+            ("library/src/lib.rs", library),
+        ],
+    );
+    for line in [
+        &["run", "--weave", "staying_library::**"][..],
+        &["run", "--weave", "staying_library::**", "--returns", "--args"],
+    ] {
+        let did = package.metaspy(line);
+        for method in ["waits", "fails", "later", "all"] {
+            let path = format!("staying_library::Thing::{method}");
+            assert_eq!(did.calls(&path), Some(1), "{line:?}: {path}: {}", did.json);
+        }
+        assert!(did.json["skipped"].as_array().is_some_and(Vec::is_empty), "{line:?}: {}", did.json["skipped"]);
+    }
+}

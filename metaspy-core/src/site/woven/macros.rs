@@ -105,7 +105,7 @@ macro_rules! enter {
                 &mut $frame,
                 &$crate::Seen::new(
                     $crate::receiver!($($subject)*),
-                    &[$($crate::value!(own $crate::library::stringify!($argument), $argument)),+],
+                    &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),+],
                 ),
             ),
             false => $crate::Guard::unarmed(site),
@@ -123,7 +123,7 @@ macro_rules! start {
                 site,
                 &$crate::Seen::new(
                     $crate::receiver!($($subject)*),
-                    &[$($crate::value!(own $crate::library::stringify!($argument), $argument)),*],
+                    &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),*],
                 ),
             ),
             false => $crate::AsyncCall::unobserved(site),

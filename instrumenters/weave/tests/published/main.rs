@@ -1,0 +1,89 @@
+//! The test suites of published crates of five kinds, plain and woven, lightly and deeply: the same tests pass, and the
+//! functions that ran are those that the compiler's own coverage names.
+//!
+//! With `METASPY_LONG=1` in the environment, as it takes half an hour and needs a network; `METASPY_PUBLISHED` names some
+//! of the crates. The comparison with coverage needs `llvm-profdata` and `llvm-cov`, of a version that reads what the
+//! compiler writes, in `METASPY_LLVM` or on the path.
+
+mod coverage;
+mod crates;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crates::Copy;
+use serde_json::Value;
+
+/// A layout engine, a parser, a serializer, an async service, and a library of graphs.
+const CRATES: [&str; 5] = ["taffy", "winnow", "serde_json", "mini-redis", "petgraph"];
+
+/// Where a function stands, and how often it ran.
+type Ran = BTreeMap<(String, u64), u64>;
+
+#[test]
+fn their_test_suites_do_as_they_did() {
+    if std::env::var_os("METASPY_LONG").is_none() {
+        return println!("not run: METASPY_LONG=1 runs it");
+    }
+    let only = std::env::var("METASPY_PUBLISHED").unwrap_or_default();
+    for name in CRATES.into_iter().filter(|name| only.is_empty() || only.split(',').any(|it| it == *name)) {
+        let copy = Copy::of(name);
+        let selector = format!("{}::**", name.replace('-', "_"));
+        let plain = copy.test(&["test", "--lib", "--tests"]);
+        assert!(!plain.is_empty(), "{name} has tests");
+        let (light, told) = copy.woven_test(&["--weave", &selector]);
+        assert_eq!(light, plain, "{name}, light");
+        let (deep, told_deeply) = copy.woven_test(&["--weave", &selector, "--returns", "--args"]);
+        assert_eq!(deep, plain, "{name}, deep");
+        let (light, deep) = (ran(&told), ran(&told_deeply));
+        let left = |told: &Value, list: &str| told[list].as_array().map_or(0, Vec::len);
+        println!(
+            "{name} {}: {} tests, {} methods, {} ran; deep: {} seen less of, {} without a hook; constant: {}",
+            copy.version,
+            plain.len(),
+            light.len(),
+            light.values().filter(|count| **count > 0).count(),
+            left(&told_deeply, "light"),
+            left(&told_deeply, "skipped"),
+            told_deeply["constant"].as_array().into_iter().flatten().map(constant).collect::<Vec<_>>().join(", "),
+        );
+        assert_eq!(executed(&light), executed(&deep), "{name}: the same functions ran");
+        match coverage::of(&copy) {
+            None => println!("  not compared with coverage: no LLVM tools that read it"),
+            Some(covered) => compare(name, &light, &covered),
+        }
+    }
+}
+
+fn constant(package: &Value) -> String {
+    let count = package["methods"].as_array().map_or(0, Vec::len);
+    format!("{count} of {}, {} not comparable", package["of"], package["not_comparable"])
+}
+
+/// The functions that were in a program, and their executions.
+fn ran(told: &Value) -> Ran {
+    let methods = told["methods"].as_array().expect("there is a list").iter();
+    let mut ran = Ran::new();
+    for method in methods {
+        let place =
+            (method["file"].as_str().unwrap_or_default().to_owned(), method["line"].as_u64().unwrap_or_default());
+        *ran.entry(place).or_default() += method["executions"].as_u64().unwrap_or_default();
+    }
+    ran
+}
+
+fn executed(ran: &Ran) -> BTreeSet<&(String, u64)> {
+    ran.iter().filter(|(_, count)| **count > 0).map(|(place, _)| place).collect()
+}
+
+fn compare(name: &str, woven: &Ran, covered: &Ran) {
+    let both: Vec<&(String, u64)> = woven.keys().filter(|place| covered.contains_key(*place)).collect();
+    let differing: Vec<_> = both.iter().filter(|place| (woven[**place] > 0) != (covered[**place] > 0)).collect();
+    let equal = both.iter().filter(|place| woven[**place] == covered[**place]).count();
+    println!(
+        "  {} functions known to both: {} differ in whether they ran, {equal} have equal counts",
+        both.len(),
+        differing.len()
+    );
+    assert!(differing.is_empty(), "{name}: {differing:?}");
+    assert!(both.len() * 10 >= woven.len() * 9 || name == "serde_json", "{name}: most are known to both");
+}
