@@ -11,7 +11,7 @@ use crate::subject::{KindId, Nature, Subject, register};
 pub fn subject(receiver: &Receiver) -> Subject {
     match receiver.identity {
         Identity::None => Subject::NONE,
-        Identity::Key => Subject::new(kind(receiver.type_name, Nature::Own), receiver.word),
+        Identity::Keyed => Subject::new(kind(receiver.type_name, Nature::Own), receiver.word),
         Identity::Place => hook::resident(receiver.word as usize, receiver.type_name.get())
             .unwrap_or_else(|| Subject::new(kind(receiver.type_name, Nature::Place), receiver.word)),
     }

@@ -31,7 +31,7 @@ pub enum Identity {
     /// Where it stands.
     Place = 1,
     /// A key.
-    Key = 2,
+    Keyed = 2,
 }
 
 impl Receiver {
@@ -358,7 +358,7 @@ impl Hasher for Fingerprint {
 #[inline(always)]
 pub fn keyed(value: *const u8, how: Option<fn(*const u8) -> u64>, type_name: Text) -> Receiver {
     match how {
-        Some(hash) => Receiver { identity: Identity::Key, word: hash(value), type_name },
+        Some(hash) => Receiver { identity: Identity::Keyed, word: hash(value), type_name },
         None => Receiver::NONE,
     }
 }
