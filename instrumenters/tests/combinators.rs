@@ -141,8 +141,10 @@ mod in_nom {
 
 #[test]
 fn nom_tells_the_same_in_check_mode_and_of_input_that_ends_too_early() {
-    // Names that are only texts are known from their first use on.
+    // Names that are only texts are known from their first use on. Another test may be looking at all of them.
+    let its_turn = turn();
     assert_eq!(in_nom::value("a"), Ok(("", "a")));
+    drop(its_turn);
     let events = walked("combinators::*", || {
         assert_eq!(with_input("first", || in_nom::value("[a]!")), Ok(("!", "[a]")));
         let incomplete = with_input("second", || in_nom::value("-"));
