@@ -28,7 +28,9 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
             eprint!("\rbuilds: round {} of {rounds}, {} of {} ", round + 1, step + 1, cases.len());
             let at = (round + step) % cases.len();
             let (_, program, line) = cases[at];
-            let _ = fs::remove_dir_all(package.target.join("debug"));
+            for built in ["debug", "metaspy/debug"] {
+                let _ = fs::remove_dir_all(package.target.join(built));
+            }
             first[at].push(package.time(program, line));
             second[at].push(package.time(program, line));
         }

@@ -80,7 +80,7 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     let files = [("Cargo.toml", manifest.to_owned()), ("src/main.rs", PROGRAM.to_owned())];
     let package = Package::new("calls", &files);
     package.time(command, &["metaspy", "build", "--release", "--weave", "woven_calls::woven::**"]);
-    let built = package.target.join("release/woven-calls");
+    let built = package.target.join("metaspy/release/woven-calls");
     let mut found: Vec<Vec<Vec<f64>>> = vec![vec![Vec::new(); 5]; CASES.len()];
     for round in 0..rounds {
         eprint!("\rcalls: round {} of {rounds} ", round + 1);
