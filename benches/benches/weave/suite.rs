@@ -50,11 +50,11 @@ fn built(package: &Package, program: &Path, line: &[&str]) -> PathBuf {
     programs.next().expect("it has a program")
 }
 
-/// Seconds of ten runs.
+/// Seconds of two runs.
 fn time(program: &Path, environment: Environment) -> f64 {
     let dir = std::env::temp_dir().join(format!("metaspy-bench-{}", std::process::id()));
     let started = Instant::now();
-    for _ in 0..10 {
+    for _ in 0..2 {
         let mut command = Command::new(program);
         command.args(["--test-threads=1", "--quiet"]).envs(environment.iter().copied()).env("METASPY_DIR", &dir);
         let output = command.output().expect("it starts");
