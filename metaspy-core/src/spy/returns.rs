@@ -2,8 +2,8 @@
 //! profiling blueprints, section 4.2).
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
 use crate::platform::lock::lock;
 use crate::site::woven::shown::{Identity, Kept, Value};
@@ -15,7 +15,7 @@ use crate::spy::{Called, Ended, Facts};
 #[derive(Default)]
 pub struct Returns {
     state: AtomicU8,
-    first: Mutex<HashMap<u64, First>>,
+    first: Mutex<HashMap<u64, Arc<First>>>,
 }
 
 /// Receivers whose values are remembered.
@@ -59,23 +59,30 @@ impl Returns {
         }
     }
 
+    /// What is the program's own runs without the lock: it may take locks itself.
     fn compare(&self, call: &Called<'_>, value: &Value<'_>) -> u8 {
-        let mut first = lock(&self.first);
         let receiver = call.identity().unwrap_or(0);
-        let Some(before) = first.get(&receiver) else {
-            let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
-            let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
-            if first.len() < MOST {
-                first.insert(receiver, now);
-            }
-            return opaque;
-        };
-        match before {
-            First::Nothing => OPAQUE | REPEATED,
-            First::Kept(kept) if value.is(kept) => REPEATED,
-            First::Hash(hash) if value.hash() == Some(*hash) => REPEATED,
-            _ => VARIES | REPEATED,
+        let before = lock(&self.first).get(&receiver).cloned();
+        match before.as_deref() {
+            None => self.remember(receiver, value),
+            Some(First::Nothing) => OPAQUE | REPEATED,
+            Some(First::Kept(kept)) if value.is(kept) => REPEATED,
+            Some(First::Hash(hash)) if value.hash() == Some(*hash) => REPEATED,
+            Some(_) => VARIES | REPEATED,
         }
+    }
+
+    /// Of two threads that are first at the same receiver one is remembered.
+    fn remember(&self, receiver: u64, value: &Value<'_>) -> u8 {
+        let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
+        let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
+        let now = Arc::new(now);
+        let mut first = lock(&self.first);
+        if first.len() < MOST {
+            first.entry(receiver).or_insert_with(|| Arc::clone(&now));
+        }
+        drop(first);
+        opaque
     }
 
     /// `unit`, `self`, `constant`, `varies`, `not-comparable`; `None` if what it returns was not seen, or was constant and

@@ -85,5 +85,6 @@ fn compare(name: &str, woven: &Ran, covered: &Ran) {
         differing.len()
     );
     assert!(differing.is_empty(), "{name}: {differing:?}");
+    // The serializer is also what its own tests depend on, and that copy is not where coverage was asked for.
     assert!(both.len() * 10 >= woven.len() * 9 || name == "serde_json", "{name}: most are known to both");
 }

@@ -325,10 +325,7 @@ impl<'f> Guard<'f> {
                 return counted;
             }
         }
-        match site.agent() {
-            Some(agent) => (agent.enter)(site, frame, &Seen::new(receiver(), &[])),
-            None => null_mut(),
-        }
+        ask(site, frame, receiver())
     }
 
     /// Whether somebody may want to know what the call returns.
@@ -350,11 +347,27 @@ impl Drop for Guard<'_> {
     fn drop(&mut self) {
         // A call that was only counted has nothing more to tell, unless a panic leaves it.
         if !self.begun.is_null() && (self.begun.addr() & COUNTED == 0 || is_panicking()) {
-            unlikely();
-            if let Some(agent) = self.site.agent() {
-                (agent.leave)(self.begun);
-            }
+            leave(self.site, self.begun);
         }
+    }
+}
+
+/// Asks the core. Not in the function itself: it would be compiled with each function that is woven.
+#[cold]
+#[inline(never)]
+fn ask(site: &'static Woven, frame: &mut Frame, receiver: Receiver) -> *mut u8 {
+    match site.agent() {
+        Some(agent) => (agent.enter)(site, frame, &Seen::new(receiver, &[])),
+        None => null_mut(),
+    }
+}
+
+/// Tells the core that a call ends. As [`ask`].
+#[cold]
+#[inline(never)]
+fn leave(site: &'static Woven, begun: *mut u8) {
+    if let Some(agent) = site.agent() {
+        (agent.leave)(begun);
     }
 }
 
