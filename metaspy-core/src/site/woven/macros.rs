@@ -86,14 +86,13 @@ macro_rules! future {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! enter {
-    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [], $frame:ident) => {
-        $crate::Guard::begin(
-            $crate::site!($name, $first, $last, $facts),
-            &mut $frame,
-            #[inline(always)]
-            || $crate::receiver!($($subject)*),
-        )
-    };
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [], $frame:ident) => {{
+        let site = $crate::site!($name, $first, $last, $facts);
+        match site.is_armed() {
+            true => $crate::Guard::armed(site, &mut $frame, $crate::receiver!($($subject)*)),
+            false => $crate::Guard::unarmed(site),
+        }
+    }};
     (
         $name:literal, $first:literal, $last:literal, $facts:literal,
         [$($subject:tt)*], [$($argument:ident),+], $frame:ident

@@ -156,22 +156,22 @@ impl Counts {
     }
 
     /// Counts a call, if this thread did so before at this site and nothing has changed since. What is to be handed to
-    /// [`Agent::leave`] if it panics, else null.
+    /// [`Agent::leave`] if it panics, or null.
     #[inline(always)]
-    fn count(&self, site: &Woven, who: u64, receiver: impl FnOnce() -> Receiver) -> *mut u8 {
+    fn count(&self, site: &Woven, who: u64, receiver: &Receiver) -> Option<*mut u8> {
         let cells = self.0.load(Ordering::Relaxed);
         if cells.is_null() {
-            return null_mut();
+            return None;
         }
         // SAFETY: whoever pointed to them has one for each site that has a tally word.
         let cell = unsafe { &*cells.add(site.number.load(Ordering::Relaxed) as usize) };
         if cell.who.load(Ordering::Relaxed) != who {
-            return null_mut();
+            return None;
         }
         let row = cell.row.load(Ordering::Relaxed);
         let only = cell.receiver.load(Ordering::Relaxed);
-        if only != ANYBODY && only != receiver().word {
-            return null_mut();
+        if only != ANYBODY && only != receiver.word {
+            return None;
         }
         // SAFETY: a cell that has a `who` has its row, and rows stay.
         let count = unsafe { &*row.map_addr(|address| address & !BARE).cast::<AtomicU64>().add(COUNT) };
@@ -183,13 +183,13 @@ impl Counts {
             // SAFETY: it is null, or a word of a row, and rows stay.
             match unsafe { also.as_ref() } {
                 Some(word) => count_up(word),
-                None => return core::ptr::without_provenance_mut(COUNTED),
+                None => return Some(null_mut()),
             }
             counted_in = also.wrapping_sub(COUNT).cast();
         }
         // Rows are aligned, so their addresses have room for marks: see the core's `Entered`.
         let marks = if is_panicking() { COUNTED | UNWINDING } else { COUNTED };
-        counted_in.map_addr(|address| address | marks)
+        Some(counted_in.map_addr(|address| address | marks))
     }
 }
 
@@ -251,7 +251,7 @@ impl Woven {
     }
 
     /// Tells that a call began. Nothing is kept of it, so a future that says so is as it was.
-    #[inline(always)]
+    #[inline]
     pub fn tell(&'static self) {
         if let (true, Some(agent)) = (self.is_armed(), self.agent()) {
             (agent.tell)(self);
@@ -259,7 +259,7 @@ impl Woven {
     }
 
     /// The core that adopted it.
-    #[inline(always)]
+    #[inline]
     pub fn agent(&self) -> Option<&'static Agent> {
         // The agent was stored before the word that said that the site is armed.
         fence(Ordering::Acquire);
@@ -268,14 +268,14 @@ impl Woven {
     }
 
     /// Whether anybody looks.
-    #[inline(always)]
+    #[inline]
     pub fn is_armed(&self) -> bool {
         // SAFETY: it points to `NOBODY`, or to a word of the core. All stay as long as the program.
         unsafe { (*self.arm.load(Ordering::Relaxed)).load(Ordering::Relaxed) != 0 }
     }
 
     /// Whose row a call is counted in that is only counted; else 0.
-    #[inline(always)]
+    #[inline]
     fn tally(&self) -> u64 {
         // SAFETY: as `arm`.
         unsafe { (*self.tally.load(Ordering::Relaxed)).load(Ordering::Relaxed) }
@@ -284,22 +284,29 @@ impl Woven {
 
 impl Frame {
     /// Room, and nothing in it.
-    #[inline(always)]
+    #[inline]
     pub const fn vacant() -> Self {
         Frame(MaybeUninit::uninit())
     }
 }
 
 impl<'f> Guard<'f> {
-    /// Begins a call about a receiver, who is asked for only if somebody looks.
-    #[inline(always)]
-    pub fn begin(site: &'static Woven, frame: &'f mut Frame, receiver: impl Fn() -> Receiver) -> Self {
-        let begun = if site.is_armed() { Guard::armed(site, frame, receiver) } else { null_mut() };
-        Guard { begun, site, _frame: PhantomData }
+    /// Begins a call at a site that is armed. Not in the woven function itself: this would be compiled with each of them.
+    #[inline(never)]
+    pub fn armed(site: &'static Woven, frame: &'f mut Frame, receiver: Receiver) -> Self {
+        let who = site.tally();
+        if who != 0 {
+            // SAFETY: a thread's own words are there as long as the thread.
+            let counted = unsafe { &*counts() }.count(site, who, &receiver);
+            if let Some(begun) = counted {
+                return Guard { begun, site, _frame: PhantomData };
+            }
+        }
+        Guard::showing(site, frame, &Seen::new(receiver, &[]))
     }
 
     /// Begins a call at a site that is armed, and shows its arguments.
-    #[inline(always)]
+    #[inline(never)]
     pub fn showing(site: &'static Woven, frame: &'f mut Frame, seen: &Seen<'_>) -> Self {
         let begun = match site.agent() {
             Some(agent) => (agent.enter)(site, frame, seen),
@@ -309,27 +316,13 @@ impl<'f> Guard<'f> {
     }
 
     /// A call that nobody looks at.
-    #[inline(always)]
+    #[inline]
     pub const fn unarmed(site: &'static Woven) -> Self {
         Guard { begun: null_mut(), site, _frame: PhantomData }
     }
 
-    #[inline(always)]
-    fn armed(site: &'static Woven, frame: &mut Frame, receiver: impl Fn() -> Receiver) -> *mut u8 {
-        unlikely();
-        let who = site.tally();
-        if who != 0 {
-            // SAFETY: a thread's own words are there as long as the thread.
-            let counted = unsafe { &*counts() }.count(site, who, &receiver);
-            if !counted.is_null() {
-                return counted;
-            }
-        }
-        ask(site, frame, receiver())
-    }
-
     /// Whether somebody may want to know what the call returns.
-    #[inline(always)]
+    #[inline]
     pub fn is_seen(&self) -> bool {
         !self.begun.is_null() && self.begun.addr() & COUNTED == 0
     }
@@ -343,38 +336,25 @@ impl<'f> Guard<'f> {
 }
 
 impl Drop for Guard<'_> {
-    #[inline(always)]
+    #[inline]
     fn drop(&mut self) {
-        // A call that was only counted has nothing more to tell, unless a panic leaves it.
-        if !self.begun.is_null() && (self.begun.addr() & COUNTED == 0 || is_panicking()) {
+        if !self.begun.is_null() {
             leave(self.site, self.begun);
         }
     }
 }
 
-/// Asks the core. Not in the function itself: it would be compiled with each function that is woven.
-#[cold]
-#[inline(never)]
-fn ask(site: &'static Woven, frame: &mut Frame, receiver: Receiver) -> *mut u8 {
-    match site.agent() {
-        Some(agent) => (agent.enter)(site, frame, &Seen::new(receiver, &[])),
-        None => null_mut(),
-    }
-}
-
-/// Tells the core that a call ends. As [`ask`].
-#[cold]
+/// Ends a call. As [`Guard::armed`], not in the woven function.
 #[inline(never)]
 fn leave(site: &'static Woven, begun: *mut u8) {
+    // A call that was only counted has nothing more to tell, unless a panic leaves it.
+    if begun.addr() & COUNTED != 0 && !is_panicking() {
+        return;
+    }
     if let Some(agent) = site.agent() {
         (agent.leave)(begun);
     }
 }
-
-/// Tells the compiler that the way it stands on is a rare one, to be put out of the way of the other.
-#[cold]
-#[inline(always)]
-fn unlikely() {}
 
 /// Where this thread counts.
 #[cfg(not(metaspy_bare))]

@@ -39,7 +39,7 @@ impl Receiver {
     pub const NONE: Receiver = Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
 
     /// The object here. One without a size is nobody: many may stand at one address.
-    #[inline(always)]
+    #[inline]
     pub fn place<T: ?Sized>(object: &T) -> Self {
         if size_of_val(object) == 0 {
             return Receiver::NONE;
