@@ -10,16 +10,25 @@ use metaspy_core::site::woven::SHARED;
 
 use crate::plan::stamp;
 
-/// Its name among crates; what woven code calls it is another one.
-const NAME: &str = "metaspy_woven";
+/// Its name among crates, as programs are optimised or not; what woven code calls it is another one.
+const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
 
-/// The crate, compiled.
+/// The crate, compiled twice: a call of a hook is short to compile, a hook within each woven function is quick to run.
 #[derive(Clone, Debug)]
 pub struct Hooks {
-    /// The library.
-    pub library: PathBuf,
-    /// The directory that it is in.
+    /// The directory that both libraries are in, as crates of either kind may meet in a program.
     pub dir: PathBuf,
+}
+
+impl Hooks {
+    /// The library for a crate.
+    pub fn library(&self, is_optimized: bool) -> PathBuf {
+        self.dir.join(format!("lib{}.rlib", NAMES[usize::from(is_optimized)]))
+    }
+
+    fn are_there(&self) -> bool {
+        [false, true].into_iter().all(|is_optimized| self.library(is_optimized).is_file())
+    }
 }
 
 /// It needs no `std`, so that crates without it can have hooks; where there is one it takes thread-locals from it.
@@ -38,18 +47,17 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
     let (program, before) = rustc.split_first().context("there is a compiler")?;
     let version = version_of(program, before)?;
     let target_text = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
-    let dir = dir.join("hooks").join(stamp([source.as_str(), &version, &target_text]));
-    let library = dir.join(format!("lib{NAME}.rlib"));
-    if library.is_file() {
-        return Ok(Hooks { library, dir });
+    let hooks = Hooks { dir: dir.join("hooks").join(stamp([source.as_str(), &version, &target_text])) };
+    if hooks.are_there() {
+        return Ok(hooks);
     }
-    let part = dir.with_extension(std::process::id().to_string());
+    let part = hooks.dir.with_extension(std::process::id().to_string());
     fs::create_dir_all(&part)?;
     let file = part.join("hooks.rs");
     fs::write(&file, source)?;
-    let compile = |flavour: &[&str]| {
+    let compile = |name: &str, flavour: &[&str]| {
         let mut command = Command::new(program);
-        command.args(before).arg("--crate-name").arg(NAME).args(flavour);
+        command.args(before).arg("--crate-name").arg(name).args(flavour);
         command.args([
             "--edition=2021",
             "--crate-type=rlib",
@@ -61,21 +69,23 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
         command.args(target.into_iter().flat_map(|target| [OsStr::new("--target"), target]));
         command.output().context("the compiler cannot be started")
     };
-    // Where a target has no `std` there is a flavour without.
-    let mut output = compile(&[])?;
-    if !output.status.success() {
-        output = compile(&["--cfg=metaspy_bare"])?;
+    for (name, flavour) in [(NAMES[0], &["--cfg=metaspy_called"][..]), (NAMES[1], &[])] {
+        // Where a target has no `std` there is a flavour without.
+        let mut output = compile(name, flavour)?;
+        if !output.status.success() {
+            output = compile(name, &[flavour, &["--cfg=metaspy_bare"]].concat())?;
+        }
+        if !output.status.success() {
+            bail!("the compiler refuses the hooks: {}", String::from_utf8_lossy(&output.stderr));
+        }
     }
-    if !output.status.success() {
-        bail!("the compiler refuses the hooks: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    if fs::rename(&part, &dir).is_err() {
+    if fs::rename(&part, &hooks.dir).is_err() {
         // Another wrapper was first.
         let _ = fs::remove_dir_all(&part);
     }
-    match library.is_file() {
-        true => Ok(Hooks { library, dir }),
-        false => bail!("the hooks cannot be kept in {}", dir.display()),
+    match hooks.are_there() {
+        true => Ok(hooks),
+        false => bail!("the hooks cannot be kept in {}", hooks.dir.display()),
     }
 }
 

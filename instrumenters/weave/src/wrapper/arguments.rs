@@ -105,6 +105,13 @@ impl Arguments {
         self.all.iter().any(|argument| argument == "--test")
     }
 
+    /// Whether it is compiled to run quickly: `-C opt-level=2` or `3`.
+    pub fn is_optimized(&self) -> bool {
+        let text = |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
+        let levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
+        levels.last().is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))
+    }
+
     fn after(&self, flag: &str) -> Option<&OsStr> {
         let with = format!("{flag}=");
         for (at, argument) in self.all.iter().enumerate() {
@@ -145,6 +152,9 @@ mod tests {
         assert_eq!(of.root(), Some(Path::new("src/lib.rs")));
         assert_eq!(of.with_root(Path::new("/m/lib.rs"))[3], "/m/lib.rs");
         assert_eq!((of.unit().as_str(), of.is_program()), ("a-1", false));
+        assert!(!of.is_optimized());
+        assert!(arguments("--crate-name a a.rs -C opt-level=3 -C debuginfo=1").is_optimized());
+        assert!(!arguments("--crate-name a a.rs -Copt-level=3 -C opt-level=s").is_optimized());
     }
 
     #[test]

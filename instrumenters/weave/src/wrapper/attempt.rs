@@ -146,7 +146,9 @@ impl Crate<'_> {
         command.args(mirror.remap(self.is_relative())?);
         command.arg("-L").arg(prefixed("dependency=", &self.hooks.dir));
         if has_hooks {
-            command.arg("--extern").arg(prefixed(&format!("{EXTERN_CRATE}="), &self.hooks.library));
+            command
+                .arg("--extern")
+                .arg(prefixed(&format!("{EXTERN_CRATE}="), &self.hooks.library(self.arguments.is_optimized())));
         }
         match self.core() {
             Some(core) if is_linked => {

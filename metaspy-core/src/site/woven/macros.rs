@@ -86,10 +86,16 @@ macro_rules! future {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! enter {
-    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [], $frame:ident) => {{
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [], [], $frame:ident) => {
+        $crate::Guard::begin($crate::site!($name, $first, $last, $facts), &mut $frame, $crate::Object::NONE)
+    };
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [place $object:expr], [], $frame:ident) => {
+        $crate::Guard::begin($crate::site!($name, $first, $last, $facts), &mut $frame, $crate::Object::of(&*$object))
+    };
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($key:tt)+], [], $frame:ident) => {{
         let site = $crate::site!($name, $first, $last, $facts);
         match site.is_armed() {
-            true => $crate::Guard::armed(site, &mut $frame, $crate::receiver!($($subject)*)),
+            true => $crate::Guard::about(site, &mut $frame, $crate::receiver!($($key)+)),
             false => $crate::Guard::unarmed(site),
         }
     }};
@@ -137,7 +143,7 @@ macro_rules! receiver {
         $crate::Receiver::NONE
     };
     (place $object:expr) => {
-        $crate::Receiver::place(&*$object)
+        $crate::Object::of(&*$object).receiver()
     };
     (key $key:expr) => {{
         #[allow(unused_imports)]

@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use super::shown::{Receiver, Value};
+use super::shown::{Object, Receiver, Value};
 
 /// Of the layout: a core leaves sites of another version alone.
 pub const VERSION: u64 = 2;
@@ -158,7 +158,7 @@ impl Counts {
     /// Counts a call, if this thread did so before at this site and nothing has changed since. What is to be handed to
     /// [`Agent::leave`] if it panics, or null.
     #[inline(always)]
-    fn count(&self, site: &Woven, who: u64, receiver: &Receiver) -> Option<*mut u8> {
+    fn count(&self, site: &Woven, who: u64, receiver: u64) -> Option<*mut u8> {
         let cells = self.0.load(Ordering::Relaxed);
         if cells.is_null() {
             return None;
@@ -170,7 +170,7 @@ impl Counts {
         }
         let row = cell.row.load(Ordering::Relaxed);
         let only = cell.receiver.load(Ordering::Relaxed);
-        if only != ANYBODY && only != receiver.word {
+        if only != ANYBODY && only != receiver {
             return None;
         }
         // SAFETY: a cell that has a `who` has its row, and rows stay.
@@ -291,28 +291,23 @@ impl Frame {
 }
 
 impl<'f> Guard<'f> {
-    /// Begins a call at a site that is armed. Not in the woven function itself: this would be compiled with each of them.
-    #[inline(never)]
-    pub fn armed(site: &'static Woven, frame: &'f mut Frame, receiver: Receiver) -> Self {
-        let who = site.tally();
-        if who != 0 {
-            // SAFETY: a thread's own words are there as long as the thread.
-            let counted = unsafe { &*counts() }.count(site, who, &receiver);
-            if let Some(begun) = counted {
-                return Guard { begun, site, _frame: PhantomData };
-            }
-        }
-        Guard::showing(site, frame, &Seen::new(receiver, &[]))
+    /// Begins a call about an object.
+    #[cfg_attr(metaspy_called, inline(never))]
+    #[cfg_attr(not(metaspy_called), inline(always))]
+    pub fn begin(site: &'static Woven, frame: &'f mut Frame, object: Object) -> Self {
+        let begun = if site.is_armed() { begin(site, frame, object) } else { null_mut() };
+        Guard { begun, site, _frame: PhantomData }
+    }
+
+    /// As [`Guard::begin`], about any receiver, at a site that is armed.
+    pub fn about(site: &'static Woven, frame: &'f mut Frame, receiver: Receiver) -> Self {
+        let begun = counted(site, receiver.word).unwrap_or_else(|| ask(site, frame, &Seen::new(receiver, &[])));
+        Guard { begun, site, _frame: PhantomData }
     }
 
     /// Begins a call at a site that is armed, and shows its arguments.
-    #[inline(never)]
     pub fn showing(site: &'static Woven, frame: &'f mut Frame, seen: &Seen<'_>) -> Self {
-        let begun = match site.agent() {
-            Some(agent) => (agent.enter)(site, frame, seen),
-            None => null_mut(),
-        };
-        Guard { begun, site, _frame: PhantomData }
+        Guard { begun: ask(site, frame, seen), site, _frame: PhantomData }
     }
 
     /// A call that nobody looks at.
@@ -336,25 +331,60 @@ impl<'f> Guard<'f> {
 }
 
 impl Drop for Guard<'_> {
-    #[inline]
+    #[cfg_attr(metaspy_called, inline(never))]
+    #[cfg_attr(not(metaspy_called), inline(always))]
     fn drop(&mut self) {
-        if !self.begun.is_null() {
+        // A call that was only counted has nothing more to tell, unless a panic leaves it.
+        if !self.begun.is_null() && (self.begun.addr() & COUNTED == 0 || is_panicking()) {
             leave(self.site, self.begun);
         }
     }
 }
 
-/// Ends a call. As [`Guard::armed`], not in the woven function.
+/// Begins a call at a site that is armed: counts it, or asks the core.
+#[inline(always)]
+fn begin(site: &'static Woven, frame: &mut Frame, object: Object) -> *mut u8 {
+    unlikely();
+    counted(site, object.place.addr() as u64).unwrap_or_else(|| ask_about(site, frame, object))
+}
+
+/// Counts a call about this receiver, if that is all. As [`Counts::count`].
+#[inline(always)]
+fn counted(site: &Woven, receiver: u64) -> Option<*mut u8> {
+    match site.tally() {
+        0 => None,
+        // SAFETY: a thread's own words are there as long as the thread.
+        who => unsafe { &*counts() }.count(site, who, receiver),
+    }
+}
+
+/// Asks the core. Not in the woven function itself: it would be compiled with each of them.
+#[cold]
+#[inline(never)]
+fn ask_about(site: &'static Woven, frame: &mut Frame, object: Object) -> *mut u8 {
+    ask(site, frame, &Seen::new(object.receiver(), &[]))
+}
+
+fn ask(site: &'static Woven, frame: &mut Frame, seen: &Seen<'_>) -> *mut u8 {
+    match site.agent() {
+        Some(agent) => (agent.enter)(site, frame, seen),
+        None => null_mut(),
+    }
+}
+
+/// Tells the core that a call ends. As [`ask_about`].
+#[cold]
 #[inline(never)]
 fn leave(site: &'static Woven, begun: *mut u8) {
-    // A call that was only counted has nothing more to tell, unless a panic leaves it.
-    if begun.addr() & COUNTED != 0 && !is_panicking() {
-        return;
-    }
     if let Some(agent) = site.agent() {
         (agent.leave)(begun);
     }
 }
+
+/// Tells the compiler that the way it stands on is a rare one, to be put out of the way of the other.
+#[cold]
+#[inline(always)]
+fn unlikely() {}
 
 /// Where this thread counts.
 #[cfg(not(metaspy_bare))]

@@ -37,15 +37,34 @@ pub enum Identity {
 impl Receiver {
     /// Nobody.
     pub const NONE: Receiver = Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
+}
 
-    /// The object here. One without a size is nobody: many may stand at one address.
+/// An object that a call may be about, in no more than two words.
+#[derive(Clone, Copy)]
+pub struct Object {
+    /// Where it stands; null if it is nobody.
+    pub place: *const u8,
+    type_name: fn() -> &'static str,
+}
+
+impl Object {
+    /// Nobody.
+    pub const NONE: Object = Object { place: core::ptr::null(), type_name: || "" };
+
+    /// This one. One without a size is nobody: many may stand at one address.
     #[inline]
-    pub fn place<T: ?Sized>(object: &T) -> Self {
-        if size_of_val(object) == 0 {
+    pub fn of<T: ?Sized>(object: &T) -> Self {
+        let place = if size_of_val(object) == 0 { core::ptr::null() } else { core::ptr::from_ref(object).cast() };
+        Object { place, type_name: core::any::type_name::<T> }
+    }
+
+    /// What is told of it.
+    pub fn receiver(self) -> Receiver {
+        if self.place.is_null() {
             return Receiver::NONE;
         }
-        let word = core::ptr::from_ref(object).cast::<u8>().addr() as u64;
-        Receiver { identity: Identity::Place, word, type_name: Text::of(core::any::type_name::<T>()) }
+        let word = self.place.addr() as u64;
+        Receiver { identity: Identity::Place, word, type_name: Text::of((self.type_name)()) }
     }
 }
 
@@ -278,7 +297,7 @@ where
     R: core::ops::Deref<Target = T>,
 {
     // SAFETY: as in `show`; `R` is a reference.
-    Receiver::place(unsafe { &**at.cast::<R>() })
+    Object::of(unsafe { &**at.cast::<R>() }).receiver()
 }
 
 extern "C" fn is_err<T, E>(at: *const u8) -> bool {
