@@ -342,7 +342,7 @@ extern "C" fn in_forked_child() {
 fn close_at_exit() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        platform::process::at_exit(|status| {
+        platform::exit::at_exit(|status| {
             if let Some(log) = super::current() {
                 log.close_with(status);
             }

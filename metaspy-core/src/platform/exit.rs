@@ -4,27 +4,50 @@ use std::sync::Mutex;
 
 use crate::platform::lock::lock;
 
-static AT_EXIT: Mutex<Vec<fn()>> = Mutex::new(Vec::new());
+type AtExit = fn(Option<u8>);
 
-/// Has this done when `main` has returned or somebody called `exit`. Nothing is done if the process is killed, or
-/// aborts, or where the system has no such thing.
-pub(crate) fn at_exit(f: fn()) {
+static AT_EXIT: Mutex<Vec<AtExit>> = Mutex::new(Vec::new());
+
+/// Has this done when `main` has returned or somebody called `exit`, with the status where the system tells it: the last
+/// that was asked for first. Nothing is done if the process is killed, or aborts, or where the system has no such thing.
+pub(crate) fn at_exit(f: AtExit) {
     let mut all = lock(&AT_EXIT);
     if all.is_empty() {
-        #[cfg(unix)]
-        // SAFETY: the function is one of this program, and catches what panics.
-        unsafe {
-            libc::atexit(run);
-        }
+        ask();
     }
     all.push(f);
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn ask() {
+    unsafe extern "C" {
+        fn on_exit(run: extern "C" fn(libc::c_int, *mut libc::c_void), with: *mut libc::c_void) -> libc::c_int;
+    }
+    extern "C" fn exits(status: libc::c_int, _with: *mut libc::c_void) {
+        run(Some(status as u8));
+    }
+    // SAFETY: the declaration is that of the C library, and the handler a plain function that lives as long as the process
+    // and from which no panic comes.
+    unsafe { on_exit(exits, std::ptr::null_mut()) };
+}
+
+#[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
+fn ask() {
+    extern "C" fn exits() {
+        run(None);
+    }
+    // SAFETY: the handler is a plain function that lives as long as the process and from which no panic comes.
+    unsafe { libc::atexit(exits) };
+}
+
+#[cfg(not(unix))]
+fn ask() {}
+
 #[cfg(unix)]
-extern "C" fn run() {
+fn run(status: Option<u8>) {
     let all = std::mem::take(&mut *lock(&AT_EXIT));
-    for f in all {
+    for f in all.into_iter().rev() {
         // A panic must not leave a function that C calls.
-        let _ = std::panic::catch_unwind(f);
+        let _ = std::panic::catch_unwind(|| f(status));
     }
 }

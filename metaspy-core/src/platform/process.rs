@@ -83,35 +83,3 @@ pub(crate) fn user() -> u32 {
 pub(crate) fn program() -> PathBuf {
     std::env::current_exe().unwrap_or_default()
 }
-
-/// Runs at the exit of the process, with the status that it exits with where the system tells.
-pub(crate) fn at_exit(run: fn(Option<u8>)) {
-    static RUN: std::sync::OnceLock<fn(Option<u8>)> = std::sync::OnceLock::new();
-    if RUN.set(run).is_err() {
-        return;
-    }
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    {
-        unsafe extern "C" {
-            fn on_exit(run: extern "C" fn(libc::c_int, *mut libc::c_void), with: *mut libc::c_void) -> libc::c_int;
-        }
-        extern "C" fn exits(status: libc::c_int, _with: *mut libc::c_void) {
-            if let Some(run) = RUN.get() {
-                run(Some(status as u8));
-            }
-        }
-        // SAFETY: the declaration is that of the C library, and the handler a plain function that lives as long as the
-        // process.
-        unsafe { on_exit(exits, std::ptr::null_mut()) };
-    }
-    #[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
-    {
-        extern "C" fn exits() {
-            if let Some(run) = RUN.get() {
-                run(None);
-            }
-        }
-        // SAFETY: the handler is a plain function that lives as long as the process.
-        unsafe { libc::atexit(exits) };
-    }
-}

@@ -60,8 +60,11 @@ impl Called<'_> {
 
     /// The method that called it, by its place in the mirror: the nearest around it that the profiler selected.
     pub fn caller(&self) -> Option<usize> {
-        let place = |entry: &Entry| (*self.places.get(entry.number as usize)? as usize).checked_sub(1);
-        self.around.iter().rev().find_map(place)
+        self.around.iter().rev().find_map(|entry| self.place_of(entry))
+    }
+
+    fn place_of(&self, entry: &Entry) -> Option<usize> {
+        (*self.places.get(entry.number as usize)? as usize).checked_sub(1)
     }
 
     /// How many calls of the same method are around it on this thread.
@@ -69,9 +72,9 @@ impl Called<'_> {
         self.entry.depth
     }
 
-    /// How many spied calls are around it on this thread.
+    /// How many calls of methods that the profiler selected are around it on this thread.
     pub fn level(&self) -> usize {
-        self.around.len()
+        self.around.iter().filter(|entry| self.place_of(entry).is_some()).count()
     }
 
     /// The test that it was made for: that of its thread, else the only one that runs.
@@ -88,17 +91,18 @@ impl Called<'_> {
 }
 
 impl Ended<'_> {
-    /// Ticks that it took, with what it called ([`ns`] says how long that is); 0 if no clock was read. Of an async call, those of its polls.
+    /// Ticks that it took, with what it called ([`Rate`] says how long that is); 0 if no clock was read. Of an async call, those of its polls.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Ticks that it took without the spied calls that it made.
+    /// Ticks that it took without the spied calls that it made, whichever profiler selected those: a thread adds up once
+    /// for all profilers. So this is less where another one looks at what the method calls.
     pub fn own_ticks(&self) -> u64 {
         self.ticks.saturating_sub(self.inner)
     }
 
-    /// How many spied calls it made.
+    /// How many spied calls it made, whichever profiler selected them: see [`Ended::own_ticks`].
     pub fn calls(&self) -> u64 {
         self.calls
     }
@@ -135,30 +139,39 @@ impl Argument<'_> {
     }
 }
 
-/// What ticks are worth, since profilers look.
-struct Rate {
-    tick: u64,
+/// What ticks, as those of [`Ended::ticks`], are worth. The longer the program has run, the more exact; numbers that
+/// are compared with each other want the same rate.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate {
+    ticks: u64,
     ns: u64,
 }
 
-static RATE: OnceLock<Rate> = OnceLock::new();
+/// The tick and the time at which profilers began to look.
+static FIRST: OnceLock<(u64, u64)> = OnceLock::new();
 
 /// Chooses the clock, and begins to learn what its ticks are worth.
 pub(super) fn start_clock() {
-    RATE.get_or_init(|| {
+    FIRST.get_or_init(|| {
         clock::choose();
         let now = clock::instant();
-        Rate { tick: now.tick, ns: now.monotonic_ns }
+        (now.tick, now.monotonic_ns)
     });
 }
 
-/// Ticks, as those of [`Ended::ticks`], in nanoseconds. The longer the program has run, the more exact.
-pub fn ns(ticks: u64) -> u64 {
-    let Some(first) = RATE.get() else { return ticks };
-    let now = clock::instant();
-    let (of_ticks, of_ns) = (now.tick.saturating_sub(first.tick), now.monotonic_ns.saturating_sub(first.ns));
-    match of_ticks {
-        0 => ticks,
-        _ => (u128::from(ticks) * u128::from(of_ns) / u128::from(of_ticks)) as u64,
+impl Rate {
+    /// As it is known now.
+    pub fn now() -> Self {
+        let Some((tick, ns)) = FIRST.get() else { return Rate { ticks: 0, ns: 0 } };
+        let now = clock::instant();
+        Rate { ticks: now.tick.saturating_sub(*tick), ns: now.monotonic_ns.saturating_sub(*ns) }
+    }
+
+    /// Ticks in nanoseconds.
+    pub fn ns(self, ticks: u64) -> u64 {
+        match self.ticks {
+            0 => ticks,
+            _ => (u128::from(ticks) * u128::from(self.ns) / u128::from(self.ticks)) as u64,
+        }
     }
 }

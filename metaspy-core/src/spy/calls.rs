@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::spy::{Called, Count, Ended, Map, MethodSpy, Mirror, Spying, Value, json, ns};
+use crate::spy::{Called, Count, Ended, Map, MethodSpy, Mirror, Rate, Spying, Value, json};
 
-/// Time and calls of each method: total and self, callers and callees. Of a recursion the total counts once.
+/// Time and calls of each method: total and self, callers and callees. Of a recursion the total counts once, with the
+/// outermost call: the times of a method's callers add up to its own.
 #[derive(Default)]
 pub struct Calls {
     edges: Edges,
@@ -19,7 +20,7 @@ pub struct Timed {
     pub executions: Count,
     /// Ticks that it took, with what it called.
     pub total: Count,
-    /// Ticks without.
+    /// Ticks without: see [`Ended::own_ticks`].
     pub own: Count,
 }
 
@@ -32,7 +33,7 @@ pub struct Edge {
     pub callee: usize,
     /// How often.
     pub count: u64,
-    /// Nanoseconds that these calls took.
+    /// Nanoseconds that these calls took, but for those within another call of the same method.
     pub total_ns: u64,
 }
 
@@ -48,25 +49,34 @@ impl Spying for Calls {
     fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
         spy.data.executions.add(1);
         spy.data.own.add(ended.own_ticks());
-        if call.depth() == 0 {
-            spy.data.total.add(ended.ticks());
-        }
-        self.edges.add(call.caller(), spy.place, ended.ticks());
+        // Time within another call of the method is a part of that one's.
+        let ticks = if call.depth() == 0 { ended.ticks() } else { 0 };
+        spy.data.total.add(ticks);
+        self.edges.add(call.caller(), spy.place, ticks);
     }
 
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
-        told.insert("executions".into(), json!(spy.data.executions.get()));
-        told.insert("total_ns".into(), json!(ns(spy.data.total.get())));
-        told.insert("self_ns".into(), json!(ns(spy.data.own.get())));
-        let callers: Vec<Value> = (self.edges_to(|callee| callee == spy.place).iter())
-            .map(|edge| json!({ "place": edge.caller, "count": edge.count, "total_ns": edge.total_ns }))
-            .collect();
-        told.insert("callers".into(), json!(callers));
+    fn tell_all(&self, mirror: &Mirror<Self>) -> Vec<Map<String, Value>> {
+        let rate = Rate::now();
+        let mut callers = vec![Vec::new(); mirror.methods().len()];
+        for edge in self.edges_at(rate) {
+            callers[edge.callee].push(json!({ "place": edge.caller, "count": edge.count, "total_ns": edge.total_ns }));
+        }
+        let told = |(spy, callers): (&MethodSpy<Self>, Vec<Value>)| {
+            let mut told = Map::new();
+            told.insert("executions".into(), json!(spy.data.executions.get()));
+            told.insert("total_ns".into(), json!(rate.ns(spy.data.total.get())));
+            told.insert("self_ns".into(), json!(rate.ns(spy.data.own.get())));
+            told.insert("callers".into(), json!(callers));
+            told
+        };
+        mirror.methods().iter().zip(callers).map(told).collect()
     }
 
     fn report(&self, _: &Mirror<Self>) -> String {
-        match self.edges.is_full.load(Ordering::Relaxed) {
-            true => format!("More than {} pairs of methods called each other: callers are not complete.", Edges::MOST),
+        match self.edges.lacks_some.load(Ordering::Relaxed) {
+            true => {
+                "There was no room for all pairs of methods that called each other: callers are not complete.".into()
+            }
             false => String::new(),
         }
     }
@@ -75,15 +85,14 @@ impl Spying for Calls {
 impl Calls {
     /// Who called whom.
     pub fn edges(&self) -> Vec<Edge> {
-        self.edges_to(|_| true)
+        self.edges_at(Rate::now())
     }
 
-    /// Who called these. What the others counted is not added up.
-    fn edges_to(&self, is_meant: impl Fn(usize) -> bool) -> Vec<Edge> {
-        let all = self.edges.to(is_meant).into_iter();
+    fn edges_at(&self, rate: Rate) -> Vec<Edge> {
+        let all = self.edges.all().into_iter();
         all.map(|((caller, callee), [count, ticks])| {
             let caller = (caller as usize).checked_sub(1);
-            Edge { caller, callee: callee as usize, count, total_ns: ns(ticks) }
+            Edge { caller, callee: callee as usize, count, total_ns: rate.ns(ticks) }
         })
         .collect()
     }
@@ -92,7 +101,8 @@ impl Calls {
 /// Pairs of methods. Threads meet only when a pair is seen for the first time.
 struct Edges {
     cells: Box<[Pair]>,
-    is_full: AtomicBool,
+    /// A pair found no room.
+    lacks_some: AtomicBool,
 }
 
 struct Pair {
@@ -104,17 +114,20 @@ struct Pair {
 impl Default for Edges {
     fn default() -> Self {
         let cell = |_| Pair { who: AtomicU64::new(0), counts: OnceLock::new() };
-        Edges { cells: (0..Edges::MOST).map(cell).collect(), is_full: AtomicBool::new(false) }
+        Edges { cells: (0..Edges::MOST).map(cell).collect(), lacks_some: AtomicBool::new(false) }
     }
 }
 
 impl Edges {
+    /// Room for pairs.
     const MOST: usize = 1 << 16;
+    /// Cells that a pair looks for room in.
+    const STEPS: usize = 64;
 
     fn add(&self, caller: Option<usize>, callee: usize, ticks: u64) {
         let who = (caller.map_or(0, |caller| caller as u64 + 1)) << 32 | (callee as u64 + 1);
         let first = (who.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 48) as usize;
-        for step in 0..64 {
+        for step in 0..Edges::STEPS {
             let pair = &self.cells[(first + step) % Edges::MOST];
             let found = match pair.who.load(Ordering::Relaxed) {
                 0 => pair
@@ -130,14 +143,14 @@ impl Edges {
                 return;
             }
         }
-        self.is_full.store(true, Ordering::Relaxed);
+        self.lacks_some.store(true, Ordering::Relaxed);
     }
 
-    fn to(&self, is_meant: impl Fn(usize) -> bool) -> BTreeMap<(u32, u32), [u64; 2]> {
+    fn all(&self) -> BTreeMap<(u32, u32), [u64; 2]> {
         let used = self.cells.iter().filter_map(|pair| {
             let who = pair.who.load(Ordering::Relaxed);
             let (caller, callee) = ((who >> 32) as u32, (who as u32).checked_sub(1)?);
-            let [count, ticks] = is_meant(callee as usize).then(|| pair.counts.get()).flatten()?;
+            let [count, ticks] = pair.counts.get()?;
             Some(((caller, callee), [count.get(), ticks.get()]))
         });
         used.collect()

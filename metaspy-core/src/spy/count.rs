@@ -1,15 +1,20 @@
 //! Counts that threads do not share: each thread counts in memory of its own, and a reader adds up.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 
 use crate::platform::lock::lock;
 use crate::spy::thread;
 
 /// A number that many threads count up, none of which waits for another or shares a cache line with it. It costs about
-/// what a plain increment costs.
+/// what a plain increment costs. Of more than four million in a process, threads share the later ones.
 #[derive(Debug)]
-pub struct Count(usize);
+pub struct Count {
+    /// Its place in the table of each thread.
+    at: usize,
+    /// What was counted where there was no such place.
+    shared: AtomicU64,
+}
 
 /// Numbers in a segment.
 const SEGMENT: usize = 4096;
@@ -28,7 +33,7 @@ pub(super) struct Table {
 
 impl Default for Count {
     fn default() -> Self {
-        Count(NEXT.fetch_add(1, Ordering::Relaxed))
+        Count { at: NEXT.fetch_add(1, Ordering::Relaxed), shared: AtomicU64::new(0) }
     }
 }
 
@@ -36,30 +41,24 @@ impl Count {
     /// Counts up, on this thread.
     #[inline]
     pub fn add(&self, by: u64) {
-        match thread::table() {
-            Some(table) => table.add(self.0, by),
-            // A thread that is ending counts where all such threads do.
-            None => late().add_shared(self.0, by),
+        // A thread that is ending has no table any more.
+        if !thread::table().is_some_and(|table| table.add(self.at, by)) {
+            self.shared.fetch_add(by, Ordering::Relaxed);
         }
     }
 
-    /// The word that this thread counts up.
+    /// The word that this thread counts up; `None` if it shares one.
     pub(super) fn word(&self) -> Option<&'static AtomicU64> {
         let table = thread::table()?;
-        table.add(self.0, 0);
-        table.word(self.0)
+        table.add(self.at, 0);
+        table.word(self.at)
     }
 
     /// What all threads counted.
     pub fn get(&self) -> u64 {
-        let sum: u64 = lock(&TABLES).iter().map(|table| table.get(self.0)).sum();
-        sum + late().get(self.0)
+        let own: u64 = lock(&TABLES).iter().map(|table| table.get(self.at)).sum();
+        own + self.shared.load(Ordering::Relaxed)
     }
-}
-
-fn late() -> &'static Table {
-    static LATE: OnceLock<Table> = OnceLock::new();
-    LATE.get_or_init(Table::new)
 }
 
 impl Table {
@@ -88,34 +87,24 @@ impl Table {
         unsafe { segment.as_ref() }.map(|segment| &segment[at % SEGMENT])
     }
 
+    /// Of the thread that has the table: nobody else writes. False if there is no room for this count.
+    #[inline]
+    pub fn add(&self, at: usize, by: u64) -> bool {
+        let Some(word) = self.word(at).or_else(|| self.make(at)) else { return false };
+        word.store(word.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
+        true
+    }
+
     #[cold]
-    fn make(&self, at: usize) {
-        let Some(place) = self.segments.get(at / SEGMENT) else { return };
+    fn make(&self, at: usize) -> Option<&AtomicU64> {
+        let place = self.segments.get(at / SEGMENT)?;
         let made = Box::into_raw(Box::new([const { AtomicU64::new(0) }; SEGMENT]));
+        // The allocator may have been here meanwhile.
         if place.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire).is_err() {
             // SAFETY: nobody else has seen it.
             drop(unsafe { Box::from_raw(made) });
         }
-    }
-
-    /// Of the thread that has the table: nobody else writes.
-    #[inline]
-    pub fn add(&self, at: usize, by: u64) {
-        if let Some(word) = self.word(at) {
-            word.store(word.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
-            return;
-        }
-        self.make(at);
-        self.add_shared(at, by);
-    }
-
-    fn add_shared(&self, at: usize, by: u64) {
-        if self.word(at).is_none() {
-            self.make(at);
-        }
-        if let Some(word) = self.word(at) {
-            word.fetch_add(by, Ordering::Relaxed);
-        }
+        self.word(at)
     }
 
     fn get(&self, at: usize) -> u64 {

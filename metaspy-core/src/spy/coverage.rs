@@ -7,7 +7,8 @@ use crate::spy::{
     json,
 };
 
-/// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same.
+/// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same. A
+/// [`Ratio`](crate::spy::Ratio) says how much of a type or a package that is.
 #[derive(Debug, Default)]
 pub struct TestCoverage {
     /// Whether any method shows what it returns: then the calls that each makes are counted, too.
@@ -25,7 +26,8 @@ pub struct Covered {
     pub tests: Tests,
     /// What it returned.
     pub returns: Returns,
-    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving.
+    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving. Another profiler's
+    /// methods count, too, while that is installed.
     pub calls: Count,
 }
 

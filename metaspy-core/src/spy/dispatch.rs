@@ -281,6 +281,7 @@ pub(super) fn begin(
 #[cold]
 fn begin_test(thread: &mut Thread, woven: &Woven) -> u32 {
     let test = TestId::named(&Facts::of(woven).path());
+    thread.named = None;
     test.begins();
     std::mem::replace(&mut thread.test, test.0)
 }

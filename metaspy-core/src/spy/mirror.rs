@@ -58,6 +58,14 @@ impl<P: Spying> MethodSpy<P> {
     }
 }
 
+impl<P: Spying> PackageSpy<P> {
+    /// Whether it is this package, or one within it.
+    pub fn is_within(&self, package: &PackageSpy<P>) -> bool {
+        let around = std::iter::successors(Some(self), |spy| spy.parent.as_deref());
+        around.into_iter().any(|spy| std::ptr::eq(spy, package))
+    }
+}
+
 impl<P: Spying> Mirror<P> {
     /// The mirror of this program, with the methods that the profiler selects.
     pub(super) fn of(profiler: &P) -> Self {
@@ -128,6 +136,17 @@ impl<P: Spying> Mirror<P> {
     /// Methods, whether they ran or not, in the order of the program.
     pub fn methods(&self) -> &[MethodSpy<P>] {
         &self.methods
+    }
+
+    /// The packages right within a package.
+    pub fn packages_of(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &Arc<PackageSpy<P>>> {
+        let is_its = move |spy: &&Arc<PackageSpy<P>>| spy.parent.as_deref().is_some_and(|it| std::ptr::eq(it, package));
+        self.packages.iter().filter(is_its)
+    }
+
+    /// All methods in a package, those in the packages within it included.
+    pub fn methods_within(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &MethodSpy<P>> {
+        self.methods.iter().filter(move |spy| spy.owner.package.is_within(package))
     }
 
     /// The types of a package, but not those of the packages within it.

@@ -40,12 +40,13 @@ mod facts;
 mod identities;
 mod mirror;
 mod profiles;
+mod ratio;
 mod returns;
 mod tests;
 mod thread;
 mod waiting;
 
-pub use call::{Argument, Called, Ended, ns};
+pub use call::{Argument, Called, Ended, Rate};
 pub use calls::{Calls, Edge, Timed};
 pub use count::Count;
 pub use coverage::{Covered, TestCoverage};
@@ -56,6 +57,7 @@ pub use identities::Identities;
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
 pub(crate) use profiles::start_own;
 pub use profiles::{PROFILERS, Profile, Startable, profile, start_named};
+pub use ratio::Ratio;
 pub use returns::Returns;
 pub use serde_json::{Map, Value, json};
 pub use tests::{TestId, Tests};
@@ -129,6 +131,17 @@ pub trait Spying: Send + Sync + Sized + 'static {
     /// What it tells of a method, for other tools: by name, numbers, texts, lists.
     fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
         let _ = (spy, told);
+    }
+
+    /// What it tells of all methods of the mirror, in their order: what [`Spying::tell`] says of each. For a profiler that
+    /// has something to prepare for all of them.
+    fn tell_all(&self, mirror: &Mirror<Self>) -> Vec<Map<String, Value>> {
+        let told = |spy: &MethodSpy<Self>| {
+            let mut told = Map::new();
+            self.tell(spy, &mut told);
+            told
+        };
+        mirror.methods().iter().map(told).collect()
     }
 
     /// What it says at the end of the program, for people.

@@ -70,16 +70,14 @@ impl<P: Spying> Profile for Observing<P> {
     }
 
     fn methods(&self) -> Vec<Map<String, Value>> {
-        let method = |spy| {
-            let spy: &crate::spy::MethodSpy<P> = spy;
-            let mut told = Map::new();
+        let all = self.mirror.methods().iter().zip(self.profiler.tell_all(&self.mirror));
+        all.map(|(spy, mut told)| {
             told.insert("path".into(), json!(spy.facts.path()));
             told.insert("file".into(), json!(spy.facts.file));
             told.insert("line".into(), json!(spy.facts.lines.0));
-            self.profiler.tell(spy, &mut told);
             told
-        };
-        self.mirror.methods().iter().map(method).collect()
+        })
+        .collect()
     }
 
     fn report(&self) -> String {
@@ -103,7 +101,7 @@ pub fn start_named(name: &str) -> Option<&'static dyn Profile> {
     let mut started = lock(&STARTED);
     if started.is_empty() {
         STARTER.store(std::process::id(), Ordering::Relaxed);
-        exit::at_exit(write_all);
+        exit::at_exit(|_| write_all());
     }
     started.push(profile);
     Some(profile)

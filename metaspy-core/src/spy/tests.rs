@@ -1,7 +1,10 @@
 //! Which test runs, and which ran a method.
+//!
+//! A test that has a hook runs from its call to its end. What macros made of tests has none: such a test is known by the name
+//! of its thread, from the first spied call on it to its end, and not where a harness runs it on its main thread.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::platform::lock::lock;
 use crate::spy::{Called, dispatch};
@@ -11,9 +14,11 @@ use crate::spy::{Called, dispatch};
 pub struct TestId(pub(super) u32);
 
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Tests that run now, and the last one that began: where one runs alone, all threads work for it.
-static RUNNING: AtomicU32 = AtomicU32::new(0);
-static LAST: AtomicU32 = AtomicU32::new(0);
+/// Tests that run now: how many, above the sum of their numbers. Where one runs alone the sum is its number, and all threads
+/// work for it.
+static RUNNING: AtomicU64 = AtomicU64::new(0);
+/// One of them, without its number.
+const ONE: u64 = 1 << 40;
 
 impl TestId {
     /// The test of this name.
@@ -32,20 +37,47 @@ impl TestId {
     }
 
     pub(super) fn begins(self) {
-        LAST.store(self.0, Ordering::Relaxed);
-        RUNNING.fetch_add(1, Ordering::Relaxed);
+        RUNNING.fetch_add(ONE + u64::from(self.0), Ordering::Relaxed);
         dispatch::unsettle();
     }
 
     pub(super) fn ends(self) {
-        RUNNING.fetch_sub(1, Ordering::Relaxed);
+        RUNNING.fetch_sub(ONE + u64::from(self.0), Ordering::Relaxed);
         dispatch::unsettle();
     }
 
-    /// The test that threads work for which are no test's own; `None` if several run, or none.
+    /// The number of the test that threads work for which are no test's own; 0 if several run, or none.
     #[inline]
     pub(super) fn only() -> u32 {
-        if RUNNING.load(Ordering::Relaxed) == 1 { LAST.load(Ordering::Relaxed) } else { 0 }
+        let running = RUNNING.load(Ordering::Relaxed);
+        if running / ONE == 1 { (running % ONE) as u32 } else { 0 }
+    }
+}
+
+/// A test that is known by the name of its thread: it runs until this is dropped.
+pub(super) struct Named(TestId);
+
+impl Named {
+    /// Test harnesses call a thread as the test that it runs.
+    pub(super) fn of_this_thread() -> Option<Named> {
+        let thread = std::thread::current();
+        let name = thread.name().filter(|name| name.contains("::"))?;
+        let program = std::env::current_exe().ok()?;
+        let program = program.file_stem()?.to_string_lossy().into_owned();
+        let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
+        let test = TestId::named(&format!("{program}::{name}"));
+        test.begins();
+        Some(Named(test))
+    }
+
+    pub(super) fn id(&self) -> u32 {
+        self.0.0
+    }
+}
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        self.0.ends();
     }
 }
 

@@ -9,7 +9,7 @@ use crate::log;
 use crate::site::woven::shown::Receiver;
 use crate::spy::count::Table;
 use crate::spy::dispatch::Present;
-use crate::spy::tests::TestId;
+use crate::spy::tests::Named;
 
 /// A spied call under way: its place on its thread, + 1.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub(super) struct Thread {
     pub depths: Vec<u32>,
     /// The test that it runs, 0 if it runs none of its own.
     pub test: u32,
+    /// That test, as long as nothing but the thread's name says that it runs.
+    pub named: Option<Named>,
 }
 
 /// A spied call under way.
@@ -134,22 +136,13 @@ impl Drop for Idle<'_> {
 #[cold]
 fn make(local: &Local) -> Option<*mut Thread> {
     END.try_with(|_| ()).ok()?;
+    let named = Named::of_this_thread();
     let thread = Thread {
         stack: Vec::with_capacity(64),
         depths: vec![0; crate::site::woven::adopted().len()],
-        test: named_test().map_or(0, |TestId(id)| id),
+        test: named.as_ref().map_or(0, Named::id),
+        named,
     };
     local.thread.set(Box::into_raw(Box::new(thread)));
     Some(local.thread.get())
-}
-
-/// Test harnesses call a thread as the test that it runs. What macros made of tests has no hook, so this is how it is
-/// known.
-fn named_test() -> Option<TestId> {
-    let thread = std::thread::current();
-    let name = thread.name().filter(|name| name.contains("::"))?;
-    let program = std::env::current_exe().ok()?;
-    let program = program.file_stem()?.to_string_lossy().into_owned();
-    let program = program.rsplit_once('-').map_or(program.as_str(), |(name, _)| name);
-    Some(TestId::named(&format!("{program}::{name}")))
 }

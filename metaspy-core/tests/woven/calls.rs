@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::Outcome;
-use metaspy_core::spy::{self, Called, Calls, Edge, Ended, MethodSpy, Spying};
+use metaspy_core::spy::{self, Called, Calls, Edge, Ended, MethodSpy, Spying, Value};
 
 use crate::alone;
 use crate::domain::{Layout, Scene, block_on};
@@ -41,6 +41,61 @@ fn callers_are_counted_and_recursion_counts_once() {
             >= timed("twice").own.get()
                 + edges.iter().filter(|edge| { edge.caller == Some(place("twice")) }).count() as u64
     );
+}
+
+#[test]
+fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_each_other() {
+    let _alone = alone();
+    let spying = spy::install(Calls::default());
+    let scene = Scene::new(&[1]);
+    scene.factorial(12);
+    assert!(scene.is_even(30) && scene.is_odd(9));
+    scene.twice();
+    let profiler = spying.profiler();
+    let mirror = spying.uninstall();
+    for (method, told) in mirror.methods().iter().zip(profiler.tell_all(mirror)) {
+        let name = &method.facts.name;
+        let number = |of: &spy::Map<String, Value>, key: &str| of[key].as_u64().expect("it is a number");
+        let sum = |key: &str| {
+            let callers = told["callers"].as_array().expect("there is a list").iter();
+            callers.map(|caller| number(caller.as_object().expect("it is an object"), key)).sum::<u64>()
+        };
+        let (total, own) = (number(&told, "total_ns"), number(&told, "self_ns"));
+        assert!(own <= total, "{name}: {own} of {total}");
+        assert_eq!(sum("count"), number(&told, "executions"), "{name}");
+        // Each is rounded down.
+        let (rounded, callers) = (sum("total_ns"), told["callers"].as_array().map_or(0, Vec::len) as u64);
+        assert!((rounded..=rounded + callers).contains(&total), "{name}: {rounded} of {total}");
+    }
+}
+
+/// How deep calls of `measure` are among what it selects, and who called them.
+#[derive(Default)]
+struct Deep(std::sync::Mutex<Vec<(usize, bool)>>);
+
+impl Spying for Deep {
+    const NAME: &'static str = "deep";
+    type Package = ();
+    type Type = ();
+    type Method = ();
+    type Around = ();
+
+    fn selects(&self, facts: &spy::Facts) -> bool {
+        facts.name == "measure"
+    }
+
+    fn before(&self, _: &MethodSpy<Self>, call: &Called<'_>) {
+        self.0.lock().expect("nobody panicked").push((call.level(), call.caller().is_some()));
+    }
+}
+
+#[test]
+fn what_another_profiler_selects_is_not_around_a_call() {
+    let _alone = alone();
+    let (deep, all) = (spy::install(Deep::default()), spy::install(Calls::default()));
+    Scene::new(&[1]).twice();
+    assert_eq!(*deep.profiler().0.lock().expect("nobody panicked"), [(0, false)]);
+    drop((deep, all));
 }
 
 /// Keeps something around each call, and remembers how calls ended.

@@ -1,9 +1,9 @@
 //! `TestCoverage`: what ran, on how many objects, in which tests, and what it returned.
 
-use metaspy_core::spy::{self, MethodSpy, Mirror, TestCoverage, TestId};
+use metaspy_core::spy::{self, MethodSpy, Mirror, Ratio, TestCoverage, TestId};
 
-use crate::alone;
-use crate::domain::{Layout, Scene, a_test, block_on, stays};
+use crate::domain::{Layout, Scene, a_long_test, a_test, block_on, stays};
+use crate::{alone, is_apart};
 
 fn of<'m>(mirror: &'m Mirror<TestCoverage>, path: &str) -> &'m MethodSpy<TestCoverage> {
     let path = format!("woven::domain::{path}");
@@ -43,7 +43,30 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let scene = &mirror.types()[1];
     let associated = mirror.methods_of(scene).filter(|method| method.is_associated());
     assert_eq!(associated.map(|method| method.facts.name.as_str()).collect::<Vec<_>>(), ["new"]);
-    assert!(mirror.methods().iter().all(|method| method.facts.name != "a_test"), "a test that nobody selected");
+    assert!(mirror.methods().iter().all(|method| !method.facts.is_test), "a test that nobody selected");
+}
+
+#[test]
+fn how_much_is_covered_is_known_of_types_packages_and_all() {
+    let _alone = alone();
+    let spying = spy::install(TestCoverage::default());
+    Scene::new(&[1]).measure();
+    let mirror = spying.uninstall();
+    let types: Vec<(&str, Ratio)> =
+        mirror.types().iter().map(|of| (of.name.as_str(), mirror.ratio_of_type(of))).collect();
+    let methods = mirror.methods().len();
+    let scene = Ratio { methods: methods - 1, covered: 2, types: 1, covered_types: 1 };
+    assert_eq!(types, [("Layout", Ratio { methods: 1, covered: 0, types: 1, covered_types: 0 }), ("Scene", scene)]);
+    let all = Ratio { methods, covered: 2, types: 2, covered_types: 1 };
+    assert_eq!((mirror.ratio(), all.of_types(), all.is_covered()), (all, 0.5, true));
+    assert_eq!((types[0].1.is_covered(), types[0].1.of_methods(), Ratio::default().of_methods()), (false, 0.0, 1.0));
+    let [woven, domain] = mirror.packages() else { panic!("a crate and its module") };
+    assert_eq!((mirror.ratio_of_package(woven), mirror.ratio_of_package(domain)), (all, all));
+    assert_eq!((mirror.types_of(woven).count(), mirror.methods_within(woven).count()), (0, methods));
+    assert_eq!(mirror.packages_of(woven).map(|it| it.path.as_str()).collect::<Vec<_>>(), ["woven::domain"]);
+    assert_eq!(mirror.packages_of(domain).count(), 0);
+    assert!(domain.is_within(woven) && !woven.is_within(domain));
+    assert!(of(mirror, "Scene::new").is_covered() && !of(mirror, "Layout::twice").is_covered());
 }
 
 #[test]
@@ -59,6 +82,43 @@ fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     // The harness calls this thread as the test that it runs.
     let own = "coverage::tests_are_known_on_their_thread_and_where_one_runs_alone_on_others";
     assert!(tests("Scene::never").iter().all(|test| test.ends_with(own)), "{:?}", tests("Scene::never"));
+}
+
+#[test]
+fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
+    // Tests of this program run at once.
+    if !is_apart("coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several") {
+        return;
+    }
+    let spying = spy::install(TestCoverage::default());
+    let on_a_thread = |run: &(dyn Fn() + Sync)| std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"));
+    on_a_thread(&|| {
+        let scene = Scene { nodes: vec![1] };
+        a_long_test(&|| {
+            on_a_thread(&|| {
+                a_test(&Scene { nodes: vec![2] });
+                scene.area();
+            });
+            on_a_thread(&|| _ = scene.never());
+        });
+        on_a_thread(&|| _ = scene.name());
+    });
+    // What macros make of tests is known by its thread: the harness calls this one as the test that it runs.
+    let scene = Scene::new(&[1]);
+    on_a_thread(&|| _ = scene.count());
+    on_a_thread(&|| a_long_test(&|| on_a_thread(&|| _ = scene.factorial(0))));
+    let mirror = spying.uninstall();
+    let tests = |path: &str| of(mirror, path).data.tests.all().into_iter().map(TestId::name).collect::<Vec<_>>();
+    assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
+    assert_eq!(tests("Scene::area"), ["woven::domain::a_long_test"], "that which ended is over");
+    assert_eq!(tests("Scene::never"), ["woven::domain::a_long_test"]);
+    assert!(tests("Scene::name").is_empty(), "none runs");
+    let own = ["woven::coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several"];
+    assert_eq!(
+        (tests("Scene::new").as_slice(), tests("Scene::count").as_slice()),
+        (&own.map(str::to_owned)[..], &own.map(str::to_owned)[..])
+    );
+    assert!(tests("Scene::factorial").is_empty(), "two run");
 }
 
 #[test]

@@ -41,6 +41,16 @@ impl Scene {
         if of == 0 { 1 } else { of * self.factorial(of - 1) }
     }
 
+    pub fn is_even(&self, number: u32) -> bool {
+        crate::hook!("Scene::is_even", 104, 107, "c=2 self=ref type=Scene vis=pub", [place self], []);
+        number == 0 || self.is_odd(number - 1)
+    }
+
+    pub fn is_odd(&self, number: u32) -> bool {
+        crate::hook!("Scene::is_odd", 109, 112, "c=2 self=ref type=Scene vis=pub", [place self], []);
+        number != 0 && self.is_even(number - 1)
+    }
+
     pub fn fails(&mut self) {
         crate::hook!("Scene::fails", 42, 45, "c=1 self=mut type=Scene vis=pub unit", [place self], []);
         panic!("as asked");
@@ -98,6 +108,12 @@ impl Scene {
 pub fn a_test(scene: &Scene) {
     crate::hook!("a_test", 94, 97, "c=1 self=none vis=private test alone unit", [], []);
     scene.twice();
+}
+
+/// Another one, which does something while it runs.
+pub fn a_long_test(during: &dyn Fn()) {
+    crate::hook!("a_long_test", 100, 103, "c=1 self=none vis=private test alone unit", [], []);
+    during();
 }
 
 /// Is pending once.

@@ -4,9 +4,9 @@ use metaspy_core::arm::Mode;
 use metaspy_core::spy::{self, Called, Count, Identities, MethodSpy, Mirror, Settled, Spying, TestId, Tests};
 use metaspy_core::{Profiler, Recording};
 
-use crate::alone;
 use crate::domain::{Layout, Scene, a_test};
 use crate::recorded::{All, calls};
+use crate::{alone, is_apart};
 
 /// Counts calls, receivers and tests, and how often it was asked.
 #[derive(Default)]
@@ -55,11 +55,14 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
         (0..1000).for_each(|_| _ = scene.measure());
     }
     let measured = known(spying.mirror(), "measure");
-    assert_eq!((measured.calls.get(), measured.asked.get(), measured.receivers.len()), (6000, 4, 4));
+    assert_eq!((measured.calls.get(), measured.receivers.len()), (6000, 4));
+    // The test before this one may end meanwhile: then what was settled is asked again.
+    assert!((4..8).contains(&measured.asked.get()), "asked {} times", measured.asked.get());
     std::thread::scope(|scope| {
         (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scenes[0].measure())));
     });
-    assert_eq!((measured.calls.get(), measured.asked.get()), (9000, 7), "each thread is asked once");
+    assert_eq!(measured.calls.get(), 9000);
+    assert!((7..14).contains(&measured.asked.get()), "each thread is asked once, not {} times", measured.asked.get());
     let mut scene = Scene::new(&[]);
     for _ in 0..3 {
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
@@ -70,11 +73,26 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
 }
 
 #[test]
+fn nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for() {
+    if !is_apart("settled::nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for") {
+        return;
+    }
+    (0..1 << 22).for_each(|_| _ = Count::default());
+    let spying = spy::install(Light);
+    let scene = Scene { nodes: vec![1] };
+    std::thread::scope(|scope| {
+        (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scene.measure())));
+    });
+    let measured = known(spying.uninstall(), "measure");
+    assert_eq!((measured.calls.get(), measured.asked.get()), (3000, 3000));
+}
+
+#[test]
 fn another_test_is_seen() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
     let spying = spy::install(Light);
-    for _ in 0..10 {
+    for _ in 0..1000 {
         scene.twice();
     }
     a_test(&scene);
@@ -83,7 +101,12 @@ fn another_test_is_seen() {
     let twice = known(mirror, "twice");
     let tests: Vec<String> = twice.tests.all().into_iter().map(TestId::name).collect();
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
-    assert_eq!((twice.calls.get(), twice.asked.get()), (12, 3), "in its own test, and in each of two");
+    assert_eq!(twice.calls.get(), 1002);
+    assert!(
+        (3..8).contains(&twice.asked.get()),
+        "in its own test, and in each of two, not {} times",
+        twice.asked.get()
+    );
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::rows::{Key, Part, Row};
 use crate::cli::By;
 use crate::structure::{self, Element, Of, Order, Structure};
 
-/// Reads them; and whether every count is exact.
+/// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
 pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
     let structure = Structure::read(store, filter, Order::default());
     let wanted = structure.elements.iter().filter(|element| match element.of {
@@ -15,6 +15,7 @@ pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
         Of::Type { .. } | Of::Functions => by == By::Type,
         Of::Method(_) => false,
     });
+    let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
     (wanted.map(|element| row(store, element, filter.is_all())).collect(), structure.exact)
 }
 

@@ -9,7 +9,7 @@ use super::condition::Verdict;
 use super::rows::{Key, Part, Report, Row};
 use crate::cli::By;
 use crate::structure::Receivers;
-use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, pad_left, shorten_path, width};
+use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, outcomes, pad_left, shorten_path, width};
 
 /// One of the times of a row.
 type Time = fn(&Row, &Store) -> Option<u64>;
@@ -164,7 +164,7 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
             let text = of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)));
             write!(out, "  {}", pad_left(&text, 10))?;
         }
-        writeln!(out, "{}", outcomes(row))?;
+        writeln!(out, "{}", outcomes(&row.measure, "  "))?;
     }
     Ok(())
 }
@@ -182,19 +182,4 @@ fn receivers(part: &Part) -> String {
         Receivers { count: 0, is_least: false } => "–".into(),
         Receivers { count, is_least } => format!("{}{}", if is_least { "≥" } else { "" }, grouped(count)),
     }
-}
-
-/// What went wrong, if anything did.
-fn outcomes(row: &Row) -> String {
-    let measure = &row.measure;
-    let words = [
-        (measure.failed, "failed"),
-        (measure.panicked, "panicked"),
-        (measure.cancelled, "cancelled"),
-        (measure.running, "running"),
-        (measure.lost, "lost"),
-    ];
-    let words = words.iter().filter(|(count, _)| *count > 0);
-    let text: Vec<String> = words.map(|&(count, word)| format!("{} {word}", grouped(count))).collect();
-    if text.is_empty() { String::new() } else { format!("  {}", text.join(", ")) }
 }

@@ -96,8 +96,11 @@ impl Report {
     fn of_parts(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
         let (mut rows, exact) = parts::read(store, by, filter);
         sort(&mut rows);
-        let never = if all { 0 } else { rows.iter().filter(|row| row.measure.count == 0).count() };
-        rows.truncate(rows.len() - never);
+        let before = rows.len();
+        if !all {
+            rows.retain(|row| row.measure.count > 0);
+        }
+        let never = before - rows.len();
         Report::of_rows(store, by, rows, exact, never)
     }
 

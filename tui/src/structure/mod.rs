@@ -21,6 +21,8 @@ pub use order::{Column, Order};
 pub struct Structure {
     /// The elements.
     pub elements: Vec<Element>,
+    /// How what stands under the same element is sorted.
+    pub order: Order,
     /// Whether every count is exact.
     pub exact: bool,
 }
@@ -44,7 +46,7 @@ impl Structure {
         }
         let counts = Scope { what: What::Counts, ..Scope::of(filter.clone()) };
         receivers::count(&mut grown, &store.tally(By::SiteSubject, &counts).rows);
-        let mut structure = Structure { elements: grown.elements, exact: tally.exact };
+        let mut structure = Structure { elements: grown.elements, order, exact: tally.exact };
         structure.sort(order);
         structure
     }

@@ -104,6 +104,7 @@ impl Order {
 impl Structure {
     /// Sorts what stands under the same element, and puts all in the order of the tree.
     pub fn sort(&mut self, order: Order) {
+        self.order = order;
         let mut elements: Vec<Option<Element>> = std::mem::take(&mut self.elements).into_iter().map(Some).collect();
         let mut under: Vec<Vec<usize>> = vec![Vec::new(); elements.len() + 1];
         for (at, element) in elements.iter().enumerate() {

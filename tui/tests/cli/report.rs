@@ -1,5 +1,6 @@
 //! The report: what stands in its JSON, what its conditions decide.
 
+use metaspy_core::{Site, SiteDef, SiteKind};
 use serde_json::Value;
 
 use crate::{ended, fixture, text};
@@ -47,6 +48,31 @@ fn types_and_packages_say_how_much_of_them_ran() {
     assert_eq!((&report["rows"][0]["ran"], &report["rows"][0]["methods"]), (&1.into(), &Value::Null));
     let (code, out, _) = ended(&["report", text(&path), "--by", "type"]);
     assert!(code == 0 && out.contains("page::(functions)") && out.contains("3/4"), "{out}");
+}
+
+#[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
+#[linkme(crate = metaspy_core::site::linkme)]
+static SKIPPED: Site = Site::new(SiteDef {
+    kind: SiteKind::Method,
+    module: "vault",
+    name: "Door::KEY",
+    file: "vault/src/lib.rs",
+    lines: (1, 2),
+    skipped: Some("a const fn runs at compile time"),
+});
+
+#[test]
+fn what_cannot_run_is_not_said_to_have_never_run() {
+    let path = fixture::closed("skipped.spy", 3);
+    for (by, what) in [("type", "types, traits"), ("package", "crates and modules")] {
+        let (_, report) = json(&["report", text(&path), "--by", by, "--all"]);
+        let rows = report["rows"].as_array().unwrap();
+        assert!(rows.iter().all(|row| !row["key"].as_str().unwrap().contains("vault")), "{rows:?}");
+        let never = rows.iter().filter(|row| row["count"] == 0).count();
+        let (_, out, _) = ended(&["report", text(&path), "--by", by]);
+        assert_eq!(out.contains(" never ran"), never > 0, "{out}");
+        assert!(never == 0 || out.contains(&format!("\n{never} {what}")), "{out}");
+    }
 }
 
 #[test]

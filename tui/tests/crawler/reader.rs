@@ -6,7 +6,7 @@ use metaspy_tui::crawler::draw::draw;
 use metaspy_tui::crawler::jobs::Progress;
 use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::{Crawler, Outside};
-use metaspy_tui::crawler::worker::Reply;
+use metaspy_tui::crawler::worker::{Order, Reply};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -45,11 +45,28 @@ impl Reader {
         self
     }
 
+    /// Presses keys, all before the work that the first of them asked for is done.
+    #[allow(dead_code, reason = "not all tests are in a hurry")]
+    pub fn hurry(&mut self, keys: &str) -> &mut Self {
+        let mut orders = Vec::new();
+        for word in keys.split(' ') {
+            self.apply(code(word), KeyModifiers::NONE);
+            orders.extend(self.crawler.take_orders());
+        }
+        self.answer(orders);
+        self.work();
+        self
+    }
+
     fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.apply(code, modifiers);
+        self.work();
+    }
+
+    fn apply(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         if let Some(command) = keys::command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
             self.outside = self.crawler.apply(command).or(self.outside.take());
         }
-        self.work();
     }
 
     /// Presses the mouse on a cell.
@@ -80,11 +97,15 @@ impl Reader {
             if orders.is_empty() {
                 return;
             }
-            for order in orders {
-                let slot = order.job.slot();
-                let answer = order.job.run(&self.crawler.store, &Progress::default());
-                self.crawler.accept(Reply { number: order.number, slot, answer });
-            }
+            self.answer(orders);
+        }
+    }
+
+    fn answer(&mut self, orders: Vec<Order>) {
+        for order in orders {
+            let slot = order.job.slot();
+            let answer = order.job.run(&self.crawler.store, &Progress::default());
+            self.crawler.accept(Reply { number: order.number, slot, answer });
         }
     }
 

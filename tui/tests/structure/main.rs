@@ -120,6 +120,22 @@ fn each_column_sorts_what_stands_under_the_same_element() {
 }
 
 #[test]
+fn what_was_asked_for_in_another_order_is_sorted_when_it_comes() {
+    let order = |reader: &Reader| {
+        let elements = &reader.crawler.view.structure.whole.as_ref().expect("it was read").elements;
+        elements.iter().map(|element| element.path(&reader.crawler.store).to_owned()).collect::<Vec<_>>()
+    };
+    let (mut patient, mut hasty) = (reader(), reader());
+    patient.press("6");
+    let by_name = order(&patient);
+    patient.press(">");
+    hasty.hurry("6 >");
+    assert!(hasty.screen().contains("sort: calls"), "{}", hasty.screen());
+    assert_ne!(order(&patient), by_name);
+    assert_eq!(order(&hasty), order(&patient));
+}
+
+#[test]
 fn a_row_leads_to_its_events_and_back() {
     let mut reader = reader();
     reader.press(TOWN).press("/ \"drive\" Enter");

@@ -66,8 +66,12 @@ impl StructureView {
     }
 
     /// Takes in what was read. The cursor stays on its element.
-    pub fn accept(&mut self, structure: Arc<Structure>, now_ns: u64) {
+    pub fn accept(&mut self, mut structure: Arc<Structure>, now_ns: u64) {
         self.read_ns = now_ns;
+        // The reader may have chosen another order since it was asked for.
+        if structure.order != self.order {
+            Arc::make_mut(&mut structure).sort(self.order);
+        }
         if !self.was_read && structure.elements.len() > SMALL {
             self.folded = Arc::new(with_methods(&structure));
         }

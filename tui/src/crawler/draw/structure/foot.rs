@@ -1,10 +1,10 @@
 //! What is known of the element under the cursor.
 //!
 //! ```text
-//! │ taffy::compute::Cache::Store::get              pub method of a trait, &self │
+//! │ taffy::compute::Cache::Store::get                             pub fn(&self) │
 //! │ src/compute/cache.rs:88–96  9 lines, complexity 4                           │
-//! │ 40,000 calls, 3 failed   256 receivers   total 600.0 µs  self 400.0 µs      │
-//! │ implements Store                                                            │
+//! │ 40,000 calls, 3 failed   on 256 receivers   total 600 µs   self 400 µs      │
+//! │ Cache implements Store                                                      │
 //! └─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -17,7 +17,7 @@ use super::super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::structure::{Element, Of, Receivers};
-use crate::text::{counted, cut, duration, grouped, shorten_file, shorten_path, width};
+use crate::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
 
 /// Draws the lines.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -99,16 +99,7 @@ fn size(element: &Element) -> String {
 fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
     let mut text = counted(measure.count, "call");
-    let words = [
-        (measure.failed, "failed"),
-        (measure.panicked, "panicked"),
-        (measure.cancelled, "cancelled"),
-        (measure.running, "running"),
-        (measure.lost, "lost"),
-    ];
-    for (count, word) in words.into_iter().filter(|(count, _)| *count > 0) {
-        text.push_str(&format!(", {} {word}", grouped(count)));
-    }
+    text.push_str(&outcomes(measure, ", "));
     let Receivers { count, is_least } = element.receivers;
     if count > 0 || is_least {
         text.push_str(&format!("   on {}{}", if is_least { "≥ " } else { "" }, counted(count, "receiver")));

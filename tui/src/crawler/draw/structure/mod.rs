@@ -9,7 +9,7 @@
 //! │   │ ├ get             40,000 ██████               256     600.0   400.0 │
 //! │   │ └ clear                0  NEVER RAN             –         –       – │
 //! │   └ ▸(functions)       8,211 █▎         3/3         –             100.0 │
-//! │ taffy::compute::Cache::clear                     pub fn clear(&mut self) │
+//! │ taffy::compute::Cache::clear                           pub fn(&mut self) │
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
