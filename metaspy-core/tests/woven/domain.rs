@@ -1,12 +1,24 @@
 //! A small domain, woven by hand.
 
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 /// Has a size, so that its receivers have places.
 pub struct Scene {
     pub nodes: Vec<u32>,
+}
+
+/// A key that the program hashes itself, watched and with itself for a subject. Thirteen has no hash.
+pub struct Key(pub u32);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, into: &mut H) {
+        crate::hook!("Key::Hash::hash", 119, 123, "c=1 self=ref type=Key trait=Hash vis=pub", [key * self], []);
+        assert!(self.0 != 13, "no hash");
+        self.0.hash(into);
+    }
 }
 
 pub trait Layout {
@@ -49,6 +61,11 @@ impl Scene {
     pub fn is_odd(&self, number: u32) -> bool {
         crate::hook!("Scene::is_odd", 109, 112, "c=2 self=ref type=Scene vis=pub", [place self], []);
         number != 0 && self.is_even(number - 1)
+    }
+
+    pub fn holds(&self, key: &Key) -> bool {
+        crate::hook!("Scene::holds", 114, 117, "c=1 self=ref type=Scene vis=pub", [key key], []);
+        self.nodes.contains(&key.0)
     }
 
     pub fn fails(&mut self) {

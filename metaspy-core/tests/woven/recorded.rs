@@ -6,7 +6,7 @@ use metaspy_core::store::{By, Filter, Position, Scope};
 use metaspy_core::{Outcome, Profiler, Recording, Selector};
 
 use crate::alone;
-use crate::domain::{Layout, Scene, block_on};
+use crate::domain::{Key, Layout, Scene, block_on};
 
 /// Arms all of the domain.
 pub struct All(pub Mode);
@@ -54,6 +54,27 @@ fn counts_are_exact_over_threads_epochs_and_panics() {
         assert_eq!(calls(&store, "Scene::Layout::measure"), (round * 3000, 0));
         assert_eq!(calls(&store, "Scene::fails"), (round * 3, round * 3));
     }
+}
+
+#[test]
+fn a_key_is_hashed_beside_the_program() {
+    let _alone = alone();
+    let recording = Recording::memory().start().expect("it starts");
+    let profiler = Profiler::new("keys").observe(All(Mode::Full)).install().expect("it installs");
+    let scene = Scene::new(&[5]);
+    assert!(scene.holds(&Key(5)));
+    assert!(!scene.holds(&Key(13)));
+    drop(profiler);
+    while recording.collect() {}
+    let store = recording.store();
+    let page = store.forward(Position::Start, &Filter::default(), usize::MAX, usize::MAX);
+    let events = page.events.iter().filter_map(|event| {
+        let path = &store.site(event.site)?.path;
+        Some((path.strip_prefix("woven::domain::")?.to_owned(), event.subject.map(|subject| subject.key)))
+    });
+    let events: Vec<_> = events.filter(|(path, _)| path != "Scene::new").collect();
+    let holds = |key| ("Scene::holds".to_owned(), key);
+    assert_eq!(events, [holds(Some(5)), holds(None)]);
 }
 
 #[test]

@@ -95,7 +95,7 @@ macro_rules! enter {
     ($name:literal, $first:literal, $last:literal, $facts:literal, [$($key:tt)+], [], $frame:ident) => {{
         let site = $crate::site!($name, $first, $last, $facts);
         match site.is_armed() {
-            true => $crate::Guard::about(site, &mut $frame, $crate::receiver!($($key)+)),
+            true => $crate::Guard::about(site, &mut $frame, $crate::receiver!(site $($key)+)),
             false => $crate::Guard::unarmed(site),
         }
     }};
@@ -109,7 +109,7 @@ macro_rules! enter {
                 site,
                 &mut $frame,
                 &$crate::Seen::new(
-                    $crate::receiver!($($subject)*),
+                    $crate::receiver!(site $($subject)*),
                     &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),+],
                 ),
             ),
@@ -127,7 +127,7 @@ macro_rules! start {
             true => $crate::AsyncCall::start(
                 site,
                 &$crate::Seen::new(
-                    $crate::receiver!($($subject)*),
+                    $crate::receiver!(site $($subject)*),
                     &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),*],
                 ),
             ),
@@ -139,18 +139,18 @@ macro_rules! start {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! receiver {
-    () => {
+    ($site:ident) => {
         $crate::Receiver::NONE
     };
-    (place $object:expr) => {
+    ($site:ident place $object:expr) => {
         $crate::Object::of(&*$object).receiver()
     };
-    (key $key:expr) => {{
+    ($site:ident key $key:expr) => {{
         #[allow(unused_imports)]
         use $crate::{CanBeHashed as _, CannotBeHashed as _};
         let key = &$key;
         let probe = $crate::Probe::of(key);
-        $crate::keyed($crate::library::ptr::from_ref(key).cast(), (&probe).can_hash(), probe.type_name())
+        $site.keyed($crate::library::ptr::from_ref(key).cast(), (&probe).can_hash(), probe.type_name())
     }};
 }
 

@@ -10,10 +10,10 @@ use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use super::shown::{Object, Receiver, Value};
+use super::shown::{Identity, Object, Receiver, Value};
 
 /// Of the layout: a core leaves sites of another version alone.
-pub const VERSION: u64 = 2;
+pub const VERSION: u64 = 3;
 
 /// The site of a woven function, in a section of its own that the linker collects.
 #[repr(C)]
@@ -77,6 +77,8 @@ pub struct Agent {
     pub leave: extern "C" fn(begun: *mut u8),
     /// Shows what a call returned, before it ends.
     pub returned: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    /// Hashes a value of the program, with the program's own code; `None` if that panics, or is watched itself.
+    pub key: fn(value: *const u8, hash: Hash) -> Option<u64>,
     /// Counts a call of which nothing but its beginning is known.
     pub tell: extern "C" fn(site: &'static Woven),
     /// Begins an async call; null if nobody looks.
@@ -88,6 +90,9 @@ pub struct Agent {
     /// Ends what `start` began: it is done, or its future is dropped before.
     pub stop: extern "C" fn(begun: *mut u8),
 }
+
+/// Hashes a value at an address.
+pub type Hash = fn(at: *const u8) -> u64;
 
 /// Polls a future once. Whether it is done; it has shown the value that it returned, if it is to.
 pub type PollOnce = fn(data: *mut u8) -> bool;
@@ -265,6 +270,17 @@ impl Woven {
         fence(Ordering::Acquire);
         // SAFETY: it is null, or a static of the core that adopted the site.
         unsafe { self.agent.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// The receiver with the key of a value; nobody if it cannot be hashed, or if it is metaspy itself that calls.
+    pub fn keyed(&self, value: *const u8, how: Option<Hash>, type_name: Text) -> Receiver {
+        match (self.agent(), how) {
+            (Some(agent), Some(hash)) => match (agent.key)(value, hash) {
+                Some(word) => Receiver { identity: Identity::Keyed, word, type_name },
+                None => Receiver::NONE,
+            },
+            _ => Receiver::NONE,
+        }
     }
 
     /// Whether anybody looks.

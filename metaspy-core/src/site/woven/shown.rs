@@ -372,12 +372,3 @@ impl Hasher for Fingerprint {
         self.parts += 1;
     }
 }
-
-/// The subject with the key of a value that can be hashed; nobody if it cannot.
-#[inline(always)]
-pub fn keyed(value: *const u8, how: Option<fn(*const u8) -> u64>, type_name: Text) -> Receiver {
-    match how {
-        Some(hash) => Receiver { identity: Identity::Keyed, word: hash(value), type_name },
-        None => Receiver::NONE,
-    }
-}
