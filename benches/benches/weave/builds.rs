@@ -15,8 +15,8 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
     let cargo = Path::new(env!("CARGO"));
     let cases: [(&str, &Path, &[&str]); 3] = [
         ("plain", cargo, &["test", "--no-run", "--lib", "--quiet"]),
-        ("woven", command, &["metaspy", "build", "--tests", "--lib", "--quiet"]),
-        ("woven, returns seen", command, &["metaspy", "build", "--tests", "--lib", "--quiet", "--returns"]),
+        ("woven", command, &["metaspy", "test", "--no-run", "--lib", "--quiet"]),
+        ("woven, returns seen", command, &["metaspy", "test", "--no-run", "--lib", "--quiet", "--returns"]),
     ];
     let mut first: [Vec<f64>; 3] = Default::default();
     let mut second: [Vec<f64>; 3] = Default::default();

@@ -1,7 +1,8 @@
 //! What weaving costs: a call of a woven function in each mode, the build of a published crate, and its test suite.
 //!
-//! `--rounds N` (9), `--only calls,builds,suite`. Builds are measured in a third of the rounds. The papers' figures stand
-//! beside ours: SPY reports 25 % for empty wrapping and three times the time for coverage.
+//! `--rounds N` (9), `--only calls,builds,suite`. Builds are measured in a third of the rounds. In the suite's table the
+//! figures of *Spy: A flexible code profiling framework* stand beside ours: 25 % for empty wrapping, and three times the time for
+//! coverage.
 
 mod builds;
 mod calls;

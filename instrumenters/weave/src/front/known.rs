@@ -109,11 +109,16 @@ impl Known {
         for (at, file) in source.files.into_iter().enumerate() {
             match &file.parsed {
                 Ok(parsed) => {
-                    let all = parsed.functions.all.iter();
-                    known.functions.extend(all.map(|function| (at, file.path_of(&name, function), function.clone())));
+                    for function in &parsed.functions.all {
+                        let paths = file.paths_of(&name, function);
+                        known.functions.extend(paths.map(|path| (at, path, function.clone())));
+                    }
                 }
                 // Whoever selects all of it is told why nothing in it has a hook.
-                Err(_) => known.functions.push((at, file.module_path(&name) + "::*", Function::default())),
+                Err(_) => {
+                    let paths = file.module_paths(&name);
+                    known.functions.extend(paths.map(|path| (at, path + "::*", Function::default())));
+                }
             }
             known.files.push(File::at(file.path));
         }

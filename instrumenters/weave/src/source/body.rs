@@ -7,12 +7,10 @@ use syn::{Attribute, Block};
 pub(super) fn start(source: &str, attrs: &[Attribute], block: &Block) -> usize {
     let open = block.brace_token.span.open().byte_range().end;
     let inner = attrs.iter().filter(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
-    let Some(last) = inner.map(|attr| attr.span().byte_range().end).filter(|end| *end > open).max() else {
-        return open;
-    };
-    let is_line = source[..last].rsplit(['\n', '{']).next().is_some_and(|line| line.trim_start().starts_with("//!"));
-    if !is_line {
-        return last;
+    let inner = inner.map(|attr| attr.span().byte_range()).filter(|bytes| bytes.end > open);
+    let Some(last) = inner.max_by_key(|bytes| bytes.end) else { return open };
+    if !source[last.clone()].starts_with("//!") {
+        return last.end;
     }
     // A comment takes the rest of its line.
     let next = block.stmts.first().map(|stmt| stmt.span().byte_range().start);

@@ -96,7 +96,7 @@ impl Search<'_> {
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
         let lines = (first, last.max(first));
-        let shape = Shape::of(sig, attrs, self.source);
+        let shape = Shape::of(sig, attrs, self.owner.is_tracked(sig), self.source);
         let attributes = looks::names(attrs);
         let facts = Facts {
             complexity: complexity::of(block),

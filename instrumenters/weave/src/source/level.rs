@@ -1,6 +1,7 @@
 //! How much of a call a hook sees.
 
 use crate::source::functions::Function;
+use crate::source::shape::Limit;
 
 /// How much of a call a hook sees, and so what stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,6 @@ pub enum Level {
 impl Level {
     /// What a function can take, at most, and why that is less than what is asked for.
     pub fn of(function: &Function, is_deep: bool) -> (Level, Option<&'static str>) {
-        use crate::source::shape::Limit;
         let is_deep = is_deep && !function.facts.is_closure;
         match (function.facts.is_async, function.shape.limit) {
             // The type of the future's value must be written down.

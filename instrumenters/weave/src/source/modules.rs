@@ -1,14 +1,11 @@
-//! The files of a crate: which modules are declared, and where they are kept.
+//! Modules that a file declares and keeps in other files, and where that may be.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated};
 
-use crate::source::functions::Function;
 use crate::source::naming;
-use crate::source::parse::{self, Parsed, Unreadable};
 
 /// A file that another one names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +19,19 @@ pub(super) struct Declared {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    /// `mod name;`, and what `#[path]` says; under conditions there may be several, and the first is none.
-    Module { name: String, paths: Vec<String> },
+    /// `mod name;`, and what `#[path]` says; under conditions there may be several, or none.
+    Module { name: String, paths: Vec<String>, is_elsewhere: bool },
     /// `include!("path");`
     Included(String),
 }
 
 impl Declared {
     pub fn module(item: &ItemMod, modules: &[String], paths: &[Option<String>]) -> Self {
-        let what = What::Module { name: naming::ident(&item.ident), paths: Declared::path_of(&item.attrs) };
+        let what = What::Module {
+            name: naming::ident(&item.ident),
+            paths: Declared::path_of(&item.attrs),
+            is_elsewhere: item.attrs.iter().any(|attr| attr.path().is_ident("path")),
+        };
         Declared { modules: modules.to_vec(), paths: paths.to_vec(), what }
     }
 
@@ -53,7 +54,7 @@ impl Declared {
                 && word == "mod"
                 && end.as_char() == ';'
             {
-                let what = What::Module { name: naming::ident(name), paths: Vec::new() };
+                let what = What::Module { name: naming::ident(name), paths: Vec::new(), is_elsewhere: false };
                 found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what });
             }
         }
@@ -73,6 +74,40 @@ impl Declared {
         }
         found
     }
+
+    /// The modules that it stands in and is, within its file.
+    pub fn modules(&self) -> Vec<String> {
+        match &self.what {
+            What::Module { name, .. } => self.modules.iter().chain([name]).cloned().collect(),
+            What::Included(_) => self.modules.clone(),
+        }
+    }
+
+    /// Where it may be kept, as the compiler puts paths together, and whether it has its modules beside it: that has a
+    /// file that is named by an attribute or is called `mod.rs`.
+    pub fn candidates(&self, file: &Path, is_mod_rs: bool) -> Vec<(PathBuf, bool)> {
+        let mut dir = file.parent().unwrap_or(Path::new("")).to_owned();
+        let (name, paths, is_elsewhere) = match &self.what {
+            What::Included(path) => return vec![(dir.join(path), true)],
+            What::Module { name, paths, is_elsewhere } => (name, paths, *is_elsewhere),
+        };
+        if !is_mod_rs && (paths.is_empty() || !self.modules.is_empty()) {
+            dir.push(file.file_stem().unwrap_or_default());
+        }
+        for (module, path) in self.modules.iter().zip(&self.paths) {
+            dir.push(path.as_ref().unwrap_or(module));
+        }
+        let mut all: Vec<(PathBuf, bool)> = paths.iter().map(|path| (dir.join(path), true)).collect();
+        if is_elsewhere {
+            return all;
+        }
+        if !is_mod_rs && self.modules.is_empty() && !paths.is_empty() {
+            dir.push(file.file_stem().unwrap_or_default());
+        }
+        all.push((dir.join(format!("{name}.rs")), false));
+        all.push((dir.join(name).join("mod.rs"), true));
+        all
+    }
 }
 
 fn search(meta: &Meta, found: &mut Vec<String>) {
@@ -90,114 +125,4 @@ fn search(meta: &Meta, found: &mut Vec<String>) {
         }
         _ => {}
     }
-}
-
-/// A file of a crate.
-#[derive(Clone, Debug)]
-pub struct SourceFile {
-    /// Where it is.
-    pub path: PathBuf,
-    /// Its text.
-    pub text: String,
-    /// The module that it is; that of the crate is empty.
-    pub modules: Vec<String>,
-    /// What is in it.
-    pub parsed: Result<Parsed, Unreadable>,
-}
-
-impl SourceFile {
-    /// The path of a function of this file: `crate::module::Type::Trait::method`.
-    pub fn path_of(&self, krate: &str, function: &Function) -> String {
-        let modules = function.modules.iter().chain([&function.name]);
-        modules.fold(self.module_path(krate), |path, segment| path + "::" + segment)
-    }
-
-    /// The path of the module that it is: `crate::module`.
-    pub fn module_path(&self, krate: &str) -> String {
-        self.modules.iter().fold(krate.to_owned(), |path, module| path + "::" + module)
-    }
-}
-
-/// The files of a crate that its source names.
-#[derive(Clone, Debug, Default)]
-pub struct CrateSource {
-    /// Each once, the root first.
-    pub files: Vec<SourceFile>,
-    /// Where modules were looked for and nothing could be read.
-    pub missing: Vec<PathBuf>,
-}
-
-/// Reads a crate from its root on. Files that are not there, as with modules under conditions, are passed over.
-pub fn read(root: &Path) -> std::io::Result<CrateSource> {
-    let mut source = CrateSource::default();
-    let mut seen = BTreeMap::new();
-    let mut to_read = VecDeque::from([(root.to_owned(), Vec::new(), true)]);
-    while let Some((path, modules, is_mod_rs)) = to_read.pop_front() {
-        if seen.insert(path.clone(), ()).is_some() {
-            continue;
-        }
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if source.files.is_empty() => return Err(error),
-            Err(_) => {
-                source.missing.push(path);
-                continue;
-            }
-        };
-        let parsed = parse::parse(&text);
-        for declared in parsed.iter().flat_map(|parsed| &parsed.declared) {
-            let modules = modules.iter().chain(&declared.modules).cloned();
-            match &declared.what {
-                What::Included(file) => {
-                    to_read.push_back((beside(&path, file), modules.collect(), true));
-                }
-                What::Module { name, paths } => {
-                    let modules: Vec<String> = modules.chain([name.clone()]).collect();
-                    for (file, is_mod_rs) in candidates(&path, is_mod_rs, declared, name, paths) {
-                        to_read.push_back((file, modules.clone(), is_mod_rs));
-                    }
-                }
-            }
-        }
-        source.files.push(SourceFile { path, text, modules, parsed });
-    }
-    Ok(source)
-}
-
-/// Where a module may be kept. A file that is named by an attribute, or is called `mod.rs`, has its modules beside it.
-fn candidates(file: &Path, is_mod_rs: bool, declared: &Declared, name: &str, paths: &[String]) -> Vec<(PathBuf, bool)> {
-    let mut dir = file.parent().unwrap_or(Path::new("")).to_owned();
-    if !is_mod_rs && (paths.is_empty() || !declared.modules.is_empty()) {
-        dir.push(file.file_stem().unwrap_or_default());
-    }
-    for (module, path) in declared.modules.iter().zip(&declared.paths) {
-        dir.push(path.as_ref().unwrap_or(module));
-    }
-    let named = paths.iter().map(|path| (plain(&dir.join(path)), true));
-    let mut all: Vec<(PathBuf, bool)> = named.collect();
-    if !is_mod_rs && declared.modules.is_empty() && !paths.is_empty() {
-        dir.push(file.file_stem().unwrap_or_default());
-    }
-    all.push((plain(&dir.join(format!("{name}.rs"))), false));
-    all.push((plain(&dir.join(name).join("mod.rs")), true));
-    all
-}
-
-fn beside(file: &Path, path: &str) -> PathBuf {
-    plain(&file.parent().unwrap_or(Path::new("")).join(path))
-}
-
-/// Without `.` and `..`, as far as the text says.
-pub(crate) fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if plain.file_name().is_some() => {
-                plain.pop();
-            }
-            component => plain.push(component),
-        }
-    }
-    plain
 }

@@ -1,5 +1,6 @@
 //! What methods stand in: an `impl` or a trait.
 
+use syn::spanned::Spanned;
 use syn::{ItemImpl, ItemTrait, Signature, TypeParamBound};
 
 use crate::source::facts::{Facts, Receiver, Seen};
@@ -22,7 +23,6 @@ pub(super) struct Owner {
 impl Owner {
     /// Of an `impl`.
     pub fn of_impl(item: &ItemImpl, source: &str) -> Self {
-        use syn::spanned::Spanned;
         let of_trait = item.trait_.as_ref().map(|(path, ..)| naming::path(path));
         let is_allocator = of_trait.as_ref().is_some_and(|of| of == "GlobalAlloc");
         let observed = skip::is_observed(&item.attrs).then_some(skip::OBSERVED);
@@ -71,6 +71,13 @@ impl Owner {
     /// Who sees a method that says this of itself.
     pub fn seen(&self, said: Seen) -> Seen {
         self.seen.unwrap_or(said)
+    }
+
+    /// Whether it is an `impl` of a trait of std that says of this method that it is `#[track_caller]`.
+    pub fn is_tracked(&self, sig: &Signature) -> bool {
+        let tracked = [("Index", "index"), ("IndexMut", "index_mut")];
+        let is_of = |(of, method): (&str, &str)| self.of_trait.as_deref() == Some(of) && sig.ident == method;
+        self.ty.is_some() && tracked.into_iter().any(is_of)
     }
 
     /// Whether a method takes an object by value and gives one back.

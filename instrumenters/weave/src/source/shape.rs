@@ -6,13 +6,15 @@ use proc_macro2::TokenStream;
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, FnArg, Pat, ReturnType, Signature, Type, TypeImplTrait};
+use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
 /// What of a signature is in the text of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
+    /// All names that parameters bind, also in patterns, in the order in which they are dropped: the last first.
+    pub bound: Vec<String>,
     /// What is returned, in one line.
     pub returns: String,
     /// What stands in the way of a hook around the body.
@@ -49,16 +51,17 @@ impl Shape {
         self.returns.contains(['&', '\''])
     }
 
-    /// Of a function. `source` is the text that it was read from.
-    pub fn of(sig: &Signature, attrs: &[Attribute], source: &str) -> Self {
+    /// Of a function; whether a trait says that it is `#[track_caller]`. `source` is the text that it was read from.
+    pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) if !has_condition(&typed.attrs) => Some(&*typed.pat),
             _ => None,
         });
         Shape {
             parameters: typed.filter_map(plain_name).collect(),
+            bound: Bound::by(sig),
             returns: returns(&sig.output, source),
-            limit: limit(&sig.output, attrs),
+            limit: limit(&sig.output, is_tracked || is_marked(attrs)),
             is_expression: false,
         }
     }
@@ -67,6 +70,7 @@ impl Shape {
     pub fn of_closure(closure: &syn::ExprClosure, source: &str) -> Self {
         Shape {
             parameters: closure.inputs.iter().filter_map(plain_name).collect(),
+            bound: Vec::new(),
             returns: returns(&closure.output, source),
             limit: None,
             is_expression: !matches!(&*closure.body, syn::Expr::Block(block) if block.label.is_none()),
@@ -96,17 +100,47 @@ fn returns(output: &ReturnType, source: &str) -> String {
     TokenStream::from_str(text).map(|tokens| tokens.to_string()).unwrap_or_default()
 }
 
-fn limit(output: &ReturnType, attrs: &[Attribute]) -> Option<Limit> {
+fn limit(output: &ReturnType, tracked: bool) -> Option<Limit> {
     let mut opaque = Opaque(false);
     opaque.visit_return_type(output);
     let never = matches!(output, ReturnType::Type(_, ty) if matches!(**ty, Type::Never(_)));
-    let tracked = attrs.iter().any(|attr| attr.path().is_ident("track_caller"));
     match (opaque.0, never, tracked) {
         (true, ..) => Some(Limit::Opaque),
         (_, true, _) => Some(Limit::Never),
         (.., true) => Some(Limit::Tracked),
         _ => None,
     }
+}
+
+fn is_marked(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().is_ident("track_caller"))
+}
+
+/// Names in patterns.
+struct Bound(Vec<String>);
+
+impl Bound {
+    fn by(sig: &Signature) -> Vec<String> {
+        let mut bound = Bound(Vec::new());
+        for input in &sig.inputs {
+            match input {
+                FnArg::Receiver(_) => bound.0.push("self".to_owned()),
+                FnArg::Typed(typed) if !has_condition(&typed.attrs) => bound.visit_pat(&typed.pat),
+                FnArg::Typed(_) => {}
+            }
+        }
+        bound.0.reverse();
+        bound.0
+    }
+}
+
+impl<'ast> Visit<'ast> for Bound {
+    fn visit_pat_ident(&mut self, it: &'ast PatIdent) {
+        self.0.push(it.ident.to_string());
+        visit::visit_pat_ident(self, it);
+    }
+
+    fn visit_expr(&mut self, _: &'ast Expr) {}
 }
 
 struct Opaque(bool);
@@ -152,5 +186,18 @@ mod tests {
         check("fn f() -> Result<!, E>", &[], "Result<!, E>", None);
         check("fn f() -> !", &[], "!", Some(Limit::Never));
         check("#[track_caller] fn f(a: impl Fn() -> u8)", &["a"], "()", Some(Limit::Tracked));
+    }
+
+    #[test]
+    fn methods_are_tracked_that_the_trait_says_are() {
+        let check = |text: &str, limit: Option<Limit>| {
+            assert_eq!(parse(text).expect("it is Rust").functions.all[0].shape.limit, limit, "{text}");
+        };
+        check("impl ops::Index<u8> for G { fn index(&self, at: u8) -> &u8 {} }", Some(Limit::Tracked));
+        check("impl IndexMut<u8> for G { fn index_mut(&mut self, at: u8) -> &mut u8 {} }", Some(Limit::Tracked));
+        check("impl Index<u8> for G { fn index(&self) { fn index() {} } }", Some(Limit::Tracked));
+        check("impl G { fn index(&self, at: u8) -> &u8 {} }", None);
+        check("impl Other for G { fn index(&self, at: u8) -> &u8 {} }", None);
+        check("trait Index { fn index(&self) -> u8 {} }", None);
     }
 }

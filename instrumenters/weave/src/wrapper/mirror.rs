@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::{env, ffi::OsString, fs};
+use std::{env, ffi::OsString, fs, iter};
 
 use crate::source::{CrateSource, plain};
 
@@ -29,8 +29,11 @@ impl Mirror {
             _ => {}
         }
         let mirror = Mirror { dir: dir.to_owned() };
-        let directories: BTreeSet<&Path> = woven.keys().flat_map(|file| file.ancestors().skip(1)).collect();
-        let beside: BTreeSet<&Path> = woven.keys().filter_map(|file| file.parent()).collect();
+        // Whatever a path of the source leaves by `..` is a directory here, too: a link would lead to the originals.
+        let files = || source.files.iter().map(|file| &*file.path);
+        let through = source.through.iter().filter(|dir| dir.is_dir()).flat_map(|dir| dir.ancestors());
+        let directories: BTreeSet<&Path> = files().flat_map(|file| file.ancestors().skip(1)).chain(through).collect();
+        let beside: BTreeSet<&Path> = files().filter_map(Path::parent).collect();
         for original in &directories {
             fs::create_dir_all(mirror.of(original))?;
             // Of directories above the package only what is asked for: nobody knows what else is there.
@@ -52,8 +55,8 @@ impl Mirror {
 
     /// Where the copy of a file is.
     pub fn of(&self, original: &Path) -> PathBuf {
-        let normal = original.components().filter(|component| matches!(component, Component::Normal(_)));
-        normal.fold(self.dir.clone(), |path, component| path.join(component))
+        let named = |component: &Component<'_>| matches!(component, Component::Normal(_) | Component::ParentDir);
+        original.components().filter(named).fold(self.dir.clone(), |path, component| path.join(component))
     }
 
     /// What makes the compiler say the originals' paths: as it would have been told them, relative ones if cargo named
@@ -86,12 +89,14 @@ impl Mirror {
     }
 }
 
-/// What a file is called in what the compiler says.
+/// What a file is called in what the compiler says, which may have more `..` in it.
 pub fn shown(original: &Path, is_relative: bool) -> PathBuf {
     let here = env::current_dir().unwrap_or_default();
-    match original.strip_prefix(&here) {
-        Ok(below) if is_relative => below.to_owned(),
-        _ => original.to_owned(),
+    let around = here.ancestors().enumerate().filter(|_| is_relative);
+    let mut found = around.filter_map(|(up, dir)| Some((up, original.strip_prefix(dir).ok()?)));
+    match found.next() {
+        Some((up, below)) => iter::repeat_n(Path::new(".."), up).chain([below]).collect(),
+        None => original.to_owned(),
     }
 }
 

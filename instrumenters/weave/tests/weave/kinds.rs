@@ -190,3 +190,38 @@ fn futures_and_opaque_types_of_woven_libraries_are_what_they_were() {
         assert!(did.json["skipped"].as_array().is_some_and(Vec::is_empty), "{line:?}: {}", did.json["skipped"]);
     }
 }
+
+#[test]
+fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
+    // Only what lives forever can be printed, which is found out too late.
+    let text = "struct Token<'a>(std::cell::Cell<&'a str>);\nimpl std::fmt::Debug for Token<'static> {\n    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {\n        \
+        Ok(())\n    }\n}\nfn takes(of: Token<'_>) -> usize {\n    of.0.get().len()\n}\nfn other(of: u8) -> u8 {\n    of\n}\nfn main() {\n    let text = String::from(\"a\");\n    \
+        takes(Token((&*text).into()));\n    other(1);\n}\n";
+    let package = Package::new("unshown", &[("Cargo.toml", &manifest("unshown", "2024", "")), ("src/main.rs", text)]);
+    let did = package.metaspy(&["run", "--args"]);
+    assert_eq!((did.calls("unshown::takes"), did.calls("unshown::other")), (Some(1), Some(1)), "{}", did.json);
+    let light = did.json["light"].as_array().expect("there is a list");
+    assert_eq!(
+        light.iter().map(|left| left["path"].as_str().expect("it has one")).collect::<Vec<_>>(),
+        ["unshown::takes"]
+    );
+}
+
+#[test]
+fn panics_of_what_asks_who_called_it_point_at_the_caller() {
+    let text = "use std::ops::{Index, IndexMut};\nstruct Grid([u8; 2]);\nimpl Index<usize> for Grid {\n    type Output = u8;\n    fn index(&self, at: usize) -> &u8 {\n        \
+        //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n    }\n}\nimpl IndexMut<usize> for Grid {\n    \
+        fn index_mut(&mut self, at: usize) -> &mut u8 {\n        if at > 1 { panic!(\"outside\") }\n        &mut self.0[at]\n    }\n}\nfn main() {\n    let mut grid = Grid([1, 2]);\n    \
+        for is_mut in [true, false] {\n        let at = 2;\n        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| match is_mut {\n            \
+        true => grid[at] = 1,\n            false => drop(grid[at].clone()),\n        }));\n    }\n}\n";
+    let package = Package::new("grid", &[("Cargo.toml", &manifest("grid", "2024", "")), ("src/main.rs", text)]);
+    let places = |did: &Did| -> Vec<String> {
+        let lines = did.said.lines().filter_map(|line| line.split_once("panicked at "));
+        lines.map(|(_, place)| place.to_owned()).collect()
+    };
+    let plain = places(&package.cargo(&["run", "--offline", "--quiet"]));
+    assert_eq!(plain.len(), 2);
+    let did = package.metaspy(&["run", "--returns"]);
+    assert_eq!(places(&did), plain, "{}", did.said);
+    assert_eq!(did.calls("grid::Grid::Index::index"), Some(1), "{}", did.json);
+}

@@ -2,8 +2,10 @@
 
 mod builds;
 mod common;
+mod drops;
 mod faults;
 mod kinds;
+mod modules;
 mod origins;
 mod profilers;
 mod selectors;

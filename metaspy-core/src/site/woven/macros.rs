@@ -83,6 +83,21 @@ macro_rules! future {
     };
 }
 
+/// Makes a closure or an async block own what it names, in this order: in it, that is dropped. It is never reached, so that
+/// what is used nowhere else stays unused.
+#[macro_export]
+macro_rules! held {
+    ($($name:ident)+) => {
+        if false {
+            #[allow(unreachable_code)]
+            {
+                loop {}
+                $(let _ = &$name;)+
+            }
+        }
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! enter {

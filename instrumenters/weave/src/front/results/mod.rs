@@ -141,11 +141,7 @@ impl Results {
     }
 
     fn add_up(&mut self, store: &Store, counted: &mut BTreeMap<Name, u64>) {
-        let name = |site: &metaspy_core::store::SiteText| Name {
-            path: site.path.clone(),
-            file: site.file.clone(),
-            line: site.lines.0,
-        };
+        let name = |site: &metaspy_core::store::SiteText| Name::new(&site.path, &site.file, site.lines.0);
         for site in store.sites() {
             counted.entry(name(site)).or_default();
         }

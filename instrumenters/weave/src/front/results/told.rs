@@ -1,12 +1,15 @@
 //! What profilers told of a function.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use crate::source::plain;
 use crate::wrapper::Method;
 
-/// What tells functions apart.
+/// What tells functions apart, whoever wrote it: the weaver says what a file is called and the compiler how it came there,
+/// `src/../other.rs`, and to the compiler a module may be `r#type`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Name {
     /// Its path.
@@ -69,9 +72,15 @@ pub enum Returned {
 }
 
 impl Name {
+    /// Of a function with this path and first line in this file.
+    pub fn new(path: &str, file: &str, line: u32) -> Name {
+        let path = path.split("::").map(|segment| segment.strip_prefix("r#").unwrap_or(segment));
+        Name { path: path.collect::<Vec<_>>().join("::"), file: plain(Path::new(file)).display().to_string(), line }
+    }
+
     /// Of a woven function.
     pub fn of(method: &Method) -> Name {
-        Name { path: method.path.clone(), file: method.file.clone(), line: method.line }
+        Name::new(&method.path, &method.file, method.line)
     }
 }
 

@@ -41,7 +41,7 @@ impl Hook<'_> {
             // What may refer to something is not kept.
             true => {
                 let is_lent = self.level == Level::WholeLent || shape.is_lent();
-                format!("{site},[{} {}],{{", if is_lent { "borrowed" } else { "own" }, shape.returns)
+                format!("{site},[{} {}],{{{}", if is_lent { "borrowed" } else { "own" }, shape.returns, self.held())
             }
             false => format!("{site});"),
         }
@@ -53,6 +53,14 @@ impl Hook<'_> {
             (true, _) => "})",
             (false, true) => "}",
             (false, false) => "",
+        }
+    }
+
+    /// What makes the body own all parameters, and drop them as the function would.
+    fn held(&self) -> String {
+        match &self.function.shape.bound[..] {
+            [] => String::new(),
+            bound => format!("{EXTERN_CRATE}::held!({});", bound.join(" ")),
         }
     }
 

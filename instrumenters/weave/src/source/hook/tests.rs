@@ -60,6 +60,9 @@ fn a_hook_stands_after_inner_attributes() {
     check("fn f() {\n //! Says what.\n g() }", "fn f() {\n //! Says what.\n @f@g() }");
     check("fn f() {\n /*! Says what. */ }", "fn f() {\n /*! Says what. */@f@ }");
     check("fn f() {\n //! Nothing follows.\n}", "fn f() {\n //! Nothing follows.\n@f@}");
+    let braces = "fn f() {\n //! Prints {name}.\n g() }";
+    check(braces, "fn f() {\n //! Prints {name}.\n @f@g() }");
+    check_deep(braces, "fn f() {\n //! Prints {name}.\n @f@g() @}");
     check_deep("fn f() {\n //! Nothing follows.\n}", "fn f() {\n //! Nothing follows.\n@f@@}");
 }
 
@@ -134,7 +137,7 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
         text_of(method, |_| {}),
-        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[a],[own u8],{…})"#
+        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[a],[own u8],{__metaspy::held!(c b a self);…})"#
     );
     assert_eq!(
         text_of(method, |hook| (hook.level, hook.subject, hook.with_args) = (Level::Hook, Some("self.id"), false)),
@@ -191,9 +194,10 @@ fn what_cannot_be_woven_is_left_and_said() {
 
 #[test]
 fn what_macros_make_is_counted() {
-    let text = "thing! { fn f() {} } impl S { make!(); } trait T { make!(); } macro_rules! thing { () => {} } #[derive(A, B)] struct S;";
+    let text = "thing! { fn f() {} } impl S { make!(); } trait T { make!(); } macro_rules! thing { () => {} } #[derive(A, B)] struct S; \
+        #[cfg_attr(all(x, feature = \"y\"), derive(A, b::B,), z, cfg_attr(w, derive(C)))] enum E {}";
     let invisible = parse(text).expect("it is Rust").functions.invisible;
-    assert_eq!((invisible.macros, invisible.derives), (3, 2));
+    assert_eq!((invisible.macros, invisible.derives), (3, 5));
 }
 
 /// Small programs.

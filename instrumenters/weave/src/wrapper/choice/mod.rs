@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::plan::{Plan, Target};
-use crate::source::{CrateSource, Facts, Function, Hook, Level, SourceFile};
+use crate::source::{CrateSource, Facts, Function, Hook, Level, SourceFile, plain};
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
@@ -33,7 +33,24 @@ struct Chosen {
     with_args: bool,
     /// That of a test that nobody selected.
     is_alone: bool,
-    method: Method,
+    /// The function, once for each module that its file is.
+    methods: Vec<Method>,
+}
+
+impl Chosen {
+    /// The function: where it stands is the same in all modules.
+    fn method(&self) -> &Method {
+        &self.methods[0]
+    }
+
+    /// What is tried where the compiler refuses this: how much is seen, and whether arguments are.
+    fn below(&self, is_about_lifetimes: bool) -> Option<(Level, bool)> {
+        let is_light = matches!(self.level, Level::Hook | Level::Polled);
+        match is_light && self.with_args {
+            true => Some((self.level, false)),
+            false => Some((self.level.below(is_about_lifetimes)?, self.with_args)),
+        }
+    }
 }
 
 /// A hook that the compiler finds fault with.
@@ -60,32 +77,36 @@ impl Choice {
             let parsed = match &file.parsed {
                 Ok(parsed) => parsed,
                 Err(why) if target.is_woven => {
-                    let path = file.module_path(&target.krate) + "::*";
-                    let method = Method { path, file: shown, line: 1, ..Method::default() };
-                    choice.listing.skipped.push(Left { method, reason: why.to_string(), said: None });
+                    for path in file.module_paths(&target.krate) {
+                        let method = Method { path: path + "::*", file: shown.clone(), line: 1, ..Method::default() };
+                        choice.listing.skipped.push(Left { method, reason: why.to_string(), said: None });
+                    }
                     continue;
                 }
                 Err(_) => continue,
             };
             let mut is_any_meant = false;
             for (place, function) in parsed.functions.all.iter().enumerate() {
-                let path = file.path_of(&target.krate, function);
-                let is_meant = target.is_woven && selectors.means(&path, function);
+                // A file that is several modules has one hook for all, and is listed where it is meant.
+                let means = |path: &String| target.is_woven && selectors.means(path, function);
+                let (meant, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
+                let is_meant = !meant.is_empty();
                 let is_alone = !is_meant && as_test && function.facts.is_test && target.has_tests;
                 is_any_meant |= is_meant;
                 if !is_meant && (!is_alone || function.skipped.is_some()) {
                     continue;
                 }
                 let (level, less) = Level::of(function, plan.selection.returns && is_meant);
-                let subject =
-                    selectors.subject(&path, function).filter(|_| is_meant).map(|subject| subject.path.clone());
-                let method = method(path, &shown, function);
-                if is_meant {
-                    choice.listing.add(&method, function.skipped.as_deref(), less);
+                let subject = meant.iter().find_map(|path| selectors.subject(path, function));
+                let subject = subject.map(|subject| subject.path.clone());
+                let paths = if is_meant { meant } else { others };
+                let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
+                for method in methods.iter().filter(|_| is_meant) {
+                    choice.listing.add(method, function.skipped.as_deref(), less);
                 }
                 if function.skipped.is_none() {
-                    let with_args = plan.selection.args && is_meant;
-                    choice.hooks.insert((at, place), Chosen { level, subject, with_args, is_alone, method });
+                    let with_args = plan.selection.args && is_meant && !function.shape.parameters.is_empty();
+                    choice.hooks.insert((at, place), Chosen { level, subject, with_args, is_alone, methods });
                 }
             }
             if is_any_meant {
@@ -127,8 +148,8 @@ impl Choice {
 
     /// Makes all hooks see less, those first that see most.
     pub fn yield_most(&mut self, said: Option<&str>) {
-        let deep = self.hooks.iter().any(|(_, chosen)| chosen.level.below(false).is_some());
-        let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.level.below(false).is_some());
+        let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
+        let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
         let blame = |place: &Place| Blame { place: *place, is_about_lifetimes: false, said: said.map(str::to_owned) };
         let most: Vec<Blame> = most.map(|(place, _)| blame(place)).collect();
         self.yield_all(&most);
@@ -137,16 +158,17 @@ impl Choice {
     /// Leaves all hooks out.
     pub fn leave_all(&mut self, said: Option<&str>) {
         for (_, chosen) in std::mem::take(&mut self.hooks) {
-            self.listing.leave(&chosen.method, chosen.is_alone, REFUSED, said);
+            self.leave(&chosen, said);
         }
     }
 
     /// The hooks that a line speaks of: of those around it that see more than a call's beginning and end, all; else the
     /// innermost.
     fn blamed(&self, file: &Path, line: u32) -> Vec<Place> {
+        let file = plain(file);
         let is_around = |chosen: &Chosen| {
-            let Method { line: first, lines, .. } = chosen.method;
-            (first..first + lines).contains(&line) && Path::new(&chosen.method.file) == file
+            let Method { line: first, lines, file: own, .. } = chosen.method();
+            (*first..first + lines).contains(&line) && Path::new(own) == file
         };
         let around: Vec<(&Place, &Chosen)> = self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).collect();
         let deep = around.iter().filter(|(_, chosen)| chosen.level.is_deep()).map(|(place, _)| **place);
@@ -155,8 +177,8 @@ impl Choice {
             return deep;
         }
         // Of several on the same lines nobody knows which is innermost.
-        let fewest = around.iter().map(|(_, chosen)| chosen.method.lines).min();
-        around.iter().filter(|(_, chosen)| Some(chosen.method.lines) == fewest).map(|(place, _)| **place).collect()
+        let fewest = around.iter().map(|(_, chosen)| chosen.method().lines).min();
+        around.iter().filter(|(_, chosen)| Some(chosen.method().lines) == fewest).map(|(place, _)| **place).collect()
     }
 
     fn yield_all(&mut self, blamed: &[Blame]) -> bool {
@@ -164,20 +186,26 @@ impl Choice {
         for Blame { place, is_about_lifetimes, said } in blamed.iter().filter(|blame| yielded.insert(blame.place)) {
             let Some(chosen) = self.hooks.get_mut(place) else { continue };
             let said = said.as_deref();
-            match chosen.level.below(*is_about_lifetimes) {
-                Some(below) => {
-                    if !chosen.is_alone && below != Level::WholeLent {
-                        self.listing.lighten(&chosen.method, REFUSED_MORE, said);
+            match chosen.below(*is_about_lifetimes) {
+                Some((level, with_args)) => {
+                    for method in chosen.methods.iter().filter(|_| !chosen.is_alone && level != Level::WholeLent) {
+                        self.listing.lighten(method, REFUSED_MORE, said);
                     }
-                    chosen.level = below;
+                    (chosen.level, chosen.with_args) = (level, with_args);
                 }
                 None => {
                     let chosen = self.hooks.remove(place).expect("it was just there");
-                    self.listing.leave(&chosen.method, chosen.is_alone, REFUSED, said);
+                    self.leave(&chosen, said);
                 }
             }
         }
         !yielded.is_empty()
+    }
+
+    fn leave(&mut self, chosen: &Chosen, said: Option<&str>) {
+        for method in &chosen.methods {
+            self.listing.leave(method, chosen.is_alone, REFUSED, said);
+        }
     }
 }
 

@@ -12,7 +12,8 @@ struct Case {
 
 impl Case {
     fn new(text: &str, selection: Selection, is_woven: bool, as_test: bool) -> Case {
-        let file = SourceFile { path: "lib.rs".into(), text: text.into(), modules: Vec::new(), parsed: parse(text) };
+        let file =
+            SourceFile { path: "lib.rs".into(), text: text.into(), modules: vec![Vec::new()], parsed: parse(text) };
         let source = CrateSource { files: vec![file], ..CrateSource::default() };
         let target = Target {
             package: "a@0.1.0".into(),

@@ -146,9 +146,9 @@ fn read(path: &Path) -> Result<Written> {
 }
 
 fn name_of(of: &Map<String, Value>) -> Option<Name> {
-    let text = |key: &str| Some(of.get(key)?.as_str()?.to_owned());
+    let text = |key: &str| of.get(key)?.as_str();
     let line = u32::try_from(of.get("line")?.as_u64()?).ok()?;
-    Some(Name { path: text("path")?, file: text("file")?, line })
+    Some(Name::new(text("path")?, text("file")?, line))
 }
 
 fn number(of: &Map<String, Value>, key: &str) -> u64 {

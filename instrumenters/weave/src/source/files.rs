@@ -1,0 +1,130 @@
+//! The files of a crate: its root, and those that are declared from there on.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+use crate::source::functions::Function;
+use crate::source::parse::{self, Parsed, Unreadable};
+
+/// A file of a crate.
+#[derive(Clone, Debug)]
+pub struct SourceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    /// The modules that it is, as one file may be several; that of the crate is empty.
+    pub modules: Vec<Vec<String>>,
+    /// What is in it.
+    pub parsed: Result<Parsed, Unreadable>,
+}
+
+impl SourceFile {
+    /// The paths of a function of this file, one for each module that it is: `crate::module::Type::Trait::method`.
+    pub fn paths_of(&self, krate: &str, function: &Function) -> impl Iterator<Item = String> {
+        let below: Vec<String> = function.modules.iter().chain([&function.name]).cloned().collect();
+        self.module_paths(krate).map(move |path| below.iter().fold(path, |path, segment| path + "::" + segment))
+    }
+
+    /// The paths of the modules that it is: `crate::module`.
+    pub fn module_paths(&self, krate: &str) -> impl Iterator<Item = String> {
+        self.modules.iter().map(move |of| of.iter().fold(krate.to_owned(), |path, module| path + "::" + module))
+    }
+}
+
+/// The files of a crate that its source names.
+#[derive(Clone, Debug, Default)]
+pub struct CrateSource {
+    /// Each once, the root first.
+    pub files: Vec<SourceFile>,
+    /// Where modules were looked for and nothing could be read.
+    pub missing: Vec<PathBuf>,
+    /// Directories that a path goes into and out of again, as `sub` in `sub/../file.rs`.
+    pub through: BTreeSet<PathBuf>,
+}
+
+/// A file that may be a module.
+struct Named {
+    /// As it is written, with `..`.
+    path: PathBuf,
+    modules: Vec<String>,
+    is_mod_rs: bool,
+    /// The files around it, by their places.
+    around: Vec<usize>,
+}
+
+/// Reads a crate from its root on. Files that are not there, as with modules under conditions, are passed over.
+pub fn read(root: &Path) -> io::Result<CrateSource> {
+    let mut source = CrateSource::default();
+    let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
+    let root = Named { path: root.to_owned(), modules: Vec::new(), is_mod_rs: true, around: Vec::new() };
+    let mut to_read = VecDeque::from([root]);
+    while let Some(named) = to_read.pop_front() {
+        let path = plain(&named.path);
+        if !seen.insert((path.clone(), named.modules.clone(), named.is_mod_rs)) {
+            continue;
+        }
+        let place = match places.get(&path) {
+            Some(place) => *place,
+            None => source.add(&path)?,
+        };
+        places.insert(path, place);
+        // A module that contains itself would never end; the compiler does not take it.
+        let Some(place) = place.filter(|place| !named.around.contains(place)) else { continue };
+        source.through.extend(passed(&named.path));
+        let file = &mut source.files[place];
+        if !file.modules.contains(&named.modules) {
+            file.modules.push(named.modules.clone());
+        }
+        let around: Vec<usize> = named.around.iter().copied().chain([place]).collect();
+        for declared in file.parsed.iter().flat_map(|parsed| &parsed.declared) {
+            let modules: Vec<String> = named.modules.iter().chain(&declared.modules()).cloned().collect();
+            for (path, is_mod_rs) in declared.candidates(&file.path, named.is_mod_rs) {
+                to_read.push_back(Named { path, modules: modules.clone(), is_mod_rs, around: around.clone() });
+            }
+        }
+    }
+    Ok(source)
+}
+
+impl CrateSource {
+    /// Reads a file: its place, if it is there.
+    fn add(&mut self, path: &Path) -> io::Result<Option<usize>> {
+        match fs::read_to_string(path) {
+            Ok(text) => {
+                let parsed = parse::parse(&text);
+                self.files.push(SourceFile { path: path.to_owned(), text, modules: Vec::new(), parsed });
+                Ok(Some(self.files.len() - 1))
+            }
+            Err(error) if self.files.is_empty() => Err(error),
+            Err(_) => {
+                self.missing.push(path.to_owned());
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The directories that a path leaves by `..`.
+fn passed(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let components: Vec<Component<'_>> = path.components().collect();
+    let left = components.iter().enumerate().filter(|(_, component)| **component == Component::ParentDir);
+    let left: Vec<PathBuf> = left.map(|(at, _)| plain(&components[..at].iter().collect::<PathBuf>())).collect();
+    left.into_iter()
+}
+
+/// Without `.` and `..`, as far as the text says.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if plain.file_name().is_some() => {
+                plain.pop();
+            }
+            component => plain.push(component),
+        }
+    }
+    plain
+}
