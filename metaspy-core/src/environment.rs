@@ -12,6 +12,8 @@ use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use crate::platform::process;
+use crate::recording::StartError;
 use crate::select::Selector;
 use crate::{Profiler, Recording, spy};
 
@@ -23,6 +25,13 @@ pub static UNASKED: [&'static str];
 /// Starts what the environment asks for; called before `main`.
 pub(crate) fn start() {
     if !UNASKED.is_empty() {
+        return;
+    }
+    if process::is_privileged() {
+        // Its environment is that of a user who may not do what it may.
+        if ["METASPY_SPIES", "METASPY_RECORD"].into_iter().any(is_set) {
+            eprintln!("metaspy: nothing is recorded: {}", StartError::Privileged);
+        }
         return;
     }
     start_spies();
@@ -46,13 +55,17 @@ pub(crate) fn start() {
     }
 }
 
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
 /// Starts the profilers on the mirror that `METASPY_SPIES` names, separated by commas.
 fn start_spies() {
     let names = std::env::var("METASPY_SPIES").unwrap_or_default();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         if name == OWN {
             spy::start_own();
-        } else if spy::start_named(name).is_none() {
+        } else if spy::start_named(name).is_none() && spy::PROFILERS.iter().all(|startable| startable.name != name) {
             let known: Vec<&str> = spy::PROFILERS.iter().map(|startable| startable.name).collect();
             eprintln!("metaspy: METASPY_SPIES: there is no profiler `{name}`; there are {}", known.join(", "));
         }

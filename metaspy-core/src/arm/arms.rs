@@ -104,17 +104,21 @@ impl Arms {
 
     /// Sites that only count go on in rows of the newest epoch.
     fn renew(&mut self) {
-        crate::spy::unsettle();
         for SiteEntry { id, site } in site::entries() {
             if self.orders.contains_key(&id) && site.tally.load(Ordering::Relaxed) != 0 {
                 site.tally.store(tally_word(id), Ordering::Release);
             }
         }
+        crate::spy::unsettle();
     }
 
-    /// Stores what the orders for a site add up to.
+    /// Stores what the orders for a site add up to, and then has everybody look at it.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
+        self.store(id, site);
         crate::spy::unsettle();
+    }
+
+    fn store(&mut self, id: SiteId, site: &'static Site) {
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
         let mut plan = Plan::default();
         for order in orders {

@@ -64,6 +64,13 @@ impl<'a> Returned<'a> {
             open.returns(value);
         }
     }
+
+    /// The value, as it was shown while it was there.
+    pub(crate) fn shown(&mut self, shown: Box<DetailBytes>) {
+        if let Some(open) = &mut self.0 {
+            open.returned(shown);
+        }
+    }
 }
 
 /// What a detail is.

@@ -163,7 +163,7 @@ impl Open {
 }
 
 /// A return value as text.
-pub(super) fn show(value: &dyn Debug) -> Box<DetailBytes> {
+pub(crate) fn show(value: &dyn Debug) -> Box<DetailBytes> {
     let mut bytes = Box::<DetailBytes>::default();
     bytes.push(DetailKind::Return, "", value);
     bytes

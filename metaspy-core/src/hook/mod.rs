@@ -14,12 +14,15 @@ mod outcome;
 mod place;
 mod span;
 
+pub(crate) use asynchronous::wants_details;
 pub use asynchronous::{AsyncCall, show};
 pub use attempt::Attempt;
 pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in};
+pub(crate) use details::DetailBytes;
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub(crate) use guard::{COUNTED, UNWINDING};
 pub use guard::{Entered, Guard};
+pub(crate) use handler::show as show_returned;
 pub use handler::{CallView, Handler};
 pub use held::Held;
 pub use instant::{instant, instant_with, missed};

@@ -34,7 +34,7 @@ pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane
 pub(crate) use names::{describe_site, sync_names};
 pub(crate) use page::Row;
 pub use start::StartError;
-pub(crate) use start::{Backing, Spec, ensure, start};
+pub(crate) use start::{Backing, Spec, ensure, start, watch_forks};
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};

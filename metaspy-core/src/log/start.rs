@@ -154,7 +154,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     if let Some(before) = unsafe { before.as_ref() } {
         before.close();
     }
-    platform::fork::on_fork(in_forked_child);
+    watch_forks();
     close_at_exit();
     if spec.collector {
         spawn_collector(log);
@@ -324,8 +324,15 @@ fn spawn_collector(log: &'static Log) {
     }
 }
 
-/// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded.
+/// Has forked children leave alone what is their parent's.
+pub(crate) fn watch_forks() {
+    platform::fork::on_fork(in_forked_child);
+}
+
+/// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded. Nor do
+/// profilers look.
 extern "C" fn in_forked_child() {
+    crate::spy::look_away();
     for log in &LOGS {
         // SAFETY: logs are leaked boxes.
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };

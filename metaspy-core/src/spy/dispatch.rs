@@ -1,6 +1,6 @@
 //! From a woven hook to the profilers on the mirror.
 
-use std::any::Any;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -15,79 +15,11 @@ use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
 use crate::spy::call::start_clock;
+use crate::spy::observer::{Observer, Observing, Sight};
+use crate::spy::profiles;
 use crate::spy::tests::TestId;
 use crate::spy::thread::{self, Activation, Entry, Kept, Thread};
-use crate::spy::{Called, Ended, Facts, Mirror, Settled, Spying};
-
-/// A profiler and its mirror, whoever it is.
-pub(super) trait Observer: Send + Sync {
-    fn is_interested(&self, number: usize) -> bool;
-    fn is_timed(&self) -> bool;
-    /// A panic in the profiler is caught.
-    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
-    /// Where this thread counts further calls, and whether those about any object, if nothing else is to be done.
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)>;
-    /// As [`Observer::before`].
-    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>);
-}
-
-/// What is seen of a call that begins, beside its entry.
-#[derive(Clone, Copy)]
-pub(super) struct Sight<'s> {
-    test: u32,
-    arguments: &'s [Value<'s>],
-}
-
-/// A profiler and its mirror.
-pub(super) struct Observing<P: Spying> {
-    pub profiler: P,
-    pub mirror: Mirror<P>,
-}
-
-impl<P: Spying> Observer for Observing<P> {
-    fn is_interested(&self, number: usize) -> bool {
-        self.mirror.numbered(number).is_some()
-    }
-
-    fn is_timed(&self) -> bool {
-        P::TIMED
-    }
-
-    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
-        let spy = self.mirror.numbered(entry.number as usize)?;
-        let Sight { test, arguments } = seen;
-        let call = Called { entry, around, test, arguments, places: self.mirror.places() };
-        let before = || {
-            let kept = self.profiler.around(spy, &call);
-            self.profiler.before(spy, &call);
-            kept
-        };
-        let kept = if P::TRUSTED { before() } else { guarded(before).flatten() };
-        kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
-    }
-
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
-        let spy = self.mirror.numbered(entry.number as usize)?;
-        let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
-        match guarded(|| self.profiler.settles(spy, &call))? {
-            Settled::No => None,
-            Settled::Same(count) => Some((count.word()?, false)),
-            Settled::All(count) => Some((count.word()?, true)),
-        }
-    }
-
-    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>) {
-        if let Some(spy) = self.mirror.numbered(entry.number as usize) {
-            let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
-            let after = || self.profiler.after(spy, &call, ended);
-            if P::TRUSTED {
-                after();
-            } else {
-                guarded(after);
-            }
-        }
-    }
-}
+use crate::spy::{Ended, Facts, Mirror, Spying};
 
 /// Who looks now. Replaced, never changed: calls under way refer to it.
 pub(super) struct Present {
@@ -114,16 +46,27 @@ const MOST: usize = 31;
 /// of a row, which has its highest bit.
 static SETTLED: AtomicU64 = AtomicU64::new(1);
 
-/// Nothing is settled any more.
+/// Nothing is settled any more. Called when what has changed is stored: see [`enter`].
 pub(crate) fn unsettle() {
     SETTLED.fetch_add(1, Release);
 }
 
+/// In a forked child nobody looks. Threads that held a profiler's locks are not there to give them back, and what the child
+/// counts, its parent cannot tell. This uses atomics only: see [`on_fork`](crate::platform::fork::on_fork).
+pub(crate) fn look_away() {
+    PRESENT.store(std::ptr::null_mut(), Release);
+    unsettle();
+}
+
+/// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
-static STANDING: Mutex<Standing> = Mutex::new(Standing { now: Vec::new(), kept: Vec::new(), replaced: Vec::new() });
+static STANDING: Mutex<Standing> =
+    Mutex::new(Standing { process: 0, now: Vec::new(), kept: Vec::new(), replaced: Vec::new() });
 
 /// Profilers, and what hooks were told of them. A hook may still be reading what was replaced, so it stays.
 struct Standing {
+    /// Whose profilers these are: a forked child has none of its parent's.
+    process: u32,
     now: Vec<&'static dyn Observer>,
     kept: Vec<&'static dyn Observer>,
     replaced: Vec<&'static Present>,
@@ -133,23 +76,50 @@ struct Standing {
 #[must_use = "dropping it uninstalls the profiler"]
 pub struct Installed<P: Spying>(&'static Observing<P>);
 
-/// Installs a profiler on everything that was woven into this program. Its mirror stays in memory until the process
-/// ends.
-pub fn install<P: Spying>(profiler: P) -> Installed<P> {
-    Installed(observe(profiler))
+/// There are as many profilers at once as there can be.
+#[derive(Debug)]
+pub struct TooMany;
+
+impl fmt::Display for TooMany {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{MOST} profilers look at this program already; uninstall one before")
+    }
 }
 
-pub(super) fn observe<P: Spying>(profiler: P) -> &'static Observing<P> {
-    start_clock();
-    let mirror = Mirror::of(&profiler);
-    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
-    let mut standing = lock(&STANDING);
-    standing.kept.push(observing);
-    if standing.now.len() < MOST {
-        standing.now.push(observing);
+impl std::error::Error for TooMany {}
+
+/// Installs a profiler on everything that was woven into this program. Its mirror stays in memory until the process
+/// ends.
+///
+/// # Panics
+/// There may be 31 at once: it panics if there are.
+#[track_caller]
+pub fn install<P: Spying>(profiler: P) -> Installed<P> {
+    match observe(profiler) {
+        Ok(observing) => Installed(observing),
+        Err(error) => panic!("{error}"),
     }
+}
+
+pub(super) fn observe<P: Spying>(profiler: P) -> Result<&'static Observing<P>, TooMany> {
+    start_clock();
+    log::watch_forks();
+    let mirror = Mirror::of(&profiler);
+    let mut standing = lock(&STANDING);
+    if standing.process != std::process::id() {
+        standing.now.clear();
+        standing.process = std::process::id();
+    }
+    if standing.now.len() == MOST {
+        return Err(TooMany);
+    }
+    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
+    standing.kept.push(observing);
+    standing.now.push(observing);
     publish(&mut standing);
-    observing
+    drop(standing);
+    profiles::add(observing);
+    Ok(observing)
 }
 
 impl<P: Spying> Installed<P> {
@@ -173,7 +143,12 @@ impl<P: Spying> Drop for Installed<P> {
     fn drop(&mut self) {
         let mut standing = lock(&STANDING);
         standing.now.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
-        publish(&mut standing);
+        // In a forked child nobody looks.
+        if !PRESENT.load(Relaxed).is_null() {
+            publish(&mut standing);
+        }
+        drop(standing);
+        profiles::remove(self.0);
     }
 }
 
@@ -204,15 +179,17 @@ fn publish(standing: &mut Standing) {
 /// Begins a call for those who look.
 #[inline]
 pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation> {
+    // Before `PRESENT`, which is stored before this changes: whoever sees the new word sees the new observers, too. Read
+    // behind it, what an observer of before says would be settled under the new word, and the new one be never asked.
+    let who = SETTLED.load(Acquire);
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
     let number = woven.number.load(Relaxed) as usize;
     let interest = *present.interests.get(number)?;
-    if interest == 0 {
+    if interest == 0 || is_meta() {
         return None;
     }
     thread::with(|thread| {
-        let who = SETTLED.load(Acquire);
         begin(thread, present, interest, woven, seen.receiver, seen.arguments());
         if interest.is_power_of_two() && seen.arguments().is_empty() {
             settle(thread, woven, interest, who, seen);
@@ -317,6 +294,10 @@ pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Va
     let present = entry.present;
     let ticks = entry.now().saturating_sub(entry.started);
     let ended = Ended { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
+    if PRESENT.load(Relaxed).is_null() {
+        forget_all(thread);
+        return;
+    }
     let interest = present.interests[entry.number as usize];
     if let Some((entry, around)) = thread.stack.split_last() {
         for observer in each(present, interest).rev() {
@@ -324,6 +305,13 @@ pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Va
         }
     }
     pop(thread, ticks);
+}
+
+/// In a forked child: what its parent's thread was in is nobody's, and what profilers keep of it is theirs.
+#[cold]
+fn forget_all(thread: &mut Thread) {
+    thread.stack.drain(..).for_each(|entry| std::mem::forget(entry.kept));
+    thread.depths.fill(0);
 }
 
 /// Takes the innermost call off its thread.
@@ -370,7 +358,13 @@ pub(super) fn present_at(woven: &Woven) -> Option<(&'static Present, u32)> {
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
     let interest = *present.interests.get(woven.number.load(Relaxed) as usize)?;
-    (interest != 0).then_some((present, interest))
+    (interest != 0 && !is_meta()).then_some((present, interest))
+}
+
+/// Whether this thread runs what is not the program's doing, as a `Debug` that a recording has asked for.
+#[inline]
+fn is_meta() -> bool {
+    log::lane_level() > 0
 }
 
 /// Runs a profiler's code, or what it makes of the program's: what that calls is not observed, a panic in it is caught and

@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use linkme::distributed_slice;
 
+use crate::hook;
 use crate::platform::{exit, lock::lock, process};
 use crate::recording::directory;
-use crate::spy::dispatch::{Observing, observe};
+use crate::spy::dispatch::{TooMany, observe};
+use crate::spy::observer::Observing;
 use crate::spy::{Calls, Map, Spying, TestCoverage, Value, json};
 
 /// The profilers of this program that can be started by their name: those of metaspy, and those that say
@@ -21,7 +23,7 @@ pub struct Startable {
     /// Its name.
     pub name: &'static str,
     /// Starts it.
-    pub start: fn() -> &'static dyn Profile,
+    pub start: fn() -> Result<&'static dyn Profile, TooMany>,
 }
 
 /// The profile of a running profiler, whoever that is.
@@ -39,7 +41,25 @@ static COVERAGE: Startable = Startable::of::<TestCoverage>();
 #[distributed_slice(PROFILERS)]
 static CALLS: Startable = Startable::of::<Calls>();
 
-static STARTED: Mutex<Vec<&'static dyn Profile>> = Mutex::new(Vec::new());
+/// The profilers that look, in the order in which they were installed. No code of theirs runs while this is locked: they
+/// may ask for each other's profiles.
+static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+
+struct Running {
+    profile: &'static dyn Profile,
+    /// It was started by its name: its profile is written down at the end.
+    is_named: bool,
+}
+
+/// A profiler looks from now on.
+pub(super) fn add(profile: &'static dyn Profile) {
+    lock(&RUNNING).push(Running { profile, is_named: false });
+}
+
+/// It looks no more.
+pub(super) fn remove(profile: &'static dyn Profile) {
+    lock(&RUNNING).retain(|running| !std::ptr::addr_eq(running.profile, profile));
+}
 
 impl Startable {
     /// A profiler that needs to be told nothing.
@@ -60,8 +80,8 @@ macro_rules! profiler {
     };
 }
 
-fn start<P: Spying + Default>() -> &'static dyn Profile {
-    observe(P::default())
+fn start<P: Spying + Default>() -> Result<&'static dyn Profile, TooMany> {
+    observe(P::default()).map(|observing| observing as &'static dyn Profile)
 }
 
 impl<P: Spying> Profile for Observing<P> {
@@ -85,25 +105,39 @@ impl<P: Spying> Profile for Observing<P> {
     }
 }
 
-/// The profile of this name, if its profiler was started by name.
+/// The profile of this name, if its profiler runs; of several, that of the one that was installed last.
 pub fn profile(name: &str) -> Option<&'static dyn Profile> {
-    lock(&STARTED).iter().copied().find(|profile| profile.name() == name)
+    find(name, |_| true)
+}
+
+fn find(name: &str, is_it: impl Fn(&Running) -> bool) -> Option<&'static dyn Profile> {
+    let running = lock(&RUNNING);
+    let mut named = running.iter().rev().filter(|running| running.profile.name() == name && is_it(running));
+    named.next().map(|running| running.profile)
 }
 
 /// Starts the profiler of this name, for the rest of the process, and writes its profile down at the end. `None`: there
-/// is none of this name.
+/// is none of this name, or, which is said on standard error, there are too many at once.
 pub fn start_named(name: &str) -> Option<&'static dyn Profile> {
-    if let Some(running) = profile(name) {
+    if let Some(running) = find(name, |running| running.is_named) {
         return Some(running);
     }
     let startable = PROFILERS.iter().find(|startable| startable.name == name)?;
-    let profile = (startable.start)();
-    let mut started = lock(&STARTED);
-    if started.is_empty() {
+    let profile = match (startable.start)() {
+        Ok(profile) => profile,
+        Err(error) => {
+            eprintln!("metaspy: the profiler `{name}` is not started: {error}");
+            return None;
+        }
+    };
+    let mut running = lock(&RUNNING);
+    if running.iter().all(|running| !running.is_named) {
         STARTER.store(std::process::id(), Ordering::Relaxed);
         exit::at_exit(|_| write_all());
     }
-    started.push(profile);
+    // A profile of somebody's own making is not there yet.
+    running.retain(|running| !std::ptr::addr_eq(running.profile, profile));
+    running.push(Running { profile, is_named: true });
     Some(profile)
 }
 
@@ -119,13 +153,20 @@ pub(crate) fn start_own() {
 static STARTER: AtomicU32 = AtomicU32::new(0);
 
 fn write_all() {
-    if STARTER.load(Ordering::Relaxed) != std::process::id() {
+    // The environment, which says where, is that of a user who may not do what the program may.
+    if STARTER.load(Ordering::Relaxed) != std::process::id() || process::is_privileged() {
         return;
     }
-    for profile in lock(&STARTED).iter() {
-        if let Err(error) = write(*profile) {
-            eprintln!("metaspy: the profile `{}` cannot be written: {error}", profile.name());
-        }
+    let running = lock(&RUNNING);
+    let named: Vec<_> = running.iter().filter(|running| running.is_named).map(|running| running.profile).collect();
+    drop(running);
+    for profile in named {
+        let why = match hook::at_meta_level(|| write(profile)) {
+            Some(Ok(())) => continue,
+            Some(Err(error)) => error.to_string(),
+            None => "the profiler panicked".to_owned(),
+        };
+        eprintln!("metaspy: the profile `{}` cannot be written: {why}", profile.name());
     }
 }
 

@@ -1,25 +1,36 @@
 //! Whether a method always returns the same: nothing, its receiver, one value for each receiver, or not (Execution
 //! profiling blueprints, section 4.2).
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
-use crate::platform::lock::lock;
-use crate::site::woven::shown::{Identity, Kept, Value};
+use crate::site::woven::kept::Kept;
+use crate::site::woven::shown::{Identity, Value};
 use crate::spy::dispatch::guarded;
 use crate::spy::{Called, Ended, Facts};
 
-/// What a method was seen to return. Values are told apart by `PartialEq` where their type or a bound has it, else by
-/// their `Hash`; of at most a hundred receivers the first value is remembered.
+/// What a method was seen to return. Values that are copied as bytes, texts and lists of such values are told apart by
+/// `PartialEq`, others by their `Hash`: a copy of them might be seen by the program. Of at most a hundred receivers the
+/// first value is remembered.
 #[derive(Default)]
 pub struct Returns {
     state: AtomicU8,
-    first: Mutex<HashMap<u64, Arc<First>>>,
+    /// What receivers returned first, made when there is a first one. Cells are filled and stay, so that threads which
+    /// look at them do not meet.
+    first: OnceLock<Box<[Cell]>>,
+    used: AtomicUsize,
 }
 
-/// Receivers whose values are remembered.
+#[derive(Default)]
+struct Cell {
+    /// Whose it is; 0 if it is free.
+    receiver: AtomicU64,
+    value: OnceLock<Box<First>>,
+}
+
+/// Receivers whose values are remembered, and their cells.
 const MOST: usize = 100;
+const CELLS: usize = 128;
 
 /// Bits of the state.
 const SEEN: u8 = 1;
@@ -43,7 +54,8 @@ impl Returns {
     pub fn see(&self, call: &Called<'_>, ended: &Ended<'_>) {
         let Some(value) = ended.returned() else { return };
         let state = self.state.load(Ordering::Relaxed);
-        if state & VARIES != 0 {
+        // More is not to be learned of it.
+        if state & (VARIES | OPAQUE) != 0 {
             return;
         }
         let mut add = SEEN;
@@ -59,12 +71,10 @@ impl Returns {
         }
     }
 
-    /// What is the program's own runs without the lock: it may take locks itself.
     fn compare(&self, call: &Called<'_>, value: &Value<'_>) -> u8 {
-        let receiver = call.identity().unwrap_or(0);
-        let before = lock(&self.first).get(&receiver).cloned();
-        match before.as_deref() {
-            None => self.remember(receiver, value),
+        let Some(cell) = self.cell(call.identity().unwrap_or(1).max(1)) else { return 0 };
+        match cell.value.get().map(Box::as_ref) {
+            None => cell.remember(value),
             Some(First::Nothing) => OPAQUE | REPEATED,
             Some(First::Kept(kept)) if value.is(kept) => REPEATED,
             Some(First::Hash(hash)) if value.hash() == Some(*hash) => REPEATED,
@@ -72,17 +82,29 @@ impl Returns {
         }
     }
 
-    /// Of two threads that are first at the same receiver one is remembered.
-    fn remember(&self, receiver: u64, value: &Value<'_>) -> u8 {
-        let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
-        let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
-        let now = Arc::new(now);
-        let mut first = lock(&self.first);
-        if first.len() < MOST {
-            first.entry(receiver).or_insert_with(|| Arc::clone(&now));
+    /// The cell of a receiver, if it has one or there is one left.
+    fn cell(&self, receiver: u64) -> Option<&Cell> {
+        let cells = self.first.get_or_init(|| (0..CELLS).map(|_| Cell::default()).collect());
+        let first = (receiver >> 32) as usize;
+        for cell in (0..CELLS).map(|step| &cells[(first + step) % CELLS]) {
+            let mut found = cell.receiver.load(Ordering::Acquire);
+            if found == 0 {
+                if self.used.load(Ordering::Relaxed) >= MOST {
+                    return None;
+                }
+                match cell.receiver.compare_exchange(0, receiver, Ordering::AcqRel, Ordering::Acquire) {
+                    Ok(_) => {
+                        self.used.fetch_add(1, Ordering::Relaxed);
+                        return Some(cell);
+                    }
+                    Err(other) => found = other,
+                }
+            }
+            if found == receiver {
+                return Some(cell);
+            }
         }
-        drop(first);
-        opaque
+        None
     }
 
     /// `unit`, `self`, `constant`, `varies`, `not-comparable`; `None` if what it returns was not seen, or was constant and
@@ -99,6 +121,16 @@ impl Returns {
             _ if state & REPEATED != 0 => Some("constant"),
             _ => None,
         }
+    }
+}
+
+impl Cell {
+    /// Of two threads that are first at the same receiver one is remembered.
+    fn remember(&self, value: &Value<'_>) -> u8 {
+        let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
+        let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
+        let _ = self.value.set(Box::new(now));
+        opaque
     }
 }
 

@@ -2,6 +2,9 @@
 
 // What woven code calls is made of these files; here they stand in the crate that calls them.
 #[allow(dead_code)]
+#[path = "../../src/site/woven/kept.rs"]
+mod kept;
+#[allow(dead_code)]
 #[path = "../../src/site/woven/macros.rs"]
 mod macros;
 #[allow(dead_code)]
@@ -15,6 +18,7 @@ mod record;
 mod shown;
 
 pub extern crate core as library;
+pub use kept::*;
 pub use polled::*;
 pub use record::*;
 pub use shown::*;

@@ -1,12 +1,12 @@
 //! What the core does for woven code.
 
 use std::fmt;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
 use crate::event::Outcome;
-use crate::hook::{self, AsyncCall, Entered, Guard, Reify, Returned};
+use crate::hook::{self, AsyncCall, DetailBytes, Entered, Guard, Reify, Returned};
 use crate::log::{self, Busy};
 use crate::site::Site;
 use crate::site::woven::record::{Agent, COUNTED, Frame, PollOnce, Seen, UNWINDING, Woven};
@@ -28,13 +28,16 @@ struct Running {
 
 /// An async one.
 struct Async {
+    site: &'static Site,
     call: AsyncCall,
     subject: Subject,
     spied: Option<Waiting>,
     is_done: bool,
+    /// Whether somebody asked, when it was first polled, that what it returns be written down.
+    is_asked: Option<bool>,
     /// Whether what it returned says that it failed, and how that looks.
     failed: Option<bool>,
-    shown: Option<String>,
+    shown: Option<Box<DetailBytes>>,
 }
 
 const _: () = assert!(size_of::<Running>() <= size_of::<Frame>() && align_of::<Running>() <= align_of::<Frame>());
@@ -156,7 +159,8 @@ extern "C" fn start(woven: &'static Woven, seen: &Seen<'_>) -> *mut u8 {
     let subject = if site.tally.load(Relaxed) == 0 { kinds::subject(&seen.receiver) } else { Subject::NONE };
     let call = AsyncCall::showing(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
     let spied = Waiting::begin(woven, seen);
-    Box::into_raw(Box::new(Async { call, subject, spied, is_done: false, failed: None, shown: None })).cast()
+    let of = Async { site, call, subject, spied, is_done: false, is_asked: None, failed: None, shown: None };
+    Box::into_raw(Box::new(of)).cast()
 }
 
 fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
@@ -165,15 +169,10 @@ fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
     // same pointer, and never `call` itself.
     let (call, subject) = unsafe { (&mut (*of).call, (*of).subject) };
     let polled = || {
-        let _polled = Polling::begin(of);
-        match once(data) {
-            true => {
-                // SAFETY: as above.
-                unsafe { (*of).is_done = true };
-                Poll::Ready(())
-            }
-            false => Poll::Pending,
-        }
+        let polling = Polling::begin(of);
+        let is_done = once(data);
+        polling.end(is_done);
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
     };
     let _ = call.poll(|| subject, polled, |(), told| outcome(of, told));
 }
@@ -181,23 +180,38 @@ fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
 /// How an async call ended, and what it returned, as it was shown while it was polled.
 fn outcome(of: *mut Async, told: &mut Returned<'_>) -> Outcome {
     // SAFETY: as in `poll`.
-    let (shown, failed) = unsafe { (&(*of).shown, (*of).failed) };
+    let (shown, failed) = unsafe { ((*of).shown.take(), (*of).failed) };
     if let Some(shown) = shown {
-        told.value(&format_args!("{shown}"));
+        told.shown(shown);
     }
     outcome_of(failed)
 }
 
-/// A poll of a spied call; dropping it ends the poll.
+/// A poll. If it is dropped before it ends, a panic left it: whether the thread is unwinding does not say that, as a
+/// destructor may have been what polls.
 struct Polling(*mut Async);
 
 impl Polling {
     fn begin(of: *mut Async) -> Self {
         // SAFETY: as in `poll`.
-        if let Some(spied) = unsafe { &mut (*of).spied } {
+        let (site, subject, is_asked, spied) =
+            unsafe { ((*of).site, (*of).subject, &mut (*of).is_asked, &mut (*of).spied) };
+        // The call in the log has just begun, if this is the first poll.
+        is_asked.get_or_insert_with(|| hook::wants_details(site, subject));
+        if let Some(spied) = spied {
             spied.resume();
         }
         Polling(of)
+    }
+
+    fn end(self, is_done: bool) {
+        let of = ManuallyDrop::new(self).0;
+        // SAFETY: as in `poll`.
+        let (done, spied) = unsafe { (&mut (*of).is_done, &mut (*of).spied) };
+        *done = is_done;
+        if let Some(spied) = spied {
+            spied.suspend();
+        }
     }
 }
 
@@ -205,10 +219,7 @@ impl Drop for Polling {
     fn drop(&mut self) {
         // SAFETY: as in `poll`.
         if let Some(spied) = unsafe { &mut (*self.0).spied } {
-            match std::thread::panicking() {
-                true => spied.end(Outcome::Panicked, None),
-                false => spied.suspend(),
-            }
+            spied.end(Outcome::Panicked, None);
         }
     }
 }
@@ -216,12 +227,16 @@ impl Drop for Polling {
 extern "C" fn returned_async(begun: *mut u8, value: &Value<'_>) {
     let of: *mut Async = begun.cast();
     // SAFETY: as in `poll`, which is what calls this by way of `once`.
-    let (spied, failed, shown) = unsafe { (&mut (*of).spied, &mut (*of).failed, &mut (*of).shown) };
+    let (spied, is_asked) = unsafe { (&mut (*of).spied, (*of).is_asked) };
+    // SAFETY: as above.
+    let (failed, shown) = unsafe { (&mut (*of).failed, &mut (*of).shown) };
     *failed = value.failed();
     if let Some(spied) = spied {
         spied.end(outcome_of(*failed), Some(value));
     }
-    *shown = hook::at_meta_level(|| format!("{:?}", Printed(value)));
+    if is_asked == Some(true) {
+        *shown = Some(hook::show_returned(&Printed(value)));
+    }
 }
 
 extern "C" fn stop(begun: *mut u8) {

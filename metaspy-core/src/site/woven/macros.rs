@@ -175,9 +175,9 @@ macro_rules! receiver {
 macro_rules! value {
     (own $name:expr, $value:expr) => {{
         #[allow(unused_imports)]
-        use $crate::{CanBeKept as _, CannotBeKept as _};
+        use $crate::{CanBeKept as _, CanBeListed as _, CannotBeKept as _, CannotBeListed as _};
         let probe = $crate::Probe::of(&$value);
-        $crate::value!(@ $name, $value, (&probe).can_compare())
+        $crate::value!(@ $name, $value, (&probe).can_compare().or((&probe).can_compare_items()))
     }};
     (borrowed $name:expr, $value:expr) => {
         $crate::value!(@ $name, $value, $crate::library::option::Option::None)

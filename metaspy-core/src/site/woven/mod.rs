@@ -7,6 +7,7 @@
 mod agent;
 mod cells;
 mod collected;
+pub mod kept;
 mod kinds;
 pub mod polled;
 pub mod record;
@@ -23,9 +24,10 @@ use record::{VERSION, Woven};
 pub(crate) use cells::{Cells, Settled};
 
 /// The sources of what woven code calls, by the names of their modules, of which a weaver makes a crate.
-pub const SHARED: [(&str, &str); 4] = [
+pub const SHARED: [(&str, &str); 5] = [
     ("record", include_str!("record.rs")),
     ("shown", include_str!("shown.rs")),
+    ("kept", include_str!("kept.rs")),
     ("polled", include_str!("polled.rs")),
     ("macros", include_str!("macros.rs")),
 ];

@@ -8,6 +8,7 @@ use core::fmt::{self, Debug, Write};
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
+use super::kept::{Compare, Kept};
 use super::record::Text;
 
 /// Who a call is about.
@@ -100,34 +101,6 @@ pub struct How {
 /// Takes a part of a text; false if there is no more room.
 pub type Put = extern "C" fn(into: *mut u8, start: *const u8, length: usize) -> bool;
 
-/// How a value is kept and compared.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Compare {
-    keep: fn(at: *const u8) -> *mut u8,
-    same: fn(at: *const u8, kept: *const u8) -> bool,
-    forget: fn(kept: *mut u8),
-}
-
-/// A copy of a value.
-pub struct Kept {
-    at: *mut u8,
-    compare: Compare,
-    /// The type that it is of: a generic function returns several.
-    type_name: Text,
-}
-
-// SAFETY: `CanBeKept` gives out only types that may be sent and shared.
-unsafe impl Send for Kept {}
-// SAFETY: as above.
-unsafe impl Sync for Kept {}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        (self.compare.forget)(self.at);
-    }
-}
-
 impl<'v> Value<'v> {
     /// A value, and what can be done with it.
     pub fn new<T>(name: &'static str, value: &'v T, how: How) -> Self {
@@ -160,15 +133,15 @@ impl<'v> Value<'v> {
         self.how.hash.map(|hash| hash(self.at))
     }
 
-    /// A copy, to compare later values with; `None` if its type cannot be compared.
+    /// A copy, to compare later values with; `None` if it is too large, or its type has none that the program cannot
+    /// tell.
     pub fn keep(&self) -> Option<Kept> {
-        let compare = self.how.compare?;
-        Some(Kept { at: (compare.keep)(self.at), compare, type_name: self.how.type_name })
+        self.how.compare?.keep(self.at)
     }
 
     /// Whether it equals one that was kept.
     pub fn is(&self, kept: &Kept) -> bool {
-        kept.type_name.get() == self.type_name() && (kept.compare.same)(self.at, kept.at)
+        self.how.compare.is_some_and(|compare| compare.is_same(self.at, kept))
     }
 
     /// The object that it refers to, if it is a reference.
@@ -226,6 +199,7 @@ macro_rules! ability {
         impl<T: ?Sized> $cannot for &Probe<T> {}
     };
 }
+pub(crate) use ability;
 
 ability!(
     /// Of types that are printed by `Debug`.
@@ -234,12 +208,6 @@ ability!(
 ability!(
     /// Of types that can be hashed.
     CanBeHashed, CannotBeHashed, can_hash -> fn(*const u8) -> u64, [T: Hash] T, hash::<T>
-);
-#[cfg(not(metaspy_bare))]
-ability!(
-    /// Of types that are compared by `PartialEq`, and can be kept.
-    CanBeKept, CannotBeKept, can_compare -> Compare, [T: PartialEq + Clone + Send + Sync + 'static] T,
-    Compare { keep: keep::<T>, same: same::<T>, forget: forget::<T> }
 );
 ability!(
     /// Of references.
@@ -308,24 +276,6 @@ extern "C" fn is_err<T, E>(at: *const u8) -> bool {
 extern "C" fn is_none<T>(at: *const u8) -> bool {
     // SAFETY: as in `show`.
     unsafe { &*at.cast::<Option<T>>() }.is_none()
-}
-
-#[cfg(not(metaspy_bare))]
-fn keep<T: Clone>(at: *const u8) -> *mut u8 {
-    // SAFETY: as in `show`.
-    std::boxed::Box::into_raw(std::boxed::Box::new(unsafe { &*at.cast::<T>() }.clone())).cast()
-}
-
-#[cfg(not(metaspy_bare))]
-fn same<T: PartialEq>(at: *const u8, kept: *const u8) -> bool {
-    // SAFETY: as in `show`; `kept` is what `keep` of the same type made.
-    unsafe { *at.cast::<T>() == *kept.cast::<T>() }
-}
-
-#[cfg(not(metaspy_bare))]
-fn forget<T>(kept: *mut u8) {
-    // SAFETY: it is what `keep` of the same type made, and whoever forgets it has it no more.
-    drop(unsafe { std::boxed::Box::from_raw(kept.cast::<T>()) });
 }
 
 /// A hasher that leaves one small number as it is: `NodeId(5)` has the key 5.

@@ -1,0 +1,79 @@
+//! A profiler and its mirror, as hooks see them.
+
+use std::any::Any;
+use std::sync::atomic::AtomicU64;
+
+use crate::site::woven::shown::Value;
+use crate::spy::dispatch::guarded;
+use crate::spy::thread::Entry;
+use crate::spy::{Called, Ended, Mirror, Settled, Spying};
+
+/// A profiler and its mirror, whoever it is.
+pub(super) trait Observer: Send + Sync {
+    fn is_interested(&self, number: usize) -> bool;
+    fn is_timed(&self) -> bool;
+    /// A panic in the profiler is caught.
+    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
+    /// Where this thread counts further calls, and whether those about any object, if nothing else is to be done.
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)>;
+    /// As [`Observer::before`].
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>);
+}
+
+/// What is seen of a call that begins, beside its entry.
+#[derive(Clone, Copy)]
+pub(super) struct Sight<'s> {
+    pub test: u32,
+    pub arguments: &'s [Value<'s>],
+}
+
+/// A profiler and its mirror.
+pub(super) struct Observing<P: Spying> {
+    pub profiler: P,
+    pub mirror: Mirror<P>,
+}
+
+impl<P: Spying> Observer for Observing<P> {
+    fn is_interested(&self, number: usize) -> bool {
+        self.mirror.numbered(number).is_some()
+    }
+
+    fn is_timed(&self) -> bool {
+        P::TIMED
+    }
+
+    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
+        let spy = self.mirror.numbered(entry.number as usize)?;
+        let Sight { test, arguments } = seen;
+        let call = Called { entry, around, test, arguments, places: self.mirror.places() };
+        let before = || {
+            let kept = self.profiler.around(spy, &call);
+            self.profiler.before(spy, &call);
+            kept
+        };
+        let kept = if P::TRUSTED { before() } else { guarded(before).flatten() };
+        kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
+    }
+
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
+        let spy = self.mirror.numbered(entry.number as usize)?;
+        let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+        match guarded(|| self.profiler.settles(spy, &call))? {
+            Settled::No => None,
+            Settled::Same(count) => Some((count.word()?, false)),
+            Settled::All(count) => Some((count.word()?, true)),
+        }
+    }
+
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>) {
+        if let Some(spy) = self.mirror.numbered(entry.number as usize) {
+            let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+            let after = || self.profiler.after(spy, &call, ended);
+            if P::TRUSTED {
+                after();
+            } else {
+                guarded(after);
+            }
+        }
+    }
+}

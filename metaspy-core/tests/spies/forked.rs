@@ -1,0 +1,59 @@
+//! A forked child is not looked at: its parent could not tell what it did.
+
+use metaspy_core::spy::{self, Called, Count, Ended, MethodSpy, Spying};
+
+use crate::{alone, method};
+
+/// Counts what it is told.
+struct Told;
+
+impl Spying for Told {
+    const NAME: &'static str = "told";
+    type Package = ();
+    type Type = ();
+    type Method = Count;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Called<'_>) {
+        spy.data.add(1);
+    }
+
+    fn after(&self, spy: &MethodSpy<Self>, _: &Called<'_>, _: &Ended<'_>) {
+        spy.data.add(100);
+    }
+}
+
+fn works() -> u32 {
+    crate::hook!("works", 1, 1, "c=1 self=none", [], []);
+    7
+}
+
+/// Forks within a call.
+fn forks() -> libc::pid_t {
+    crate::hook!("forks", 2, 2, "c=1 self=none", [], []);
+    // SAFETY: the child calls functions that allocate nothing, and leaves by `_exit`.
+    unsafe { libc::fork() }
+}
+
+#[test]
+fn in_a_forked_child_no_profiler_is_told() {
+    let _alone = alone();
+    let (spying, other) = (spy::install(Told), spy::install(Told));
+    works();
+    let (worked, forked) = (method(spying.mirror(), "works"), method(spying.mirror(), "forks"));
+    let child = forks();
+    if child == 0 {
+        works();
+        drop(other);
+        let is_same = works() == 7 && (worked.data.get(), forked.data.get()) == (101, 1);
+        // SAFETY: it ends this process, and nothing of the parent's.
+        unsafe { libc::_exit(if is_same { 0 } else { 1 }) };
+    }
+    let mut status = 0;
+    // SAFETY: the status is a place of our own.
+    assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
+    assert_eq!((libc::WIFEXITED(status), libc::WEXITSTATUS(status)), (true, 0), "the child was looked at");
+    works();
+    assert_eq!((worked.data.get(), forked.data.get()), (202, 101), "the parent still is");
+    drop((spying, other));
+}

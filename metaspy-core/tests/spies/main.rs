@@ -1,0 +1,70 @@
+//! Profilers on the mirror do not change the program that they look at.
+
+// As in the tests beside this one: what woven code calls stands in the crate that calls it.
+#[allow(dead_code)]
+#[path = "../../src/site/woven/kept.rs"]
+mod kept;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/macros.rs"]
+mod macros;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/polled.rs"]
+mod polled;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/record.rs"]
+mod record;
+#[allow(dead_code)]
+#[path = "../../src/site/woven/shown.rs"]
+mod shown;
+
+pub extern crate core as library;
+pub use kept::*;
+pub use polled::*;
+pub use record::*;
+pub use shown::*;
+
+mod asked;
+mod ends;
+#[cfg(unix)]
+mod forked;
+mod names;
+mod values;
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::{Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use metaspy_core::spy::{MethodSpy, Mirror, Spying};
+
+/// Who looks at the sites of this process is one thing at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// What a profiler knows of the method with this name.
+fn method<'m, P: Spying>(mirror: &'m Mirror<P>, name: &str) -> &'m MethodSpy<P> {
+    mirror.methods().iter().find(|method| method.facts.name == name).unwrap_or_else(|| panic!("{name} is there"))
+}
+
+/// Is pending once.
+struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+    }
+}
+
+/// Polls a future until it is done.
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    loop {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            return value;
+        }
+    }
+}
