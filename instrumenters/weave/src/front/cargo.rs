@@ -4,6 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use anyhow::Result;
+
+use crate::runtime::build_dir;
+
 /// What is said where there is no cargo.
 pub const NO_CARGO: &str = "cargo cannot be started: put it in PATH, or name it in CARGO";
 
@@ -30,11 +34,17 @@ impl Cargo {
         Cargo { program, arguments, program_arguments }
     }
 
-    /// What is asked, with all arguments.
-    pub fn command(&self, command: &str) -> Command {
+    /// What is asked, with all arguments; what is built goes into this directory.
+    pub fn command(&self, command: &str, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
-        cargo.arg(command).args(&self.arguments).args(&self.program_arguments);
-        cargo
+        cargo.arg(command);
+        if self.target_dir().is_none() {
+            cargo.arg("--target-dir").arg(target_dir);
+        }
+        // The last word on the configuration counts, and behind the first plain word all are the program's.
+        let (before, behind) = self.arguments.split_at(self.behind_config());
+        cargo.args(before).arg(build_dir(target_dir)?).args(behind).args(&self.program_arguments);
+        Ok(cargo)
     }
 
     /// A question about the graph.
@@ -46,12 +56,13 @@ impl Cargo {
     }
 
     /// Takes back what was built of packages.
-    pub fn clean(&self, target_dir: &Path) -> Command {
+    pub fn clean(&self, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
         cargo.args(["clean", "--quiet"]).arg("--target-dir").arg(target_dir);
         let with_value = ["--manifest-path", "--config", "--lockfile-path", "-Z", "--profile", "--target"];
         cargo.args(self.passed(&with_value, &["--offline", "--locked", "--frozen", "--release", "-r"]));
-        cargo
+        cargo.arg(build_dir(target_dir)?);
+        Ok(cargo)
     }
 
     /// `--target-dir`.
@@ -94,11 +105,26 @@ impl Cargo {
         }
     }
 
+    /// Whether `--profile` says which.
+    pub fn names_profile(&self) -> bool {
+        self.value("--profile").is_some()
+    }
+
     /// Whether tests, benchmarks or examples may be built.
     pub fn builds_tests(&self, command: &str) -> bool {
         const ASKING: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
         let asks = |argument: &OsString| ASKING.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
         matches!(command, "test" | "bench") || self.arguments.iter().any(asks)
+    }
+
+    /// The place behind the last `--config` and what it says.
+    fn behind_config(&self) -> usize {
+        let text = |at: usize| self.arguments[at].to_str().unwrap_or_default();
+        let last = (0..self.arguments.len()).rev().find_map(|at| match text(at) {
+            "--config" => Some(at + 2),
+            word => word.starts_with("--config=").then_some(at + 1),
+        });
+        last.unwrap_or(0).min(self.arguments.len())
     }
 
     fn value(&self, flag: &str) -> Option<&OsStr> {
@@ -119,12 +145,43 @@ impl Cargo {
             if with_value.iter().any(|flag| text == *flag) {
                 passed.push(argument);
                 passed.extend(arguments.next().map(OsString::as_os_str));
-            } else if alone.iter().any(|flag| text == *flag)
-                || with_value.iter().any(|flag| text.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
-            {
+            } else if alone.iter().any(|flag| text == *flag) || with_value.iter().any(|flag| has_value(&text, flag)) {
                 passed.push(argument);
             }
         }
         passed
+    }
+}
+
+/// Whether a word is a flag with its value: `--config=x`, `-Fx`.
+fn has_value(word: &str, flag: &str) -> bool {
+    let is_short = !flag.starts_with("--");
+    word.strip_prefix(flag).is_some_and(|value| is_short || value.starts_with('='))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &Command) -> String {
+        command.get_args().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn cargo(line: &str) -> Cargo {
+        Cargo::new(line.split(' ').map(OsString::from).collect())
+    }
+
+    #[test]
+    fn the_graph_is_asked_for_with_what_says_something_of_it() {
+        let asked = words(&cargo("-Ffast -Zx --release -F a --features=b -p c --locked -- -Fd").metadata("t"));
+        assert!(asked.ends_with("t -Ffast -Zx -F a --features=b --locked"), "{asked}");
+    }
+
+    #[test]
+    fn where_results_go_is_said_behind_the_configuration_and_before_the_program_has_its_say() {
+        let ours = "--config=build.build-dir=\"/t\"";
+        let asked = |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
+        assert_eq!(asked("--release page -- x"), format!("run --target-dir /t {ours} --release page -- x"));
+        assert_eq!(asked("--config a=1 --target-dir t p"), format!("run --config a=1 {ours} --target-dir t p"));
     }
 }

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::front::cargo::Cargo;
 use crate::plan::{CHAIN, PLAN};
 
-/// What is said of the key `build`, the strongest first.
+/// What is said of the keys `build` and `target`, the strongest first.
 pub struct Config(Vec<Said>);
 
 /// A part of the configuration.
@@ -17,6 +17,7 @@ struct Said {
     /// What paths in it are relative to.
     dir: PathBuf,
     build: Table,
+    target: Table,
 }
 
 impl Config {
@@ -51,6 +52,19 @@ impl Config {
         self.find("target").map(|(_, target)| target.to_owned())
     }
 
+    /// All that is said of the compiler's flags. What cargo makes of it, cargo alone knows; where nothing of it changes it
+    /// makes the same of it.
+    pub fn flags(&self) -> String {
+        let said = |said: &Said| format!("{:?} {:?}", said.build.get("rustflags"), said.target);
+        let mut flags: Vec<String> = self.0.iter().map(said).collect();
+        let is_flags = |name: &str| name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS") || name == "RUSTFLAGS";
+        let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
+        let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
+        set.sort_unstable();
+        flags.extend(set);
+        flags.join("\n")
+    }
+
     fn find(&self, key: &str) -> Option<(&Said, &str)> {
         self.0.iter().find_map(|said| Some((said, said.build.get(key)?.as_str()?)))
     }
@@ -70,7 +84,7 @@ impl Said {
         let keys = [("rustc-wrapper", "CARGO_BUILD_RUSTC_WRAPPER"), ("target", "CARGO_BUILD_TARGET")];
         let set =
             keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
-        Said { dir: here.to_owned(), build: set.collect() }
+        Said { dir: here.to_owned(), build: set.collect(), target: Table::new() }
     }
 
     fn in_directory(dir: &Path) -> Option<Said> {
@@ -80,9 +94,10 @@ impl Said {
 
     fn parsed(text: &str, dir: &Path) -> Option<Said> {
         let mut table: Table = text.parse().ok()?;
-        match table.remove("build") {
-            Some(Value::Table(build)) => Some(Said { dir: dir.to_owned(), build }),
-            _ => None,
-        }
+        let mut part = |key: &str| match table.remove(key) {
+            Some(Value::Table(part)) => part,
+            _ => Table::new(),
+        };
+        Some(Said { dir: dir.to_owned(), build: part("build"), target: part("target") })
     }
 }

@@ -4,7 +4,7 @@
 //! What is kept of a crate holds as long as all files that were looked at are what they were. Whatever is wrong with it,
 //! the source is read again.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, thread};
@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::front::graph::Crate;
 use crate::plan::{stamp, write_whole};
 use crate::source::{self, Function};
+use crate::wrapper::File;
 
 /// A file that changed so shortly before it was read may change again and have the same time: file systems count in
 /// steps, of two seconds at most.
@@ -33,14 +34,6 @@ pub struct Known {
     /// The functions, their paths, and the places of their files among these. Of a file that was not understood one that
     /// stands for all, `module::*`.
     functions: Vec<(usize, String, Function)>,
-}
-
-/// A file, as it was.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct File {
-    path: PathBuf,
-    /// Its size and its time; `None` if it is not there.
-    state: Option<(u64, SystemTime)>,
 }
 
 /// The functions of these crates, in the same order. They are kept in this directory.
@@ -82,7 +75,7 @@ impl Known {
     pub fn functions(&self) -> impl Iterator<Item = (&str, &Path, &Function)> {
         self.functions
             .iter()
-            .filter_map(|(file, path, function)| Some((path.as_str(), self.files.get(*file)?.path.as_path(), function)))
+            .filter_map(|(file, path, function)| Some((path.as_str(), self.files.get(*file)?.path(), function)))
     }
 
     fn of(krate: &Crate, dir: &Path, reader: Option<&File>) -> Known {
@@ -127,26 +120,22 @@ impl Known {
     }
 
     fn holds(&self, reader: Option<&File>) -> bool {
-        let is_same = |file: &File| *file == File::at(file.path.clone());
-        reader.is_some() && self.reader.as_ref() == reader && !self.files.is_empty() && self.files.iter().all(is_same)
+        reader.is_some()
+            && self.reader.as_ref() == reader
+            && !self.files.is_empty()
+            && self.files.iter().all(File::is_same)
     }
 
     fn is_settled(&self, before: SystemTime) -> bool {
         let is_old = |changed: SystemTime| before.duration_since(changed).is_ok_and(|age| age > SETTLED);
-        !self.files.is_empty() && self.files.iter().filter_map(|file| file.state).all(|(_, changed)| is_old(changed))
-    }
-}
-
-impl File {
-    fn at(path: PathBuf) -> File {
-        let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
-        let state = meta.and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
-        File { path, state }
+        !self.files.is_empty() && self.files.iter().filter_map(File::changed).all(is_old)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use serde_json::json;
 
     use super::*;

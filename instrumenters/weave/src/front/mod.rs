@@ -9,6 +9,7 @@ mod known;
 mod profilers;
 mod recordings;
 mod results;
+mod running;
 mod search;
 mod select;
 mod skeleton;
@@ -17,10 +18,10 @@ mod stale;
 mod text;
 mod turn;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::{env, io};
 
 use anyhow::{Context, Result, bail};
@@ -28,8 +29,9 @@ use clap::Parser;
 use metaspy_core::Selector;
 
 use crate::plan::{CHAIN, PLAN, Plan};
-use crate::runtime;
-use cargo::{Cargo, NO_CARGO};
+use crate::runtime::{self, Settings, version};
+use crate::wrapper;
+use cargo::Cargo;
 use cli::Woven;
 use config::Config;
 use graph::Graph;
@@ -65,33 +67,41 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     let graph = Graph::ask(&cargo, &target.clone().map_or_else(host, Ok)?)?;
     let target_dir = match cargo.target_dir() {
         Some(dir) => std::path::absolute(dir)?,
-        None => graph.target_directory.join("metaspy"),
+        None => own_target_dir(&graph),
     };
     let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
     usable(&asked, records)?;
-    let plan = plan(&cargo, command, &graph, &asked, &target_dir, target.as_deref())?;
+    let settings = Settings {
+        cargo: &cargo.program,
+        target: target.as_deref(),
+        is_offline: cargo.is_offline(),
+        flags: config.flags(),
+        wrapper: config.wrapper(),
+    };
+    let plan = plan(&settings, &graph, &asked, cargo.builds_tests(command), &target_dir.join("weave"))?;
     export::judge(&asked)?;
     let profile = cargo.profile_dir(command);
     let stale = || stale::find(&profile, &graph, &plan);
     let _turn = turn::take(&plan, &profile, &graph.workspace_root, stale, |stale| {
         stale.take_back(&cargo, command, &target_dir)
     })?;
-    let mut built = cargo.command(command);
-    prepare(&mut built, &plan, &target_dir, target.as_deref())?;
-    built.env_remove(CHAIN).envs(config.wrapper().map(|wrapper| (CHAIN, wrapper)));
+    let mut built = cargo.command(command, &target_dir)?;
+    built.env("RUSTC_WRAPPER", env::current_exe().context("this command cannot be found")?);
+    built.env(PLAN, plan.write()?).env_remove(CHAIN).envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
     let recordings = if records { Some(Recordings::new(&plan.dir)?) } else { None };
     let spies = Spies::of(command, &asked);
     if let Some(recordings) = &recordings {
         recordings.ask(&mut built, &spies);
     }
-    let status = built.status().context(NO_CARGO)?;
-    let results = Results::read(&plan, recordings.as_ref().map(|recordings| (recordings, &spies)));
+    let outdated = wrapper::outdated(&plan.dir);
+    let status = running::to_end(&mut built)?;
+    let results = Results::read(&plan, &outdated, recordings.as_ref().map(|recordings| (recordings, &spies)));
+    export::write(&results, &asked)?;
     match recordings {
         Some(_) => text::print(&results, &asked, io::stdout().is_terminal()),
         None => eprintln!("     Metaspy {}", text::woven(&results)),
     }
-    export::write(&results, &asked)?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(wrapper::exit_code(status))
 }
 
 /// What nothing could be told of is a mistake before anything is built.
@@ -111,53 +121,32 @@ fn usable(asked: &Woven, records: bool) -> Result<()> {
     }
 }
 
-fn plan(
-    cargo: &Cargo,
-    command: &str,
-    graph: &Graph,
-    asked: &Woven,
-    target_dir: &Path,
-    target: Option<&str>,
-) -> Result<Plan> {
+fn plan(settings: &Settings<'_>, graph: &Graph, asked: &Woven, with_tests: bool, dir: &Path) -> Result<Plan> {
     let selection = asked.selection();
-    let dir = target_dir.join("weave");
-    let (mut targets, is_core_needed) = select::targets(graph, &selection, cargo.builds_tests(command), &dir)?;
+    let (mut targets, is_core_needed) = select::targets(graph, &selection, with_tests, dir)?;
     profilers::judge(graph, &asked.profiler, is_core_needed)?;
     let core = match is_core_needed {
-        true => Some(runtime::core(&cargo.program, target, &dir, cargo.is_offline(), &asked.profiler)?),
+        true => Some(runtime::core(settings, dir, &asked.profiler)?),
         false => None,
     };
     profilers::stamp_targets(&mut targets, core.as_ref())?;
-    Ok(Plan { dir, selection, targets, core })
+    Ok(Plan { dir: dir.to_owned(), selection, targets, core })
 }
 
-/// Makes cargo start this command in place of the compiler.
-fn prepare(cargo: &mut Command, plan: &Plan, target_dir: &Path, target: Option<&str>) -> Result<()> {
-    cargo.env("RUSTC_WRAPPER", env::current_exe().context("this command cannot be found")?);
-    cargo.env(PLAN, plan.write()?).env("CARGO_TARGET_DIR", target_dir);
-    // Cargo starts rustdoc itself: tests in documentation are linked with woven crates as well.
-    let rustc = [env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())];
-    let hooks = runtime::hooks(&rustc, target.map(OsStr::new), &plan.dir)?;
-    let given = match env::var("CARGO_ENCODED_RUSTDOCFLAGS") {
-        Ok(encoded) => encoded,
-        Err(_) => env::var("RUSTDOCFLAGS").unwrap_or_default().split_whitespace().collect::<Vec<_>>().join("\u{1f}"),
-    };
-    let mut flags = OsString::from(&given);
-    flags.push(if given.is_empty() { "" } else { "\u{1f}" });
-    flags.push("-Ldependency=");
-    flags.push(&hooks.dir);
-    cargo.env("CARGO_ENCODED_RUSTDOCFLAGS", flags);
-    Ok(())
+/// Where nobody says where, beside what cargo builds. A program of a run that runs this command itself takes nothing back
+/// that this run still needs.
+fn own_target_dir(graph: &Graph) -> PathBuf {
+    let own = graph.target_directory.join("metaspy");
+    let around = env::var_os(PLAN).map(PathBuf::from);
+    // The plan stands in `weave/plans`.
+    match around.as_deref().and_then(|plan| plan.ancestors().nth(3)).filter(|around| around.starts_with(&own)) {
+        Some(around) => around.join("metaspy"),
+        None => own,
+    }
 }
 
 /// The platform that programs are built for where nobody says another one.
 fn host() -> Result<String> {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = Command::new(rustc)
-        .arg("-vV")
-        .output()
-        .context("rustc cannot be started: put it in PATH, or name it in RUSTC")?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let host = text.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
+    let host = version()?.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
     host.context("rustc does not say what it builds for")
 }

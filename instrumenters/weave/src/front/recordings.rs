@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
@@ -10,18 +11,39 @@ use anyhow::Result;
 
 use crate::front::spies::Spies;
 
+/// The extension of locks.
+const LOCK: &str = "lock";
+
 /// Where the programs of this run record.
 pub struct Recordings {
     dir: PathBuf,
+    /// Held as long as the directory is needed; `None` if it is kept.
+    lock: Option<Lock>,
 }
 
+/// A file, and a lock on it.
+struct Lock(PathBuf, #[expect(dead_code, reason = "it is held")] File);
+
 impl Recordings {
-    /// Below this directory.
+    /// Below this directory, or below the user's for recordings, and then they are kept.
     pub fn new(dir: &Path) -> Result<Self> {
-        let dir = dir.join("runs").join(std::process::id().to_string());
+        let process = std::process::id();
+        if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
+            let dir = std::path::absolute(theirs)?.join(format!("woven-{process}"));
+            fs::create_dir_all(&dir)?;
+            return Ok(Recordings { dir, lock: None });
+        }
+        let runs = dir.join("runs");
+        clear(&runs);
+        let dir = runs.join(process.to_string());
         let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&runs)?;
+        let lock = dir.with_extension(LOCK);
+        let file = File::create(&lock)?;
+        // Where the file system knows no locks nobody else finds it free, either.
+        let _ = file.try_lock();
         fs::create_dir_all(&dir)?;
-        Ok(Recordings { dir })
+        Ok(Recordings { dir, lock: Some(Lock(lock, file)) })
     }
 
     /// Asks programs to count, and to start these profilers. The counts survive an abort, and profiles do not.
@@ -64,7 +86,21 @@ impl Recordings {
 
 impl Drop for Recordings {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.dir);
+        if let Some(Lock(lock, _)) = &self.lock {
+            let _ = fs::remove_dir_all(&self.dir);
+            let _ = fs::remove_file(lock);
+        }
+    }
+}
+
+/// Removes what runs left whose command was killed.
+fn clear(runs: &Path) {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+    for lock in entries.filter(|path| path.extension() == Some(OsStr::new(LOCK))) {
+        if File::open(&lock).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(lock.with_extension(""));
+            let _ = fs::remove_file(lock);
+        }
     }
 }
 

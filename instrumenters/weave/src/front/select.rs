@@ -11,7 +11,7 @@ use crate::front::graph::{Crate, Graph, Package};
 use crate::front::known;
 use crate::front::search::Search;
 use crate::plan::{Selection, Target, stamp};
-use crate::runtime::hooks_source;
+use crate::runtime::{core_stamp, hooks_source};
 use crate::wrapper::FORMAT;
 
 /// The crates that the plan names, and whether one of them that is now built needs a core. Where no tests are built, as
@@ -69,7 +69,7 @@ fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> Strin
         env!("CARGO_PKG_VERSION").to_owned(),
         FORMAT.to_owned(),
         hooks_source(),
-        needs_core.to_string(),
+        if needs_core { core_stamp() } else { String::new() },
         depth.to_owned(),
     ];
     stamp(weaver.iter().chain(chosen))

@@ -24,7 +24,13 @@ pub struct Stale {
 
 /// Looks for it.
 pub fn find(profile: &str, graph: &Graph, plan: &Plan) -> Stale {
-    let is_here = |dir: &Path| dir.components().any(|part| part.as_os_str() == OsStr::new(profile));
+    let target_dir = plan.dir.parent().unwrap_or(&plan.dir);
+    let target_dir = fs::canonicalize(target_dir).unwrap_or_else(|_| target_dir.to_owned());
+    // Between the two there may be the directory of a target.
+    let is_here = |dir: &Path| {
+        let below = dir.strip_prefix(&target_dir).unwrap_or(Path::new(""));
+        below.components().take(2).any(|part| part.as_os_str() == OsStr::new(profile))
+    };
     let mut stale = Stale { packages: BTreeSet::new(), files: Vec::new(), is_to_be_tried: false };
     for (file, record) in records(&plan.dir) {
         let target = plan.targets.get(&record.root);
@@ -52,8 +58,8 @@ impl Stale {
         if self.is_empty() {
             return Ok(());
         }
-        let mut clean = cargo.clean(target_dir);
-        if command == "bench" && cargo.profile_dir(command) == "release" {
+        let mut clean = cargo.clean(target_dir)?;
+        if command == "bench" && !cargo.names_profile() {
             clean.arg("--release");
         }
         clean.args(self.packages.iter().map(|package| format!("--package={package}")));

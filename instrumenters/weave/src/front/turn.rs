@@ -1,4 +1,4 @@
-//! Runs at once in one target directory. Those with the same selection do not mind each other; one with another selection
+//! Runs at once in one target directory. Those with the same selection and profilers do not mind each other; another one
 //! waits, as it takes back what they built.
 
 use std::env;
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::front::stale::Stale;
 use crate::plan::{PLAN, Plan, Selection, write_whole};
+use crate::wrapper::File as Library;
 
 /// As long as this is held, nobody takes back what is built with this selection.
 #[derive(Debug)]
@@ -20,13 +21,15 @@ pub struct Turn(#[expect(dead_code, reason = "it is held")] Option<File>);
 struct Whose {
     selection: Selection,
     workspace: PathBuf,
+    /// Libraries of profilers that programs are linked with.
+    profilers: Vec<Library>,
 }
 
 impl Whose {
     /// In the same workspace only edits make anything stale then, and cargo sees these itself.
     fn may_join(&self, theirs: &Whose, stale: &Stale) -> bool {
         let is_edited = self.workspace == theirs.workspace && !stale.is_to_be_tried;
-        self.selection == theirs.selection && (is_edited || stale.is_empty())
+        self.selection == theirs.selection && self.profilers == theirs.profilers && (is_edited || stale.is_empty())
     }
 }
 
@@ -42,7 +45,8 @@ pub fn take(
     let dir = plan.dir.join("turns");
     fs::create_dir_all(&dir).with_context(|| format!("{} cannot be made: can it be written?", dir.display()))?;
     let (lock, whose) = (dir.join(format!("{profile}.lock")), dir.join(format!("{profile}.json")));
-    let ours = Whose { selection: plan.selection.clone(), workspace: workspace.to_owned() };
+    let profilers = plan.core.iter().flat_map(|core| &core.profilers).cloned().map(Library::at).collect();
+    let ours = Whose { selection: plan.selection.clone(), workspace: workspace.to_owned(), profilers };
     let theirs = || fs::read(&whose).ok().and_then(|text| serde_json::from_slice::<Whose>(&text).ok());
     let may_join = || theirs().is_some_and(|theirs| ours.may_join(&theirs, &stale()));
     // A program of a run that runs this command itself would wait for itself.

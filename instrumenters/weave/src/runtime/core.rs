@@ -8,8 +8,9 @@ use std::{env, fs};
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::plan::{Core, stamp, write_whole};
+use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
 use crate::runtime::profilers::{self, Profiler};
+use crate::runtime::{build_dir, version};
 
 /// The files of the core that this command was built with.
 static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
@@ -34,18 +35,42 @@ repository = "https://github.com/metaspy/metaspy"
 debug = false
 "#;
 
+/// The environment variable that says that the core is built: this command, in the compiler's place, then adds [`ALONE`].
+pub const BUILDS_CORE: &str = "METASPY_WEAVE_CORE";
+/// What the compiler is told of the core besides: programs may be optimised when they are linked, and a crate that the
+/// program has too must not be taken for the core's. A variable with flags would take the place of those configured.
+pub const ALONE: [&str; 2] = ["-Cembed-bitcode=yes", "-Cmetadata=metaspy-weave"];
+
 /// What is wrong with a profiler that brings a core along.
 const OTHER_CORE: &str = "--profiler: it must depend on `metaspy-core = \"0.1\"`, and on no other copy of it";
 
-/// The core for a target, built if it is not there yet; with the profilers of these directories, built with it.
-pub fn core(cargo: &OsStr, target: Option<&str>, dir: &Path, offline: bool, profiler_dirs: &[PathBuf]) -> Result<Core> {
-    let flags = flags();
-    let dir = unpack(target, dir, &flags)?;
-    let profilers = profiler_dirs.iter().map(|dir| Profiler::of(dir, cargo)).collect::<Result<Vec<_>>>()?;
+/// How the user builds, and so how the core is built.
+pub struct Settings<'s> {
+    /// The command.
+    pub cargo: &'s OsStr,
+    /// What is built for, if it is said.
+    pub target: Option<&'s str>,
+    /// Whether the network is not to be used.
+    pub is_offline: bool,
+    /// All that the environment and cargo's configuration say of the compiler's flags.
+    pub flags: String,
+    /// The wrapper of the compiler that is called where there is no weaving.
+    pub wrapper: Option<OsString>,
+}
+
+/// A name for the core's source.
+pub fn core_stamp() -> String {
+    stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK]))
+}
+
+/// The core, built if it is not there yet; with the profilers of these directories, built with it.
+pub fn core(settings: &Settings<'_>, dir: &Path, profiler_dirs: &[PathBuf]) -> Result<Core> {
+    let dir = unpack(settings, dir)?;
+    let of_dir = |dir: &PathBuf| Profiler::of(dir, settings.cargo);
+    let profilers = profiler_dirs.iter().map(of_dir).collect::<Result<Vec<_>>>()?;
     if !profilers.is_empty() {
         let package = profilers::write(&profilers, &dir, LOCK)?;
-        let build = Build { cargo, target, dir: &dir, flags: &flags, profilers: &profilers };
-        return build.run(&package, profilers::PACKAGE, offline);
+        return Build { settings, dir: &dir, profilers: &profilers }.run(&package, profilers::PACKAGE);
     }
     let built = dir.join("core.json");
     if let Some(core) = fs::read(&built).ok().and_then(|text| serde_json::from_slice::<Core>(&text).ok())
@@ -54,19 +79,16 @@ pub fn core(cargo: &OsStr, target: Option<&str>, dir: &Path, offline: bool, prof
         return Ok(core);
     }
     eprintln!("     Metaspy building its core, once for this compiler");
-    let core = Build { cargo, target, dir: &dir, flags: &flags, profilers: &[] }.run(&dir, "metaspy-core", offline)?;
+    let core = Build { settings, dir: &dir, profilers: &[] }.run(&dir, "metaspy-core")?;
     write_whole(&built, &serde_json::to_vec(&core)?)?;
     Ok(core)
 }
 
 /// Writes the core's source where there is none; where that is.
-fn unpack(target: Option<&str>, dir: &Path, flags: &OsStr) -> Result<PathBuf> {
-    let version = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV").output();
-    let version = String::from_utf8_lossy(&version.context("rustc cannot be started")?.stdout).into_owned();
-    let texts = SOURCE.iter().flat_map(|(path, text)| [*path, *text]);
-    let flags_text = flags.to_string_lossy().into_owned();
-    let name = stamp(texts.chain([version.as_str(), target.unwrap_or_default(), &flags_text]));
-    let dir = dir.join("core").join(name);
+fn unpack(settings: &Settings<'_>, dir: &Path) -> Result<PathBuf> {
+    let said =
+        [core_stamp(), version()?.to_owned(), settings.target.unwrap_or_default().to_owned(), settings.flags.clone()];
+    let dir = dir.join("core").join(stamp(said.iter().map(String::as_str).chain(ALONE)));
     // The manifest is written last: where it is, all else is.
     if !dir.join("Cargo.toml").is_file() {
         write_whole(&dir.join("Cargo.lock"), LOCK.as_bytes())?;
@@ -78,43 +100,27 @@ fn unpack(target: Option<&str>, dir: &Path, flags: &OsStr) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// The user's flags, and two more: programs may be optimised when they are linked, and a crate that the program has too
-/// must not be taken for the core's.
-fn flags() -> OsString {
-    let mut flags = match env::var("CARGO_ENCODED_RUSTFLAGS") {
-        Ok(encoded) => encoded,
-        Err(_) => env::var("RUSTFLAGS").unwrap_or_default().split_whitespace().collect::<Vec<_>>().join("\u{1f}"),
-    };
-    for flag in ["-Cembed-bitcode=yes", "-Cmetadata=metaspy-weave"] {
-        if !flags.is_empty() {
-            flags.push('\u{1f}');
-        }
-        flags.push_str(flag);
-    }
-    flags.into()
-}
-
 /// A build of the core, and of what is built with it.
 struct Build<'b> {
-    cargo: &'b OsStr,
-    target: Option<&'b str>,
+    settings: &'b Settings<'b>,
     /// The core's directory.
     dir: &'b Path,
-    flags: &'b OsStr,
     profilers: &'b [Profiler],
 }
 
 impl Build<'_> {
     /// Without a network if it goes. The project's configuration may say what the core has to be built with, and may replace
     /// the registry by something that has not what the core needs: then it is built where nothing is said.
-    fn run(&self, workspace: &Path, package: &str, offline: bool) -> Result<Core> {
+    fn run(&self, workspace: &Path, package: &str) -> Result<Core> {
         let nowhere = workspace.ancestors().last().unwrap_or(workspace);
+        let here = env::current_dir()?;
+        let offline = self.settings.is_offline;
         let once = |from: &Path, offline: bool| self.once(workspace, from, package, offline);
-        let first = match once(workspace, true) {
+        let first = match once(&here, true) {
             Ok(core) => return Ok(core),
             Err(error) => error,
         };
-        let more = [(nowhere, true), (workspace, false), (nowhere, false)];
+        let more = [(nowhere, true), (here.as_path(), false), (nowhere, false)];
         let mut more = more.into_iter().filter(|(_, is_offline)| *is_offline || !offline);
         // Of several failures the first one is what the user can do something about.
         more.find_map(|(from, is_offline)| once(from, is_offline).ok()).ok_or(first).with_context(|| match offline {
@@ -124,13 +130,17 @@ impl Build<'_> {
     }
 
     fn once(&self, workspace: &Path, from: &Path, package: &str, offline: bool) -> Result<Core> {
-        let mut command = Command::new(self.cargo);
+        let Settings { cargo, target, wrapper, .. } = self.settings;
+        let target_dir = self.dir.join("target");
+        let mut command = Command::new(cargo);
         command.args(["build", "--release", "--quiet", "--message-format=json-render-diagnostics"]);
         command.arg("--package").arg(package).arg("--manifest-path").arg(workspace.join("Cargo.toml"));
-        command.arg("--target-dir").arg(self.dir.join("target"));
-        command.args(self.target.map(|target| format!("--target={target}")));
+        command.arg("--target-dir").arg(&target_dir).arg(build_dir(&target_dir)?);
+        command.args(target.map(|target| format!("--target={target}")));
         command.args(offline.then_some("--offline")).current_dir(from);
-        command.env("CARGO_ENCODED_RUSTFLAGS", self.flags).stderr(Stdio::piped());
+        command.env("RUSTC_WRAPPER", env::current_exe()?).env(BUILDS_CORE, "1");
+        command.env_remove(PLAN).env_remove(CHAIN).envs(wrapper.as_ref().map(|wrapper| (CHAIN, wrapper)));
+        command.stderr(Stdio::piped());
         let output = command.output().context("cargo cannot be started")?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);

@@ -8,7 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use metaspy_core::site::woven::SHARED;
 
-use crate::plan::stamp;
+use crate::plan::{stamp, write_whole};
 
 /// Its name among crates, as programs are optimised or not; what woven code calls it is another one.
 const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
@@ -16,8 +16,9 @@ const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
 /// The crate, compiled twice: a call of a hook is short to compile, a hook within each woven function is quick to run.
 #[derive(Clone, Debug)]
 pub struct Hooks {
-    /// The directory that both libraries are in, as crates of either kind may meet in a program.
-    pub dir: PathBuf,
+    dir: PathBuf,
+    /// What tells it from that of another compiler.
+    stamp: String,
 }
 
 impl Hooks {
@@ -26,8 +27,24 @@ impl Hooks {
         self.dir.join(format!("lib{}.rlib", NAMES[usize::from(is_optimized)]))
     }
 
+    fn libraries(&self) -> [PathBuf; 2] {
+        [false, true].map(|is_optimized| self.library(is_optimized))
+    }
+
     fn are_there(&self) -> bool {
-        [false, true].into_iter().all(|is_optimized| self.library(is_optimized).is_file())
+        self.libraries().iter().all(|library| library.is_file())
+    }
+
+    /// Puts the libraries among those that are built, where cargo has the compiler and rustdoc look for what they need:
+    /// crates of either kind may meet in a program.
+    pub fn put_beside(&self, libraries: &Path) -> Result<()> {
+        for (library, name) in self.libraries().iter().zip(NAMES) {
+            let beside = libraries.join(format!("lib{name}-{}.rlib", self.stamp));
+            if !beside.is_file() {
+                write_whole(&beside, &fs::read(library)?)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -47,7 +64,8 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
     let (program, before) = rustc.split_first().context("there is a compiler")?;
     let version = version_of(program, before)?;
     let target_text = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
-    let hooks = Hooks { dir: dir.join("hooks").join(stamp([source.as_str(), &version, &target_text])) };
+    let stamp = stamp([source.as_str(), &version, &target_text]);
+    let hooks = Hooks { dir: dir.join("hooks").join(&stamp), stamp };
     if hooks.are_there() {
         return Ok(hooks);
     }

@@ -3,6 +3,8 @@
 mod core;
 mod hooks;
 mod profilers;
+mod toolchain;
 
-pub use core::core;
+pub use core::{ALONE, BUILDS_CORE, Settings, core, core_stamp};
 pub use hooks::{Hooks, hooks, source as hooks_source};
+pub use toolchain::{build_dir, version};

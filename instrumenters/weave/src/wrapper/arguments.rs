@@ -3,6 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use crate::plan::stamp;
+
 /// What the compiler is told.
 pub struct Arguments {
     all: Vec<OsString>,
@@ -28,6 +30,12 @@ impl Arguments {
     /// All of them.
     pub fn all(&self) -> &[OsString] {
         &self.all
+    }
+
+    /// With these behind them, if anything is compiled.
+    pub fn with(&self, more: &[&str]) -> Arguments {
+        let more = more.iter().filter(|_| self.root.is_some()).map(OsString::from);
+        Arguments { all: self.all.iter().cloned().chain(more).collect(), root: self.root }
     }
 
     /// The crate's root, as cargo names it; `None` if nothing is compiled.
@@ -82,10 +90,21 @@ impl Arguments {
         self.after("--out-dir").map(PathBuf::from)
     }
 
-    /// What cargo tells the results of one crate from those of another by: its name and `-C extra-filename`.
+    /// What tells a crate's results from all others: those of dynamic libraries have the same name in each profile.
     pub fn unit(&self) -> String {
+        let out_dir = self.out_dir().unwrap_or_default();
+        format!("{}-{}", self.results(), stamp([out_dir.to_string_lossy()]))
+    }
+
+    /// What cargo names results by: the crate's name and `-C extra-filename`.
+    pub fn results(&self) -> String {
         let extra = self.all.iter().filter_map(|argument| argument.to_str()?.strip_prefix("extra-filename=")).next();
         format!("{}{}", self.crate_name().unwrap_or_default(), extra.unwrap_or_default())
+    }
+
+    /// Whether its author does not see what the compiler warns of.
+    pub fn caps_lints(&self) -> bool {
+        self.after("--cap-lints").is_some()
     }
 
     /// Whether it is a build script, which runs on its own.
@@ -108,8 +127,8 @@ impl Arguments {
     /// Whether it is compiled to run quickly: `-C opt-level=2` or `3`.
     pub fn is_optimized(&self) -> bool {
         let text = |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
-        let levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
-        levels.last().is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))
+        let mut levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");
+        levels.next_back().is_some_and(|last| ["opt-level=2", "opt-level=3", "-O"].contains(&last.as_str()))
     }
 
     fn after(&self, flag: &str) -> Option<&OsStr> {
@@ -151,10 +170,17 @@ mod tests {
         let of = arguments("--crate-name a --edition=2021 src/lib.rs --crate-type lib -C extra-filename=-1 --cfg x.rs");
         assert_eq!(of.root(), Some(Path::new("src/lib.rs")));
         assert_eq!(of.with_root(Path::new("/m/lib.rs"))[3], "/m/lib.rs");
-        assert_eq!((of.unit().as_str(), of.is_program()), ("a-1", false));
+        assert_eq!((of.results().as_str(), of.is_program()), ("a-1", false));
         assert!(!of.is_optimized());
         assert!(arguments("--crate-name a a.rs -C opt-level=3 -C debuginfo=1").is_optimized());
         assert!(!arguments("--crate-name a a.rs -Copt-level=3 -C opt-level=s").is_optimized());
+    }
+
+    #[test]
+    fn what_has_the_same_name_elsewhere_is_another_unit() {
+        let unit = |dir: &str| arguments(&format!("--crate-name a a.rs --out-dir {dir} --crate-type dylib")).unit();
+        assert_eq!(unit("debug/deps"), unit("debug/deps"));
+        assert_ne!(unit("debug/deps"), unit("release/deps"));
     }
 
     #[test]

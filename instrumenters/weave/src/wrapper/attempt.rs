@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::plan::{Plan, Target};
 use crate::runtime::Hooks;
@@ -17,7 +18,7 @@ use crate::wrapper::choice::Choice;
 use crate::wrapper::diagnostics::{self, Said};
 use crate::wrapper::listing::Listing;
 use crate::wrapper::mirror::{self, Mirror};
-use crate::wrapper::{code, command, dep_info, linked, prefixed};
+use crate::wrapper::{command, dep_info, exit_code, linked, plain, prefixed};
 
 /// How often hooks that the compiler refuses are made to see less, or left out, before all are left out.
 const TRIES: usize = 10;
@@ -44,7 +45,7 @@ pub struct Crate<'a> {
 pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let source = source::read(of.root).context("its source cannot be read")?;
     let mut choice = of.choose(&source)?;
-    let (mut checked, mut why, mut is_linked) = (false, None::<String>, false);
+    let (mut why, mut is_linked) = (None::<String>, false);
     for attempt in 0..=TRIES + 1 {
         if attempt > TRIES {
             choice.leave_all(why.as_deref());
@@ -52,22 +53,17 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         let mirror = of.mirror(&source, &choice, is_linked)?;
         let said = diagnostics::hear(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
         if said.status.success() {
-            dep_info::name_originals(of.arguments, &mirror.dir)?;
-            // What the compiler warns of is about the original's columns, not about those behind hooks.
-            if !diagnostics::is_quiet(&said.held) {
-                diagnostics::say(&of.check()?.held);
-            }
-            choice.listing.write(of.plan, &of.arguments.unit())?;
-            return Ok(code(said.status));
+            return of.finish(&choice, &mirror, &said);
         }
-        if !checked {
-            let original = of.check()?;
-            if !original.status.success() {
-                // These are the user's own errors.
-                diagnostics::say(&original.held);
-                return Ok(code(original.status));
-            }
-            checked = true;
+        if !is_refusal(&said) {
+            // It was killed, or the linker has something to say: nothing that a hook could be to blame for.
+            let why = diagnostics::first_error(&said.held).unwrap_or_else(|| said.status.to_string());
+            bail!("the compiler did not end well: {why}");
+        }
+        if why.is_none()
+            && let Some(code) = of.own_errors()?
+        {
+            return Ok(code);
         }
         why = diagnostics::first_error(&said.held);
         if std::env::var_os(TELL).is_some() {
@@ -89,14 +85,46 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let why = why.unwrap_or_else(|| "the compiler does not say why".to_owned());
     eprintln!("warning: metaspy: {} is compiled as it is: {why}", of.target.krate);
     choice.listing.write(of.plan, &of.arguments.unit())?;
-    let mut command = command(of.compiler);
-    command.args(of.arguments.all()).arg("-L").arg(prefixed("dependency=", &of.hooks.dir));
-    Ok(code(command.status()?))
+    Ok(plain(of.compiler, of.arguments))
+}
+
+/// Whether it is the code that is refused: then an error has a code or a place.
+fn is_refusal(said: &Said) -> bool {
+    let is_coded = |said: Value| said["level"] == "error" && !said["code"].is_null();
+    let mut lines = said.held.iter().filter_map(|line| serde_json::from_str(line).ok());
+    said.status.code().is_some() && (!diagnostics::places(&said.held).is_empty() || lines.any(is_coded))
 }
 
 impl Crate<'_> {
+    /// A woven copy is compiled. What the compiler has to say is about the original's columns, not about those behind hooks;
+    /// and a hook that sees arguments hides that nothing else does.
+    fn finish(&self, choice: &Choice, mirror: &Mirror, said: &Said) -> Result<ExitCode> {
+        dep_info::name_originals(self.arguments, &mirror.dir)?;
+        let hides = self.plan.selection.args && !choice.is_empty() && !self.arguments.caps_lints();
+        if hides || !diagnostics::is_quiet(&said.held) {
+            let original = self.check()?;
+            diagnostics::say(&original.held);
+            if !original.status.success() {
+                // What the author denies is an error.
+                return Ok(exit_code(original.status));
+            }
+        }
+        choice.listing.write(self.plan, &self.arguments.unit())?;
+        Ok(exit_code(said.status))
+    }
+
+    /// Says what is wrong with the original, if anything is: these are the user's own errors.
+    fn own_errors(&self) -> Result<Option<ExitCode>> {
+        let original = self.check()?;
+        if original.status.success() {
+            return Ok(None);
+        }
+        diagnostics::say(&original.held);
+        Ok(Some(exit_code(original.status)))
+    }
+
     fn choose(&self, source: &CrateSource) -> Result<Choice> {
-        let listing = Listing::of(self.target, self.root);
+        let listing = Listing::of(self.target, self.root).with_files(source);
         let shown = |file: &SourceFile| self.shown(file);
         Choice::new(self.plan, self.target, source, listing, shown, self.arguments.is_test())
     }
@@ -144,7 +172,6 @@ impl Crate<'_> {
         let mut command = command(self.compiler);
         command.args(self.arguments.with_root(&mirror.of(self.root)));
         command.args(mirror.remap(self.is_relative())?);
-        command.arg("-L").arg(prefixed("dependency=", &self.hooks.dir));
         if has_hooks {
             command
                 .arg("--extern")
@@ -172,9 +199,13 @@ impl Crate<'_> {
         let dir = self.plan.dir.join("checks").join(self.arguments.unit());
         fs::create_dir_all(&dir)?;
         let mut command = command(self.compiler);
-        command.args(self.arguments.checking(&dir)).arg("-L").arg(prefixed("dependency=", &self.hooks.dir));
+        command.args(self.arguments.checking(&dir));
         let said = diagnostics::hear(command, false);
         let _ = fs::remove_dir_all(dir);
-        said
+        let said = said?;
+        match said.status.code() {
+            Some(_) => Ok(said),
+            None => bail!("the compiler did not end well: {}", said.status),
+        }
     }
 }

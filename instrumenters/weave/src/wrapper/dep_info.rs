@@ -8,7 +8,7 @@ use crate::wrapper::arguments::Arguments;
 /// Names the originals where the compiler named their copies.
 pub fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<()> {
     let Some(dir) = arguments.out_dir() else { return Ok(()) };
-    let path = dir.join(format!("{}.d", arguments.unit()));
+    let path = dir.join(format!("{}.d", arguments.results()));
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         text => text?,

@@ -7,10 +7,11 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
-use crate::source::{Receiver, Seen};
+use crate::source::{CrateSource, Receiver, Seen};
+use crate::wrapper::File;
 
 /// Changes with what is written down of functions: what was listed otherwise is woven again.
-pub const FORMAT: &str = "listing 2";
+pub const FORMAT: &str = "listing 3";
 
 /// What became of a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,8 @@ pub struct Listing {
     pub stamp: String,
     /// The file of its root.
     pub root: PathBuf,
+    /// The files that it was compiled from, as they were.
+    pub sources: Vec<File>,
     /// Functions with a hook.
     pub woven: Vec<Method>,
     /// Those of them whose hook sees less than was asked for.
@@ -91,6 +94,13 @@ impl Listing {
         }
     }
 
+    /// With the files of this source, as they are now.
+    pub fn with_files(mut self, source: &CrateSource) -> Self {
+        let files = source.files.iter().map(|file| &file.path).chain(&source.missing);
+        self.sources = files.cloned().map(File::at).collect();
+        self
+    }
+
     /// Adds a function: why it has no hook, or why that sees less than was asked for.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
         let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), said: None };
@@ -136,8 +146,18 @@ fn place(plan: &Plan, unit: &str) -> PathBuf {
     plan.dir.join("listings").join(format!("{unit}.json"))
 }
 
-/// All of them.
-pub fn listings(dir: &Path) -> Vec<Listing> {
-    let entries = fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok()).collect()
+/// All of them, with the files that they stand in.
+pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
+    let entries =
+        fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| File::at(entry.path()));
+    entries
+        .filter_map(|file| Some((file.clone(), serde_json::from_slice(&fs::read(file.path()).ok()?).ok()?)))
+        .collect()
+}
+
+/// Those of crates whose source is another one now. Cargo compiles such a crate again if it is asked for, and its list is
+/// written anew.
+pub fn outdated(dir: &Path) -> Vec<File> {
+    let is_outdated = |listing: &Listing| !listing.sources.iter().all(File::is_same);
+    listings(dir).into_iter().filter(|(_, listing)| is_outdated(listing)).map(|(file, _)| file).collect()
 }

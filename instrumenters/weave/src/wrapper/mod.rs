@@ -8,6 +8,7 @@ mod attempt;
 mod choice;
 mod dep_info;
 mod diagnostics;
+mod file;
 mod linked;
 mod listing;
 mod mirror;
@@ -20,15 +21,17 @@ use std::process::{Command, ExitCode, ExitStatus};
 use anyhow::{Context, Result};
 
 use crate::plan::{CHAIN, PLAN, Plan, Target};
-use crate::runtime;
+use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
 
-pub use listing::{FORMAT, Left, Listing, Method, listings};
+pub use file::File;
+pub use listing::{FORMAT, Left, Listing, Method, listings, outdated};
 pub use record::{PLAIN, Record, records};
 
 /// Whether cargo started this process in place of the compiler.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {
-    std::env::var_os(PLAN).is_some() && first.is_some_and(|first| first != "metaspy")
+    let is_set = |name| std::env::var_os(name).is_some();
+    (is_set(PLAN) || is_set(BUILDS_CORE)) && first.is_some_and(|first| first != "metaspy")
 }
 
 /// Compiles a crate. `arguments` are the compiler and what it is told.
@@ -39,15 +42,24 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let compiler: Vec<OsString> =
         std::env::var_os(CHAIN).into_iter().chain(arguments[..words].iter().cloned()).collect();
     let arguments = Arguments::new(arguments.into_iter().skip(words));
+    if std::env::var_os(BUILDS_CORE).is_some() {
+        return plain(&compiler, &arguments.with(&ALONE));
+    }
     match woven(&compiler, &arguments) {
         Ok(Some(code)) => code,
         Ok(None) => plain(&compiler, &arguments),
         Err(error) => {
-            let krate = arguments.crate_name().unwrap_or("a crate");
-            eprintln!("warning: metaspy: {krate} is compiled as it is, and woven when it is built again: {error:#}");
-            // What stands there is of an earlier build; if not even this can be written, that is said already.
+            // What stands there is of an earlier build; if not even this can be written, that is said below.
             let _ = forget(&arguments);
-            plain(&compiler, &arguments)
+            let code = plain(&compiler, &arguments);
+            // Else the compiler has said what is wrong, and it has nothing to do with weaving.
+            if code == ExitCode::SUCCESS {
+                let krate = arguments.crate_name().unwrap_or("a crate");
+                eprintln!(
+                    "warning: metaspy: {krate} is compiled as it is, and woven when it is built again: {error:#}"
+                );
+            }
+            code
         }
     }
 }
@@ -59,17 +71,12 @@ fn forget(arguments: &Arguments) -> Result<()> {
     record::write(&plan, arguments, None)
 }
 
-/// Compiles a crate as it is. Crates that it depends on may be woven, so the compiler is told where the hooks are.
+/// Compiles a crate as it is.
 fn plain(compiler: &[OsString], arguments: &Arguments) -> ExitCode {
     let mut command = command(compiler);
     command.args(arguments.all());
-    if arguments.root().is_some()
-        && let Ok(hooks) = hooks(compiler, arguments)
-    {
-        command.arg("-L").arg(prefixed("dependency=", &hooks.dir));
-    }
     match command.status() {
-        Ok(status) => code(status),
+        Ok(status) => exit_code(status),
         Err(error) => {
             eprintln!("error: metaspy: the compiler cannot be started: {error}");
             ExitCode::FAILURE
@@ -81,15 +88,28 @@ fn plain(compiler: &[OsString], arguments: &Arguments) -> ExitCode {
 fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode>> {
     let Some(root) = arguments.root() else { return Ok(None) };
     let plan = plan()?;
+    if !is_of_this_build(&plan, arguments) {
+        return Ok(None);
+    }
     let absolute = std::env::current_dir()?.join(root);
     let target = target(&plan, arguments, &absolute);
     if !arguments.is_build_script() {
         record::write(&plan, arguments, target)?;
     }
     let Some(target) = target else { return Ok(None) };
-    let hooks = hooks(compiler, arguments)?;
+    let hooks = runtime::hooks(compiler, arguments.target(), &plan.dir)?;
+    if let Some(libraries) = arguments.out_dir().filter(|_| !arguments.is_program()) {
+        hooks.put_beside(&libraries)?;
+    }
     attempt::compile(&attempt::Crate { compiler, arguments, plan: &plan, target, root: &absolute, hooks: &hooks })
         .map(Some)
+}
+
+/// A build script or a program may start cargo, too. What that builds stands elsewhere, and is not woven.
+fn is_of_this_build(plan: &Plan, arguments: &Arguments) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let out_dir = arguments.out_dir().unwrap_or_default();
+    real(&out_dir).starts_with(real(plan.dir.parent().unwrap_or(&plan.dir)))
 }
 
 fn target<'p>(plan: &'p Plan, arguments: &Arguments, root: &Path) -> Option<&'p Target> {
@@ -104,10 +124,6 @@ fn plan() -> Result<Plan> {
     Plan::read(Path::new(&std::env::var_os(PLAN).context("this is no part of `cargo metaspy`")?))
 }
 
-fn hooks(compiler: &[OsString], arguments: &Arguments) -> Result<runtime::Hooks> {
-    runtime::hooks(compiler, arguments.target(), &plan()?.dir)
-}
-
 fn command(compiler: &[OsString]) -> Command {
     let (program, before) = compiler.split_first().expect("cargo names the compiler first");
     let mut command = Command::new(program);
@@ -115,8 +131,13 @@ fn command(compiler: &[OsString]) -> Command {
     command
 }
 
-fn code(status: ExitStatus) -> ExitCode {
-    ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+/// The exit code that says how something ended; of a signal as the shell says it.
+pub fn exit_code(status: ExitStatus) -> ExitCode {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);
+    #[cfg(not(unix))]
+    let signal = None;
+    ExitCode::from(status.code().or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
 /// A flag and a path, in one word.

@@ -32,7 +32,7 @@ pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Res
     let record = Record {
         package: format!("{}@{}", said("CARGO_PKG_NAME"), said("CARGO_PKG_VERSION")),
         root,
-        out_dir: arguments.out_dir().unwrap_or_default(),
+        out_dir: arguments.out_dir().map(|dir| fs::canonicalize(&dir).unwrap_or(dir)).unwrap_or_default(),
         stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
     };
     let path = plan.dir.join("records").join(format!("{}.json", arguments.unit()));

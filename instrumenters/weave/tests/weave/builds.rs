@@ -166,3 +166,58 @@ fn optimised_programs_that_abort_count_too() {
         assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
     }
 }
+
+#[test]
+fn what_was_woven_of_other_lines_is_not_counted() {
+    let source = "pub fn one() -> u32 {\n    1\n}\npub const fn two() -> u32 {\n    2\n}\n\n#[test]\nfn it_is_one() {\n    assert_eq!(one(), 1);\n}\n";
+    let package = Package::new(
+        "moved",
+        &[
+            ("Cargo.toml", &manifest("moved", "2024", "")),
+            ("src/lib.rs", source),
+            ("src/main.rs", "fn main() {\n    moved::one();\n}\n"),
+        ],
+    );
+    package.metaspy(&["test", "--weave", "moved::one", "--weave", "moved::two"]);
+    package.write("src/lib.rs", &format!("// A line.\n{source}"));
+    let did = package.metaspy(&["run", "--weave", "moved::one", "--weave", "moved::two"]);
+    assert_eq!((did.json["woven"][0]["functions"].as_u64(), did.calls("moved::one")), (Some(1), Some(1)));
+    assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(1), "{}", did.json);
+}
+
+#[test]
+fn a_dynamic_library_of_each_profile_is_known() {
+    let package = Package::new(
+        "twofold",
+        &[
+            ("Cargo.toml", &manifest("twofold", "2024", "[lib]\ncrate-type = [\"cdylib\"]")),
+            ("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n"),
+        ],
+    );
+    assert!(package.metaspy(&["build", "--weave", "twofold::one"]).wove("twofold::one"));
+    package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
+    let again = package.metaspy(&["build", "--weave", "twofold::one"]);
+    assert!(again.compiled().is_empty() && again.wove("twofold::one"), "{}", again.said);
+    // What was built of the one is taken back, and not what was built of the other.
+    assert_eq!(package.metaspy(&["build", "--weave", "twofold::two"]).compiled(), ["twofold"]);
+    let release = package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
+    assert!(release.compiled().is_empty() && release.wove("twofold::two"), "{}", release.said);
+}
+
+#[test]
+fn a_directory_that_is_called_as_a_profile_is_none() {
+    let package = Package::new(
+        "below_release",
+        &[
+            ("Cargo.toml", &manifest("below_release", "2024", "")),
+            ("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n"),
+        ],
+    );
+    let dir = package.dir.join("release");
+    let build = |line: &[&str]| package.metaspy_in(line, &[("CARGO_TARGET_DIR", dir.as_os_str())]);
+    build(&["build", "--weave", "below_release::one"]);
+    assert!(build(&["build", "--release", "--weave", "below_release::two"]).wove("below_release::two"));
+    let again = build(&["build", "--weave", "below_release::one"]);
+    assert!(again.compiled().is_empty() && again.wove("below_release::one"), "{}", again.said);
+    assert_eq!(build(&["build", "--weave", "below_release::two"]).compiled(), ["below_release"]);
+}

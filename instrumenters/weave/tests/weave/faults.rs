@@ -143,3 +143,39 @@ fn what_the_core_depends_on_makes_nothing_ambiguous() {
         assert_eq!((did.calls("ambiguous::none"), did.calls("ambiguous::main")), (Some(1), Some(1)), "{}", did.json);
     }
 }
+
+#[test]
+fn what_hooks_hide_from_the_compiler_is_still_an_error() {
+    let source = "#![deny(warnings)]\npub fn one(unused: u32) {\n}\n";
+    let package = Package::new("hiding", &[("Cargo.toml", &manifest("hiding", "2024", "")), ("src/lib.rs", source)]);
+    let did = package.try_metaspy(&["build", "--args"]);
+    assert!(did.code == 101 && did.said.contains("unused variable: `unused`"), "{}", did.said);
+    package.write("src/lib.rs", &source.replace("unused", "_unused"));
+    assert!(package.metaspy(&["build", "--args"]).wove("hiding::one"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_compiler_that_is_killed_refused_nothing() {
+    let package = three("overwhelmed");
+    // As where memory is short: once, and only what is woven.
+    let dies = "case \"$*\" in *\"--crate-name overwhelmed_a \"*__metaspy*) [ -e \"$DIED\" ] || { echo > \"$DIED\"; kill -9 $$; };; esac\nexec \"$@\"\n";
+    let (wrapper, died) = (package.script("wrapper.sh", dies), package.dir.join("died"));
+    let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("DIED", died.as_os_str())];
+    let did = package.metaspy_in(&["run", "--weave", "one"], &environment);
+    assert_eq!((did.code, did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")), (0, None, Some(1)));
+    assert!(did.said.contains("overwhelmed_a is compiled as it is, and woven when it is built again"), "{}", did.said);
+    assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(0), "{}", did.json);
+    let did = package.metaspy_in(&["run", "--weave", "one"], &environment);
+    assert_eq!((did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")), (Some(1), Some(1)), "{}", did.said);
+}
+
+#[test]
+fn what_the_linker_misses_is_the_users_error() {
+    let source = "unsafe extern \"C\" {\n    fn nowhere_to_be_found();\n}\nfn main() {\n    unsafe { nowhere_to_be_found() }\n}\n";
+    let package =
+        Package::new("unlinked", &[("Cargo.toml", &manifest("unlinked", "2024", "")), ("src/main.rs", source)]);
+    let did = package.try_metaspy(&["build"]);
+    assert!(did.code == 101 && did.said.contains("nowhere_to_be_found"), "{}", did.said);
+    assert!(!did.said.contains("metaspy: unlinked"), "{}", did.said);
+}

@@ -8,6 +8,7 @@ mod kinds;
 mod modules;
 mod origins;
 mod profilers;
+mod runs;
 mod selectors;
 mod settings;
 mod story;

@@ -4,7 +4,7 @@ use std::fs;
 
 #[cfg(unix)]
 use crate::common::three;
-use crate::common::{Package, host, manifest};
+use crate::common::{Package, host, manifest, target_dir};
 
 #[cfg(unix)]
 #[test]
@@ -64,4 +64,92 @@ fn target_and_target_directory_may_be_configured_or_given() {
         assert!(package.dir.join(dir).join(&host).join("debug/libdirected.rlib").is_file(), "{dir}");
     }
     assert!(!package.dir.join("target").exists(), "nothing is anywhere else");
+}
+
+#[test]
+fn a_configured_directory_for_the_parts_of_builds_is_left_to_plain_builds() {
+    let package = Package::new(
+        "parted",
+        &[
+            ("Cargo.toml", &manifest("parted", "2024", "")),
+            ("src/lib.rs", "pub fn one() {\n}\n"),
+            ("src/main.rs", "fn main() {\n    parted::one();\n}\n"),
+            (".cargo/config.toml", "[build]\nbuild-dir = \"parts\"\n"),
+        ],
+    );
+    let metadata = package.cargo(&["metadata", "--offline", "--format-version=1", "--no-deps"]);
+    if !metadata.printed.contains("\"build_directory\"") {
+        eprintln!("SKIPPED: this cargo knows no `build.build-dir`");
+        return;
+    }
+    for line in [&["run"][..], &["run", "--config", "build.build-dir='given'"]] {
+        let did = package.metaspy(line);
+        assert_eq!((did.calls("parted::one"), did.calls("parted::main")), (Some(1), Some(1)), "{}", did.said);
+        for dir in ["parts", "given"] {
+            assert!(!package.dir.join(dir).exists(), "{line:?}: {dir}");
+        }
+    }
+    let plain = package.cargo(&["build", "--offline"]);
+    assert_eq!((plain.code, plain.compiled()), (0, vec!["parted"]), "{}", plain.said);
+    let other = package.metaspy(&["run", "--weave", "parted::main"]);
+    assert_eq!(other.calls("parted::main"), Some(1), "{}", other.said);
+    assert_eq!(package.cargo(&["build", "--offline"]).compiled(), [""; 0], "its parts are still there");
+}
+
+#[test]
+fn build_scripts_and_programs_may_start_cargo_and_build_what_it_builds() {
+    let asks = "assert_eq!(std::env::var(\"CARGO_TARGET_DIR\"), std::env::var(\"EXPECTED\"));";
+    let package = Package::new(
+        "starting",
+        &[
+            ("Cargo.toml", &manifest("starting", "2024", "")),
+            (
+                "build.rs",
+                &format!("fn main() {{\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    {asks}\n}}\n"),
+            ),
+            ("src/lib.rs", "pub fn one() {\n}\n"),
+            (
+                "src/main.rs",
+                &format!(
+                    "fn main() {{\n    starting::one();\n    {asks}\n    let cargo = std::env::var(\"CARGO_AT_HAND\").unwrap();\n    \
+                     let mut command = std::process::Command::new(cargo);\n    \
+                     assert!(command.args([\"build\", \"--offline\"]).status().unwrap().success());\n}}\n"
+                ),
+            ),
+        ],
+    );
+    let theirs = target_dir();
+    let environment = [("CARGO_AT_HAND", env!("CARGO").as_ref()), ("EXPECTED", theirs.as_os_str())];
+    let did = package.metaspy_in(&["run"], &environment);
+    assert!(did.code == 0 && did.calls("starting::one") == Some(1), "{}", did.said);
+    let program = fs::read(theirs.join("debug/starting")).expect("it was built where the user says");
+    assert!(!program.windows(13).any(|part| part == b"metaspy_woven"), "it is plain");
+    let again = package.metaspy_in(&["run"], &environment);
+    assert_eq!((again.compiled(), again.calls("starting::one")), (vec![], Some(1)), "{}", again.said);
+}
+
+#[test]
+fn flags_that_the_configuration_names_are_kept() {
+    let asks = "#[cfg(not(told))]\ncompile_error!(\"nobody told\");\n";
+    let profiler = Package::new(
+        "flagged_profiler",
+        &[
+            ("Cargo.toml", &manifest("flagged_profiler", "2024", "[dependencies]\nmetaspy-core = \"0.1\"")),
+            ("src/lib.rs", asks),
+        ],
+    );
+    let documentation =
+        "/// ```\n/// #[cfg(not(documented))]\n/// compile_error!(\"nobody told\");\n/// flagged::one();\n/// ```\n";
+    let flags = "[build]\nrustflags = [\"--cfg\", \"told\"]\nrustdocflags = [\"--cfg\", \"documented\"]\n";
+    let package = Package::new(
+        "flagged",
+        &[
+            ("Cargo.toml", &manifest("flagged", "2024", "")),
+            ("src/lib.rs", &format!("{documentation}pub fn one() {{\n}}\n")),
+            (".cargo/config.toml", flags),
+        ],
+    );
+    let profiler = profiler.dir.to_str().expect("it is UTF-8");
+    let did = package.metaspy(&["test", "--profiler", profiler]);
+    assert!(did.wove("flagged::one") && did.printed.contains("1 passed"), "{}", did.printed);
 }

@@ -16,7 +16,7 @@ use metaspy_core::store::{By, Scope};
 use crate::front::recordings::Recordings;
 use crate::front::spies::{self, Spies};
 use crate::plan::Plan;
-use crate::wrapper::{Left, Listing, Method, listings};
+use crate::wrapper::{File, Left, Listing, Method, listings};
 
 pub use constants::{Constants, constants};
 pub use patterns::{Example, Pattern, patterns};
@@ -72,12 +72,14 @@ pub struct Ran {
 }
 
 impl Results {
-    /// Reads what was woven by this plan, and what was recorded and told.
-    pub fn read(plan: &Plan, run: Option<(&Recordings, &Spies)>) -> Results {
+    /// Reads what was woven by this plan, but for lists that were outdated before, and what was recorded and told.
+    pub fn read(plan: &Plan, outdated: &[File], run: Option<(&Recordings, &Spies)>) -> Results {
         let mut results = Results::default();
         let mut woven = BTreeMap::new();
-        for listing in listings(&plan.dir).into_iter().filter(|listing| is_current(plan, listing)) {
-            results.add(listing, &mut woven);
+        for (file, listing) in listings(&plan.dir) {
+            if is_current(plan, &listing) && !outdated.contains(&file) {
+                results.add(listing, &mut woven);
+            }
         }
         match run {
             None => results.methods.extend(woven.into_values().map(Ran::of)),

@@ -6,6 +6,8 @@ mod flat;
 mod numbers;
 mod tree;
 
+use std::io::{self, Write};
+
 use crate::front::cli::Woven;
 use crate::front::results::{Package, Results, packages};
 
@@ -15,7 +17,8 @@ const REASONS: usize = 4;
 /// Prints what ran.
 pub fn print(results: &Results, asked: &Woven, is_terminal: bool) {
     let gap = if is_terminal { "\n" } else { "" };
-    print!("{gap}{}", text(results, asked));
+    // Whoever reads it may have read enough.
+    let _ = write!(io::stdout(), "{gap}{}", text(results, asked));
 }
 
 /// One line: how much was woven.

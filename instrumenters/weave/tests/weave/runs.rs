@@ -1,0 +1,122 @@
+//! Runs that somebody ends, whose words nobody reads, and several at once.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+
+use crate::common::{Package, manifest, target_dir, three};
+
+#[cfg(unix)]
+#[test]
+fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+    let package = Package::new(
+        "interrupted",
+        &[
+            ("Cargo.toml", &manifest("interrupted", "2024", "")),
+            (
+                "src/main.rs",
+                "fn one() {\n}\nfn main() {\n    one();\n    std::fs::write(\"begun\", \"\").unwrap();\n    \
+                 std::thread::sleep(std::time::Duration::from_secs(600));\n}\n",
+            ),
+        ],
+    );
+    let start = || {
+        let mut command = package.command(&["run", "--spy", "coverage"], "metaspy.json");
+        let running = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let mut running = running.expect("it was built for this test");
+        while !package.dir.join("begun").exists() {
+            assert!(running.try_wait().expect("it can be asked").is_none(), "it ended before it began");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        fs::remove_file(package.dir.join("begun")).expect("it is there");
+        running
+    };
+    let send = |signal: &str, group: u32| {
+        let kill = format!("kill -{signal} -{group}");
+        assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
+    };
+    let runs = target_dir().join("metaspy/weave/runs");
+    let running = start();
+    let killed = running.id();
+    send("KILL", killed);
+    running.wait_with_output().expect("it ended");
+    assert!(runs.join(killed.to_string()).exists(), "nobody was there to remove it");
+
+    let running = start();
+    let group = running.id();
+    send("INT", group);
+    let did = package.did(running.wait_with_output().expect("it ended"), "metaspy.json");
+    assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.said);
+    assert!(did.printed.contains("1 of 1 processes were killed") && did.json["exact"] == false, "{}", did.printed);
+    for process in [killed, group] {
+        assert!(!runs.join(process.to_string()).exists(), "nothing of it is left");
+    }
+}
+
+#[test]
+fn whoever_reads_what_is_printed_may_stop() {
+    let package = three("unread");
+    let mut command = package.command(&["test", "--weave", "one", "--no-run"], "metaspy.json");
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output();
+    let did = package.did(output.expect("it was built for this test"), "metaspy.json");
+    assert!(!did.said.contains("metaspy: panicked") && did.json["woven"][0]["functions"] == 1, "{}", did.said);
+}
+
+/// A crate with a profiler that says no more than that it is there.
+fn profiler(name: &str) -> Package {
+    let source = format!(
+        "use metaspy_core::spy::{{Called, Count, MethodSpy, Mirror, Spying}};\n#[derive(Default)]\nstruct Own;\n\
+         impl Spying for Own {{\n    const NAME: &'static str = \"{name}\";\n    type Package = ();\n    type Type = ();\n    \
+         type Method = Count;\n    type Around = ();\n    fn before(&self, _: &MethodSpy<Self>, _: &Called<'_>) {{}}\n    \
+         fn report(&self, _: &Mirror<Self>) -> String {{\n        \"here\".into()\n    }}\n}}\nmetaspy_core::profiler!(Own);\n"
+    );
+    let manifest = manifest(name, "2024", "[dependencies]\nmetaspy-core = \"0.1\"");
+    Package::new(name, &[("Cargo.toml", &manifest), ("src/lib.rs", &source)])
+}
+
+#[test]
+fn two_runs_at_once_have_the_profilers_that_each_names() {
+    let waits = "fn main() {\n    std::fs::write(\"begun\", \"\").unwrap();\n    while !std::path::Path::new(\"go\").exists() {\n        \
+                 std::thread::sleep(std::time::Duration::from_millis(10));\n    }\n}\n";
+    let package =
+        Package::new("profiled", &[("Cargo.toml", &manifest("profiled", "2024", "")), ("src/main.rs", waits)]);
+    let [first, second] = ["profiled_first", "profiled_second"].map(|name| (profiler(name), format!("{name}.json")));
+    let start = |(profiler, json): &(Package, String)| {
+        let dir = profiler.dir.to_str().expect("it is UTF-8");
+        let mut command = package.command(&["run", "--profiler", dir], json);
+        let (out, err) = (std::process::Stdio::piped(), std::process::Stdio::piped());
+        command.stdout(out).stderr(err).spawn().expect("it was built for this test")
+    };
+    let mut one = start(&first);
+    while !package.dir.join("begun").exists() {
+        assert!(one.try_wait().expect("it can be asked").is_none(), "it ended before it began");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let mut other = start(&second);
+    // Until it waits; or until its program runs, though that has the first one's profiler.
+    let lines = BufReader::new(other.stderr.as_mut().expect("it is heard")).lines().map_while(Result::ok);
+    let is_on = |line: &String| line.contains("waiting for another run") || line.contains("Running ");
+    assert!(lines.into_iter().any(|line| is_on(&line)), "it waits or runs");
+    fs::write(package.dir.join("go"), "").expect("it is written");
+    for (child, (_, json)) in [(one, first), (other, second)] {
+        let did = package.did(child.wait_with_output().expect("it ends"), &json);
+        let told = did.json["reports"][0]["profile"].as_str().unwrap_or("none").to_owned();
+        assert_eq!(told + ".json", json, "{}", did.said);
+    }
+}
+
+#[test]
+fn recordings_are_kept_where_somebody_says_where() {
+    let package = three("recorded");
+    let dir = package.dir.join("recordings");
+    let did = package.metaspy_in(&["run", "--weave", "one"], &[("METASPY_DIR", dir.as_os_str())]);
+    assert_eq!((did.code, did.calls("recorded_a::one")), (0, Some(1)), "{}", did.said);
+    let below = |dir: &std::path::Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let runs: Vec<_> = below(&dir).collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let files = below(&runs[0]).flat_map(|run| below(&run).chain([run]).collect::<Vec<_>>());
+    assert_eq!(files.filter(|file| file.extension().is_some_and(|it| it == "spy")).count(), 1);
+}
