@@ -203,10 +203,14 @@ fn settle(thread: &Thread, woven: &'static Woven, interest: u32, who: u64, seen:
     let Some((entry, around)) = thread.stack.split_last() else { return };
     let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
     let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
+    // A key may be anything.
+    if !is_of_all && seen.receiver.word == ANYBODY {
+        return;
+    }
     let lane = log::here();
     let Ok(row) = woven::row_of(woven, lane) else { return };
     if let Some(_busy) = Busy::enter(lane) {
-        let receiver = if is_of_all { ANYBODY } else { seen.receiver.word };
+        let receiver = if is_of_all { (ANYBODY, 0) } else { (seen.receiver.word, seen.kind) };
         let to = woven::Settled { count, row, receiver };
         lane.cells.settle(seen.counts, u64::from(entry.number), who, to);
     }

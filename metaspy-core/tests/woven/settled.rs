@@ -73,6 +73,26 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
 }
 
 #[test]
+fn objects_of_two_types_at_one_address_are_two() {
+    struct Page(Scene);
+    impl Layout for Page {
+        fn measure(&self) -> u32 {
+            self.0.measure()
+        }
+    }
+    let _alone = alone();
+    let spying = spy::install(Light);
+    let page = Page(Scene::new(&[1]));
+    for _ in 0..10 {
+        page.twice();
+        page.0.twice();
+    }
+    let twice = known(spying.mirror(), "twice");
+    assert_eq!((twice.calls.get(), twice.receivers.len()), (20, 2));
+    drop(spying);
+}
+
+#[test]
 fn nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for() {
     if !is_apart("settled::nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for") {
         return;

@@ -21,7 +21,8 @@ pub(crate) struct Cells {
 pub(crate) struct Settled<'r> {
     pub count: &'static AtomicU64,
     pub row: Option<Row<'r>>,
-    pub receiver: u64,
+    /// The object, and its kind.
+    pub receiver: (u64, u64),
 }
 
 impl Cells {
@@ -31,7 +32,7 @@ impl Cells {
 
     /// Remembers the row that calls with this tally word are counted in. Called with the lane busy, as it may allocate.
     pub fn note(&self, counts: *const Counts, number: u64, who: u64, row: Row<'_>) {
-        self.fill(counts, number, who, row.place().cast_mut().cast(), ANYBODY, std::ptr::null_mut());
+        self.fill(counts, number, who, row.place().cast_mut().cast(), (ANYBODY, 0), std::ptr::null_mut());
     }
 
     /// Remembers the word that calls about a receiver are counted in, and the row, if they are also recorded; nothing else
@@ -43,7 +44,15 @@ impl Cells {
         self.fill(counts, number, who, row, to.receiver, also);
     }
 
-    fn fill(&self, counts: *const Counts, number: u64, who: u64, row: *mut u8, receiver: u64, also: *mut AtomicU64) {
+    fn fill(
+        &self,
+        counts: *const Counts,
+        number: u64,
+        who: u64,
+        row: *mut u8,
+        receiver: (u64, u64),
+        also: *mut AtomicU64,
+    ) {
         let known = self.counts.load(Relaxed);
         if known.is_null() {
             self.make(counts);
@@ -61,7 +70,8 @@ impl Cells {
         cell.who.store(0, Relaxed);
         compiler_fence(Release);
         cell.row.store(row, Relaxed);
-        cell.receiver.store(receiver, Relaxed);
+        cell.receiver.store(receiver.0, Relaxed);
+        cell.kind.store(receiver.1, Relaxed);
         cell.also.store(also, Relaxed);
         compiler_fence(Release);
         cell.who.store(who, Relaxed);

@@ -1,6 +1,6 @@
 //! What a woven function holds: its site, and the guard of a call.
 //!
-//! This file is compiled twice: as a module of the core, and, with its neighbour `shown.rs`, as the whole of a crate
+//! This file is compiled twice: as a module of the core, and, with its neighbours in `SHARED`, as the whole of a crate
 //! without dependencies that woven code calls. So it needs nothing but `core`, and two things of `std` where there is
 //! one; and everything in it that both sides touch has a C layout. What may unwind is called as Rust calls: both sides are
 //! compiled by one compiler, and a call of C that unwinds would keep programs from `panic = "abort"`.
@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 use super::shown::{Identity, Object, Receiver, Value};
 
 /// Of the layout: a core leaves sites of another version alone.
-pub const VERSION: u64 = 3;
+pub const VERSION: u64 = 4;
 
 /// The site of a woven function, in a section of its own that the linker collects.
 #[repr(C)]
@@ -104,6 +104,8 @@ pub struct Seen<'v> {
     pub receiver: Receiver,
     /// Where this thread counts.
     pub counts: *const Counts,
+    /// What tells types of receivers from each other at this hook: several may stand at one address.
+    pub kind: u64,
     arguments: *const Value<'v>,
     length: usize,
 }
@@ -112,7 +114,7 @@ impl<'v> Seen<'v> {
     /// A call about `receiver`, with these arguments.
     #[inline(always)]
     pub fn new(receiver: Receiver, arguments: &'v [Value<'v>]) -> Self {
-        Seen { receiver, counts: counts(), arguments: arguments.as_ptr(), length: arguments.len() }
+        Seen { receiver, counts: counts(), kind: 0, arguments: arguments.as_ptr(), length: arguments.len() }
     }
 
     /// The arguments that are shown.
@@ -136,6 +138,8 @@ pub struct Cell {
     pub row: AtomicPtr<u8>,
     /// The object that is counted there, or [`ANYBODY`].
     pub receiver: AtomicU64,
+    /// Of what kind it is, as [`Seen::kind`].
+    pub kind: AtomicU64,
     /// Of a bare row: another word that is counted up, or null.
     pub also: AtomicPtr<AtomicU64>,
 }
@@ -163,7 +167,7 @@ impl Counts {
     /// Counts a call, if this thread did so before at this site and nothing has changed since. What is to be handed to
     /// [`Agent::leave`] if it panics, or null.
     #[inline(always)]
-    fn count(&self, site: &Woven, who: u64, receiver: u64) -> Option<*mut u8> {
+    fn count(&self, site: &Woven, who: u64, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
         let cells = self.0.load(Ordering::Relaxed);
         if cells.is_null() {
             return None;
@@ -175,7 +179,7 @@ impl Counts {
         }
         let row = cell.row.load(Ordering::Relaxed);
         let only = cell.receiver.load(Ordering::Relaxed);
-        if only != ANYBODY && only != receiver {
+        if only != ANYBODY && (only != receiver || cell.kind.load(Ordering::Relaxed) != kind) {
             return None;
         }
         // SAFETY: a cell that has a `who` has its row, and rows stay.
@@ -317,7 +321,9 @@ impl<'f> Guard<'f> {
 
     /// As [`Guard::begin`], about any receiver, at a site that is armed.
     pub fn about(site: &'static Woven, frame: &'f mut Frame, receiver: Receiver) -> Self {
-        let begun = counted(site, receiver.word).unwrap_or_else(|| ask(site, frame, &Seen::new(receiver, &[])));
+        let kind = receiver.type_name.get().as_ptr().addr() as u64;
+        let seen = || Seen { kind, ..Seen::new(receiver, &[]) };
+        let begun = counted(site, (receiver.word, kind)).unwrap_or_else(|| ask(site, frame, &seen()));
         Guard { begun, site, _frame: PhantomData }
     }
 
@@ -361,12 +367,12 @@ impl Drop for Guard<'_> {
 #[inline(always)]
 fn begin(site: &'static Woven, frame: &mut Frame, object: Object) -> *mut u8 {
     unlikely();
-    counted(site, object.place.addr() as u64).unwrap_or_else(|| ask_about(site, frame, object))
+    counted(site, (object.place.addr() as u64, object.kind())).unwrap_or_else(|| ask_about(site, frame, object))
 }
 
 /// Counts a call about this receiver, if that is all. As [`Counts::count`].
 #[inline(always)]
-fn counted(site: &Woven, receiver: u64) -> Option<*mut u8> {
+fn counted(site: &Woven, receiver: (u64, u64)) -> Option<*mut u8> {
     match site.tally() {
         0 => None,
         // SAFETY: a thread's own words are there as long as the thread.
@@ -378,7 +384,7 @@ fn counted(site: &Woven, receiver: u64) -> Option<*mut u8> {
 #[cold]
 #[inline(never)]
 fn ask_about(site: &'static Woven, frame: &mut Frame, object: Object) -> *mut u8 {
-    ask(site, frame, &Seen::new(object.receiver(), &[]))
+    ask(site, frame, &Seen { kind: object.kind(), ..Seen::new(object.receiver(), &[]) })
 }
 
 fn ask(site: &'static Woven, frame: &mut Frame, seen: &Seen<'_>) -> *mut u8 {

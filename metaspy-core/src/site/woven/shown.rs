@@ -59,6 +59,12 @@ impl Object {
         Object { place, type_name: core::any::type_name::<T> }
     }
 
+    /// What tells its type from others.
+    #[inline(always)]
+    pub fn kind(self) -> u64 {
+        self.type_name as usize as u64
+    }
+
     /// What is told of it.
     pub fn receiver(self) -> Receiver {
         if self.place.is_null() {
@@ -155,8 +161,9 @@ impl<'v> Value<'v> {
     }
 }
 
-/// Asks what can be done with values of a type. See the macros `how!` and `value!`.
-pub struct Probe<T: ?Sized>(PhantomData<fn(&T)>);
+/// Asks what can be done with values of a type. See the macro `value!`. It is invariant: what only a `Token<'static>` can do
+/// must not be found for a `Token<'a>`.
+pub struct Probe<T: ?Sized>(PhantomData<fn(*mut T)>);
 
 impl<T: ?Sized> Probe<T> {
     /// For the type of a value.
