@@ -4,6 +4,7 @@
 //! the end of a path, at a border of segments. `*` stands for one segment or for any part of one, `**` for any number
 //! of segments.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -86,6 +87,12 @@ impl Selector {
 
     /// The names that may have been meant, closest first, at most three.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        let is_open = |segment: &&String| segment.chars().all(|c| c == '*');
+        let open = self.segments.iter().rev().take_while(is_open).count();
+        let (around, open) = self.segments.split_at(self.segments.len() - open);
+        if !around.is_empty() && !open.is_empty() {
+            return nearest_around(around, names).map(|around| format!("{around}::{}", open.join("::"))).collect();
+        }
         let wanted = self.segments.join("::").to_lowercase();
         let last = self.segments.last().map(|last| last.to_lowercase()).unwrap_or_default();
         let mut near: Vec<(usize, &str)> = names
@@ -102,6 +109,24 @@ impl Selector {
         near.dedup();
         near.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
     }
+}
+
+/// The parts of names, all but the last segment, that may have been meant by these segments.
+fn nearest_around<'n>(around: &[String], names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
+    let wanted = around.join("::").to_lowercase();
+    let most = (wanted.chars().count() / 3).max(1);
+    let mut near = BTreeSet::new();
+    for name in names {
+        let segments: Vec<&str> = name.split("::").collect();
+        for part in segments[..segments.len() - 1].windows(around.len()) {
+            let part = part.join("::");
+            let distance = distance(&wanted, &part.to_lowercase());
+            if distance <= most {
+                near.insert((distance, part));
+            }
+        }
+    }
+    near.into_iter().take(3).map(|(_, part)| part)
 }
 
 /// `<Type as Trait>::method` as `Type::Trait::method`, `<Type>::method` as `Type::method`.
@@ -227,5 +252,8 @@ mod tests {
         assert_eq!(nearest("scene::layout"), ["a::Scene::layout"]);
         assert_eq!(nearest("measure_"), ["a::Scene::measure", "a::Scene::measure_text"]);
         assert_eq!(nearest("zzzzzzzz"), Vec::<String>::new());
+        assert_eq!(nearest("scne::**"), ["Scene::**"]);
+        assert_eq!(nearest("a::Sceen::*"), ["a::Scene::*"]);
+        assert_eq!(nearest("zzzz::*"), Vec::<String>::new());
     }
 }

@@ -42,6 +42,7 @@ fn a_selector_whose_words_hold_for_nothing_says_so() {
     let package = package("selecting_nothing");
     check(&package, &["--weave", "Scene::* -> Result<*>"], &["of 1 with that path none"]);
     check(&package, &["--weave", "pub mesure -> Option<*>"], &["did you mean", "Scene::measure"]);
+    check(&package, &["--weave", "selectin::**"], &["did you mean selecting::**?"]);
 }
 
 #[test]
