@@ -54,8 +54,8 @@ if [ "${1:-}" != "--fast" ]; then
             continue
         fi
         flags="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer"
-        tests="--test log --test woven"
-        # It cannot follow how threads of a scope are waited for: those of `woven` are.
+        tests="--test log --test woven --test spies"
+        # It cannot follow how threads of a scope are waited for: those of `woven` and `spies` are.
         if [ $sanitizer = thread ]; then flags+=" --cfg tsan" tests="--test log"; fi
         step "$sanitizer sanitizer" env RUSTC_BOOTSTRAP=1 RUSTFLAGS="$flags" \
             TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
