@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
 use crate::source::{CrateSource, Receiver, Seen};
-use crate::wrapper::File;
+use crate::wrapper::file::{File, Source};
 
 /// Changes with what is written down of functions: what was listed otherwise is woven again.
-pub const FORMAT: &str = "listing 3";
+pub const FORMAT: &str = "listing 4";
 
 /// What became of a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Listing {
     /// The file of its root.
     pub root: PathBuf,
     /// The files that it was compiled from, as they were.
-    pub sources: Vec<File>,
+    pub sources: Vec<Source>,
     /// Functions with a hook.
     pub woven: Vec<Method>,
     /// Those of them whose hook sees less than was asked for.
@@ -97,7 +97,7 @@ impl Listing {
     /// With the files of this source, as they are now.
     pub fn with_files(mut self, source: &CrateSource) -> Self {
         let files = source.files.iter().map(|file| &file.path).chain(&source.missing);
-        self.sources = files.cloned().map(File::at).collect();
+        self.sources = files.cloned().map(Source::at).collect();
         self
     }
 
@@ -158,6 +158,6 @@ pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
 /// Those of crates whose source is another one now. Cargo compiles such a crate again if it is asked for, and its list is
 /// written anew.
 pub fn outdated(dir: &Path) -> Vec<File> {
-    let is_outdated = |listing: &Listing| !listing.sources.iter().all(File::is_same);
+    let is_outdated = |listing: &Listing| !listing.sources.iter().all(Source::is_same);
     listings(dir).into_iter().filter(|(_, listing)| is_outdated(listing)).map(|(file, _)| file).collect()
 }
