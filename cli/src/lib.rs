@@ -1,0 +1,1 @@
+//! The commands `metaspy` and `cargo metaspy`.

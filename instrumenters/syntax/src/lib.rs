@@ -1,0 +1,1 @@
+//! What the macros and the weaver share.
