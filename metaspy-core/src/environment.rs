@@ -5,8 +5,8 @@
 //! how closely: `full`, as by default, or `tally`, which counts calls and records no events. `METASPY_DETAILS`, if it is
 //! set and not `0`, has arguments and return values written down where sites offer them.
 //!
-//! `METASPY_SPIES` names profilers on the mirror of the program, separated by commas; `+` names all that are not
-//! metaspy's own. See [`crate::spy`].
+//! `METASPY_PROFILE` names profilers on the mirror of the program, separated by commas; `+` names all that are not
+//! metaspy's own. See [`crate::method_profilers`].
 
 use linkme::distributed_slice;
 
@@ -15,7 +15,7 @@ use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
 use crate::platform::process;
 use crate::recording::StartError;
 use crate::select::Selector;
-use crate::{Profiler, Recording, spy};
+use crate::{Profiler, Recording, method_profilers};
 
 /// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
 /// where the environment is meant for others.
@@ -29,7 +29,7 @@ pub(crate) fn start() {
     }
     if process::is_privileged() {
         // Its environment is that of a user who may not do what it may.
-        if ["METASPY_SPIES", "METASPY_RECORD"].into_iter().any(is_set) {
+        if ["METASPY_PROFILE", "METASPY_RECORD"].into_iter().any(is_set) {
             eprintln!("metaspy: nothing is recorded: {}", StartError::Privileged);
         }
         return;
@@ -59,15 +59,17 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Starts the profilers on the mirror that `METASPY_SPIES` names, separated by commas.
+/// Starts the profilers on the mirror that `METASPY_PROFILE` names, separated by commas.
 fn start_spies() {
-    let names = std::env::var("METASPY_SPIES").unwrap_or_default();
+    let names = std::env::var("METASPY_PROFILE").unwrap_or_default();
     for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
         if name == OWN {
-            spy::start_own();
-        } else if spy::start_named(name).is_none() && spy::PROFILERS.iter().all(|startable| startable.name != name) {
-            let known: Vec<&str> = spy::PROFILERS.iter().map(|startable| startable.name).collect();
-            eprintln!("metaspy: METASPY_SPIES: there is no profiler `{name}`; there are {}", known.join(", "));
+            method_profilers::start_own();
+        } else if method_profilers::start_named(name).is_none()
+            && method_profilers::FACTORIES.iter().all(|startable| startable.name != name)
+        {
+            let known: Vec<&str> = method_profilers::FACTORIES.iter().map(|startable| startable.name).collect();
+            eprintln!("metaspy: METASPY_PROFILE: there is no profiler `{name}`; there are {}", known.join(", "));
         }
     }
 }

@@ -71,8 +71,8 @@ fn main() {
 const CASES: [(&str, &[(&str, &str)]); 5] = [
     ("nobody looks", &[]),
     ("counted", &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
-    ("coverage", &[("METASPY_SPIES", "coverage")]),
-    ("callers and time", &[("METASPY_SPIES", "calls")]),
+    ("coverage", &[("METASPY_PROFILE", "coverage")]),
+    ("callers and time", &[("METASPY_PROFILE", "calls")]),
     ("events", &[("METASPY_RECORD", "live")]),
 ];
 
@@ -107,7 +107,7 @@ pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {
 fn run(program: &Path, environment: &[(&str, &str)]) -> Vec<f64> {
     let dir = std::env::temp_dir().join(format!("metaspy-bench-{}", std::process::id()));
     let mut command = Command::new(program);
-    for name in ["METASPY_RECORD", "METASPY_MODE", "METASPY_SPIES"] {
+    for name in ["METASPY_RECORD", "METASPY_MODE", "METASPY_PROFILE"] {
         command.env_remove(name);
     }
     let output = command.envs(environment.iter().copied()).env("METASPY_DIR", &dir).output().expect("it starts");

@@ -17,8 +17,8 @@ const CASES: [(&str, bool, Environment); 5] = [
     ("plain", false, &[]),
     ("woven, nobody looks", true, &[]),
     ("counted", true, &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
-    ("coverage", true, &[("METASPY_SPIES", "coverage")]),
-    ("callers and time", true, &[("METASPY_SPIES", "calls")]),
+    ("coverage", true, &[("METASPY_PROFILE", "coverage")]),
+    ("callers and time", true, &[("METASPY_PROFILE", "calls")]),
 ];
 
 /// What *Spy: A flexible code profiling framework* reports of such cases, of its own benchmarks and suites: times the plain one.

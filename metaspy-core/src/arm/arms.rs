@@ -109,13 +109,13 @@ impl Arms {
                 site.tally.store(tally_word(id), Ordering::Release);
             }
         }
-        crate::spy::unsettle();
+        crate::method_profilers::unsettle();
     }
 
     /// Stores what the orders for a site add up to, and then has everybody look at it.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
         self.store(id, site);
-        crate::spy::unsettle();
+        crate::method_profilers::unsettle();
     }
 
     fn store(&mut self, id: SiteId, site: &'static Site) {

@@ -332,7 +332,7 @@ pub(crate) fn watch_forks() {
 /// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded. Nor do
 /// profilers look.
 extern "C" fn in_forked_child() {
-    crate::spy::look_away();
+    crate::method_profilers::look_away();
     for log in &LOGS {
         // SAFETY: logs are leaked boxes.
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };

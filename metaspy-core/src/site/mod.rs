@@ -123,7 +123,7 @@ impl Site {
         Site::of_family(Family::NONE, def)
     }
 
-    /// A site of which more is known: what a weaver wrote of a function, as words; see [`crate::spy::Facts`].
+    /// A site of which more is known: what a weaver wrote of a function, as words; see [`crate::method_profilers::Facts`].
     pub const fn with_facts(def: SiteDef, facts: &'static str) -> Self {
         Site { facts, ..Site::new(def) }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::Detail;
 use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
-use metaspy_core::spy::{self, TestCoverage};
+use metaspy_core::method_profilers::{self, TestCoverage};
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Profiler, Recording, Store};
 
@@ -54,7 +54,7 @@ fn details(store: &Store, path: &str) -> Vec<Detail> {
 fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than_fits() {
     let _alone = alone();
     let before = SHOWN.load(Ordering::Relaxed);
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     block_on(ask());
     assert_eq!(SHOWN.load(Ordering::Relaxed), before, "nobody wants to know");
 
@@ -75,7 +75,7 @@ fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than
 #[test]
 fn what_the_program_shows_is_counted() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     assert!(format!("{Answer:?}").starts_with("on"));
     assert_eq!(method(spying.uninstall(), "fmt").data.executions.get(), 1);
 }

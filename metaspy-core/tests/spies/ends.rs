@@ -4,7 +4,7 @@ use std::panic::catch_unwind;
 use std::sync::Mutex;
 
 use metaspy_core::Outcome;
-use metaspy_core::spy::{self, Called, Ended, MethodSpy, Spying};
+use metaspy_core::method_profilers::{self, Call, CallEnd, MethodProfiler, MethodSpy};
 
 use crate::{Pause, alone, block_on};
 
@@ -12,18 +12,18 @@ use crate::{Pause, alone, block_on};
 #[derive(Default)]
 struct Ends(Mutex<Vec<Outcome>>);
 
-impl Spying for Ends {
+impl MethodProfiler for Ends {
     const NAME: &'static str = "ends";
     type Package = ();
     type Type = ();
     type Method = ();
     type Around = ();
 
-    fn selects(&self, facts: &spy::Facts) -> bool {
+    fn selects(&self, facts: &method_profilers::Facts) -> bool {
         facts.name == "rests"
     }
 
-    fn after(&self, _: &MethodSpy<Self>, _: &Called<'_>, ended: &Ended<'_>) {
+    fn after(&self, _: &MethodSpy<Self>, _: &Call<'_>, ended: &CallEnd<'_>) {
         self.0.lock().expect("nobody panicked").push(ended.outcome());
     }
 }
@@ -48,7 +48,7 @@ impl Drop for Waits {
 #[test]
 fn an_async_call_in_a_destructor_of_an_unwinding_thread_ends_as_it_does() {
     let _alone = alone();
-    let spying = spy::install(Ends::default());
+    let spying = method_profilers::install(Ends::default());
     for fails in [false, true] {
         drop(Waits(fails));
         let unwound = catch_unwind(|| {

@@ -1,24 +1,24 @@
 //! A forked child is not looked at: its parent could not tell what it did.
 
-use metaspy_core::spy::{self, Called, Count, Ended, MethodSpy, Spying};
+use metaspy_core::method_profilers::{self, Call, CallEnd, Count, MethodProfiler, MethodSpy};
 
 use crate::{alone, method};
 
 /// Counts what it is told.
 struct Told;
 
-impl Spying for Told {
+impl MethodProfiler for Told {
     const NAME: &'static str = "told";
     type Package = ();
     type Type = ();
     type Method = Count;
     type Around = ();
 
-    fn before(&self, spy: &MethodSpy<Self>, _: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
         spy.data.add(1);
     }
 
-    fn after(&self, spy: &MethodSpy<Self>, _: &Called<'_>, _: &Ended<'_>) {
+    fn after(&self, spy: &MethodSpy<Self>, _: &Call<'_>, _: &CallEnd<'_>) {
         spy.data.add(100);
     }
 }
@@ -38,7 +38,7 @@ fn forks() -> libc::pid_t {
 #[test]
 fn in_a_forked_child_no_profiler_is_told() {
     let _alone = alone();
-    let (spying, other) = (spy::install(Told), spy::install(Told));
+    let (spying, other) = (method_profilers::install(Told), method_profilers::install(Told));
     works();
     let (worked, forked) = (method(spying.mirror(), "works"), method(spying.mirror(), "forks"));
     let child = forks();

@@ -35,7 +35,7 @@ use std::pin::{Pin, pin};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
-use metaspy_core::spy::{MethodSpy, Mirror, Spying};
+use metaspy_core::method_profilers::{MethodProfiler, MethodSpy, Mirror};
 
 /// Who looks at the sites of this process is one thing at a time.
 fn alone() -> MutexGuard<'static, ()> {
@@ -44,7 +44,7 @@ fn alone() -> MutexGuard<'static, ()> {
 }
 
 /// What a profiler knows of the method with this name.
-fn method<'m, P: Spying>(mirror: &'m Mirror<P>, name: &str) -> &'m MethodSpy<P> {
+fn method<'m, P: MethodProfiler>(mirror: &'m Mirror<P>, name: &str) -> &'m MethodSpy<P> {
     mirror.methods().iter().find(|method| method.facts.name == name).unwrap_or_else(|| panic!("{name} is there"))
 }
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use metaspy_core::method_profilers::{self, MethodProfiler, Mirror, Value};
 use metaspy_core::profiler;
-use metaspy_core::spy::{self, Mirror, Spying, Value};
 
 use crate::alone;
 
@@ -15,7 +15,7 @@ macro_rules! profilers {
         #[derive(Default)]
         struct $type;
 
-        impl Spying for $type {
+        impl MethodProfiler for $type {
             const NAME: &'static str = $name;
             type Package = ();
             type Type = ();
@@ -33,30 +33,30 @@ macro_rules! profilers {
 
 profilers! {
     Fails: "fails", panic!("in a report");
-    Asks: "asks", spy::profile("last").map_or_else(String::new, |last| format!("{} says {}", last.name(), last.report()));
+    Asks: "asks", method_profilers::profile("last").map_or_else(String::new, |last| format!("{} says {}", last.name(), last.report()));
     Last: "last", "goodbye".to_owned();
 }
 
 #[test]
 fn a_profile_is_found_by_its_name_while_its_profiler_runs() {
     let _alone = alone();
-    assert!(spy::profile("last").is_none());
-    let last = spy::install(Last);
-    assert_eq!(spy::profile("last").map(|profile| profile.report()).as_deref(), Some("goodbye"));
+    assert!(method_profilers::profile("last").is_none());
+    let last = method_profilers::install(Last);
+    assert_eq!(method_profilers::profile("last").map(|profile| profile.report()).as_deref(), Some("goodbye"));
     let mirror = last.uninstall();
-    assert!(spy::profile("last").is_none() && !mirror.methods().is_empty());
+    assert!(method_profilers::profile("last").is_none() && !mirror.methods().is_empty());
 }
 
 #[test]
 fn a_profiler_that_there_is_no_room_for_says_so() {
     let _alone = alone();
-    let mut installed: Vec<_> = (0..31).map(|_| spy::install(Last)).collect();
-    let refused = std::panic::catch_unwind(|| spy::install(Asks)).map(drop).expect_err("it sees nothing");
+    let mut installed: Vec<_> = (0..31).map(|_| method_profilers::install(Last)).collect();
+    let refused = std::panic::catch_unwind(|| method_profilers::install(Asks)).map(drop).expect_err("it sees nothing");
     let said = refused.downcast_ref::<String>().expect("it says why");
     assert!(said.starts_with("31 profilers"), "{said}");
-    assert!(spy::start_named("asks").is_none() && spy::profile("asks").is_none());
+    assert!(method_profilers::start_named("asks").is_none() && method_profilers::profile("asks").is_none());
     installed.pop();
-    drop(spy::install(Asks));
+    drop(method_profilers::install(Asks));
 }
 
 /// What the profilers of this program report when a process of it ends, by their names, and what it says.
@@ -64,7 +64,7 @@ fn reports(spies: &str) -> (BTreeMap<String, String>, String) {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("spies-at-the-end");
     let _ = std::fs::remove_dir_all(&dir);
     let mut command = Command::new(std::env::current_exe().expect("it runs"));
-    command.arg("--list").env("METASPY_SPIES", spies).env("METASPY_DIR", &dir).env_remove("METASPY_RUN");
+    command.arg("--list").env("METASPY_PROFILE", spies).env("METASPY_DIR", &dir).env_remove("METASPY_RUN");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it starts");
     let begun = Instant::now();
     while child.try_wait().expect("it is ours").is_none() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::Outcome;
-use metaspy_core::spy::{self, Called, Calls, Edge, Ended, MethodSpy, Spying, Value};
+use metaspy_core::method_profilers::{self, Call, CallEnd, Calls, Edge, MethodProfiler, MethodSpy, Value};
 
 use crate::alone;
 use crate::domain::{Layout, Scene, block_on};
@@ -11,7 +11,7 @@ use crate::domain::{Layout, Scene, block_on};
 #[test]
 fn callers_are_counted_and_recursion_counts_once() {
     let _alone = alone();
-    let spying = spy::install(Calls::default());
+    let spying = method_profilers::install(Calls::default());
     let scene = Scene::new(&[1]);
     for _ in 0..3 {
         scene.twice();
@@ -46,7 +46,7 @@ fn callers_are_counted_and_recursion_counts_once() {
 #[test]
 fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_each_other() {
     let _alone = alone();
-    let spying = spy::install(Calls::default());
+    let spying = method_profilers::install(Calls::default());
     let scene = Scene::new(&[1]);
     scene.factorial(12);
     assert!(scene.is_even(30) && scene.is_odd(9));
@@ -55,7 +55,7 @@ fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_eac
     let mirror = spying.uninstall();
     for (method, told) in mirror.methods().iter().zip(profiler.tell_all(mirror)) {
         let name = &method.facts.name;
-        let number = |of: &spy::Map<String, Value>, key: &str| of[key].as_u64().expect("it is a number");
+        let number = |of: &method_profilers::Map<String, Value>, key: &str| of[key].as_u64().expect("it is a number");
         let sum = |key: &str| {
             let callers = told["callers"].as_array().expect("there is a list").iter();
             callers.map(|caller| number(caller.as_object().expect("it is an object"), key)).sum::<u64>()
@@ -73,18 +73,18 @@ fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_eac
 #[derive(Default)]
 struct Deep(std::sync::Mutex<Vec<(usize, bool)>>);
 
-impl Spying for Deep {
+impl MethodProfiler for Deep {
     const NAME: &'static str = "deep";
     type Package = ();
     type Type = ();
     type Method = ();
     type Around = ();
 
-    fn selects(&self, facts: &spy::Facts) -> bool {
+    fn selects(&self, facts: &method_profilers::Facts) -> bool {
         facts.name == "measure"
     }
 
-    fn before(&self, _: &MethodSpy<Self>, call: &Called<'_>) {
+    fn before(&self, _: &MethodSpy<Self>, call: &Call<'_>) {
         self.0.lock().expect("nobody panicked").push((call.level(), call.caller().is_some()));
     }
 }
@@ -92,7 +92,7 @@ impl Spying for Deep {
 #[test]
 fn what_another_profiler_selects_is_not_around_a_call() {
     let _alone = alone();
-    let (deep, all) = (spy::install(Deep::default()), spy::install(Calls::default()));
+    let (deep, all) = (method_profilers::install(Deep::default()), method_profilers::install(Calls::default()));
     Scene::new(&[1]).twice();
     assert_eq!(*deep.profiler().0.lock().expect("nobody panicked"), [(0, false)]);
     drop((deep, all));
@@ -112,29 +112,29 @@ impl Drop for Kept {
     }
 }
 
-impl Spying for Around {
+impl MethodProfiler for Around {
     const NAME: &'static str = "around";
     type Package = ();
     type Type = ();
     type Method = std::sync::Mutex<String>;
     type Around = Kept;
 
-    fn selects(&self, facts: &spy::Facts) -> bool {
+    fn selects(&self, facts: &method_profilers::Facts) -> bool {
         facts.name != "measure"
     }
 
-    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         for argument in call.arguments() {
             argument.show(&mut *spy.data.lock().expect("nobody panicked"));
         }
     }
 
-    fn around(&self, _: &MethodSpy<Self>, _: &Called<'_>) -> Option<Kept> {
+    fn around(&self, _: &MethodSpy<Self>, _: &Call<'_>) -> Option<Kept> {
         OPEN.fetch_add(1, Ordering::Relaxed);
         Some(Kept)
     }
 
-    fn after(&self, spy: &MethodSpy<Self>, _: &Called<'_>, ended: &Ended<'_>) {
+    fn after(&self, spy: &MethodSpy<Self>, _: &Call<'_>, ended: &CallEnd<'_>) {
         assert_ne!(OPEN.load(Ordering::Relaxed), 0, "it is dropped after this");
         let mut shown = String::new();
         ended.show(&mut shown);
@@ -146,7 +146,7 @@ impl Spying for Around {
 #[test]
 fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     let _alone = alone();
-    let spying = spy::install(Around::default());
+    let spying = method_profilers::install(Around::default());
     let mut scene = Scene::new(&[]);
     scene.measure();
     let _ = (scene.first(false), scene.first(true), scene.factorial(1));

@@ -1,6 +1,6 @@
 //! `TestCoverage`: what ran, on how many objects, in which tests, and what it returned.
 
-use metaspy_core::spy::{self, MethodSpy, Mirror, Ratio, TestCoverage, TestId};
+use metaspy_core::method_profilers::{self, MethodSpy, Mirror, Ratio, TestCoverage, TestId};
 
 use crate::domain::{Layout, Scene, a_long_test, a_test, block_on, stays};
 use crate::{alone, is_apart};
@@ -15,7 +15,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let _alone = alone();
     let before = Scene::new(&[1]);
     before.measure();
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     let scenes: Vec<Scene> = (0..150).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         scene.twice();
@@ -50,7 +50,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
 #[test]
 fn how_much_is_covered_is_known_of_types_packages_and_all() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     Scene::new(&[1]).measure();
     let mirror = spying.uninstall();
     let types: Vec<(&str, Ratio)> =
@@ -75,7 +75,7 @@ fn how_much_is_covered_is_known_of_types_packages_and_all() {
 fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     scene.never();
     a_test(&scene);
     let mirror = spying.uninstall();
@@ -92,7 +92,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
     if !is_apart("coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several") {
         return;
     }
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     let on_a_thread = |run: &(dyn Fn() + Sync)| std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"));
     on_a_thread(&|| {
         let scene = Scene { nodes: vec![1] };
@@ -126,7 +126,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
 #[test]
 fn what_always_returns_the_same_is_told_apart() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     let mut scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         scene.name();
@@ -154,7 +154,7 @@ fn what_always_returns_the_same_is_told_apart() {
 #[test]
 fn async_calls_are_one_however_often_they_are_polled() {
     let _alone = alone();
-    let spying = spy::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default());
     let scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         assert_eq!(block_on(stays(scene.waits(3))), 2);
@@ -169,14 +169,14 @@ fn async_calls_are_one_however_often_they_are_polled() {
 #[test]
 fn a_profiler_that_panics_harms_nobody() {
     struct Fails;
-    impl spy::Spying for Fails {
+    impl method_profilers::MethodProfiler for Fails {
         const NAME: &'static str = "fails";
         type Package = ();
         type Type = ();
-        type Method = spy::Count;
+        type Method = method_profilers::Count;
         type Around = ();
 
-        fn before(&self, spy: &MethodSpy<Self>, _: &spy::Called<'_>) {
+        fn before(&self, spy: &MethodSpy<Self>, _: &method_profilers::Call<'_>) {
             spy.data.add(1);
             Scene::new(&[]);
             panic!("in a profiler");
@@ -185,7 +185,7 @@ fn a_profiler_that_panics_harms_nobody() {
     let _alone = alone();
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let spying = spy::install(Fails);
+    let spying = method_profilers::install(Fails);
     let scene = Scene::new(&[4]);
     assert_eq!(scene.measure(), 4);
     let caught = std::panic::catch_unwind(|| Scene::new(&[]).fails());

@@ -1,7 +1,9 @@
 //! Calls that are only counted at their hook, because a profiler wants no more.
 
 use metaspy_core::arm::Mode;
-use metaspy_core::spy::{self, Called, Count, Identities, MethodSpy, Mirror, Settled, Spying, TestId, Tests};
+use metaspy_core::method_profilers::{
+    self, Call, Count, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId, Tests,
+};
 use metaspy_core::{Profiler, Recording};
 
 use crate::domain::{Layout, Scene, a_test};
@@ -16,28 +18,28 @@ struct Light;
 struct Known {
     calls: Count,
     asked: Count,
-    receivers: Identities<4>,
+    receivers: IdentitySet<4>,
     tests: Tests,
 }
 
-impl Spying for Light {
+impl MethodProfiler for Light {
     const NAME: &'static str = "light";
     type Package = ();
     type Type = ();
     type Method = Known;
     type Around = ();
 
-    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         spy.data.calls.add(1);
         spy.data.asked.add(1);
         spy.data.receivers.see(call);
         spy.data.tests.see(call);
     }
 
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Called<'_>) -> Settled<'s> {
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
         match spy.data.receivers.is_full() {
-            true => Settled::All(&spy.data.calls),
-            false => Settled::Same(&spy.data.calls),
+            true => Interest::All(&spy.data.calls),
+            false => Interest::Same(&spy.data.calls),
         }
     }
 }
@@ -49,7 +51,7 @@ fn known<'m>(mirror: &'m Mirror<Light>, name: &str) -> &'m Known {
 #[test]
 fn they_are_counted_for_the_same_object_until_there_are_enough() {
     let _alone = alone();
-    let spying = spy::install(Light);
+    let spying = method_profilers::install(Light);
     let scenes: Vec<Scene> = (0..6).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         (0..1000).for_each(|_| _ = scene.measure());
@@ -81,7 +83,7 @@ fn objects_of_two_types_at_one_address_are_two() {
         }
     }
     let _alone = alone();
-    let spying = spy::install(Light);
+    let spying = method_profilers::install(Light);
     let page = Page(Scene::new(&[1]));
     for _ in 0..10 {
         page.twice();
@@ -98,7 +100,7 @@ fn nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for() 
         return;
     }
     (0..1 << 22).for_each(|_| _ = Count::default());
-    let spying = spy::install(Light);
+    let spying = method_profilers::install(Light);
     let scene = Scene { nodes: vec![1] };
     std::thread::scope(|scope| {
         (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scene.measure())));
@@ -111,7 +113,7 @@ fn nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for() 
 fn another_test_is_seen() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = spy::install(Light);
+    let spying = method_profilers::install(Light);
     for _ in 0..1000 {
         scene.twice();
     }
@@ -133,7 +135,7 @@ fn another_test_is_seen() {
 fn they_are_recorded_too_over_epochs() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
-    let spying = spy::install(Light);
+    let spying = method_profilers::install(Light);
     let (scene, mut failing) = (Scene::new(&[1]), Scene::new(&[]));
     for _ in 0..3 {
         let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metaspy_core::spy::Facts;
+use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::Measure;
 use metaspy_core::{SiteId, Store};
 

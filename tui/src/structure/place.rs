@@ -1,6 +1,6 @@
 //! Where in the structure of its program a method stands.
 
-use metaspy_core::spy::Facts;
+use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::SiteText;
 
 /// Where a method stands.

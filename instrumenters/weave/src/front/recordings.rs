@@ -51,7 +51,7 @@ impl Recordings {
         cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
         cargo.env("METASPY_MODE", "tally");
         if let Some(names) = spies.text() {
-            cargo.env("METASPY_SPIES", names);
+            cargo.env("METASPY_PROFILE", names);
         }
         if env::var_os("METASPY_BUDGET").is_none() {
             cargo.env("METASPY_BUDGET", (64 << 20).to_string());

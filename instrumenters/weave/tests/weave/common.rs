@@ -129,7 +129,7 @@ impl Package {
             "RUSTC_WORKSPACE_WRAPPER",
             "METASPY_RECORD",
             "METASPY_OBSERVE",
-            "METASPY_SPIES",
+            "METASPY_PROFILE",
             "RUST_BACKTRACE",
             "CARGO_ENCODED_RUSTFLAGS",
         ] {

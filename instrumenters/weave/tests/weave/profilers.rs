@@ -8,19 +8,20 @@ use serde_json::json;
 use crate::common::{Package, manifest};
 
 /// What a stranger writes.
-const HOT: &str = "use metaspy_core::spy::{Called, Count, Map, MethodSpy, Mirror, Spying, Value, json};
+const HOT: &str =
+    "use metaspy_core::method_profilers::{Call, Count, Map, MethodSpy, Mirror, MethodProfiler, Value, json};
 
 #[derive(Default)]
 struct Hot;
 
-impl Spying for Hot {
+impl MethodProfiler for Hot {
     const NAME: &'static str = \"hot\";
     type Package = ();
     type Type = ();
     type Method = Count;
     type Around = ();
 
-    fn before(&self, spy: &MethodSpy<Self>, _: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
         spy.data.add(1);
     }
 

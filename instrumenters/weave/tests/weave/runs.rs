@@ -68,9 +68,9 @@ fn whoever_reads_what_is_printed_may_stop() {
 /// A crate with a profiler that says no more than that it is there.
 fn profiler(name: &str) -> Package {
     let source = format!(
-        "use metaspy_core::spy::{{Called, Count, MethodSpy, Mirror, Spying}};\n#[derive(Default)]\nstruct Own;\n\
-         impl Spying for Own {{\n    const NAME: &'static str = \"{name}\";\n    type Package = ();\n    type Type = ();\n    \
-         type Method = Count;\n    type Around = ();\n    fn before(&self, _: &MethodSpy<Self>, _: &Called<'_>) {{}}\n    \
+        "use metaspy_core::method_profilers::{{Call, Count, MethodSpy, Mirror, MethodProfiler}};\n#[derive(Default)]\nstruct Own;\n\
+         impl MethodProfiler for Own {{\n    const NAME: &'static str = \"{name}\";\n    type Package = ();\n    type Type = ();\n    \
+         type Method = Count;\n    type Around = ();\n    fn before(&self, _: &MethodSpy<Self>, _: &Call<'_>) {{}}\n    \
          fn report(&self, _: &Mirror<Self>) -> String {{\n        \"here\".into()\n    }}\n}}\nmetaspy_core::profiler!(Own);\n"
     );
     let manifest = manifest(name, "2024", "[dependencies]\nmetaspy-core = \"0.1\"");

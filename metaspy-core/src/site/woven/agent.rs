@@ -8,11 +8,11 @@ use std::task::Poll;
 use crate::event::Outcome;
 use crate::hook::{self, AsyncCall, DetailBytes, Entered, Guard, Reify, Returned};
 use crate::log::{self, Busy};
+use crate::method_profilers::{self, Activation, AsyncCall as ProfiledCall};
 use crate::site::Site;
 use crate::site::woven::record::{Agent, COUNTED, Frame, PollOnce, Seen, UNWINDING, Woven};
 use crate::site::woven::shown::{Receiver, Value};
 use crate::site::woven::{kinds, site_of};
-use crate::spy::{self, Activation, Waiting};
 use crate::subject::Subject;
 
 /// A call of a woven function that is looked at, in the frame of that function.
@@ -31,7 +31,7 @@ struct Async {
     site: &'static Site,
     call: AsyncCall,
     subject: Subject,
-    spied: Option<Waiting>,
+    spied: Option<ProfiledCall>,
     is_done: bool,
     /// Whether somebody asked, when it was first polled, that what it returns be written down.
     is_asked: Option<bool>,
@@ -51,7 +51,7 @@ pub fn address() -> *mut Agent {
 
 extern "C" fn enter(woven: &'static Woven, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8 {
     let Some(site) = site_of(woven) else { return std::ptr::null_mut() };
-    let spied = spy::enter(woven, seen);
+    let spied = method_profilers::enter(woven, seen);
     let tally = site.tally.load(Relaxed);
     if tally != 0 && spied.is_none() && seen.arguments().is_empty() {
         let lane = log::here();
@@ -113,7 +113,7 @@ extern "C" fn leave(begun: *mut u8) {
     // SAFETY: as above; null is a call that nobody logs.
     let guard = unsafe { Guard::from_raw(std::mem::replace(&mut running.entered, std::ptr::null_mut())) };
     if let Some(activation) = running.spied.take() {
-        spy::leave(activation);
+        method_profilers::leave(activation);
     }
     drop(guard);
 }
@@ -123,7 +123,7 @@ extern "C" fn returned(begun: *mut u8, value: &Value<'_>) {
     let running = unsafe { &mut *begun.cast::<Running>() };
     let outcome = outcome_of(value.failed());
     if let Some(activation) = running.spied.take() {
-        spy::returned(activation, value, outcome);
+        method_profilers::returned(activation, value, outcome);
     }
     // SAFETY: as in `leave`.
     let mut guard = unsafe { Guard::from_raw(running.entered) };
@@ -147,7 +147,7 @@ fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
 
 extern "C" fn tell(woven: &'static Woven) {
     if let Some(site) = site_of(woven) {
-        if let Some(mut waiting) = Waiting::begin(woven, &Seen::new(Receiver::NONE, &[])) {
+        if let Some(mut waiting) = ProfiledCall::begin(woven, &Seen::new(Receiver::NONE, &[])) {
             waiting.end(Outcome::Returned, None);
         }
         hook::instant(site, Subject::NONE);
@@ -158,7 +158,7 @@ extern "C" fn start(woven: &'static Woven, seen: &Seen<'_>) -> *mut u8 {
     let Some(site) = site_of(woven) else { return std::ptr::null_mut() };
     let subject = if site.tally.load(Relaxed) == 0 { kinds::subject(&seen.receiver) } else { Subject::NONE };
     let call = AsyncCall::showing(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
-    let spied = Waiting::begin(woven, seen);
+    let spied = ProfiledCall::begin(woven, seen);
     let of = Async { site, call, subject, spied, is_done: false, is_asked: None, failed: None, shown: None };
     Box::into_raw(Box::new(of)).cast()
 }

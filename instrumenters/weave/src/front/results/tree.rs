@@ -1,4 +1,4 @@
-//! The mirror of the program: packages, their types, and their methods, as [`metaspy_core::spy`] has them.
+//! The mirror of the program: packages, their types, and their methods, as [`metaspy_core::method_profilers`] has them.
 
 use std::collections::BTreeMap;
 

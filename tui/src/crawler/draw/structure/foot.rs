@@ -8,7 +8,7 @@
 //! └─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_core::spy::{Facts, Takes, Visibility};
+use metaspy_core::method_profilers::{Facts, Takes, Visibility};
 use metaspy_core::store::SiteText;
 use metaspy_core::{SiteKind, Store};
 

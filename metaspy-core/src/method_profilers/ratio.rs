@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::spy::{MethodSpy, Mirror, PackageSpy, TestCoverage, TypeSpy};
+use crate::method_profilers::{MethodSpy, Mirror, PackageSpy, TestCoverage, TypeSpy};
 
 /// How much of something ran. Tests are left out.
 ///
 /// ```
-/// use metaspy_core::spy::{self, TestCoverage};
+/// use metaspy_core::method_profilers::{self, TestCoverage};
 ///
-/// let spying = spy::install(TestCoverage::default());
+/// let spying = method_profilers::install(TestCoverage::default());
 /// // … what is woven runs …
 /// let mirror = spying.uninstall();
 /// for package in mirror.packages() {

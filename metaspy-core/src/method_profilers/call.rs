@@ -5,12 +5,12 @@ use std::sync::OnceLock;
 
 use crate::clock;
 use crate::event::Outcome;
+use crate::method_profilers::TestId;
+use crate::method_profilers::call_stack::Entry;
 use crate::site::woven::shown::{Identity, Value};
-use crate::spy::TestId;
-use crate::spy::thread::Entry;
 
 /// A call that begins or ends.
-pub struct Called<'c> {
+pub struct Call<'c> {
     pub(super) entry: &'c Entry,
     /// The spied calls around it, the outermost first.
     pub(super) around: &'c [Entry],
@@ -21,7 +21,7 @@ pub struct Called<'c> {
 }
 
 /// How a call ended.
-pub struct Ended<'e> {
+pub struct CallEnd<'e> {
     pub(super) ticks: u64,
     pub(super) inner: u64,
     pub(super) calls: u64,
@@ -32,7 +32,7 @@ pub struct Ended<'e> {
 /// An argument that is shown.
 pub struct Argument<'a>(&'a Value<'a>);
 
-impl Called<'_> {
+impl Call<'_> {
     /// A number that tells the object that it is about from others: of its type, and its address or its key. `None` if
     /// it is about none, or about one that was moved or has no size.
     #[inline]
@@ -90,7 +90,7 @@ impl Called<'_> {
     }
 }
 
-impl Ended<'_> {
+impl CallEnd<'_> {
     /// Ticks that it took, with what it called ([`Rate`] says how long that is); 0 if no clock was read. Of an async call, those of its polls.
     pub fn ticks(&self) -> u64 {
         self.ticks
@@ -102,7 +102,7 @@ impl Ended<'_> {
         self.ticks.saturating_sub(self.inner)
     }
 
-    /// How many spied calls it made, whichever profiler selected them: see [`Ended::own_ticks`].
+    /// How many spied calls it made, whichever profiler selected them: see [`CallEnd::own_ticks`].
     pub fn calls(&self) -> u64 {
         self.calls
     }
@@ -139,7 +139,7 @@ impl Argument<'_> {
     }
 }
 
-/// What ticks, as those of [`Ended::ticks`], are worth. The longer the program has run, the more exact; numbers that
+/// What ticks, as those of [`CallEnd::ticks`], are worth. The longer the program has run, the more exact; numbers that
 /// are compared with each other want the same rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate {

@@ -4,10 +4,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
+use crate::method_profilers::dispatch::guarded;
+use crate::method_profilers::{Call, CallEnd, Facts};
 use crate::site::woven::kept::Kept;
 use crate::site::woven::shown::{Identity, Value};
-use crate::spy::dispatch::guarded;
-use crate::spy::{Called, Ended, Facts};
 
 /// What a method was seen to return. Values that are copied as bytes, texts and lists of such values are told apart by
 /// `PartialEq`, others by their `Hash`: a copy of them might be seen by the program. Of at most a hundred receivers the
@@ -51,7 +51,7 @@ enum First {
 
 impl Returns {
     /// Looks at what a call returned, if that is seen.
-    pub fn see(&self, call: &Called<'_>, ended: &Ended<'_>) {
+    pub fn see(&self, call: &Call<'_>, ended: &CallEnd<'_>) {
         let Some(value) = ended.returned() else { return };
         let state = self.state.load(Ordering::Relaxed);
         // More is not to be learned of it.
@@ -71,7 +71,7 @@ impl Returns {
         }
     }
 
-    fn compare(&self, call: &Called<'_>, value: &Value<'_>) -> u8 {
+    fn compare(&self, call: &Call<'_>, value: &Value<'_>) -> u8 {
         let Some(cell) = self.cell(call.identity().unwrap_or(1).max(1)) else { return 0 };
         match cell.value.get().map(Box::as_ref) {
             None => cell.remember(value),
@@ -135,7 +135,7 @@ impl Cell {
 }
 
 /// Whether a value refers to the object that the call was about.
-fn is_receiver(call: &Called<'_>, value: &Value<'_>) -> bool {
+fn is_receiver(call: &Call<'_>, value: &Value<'_>) -> bool {
     let Some(pointee) = value.pointee() else { return false };
     let receiver = &call.entry.receiver;
     receiver.identity == Identity::Place

@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::sync::atomic::AtomicU64;
 
+use crate::method_profilers::call_stack::Entry;
+use crate::method_profilers::dispatch::guarded;
+use crate::method_profilers::{Call, CallEnd, Interest, MethodProfiler, Mirror};
 use crate::site::woven::shown::Value;
-use crate::spy::dispatch::guarded;
-use crate::spy::thread::Entry;
-use crate::spy::{Called, Ended, Mirror, Settled, Spying};
 
 /// A profiler and its mirror, whoever it is.
 pub(super) trait Observer: Send + Sync {
@@ -17,7 +17,7 @@ pub(super) trait Observer: Send + Sync {
     /// Where this thread counts further calls, and whether those about any object, if nothing else is to be done.
     fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)>;
     /// As [`Observer::before`].
-    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>);
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>);
 }
 
 /// What is seen of a call that begins, beside its entry.
@@ -28,12 +28,12 @@ pub(super) struct Sight<'s> {
 }
 
 /// A profiler and its mirror.
-pub(super) struct Observing<P: Spying> {
+pub(super) struct Observing<P: MethodProfiler> {
     pub profiler: P,
     pub mirror: Mirror<P>,
 }
 
-impl<P: Spying> Observer for Observing<P> {
+impl<P: MethodProfiler> Observer for Observing<P> {
     fn is_interested(&self, number: usize) -> bool {
         self.mirror.numbered(number).is_some()
     }
@@ -45,7 +45,7 @@ impl<P: Spying> Observer for Observing<P> {
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
         let spy = self.mirror.numbered(entry.number as usize)?;
         let Sight { test, arguments } = seen;
-        let call = Called { entry, around, test, arguments, places: self.mirror.places() };
+        let call = Call { entry, around, test, arguments, places: self.mirror.places() };
         let before = || {
             let kept = self.profiler.around(spy, &call);
             self.profiler.before(spy, &call);
@@ -57,17 +57,17 @@ impl<P: Spying> Observer for Observing<P> {
 
     fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
         let spy = self.mirror.numbered(entry.number as usize)?;
-        let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+        let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
         match guarded(|| self.profiler.settles(spy, &call))? {
-            Settled::No => None,
-            Settled::Same(count) => Some((count.word()?, false)),
-            Settled::All(count) => Some((count.word()?, true)),
+            Interest::No => None,
+            Interest::Same(count) => Some((count.word()?, false)),
+            Interest::All(count) => Some((count.word()?, true)),
         }
     }
 
-    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &Ended<'_>) {
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>) {
         if let Some(spy) = self.mirror.numbered(entry.number as usize) {
-            let call = Called { entry, around, test, arguments: &[], places: self.mirror.places() };
+            let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
             let after = || self.profiler.after(spy, &call, ended);
             if P::TRUSTED {
                 after();

@@ -7,23 +7,23 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use linkme::distributed_slice;
 
 use crate::hook;
+use crate::method_profilers::dispatch::{TooManyProfilers, observe};
+use crate::method_profilers::registry::Observing;
+use crate::method_profilers::{Calls, Map, MethodProfiler, TestCoverage, Value, json};
 use crate::platform::{exit, lock::lock, process};
 use crate::recording::directory;
-use crate::spy::dispatch::{TooMany, observe};
-use crate::spy::observer::Observing;
-use crate::spy::{Calls, Map, Spying, TestCoverage, Value, json};
 
 /// The profilers of this program that can be started by their name: those of metaspy, and those that say
 /// [`profiler!`](crate::profiler!).
 #[distributed_slice]
-pub static PROFILERS: [Startable];
+pub static FACTORIES: [ProfilerFactory];
 
 /// A profiler that can be started by its name.
-pub struct Startable {
+pub struct ProfilerFactory {
     /// Its name.
     pub name: &'static str,
     /// Starts it.
-    pub start: fn() -> Result<&'static dyn Profile, TooMany>,
+    pub start: fn() -> Result<&'static dyn Profile, TooManyProfilers>,
 }
 
 /// The profile of a running profiler, whoever that is.
@@ -36,10 +36,10 @@ pub trait Profile: Send + Sync {
     fn report(&self) -> String;
 }
 
-#[distributed_slice(PROFILERS)]
-static COVERAGE: Startable = Startable::of::<TestCoverage>();
-#[distributed_slice(PROFILERS)]
-static CALLS: Startable = Startable::of::<Calls>();
+#[distributed_slice(FACTORIES)]
+static COVERAGE: ProfilerFactory = ProfilerFactory::of::<TestCoverage>();
+#[distributed_slice(FACTORIES)]
+static CALLS: ProfilerFactory = ProfilerFactory::of::<Calls>();
 
 /// The profilers that look, in the order in which they were installed. No code of theirs runs while this is locked: they
 /// may ask for each other's profiles.
@@ -61,10 +61,10 @@ pub(super) fn remove(profile: &'static dyn Profile) {
     lock(&RUNNING).retain(|running| !std::ptr::addr_eq(running.profile, profile));
 }
 
-impl Startable {
+impl ProfilerFactory {
     /// A profiler that needs to be told nothing.
-    pub const fn of<P: Spying + Default>() -> Self {
-        Startable { name: P::NAME, start: start::<P> }
+    pub const fn of<P: MethodProfiler + Default>() -> Self {
+        ProfilerFactory { name: P::NAME, start: start::<P> }
     }
 }
 
@@ -73,18 +73,19 @@ impl Startable {
 macro_rules! profiler {
     ($type:ty) => {
         const _: () = {
-            #[$crate::site::linkme::distributed_slice($crate::spy::PROFILERS)]
+            #[$crate::site::linkme::distributed_slice($crate::method_profilers::FACTORIES)]
             #[linkme(crate = $crate::site::linkme)]
-            static STARTABLE: $crate::spy::Startable = $crate::spy::Startable::of::<$type>();
+            static STARTABLE: $crate::method_profilers::ProfilerFactory =
+                $crate::method_profilers::ProfilerFactory::of::<$type>();
         };
     };
 }
 
-fn start<P: Spying + Default>() -> Result<&'static dyn Profile, TooMany> {
+fn start<P: MethodProfiler + Default>() -> Result<&'static dyn Profile, TooManyProfilers> {
     observe(P::default()).map(|observing| observing as &'static dyn Profile)
 }
 
-impl<P: Spying> Profile for Observing<P> {
+impl<P: MethodProfiler> Profile for Observing<P> {
     fn name(&self) -> &'static str {
         P::NAME
     }
@@ -122,7 +123,7 @@ pub fn start_named(name: &str) -> Option<&'static dyn Profile> {
     if let Some(running) = find(name, |running| running.is_named) {
         return Some(running);
     }
-    let startable = PROFILERS.iter().find(|startable| startable.name == name)?;
+    let startable = FACTORIES.iter().find(|startable| startable.name == name)?;
     let profile = match (startable.start)() {
         Ok(profile) => profile,
         Err(error) => {
@@ -144,7 +145,7 @@ pub fn start_named(name: &str) -> Option<&'static dyn Profile> {
 /// Starts all profilers that are not metaspy's own: those that the program's author, or whoever built it, brought along.
 pub(crate) fn start_own() {
     let is_own = |name: &str| !matches!(name, TestCoverage::NAME | Calls::NAME);
-    for startable in PROFILERS.iter().filter(|startable| is_own(startable.name)) {
+    for startable in FACTORIES.iter().filter(|startable| is_own(startable.name)) {
         start_named(startable.name);
     }
 }

@@ -6,67 +6,68 @@
 //! after and around a call; [`TestCoverage`] and [`Calls`] are written with nothing but this.
 //!
 //! ```
-//! use metaspy_core::spy::{Called, Count, MethodSpy, Spying};
+//! use metaspy_core::method_profilers::{Call, Count, MethodSpy, MethodProfiler};
 //!
 //! /// Counts calls.
 //! #[derive(Default)]
 //! struct Counting;
 //!
-//! impl Spying for Counting {
+//! impl MethodProfiler for Counting {
 //!     const NAME: &'static str = "counting";
 //!     type Package = ();
 //!     type Type = ();
 //!     type Method = Count;
 //!     type Around = ();
 //!
-//!     fn before(&self, spy: &MethodSpy<Self>, _: &Called<'_>) {
+//!     fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
 //!         spy.data.add(1);
 //!     }
 //! }
 //!
-//! let spying = metaspy_core::spy::install(Counting);
+//! let spying = metaspy_core::method_profilers::install(Counting);
 //! // … what is woven runs …
 //! for method in spying.uninstall().methods() {
 //!     println!("{:>8}  {}", method.data.get(), method.facts.path());
 //! }
 //! ```
 
+mod async_call;
 mod call;
+mod call_stack;
 mod calls;
 mod count;
 mod coverage;
 mod dispatch;
+#[path = "../spy/facts.rs"]
 mod facts;
-mod identities;
+mod identity_set;
 mod mirror;
-mod observer;
 mod profiles;
 mod ratio;
+mod registry;
 mod returns;
-mod tests;
-mod thread;
-mod waiting;
+mod test_context;
 
-pub use call::{Argument, Called, Ended, Rate};
+pub(crate) use async_call::AsyncCall;
+pub use call::{Argument, Call, CallEnd, Rate};
+pub(crate) use call_stack::Activation;
 pub use calls::{Calls, Edge, Timed};
 pub use count::Count;
 pub use coverage::{Covered, TestCoverage};
-pub use dispatch::{Installed, TooMany, install};
+pub use dispatch::{Installed, TooManyProfilers, install};
 pub(crate) use dispatch::{enter, leave, look_away, returned, unsettle};
 pub use facts::{Facts, Takes, Visibility};
-pub use identities::Identities;
+pub use identity_set::IdentitySet;
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
 pub(crate) use profiles::start_own;
-pub use profiles::{PROFILERS, Profile, Startable, profile, start_named};
+pub use profiles::{FACTORIES, Profile, ProfilerFactory, profile, start_named};
 pub use ratio::Ratio;
 pub use returns::Returns;
 pub use serde_json::{Map, Value, json};
-pub use tests::{TestId, Tests};
-pub(crate) use thread::Activation;
-pub(crate) use waiting::Waiting;
+pub use test_context::{TestId, Tests};
 
 /// Whether further calls of a method need only be counted.
-pub enum Settled<'s> {
+pub enum Interest<'s> {
     /// No: each is looked at.
     No,
     /// Those about the same object as this one, or about none if this one is, on this thread.
@@ -79,7 +80,7 @@ pub enum Settled<'s> {
 ///
 /// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught
 /// and counted.
-pub trait Spying: Send + Sync + Sized + 'static {
+pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// What its profile is called, and found by: see [`profile`].
     const NAME: &'static str;
     /// Whether it wants to know how long calls take: then two clocks are read for each.
@@ -105,26 +106,26 @@ pub trait Spying: Send + Sync + Sized + 'static {
     }
 
     /// Before a call.
-    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         let _ = (spy, call);
     }
 
-    /// Asked behind [`Spying::before`]: whether all that is left to do with further calls of this method is to count them,
+    /// Asked behind [`MethodProfiler::before`]: whether all that is left to do with further calls of this method is to count them,
     /// until another test begins or ends. They are then counted at their hook, for a few nanoseconds, and nobody is asked
     /// any more before or after them. Of two profilers at once neither is asked.
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, call: &Called<'_>) -> Settled<'s> {
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
         let _ = (spy, call);
-        Settled::No
+        Interest::No
     }
 
     /// After a call, however it ended.
-    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, ended: &CallEnd<'_>) {
         let _ = (spy, call, ended);
     }
 
     /// Around a call: what this returns is kept while the call runs, and dropped when it has ended, after
-    /// [`Spying::after`]. It cannot replace the call.
-    fn around(&self, spy: &MethodSpy<Self>, call: &Called<'_>) -> Option<Self::Around> {
+    /// [`MethodProfiler::after`]. It cannot replace the call.
+    fn around(&self, spy: &MethodSpy<Self>, call: &Call<'_>) -> Option<Self::Around> {
         let _ = (spy, call);
         None
     }
@@ -134,7 +135,7 @@ pub trait Spying: Send + Sync + Sized + 'static {
         let _ = (spy, told);
     }
 
-    /// What it tells of all methods of the mirror, in their order: what [`Spying::tell`] says of each. For a profiler that
+    /// What it tells of all methods of the mirror, in their order: what [`MethodProfiler::tell`] says of each. For a profiler that
     /// has something to prepare for all of them.
     fn tell_all(&self, mirror: &Mirror<Self>) -> Vec<Map<String, Value>> {
         let told = |spy: &MethodSpy<Self>| {

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::spy::{
-    Called, Count, Ended, Facts, Identities, Map, MethodSpy, Returns, Settled, Spying, Takes, TestId, Tests, Value,
-    json,
+use crate::method_profilers::{
+    Call, CallEnd, Count, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns, Takes, TestId, Tests,
+    Value, json,
 };
 
 /// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same. A
-/// [`Ratio`](crate::spy::Ratio) says how much of a type or a package that is.
+/// [`Ratio`](crate::method_profilers::Ratio) says how much of a type or a package that is.
 #[derive(Debug, Default)]
 pub struct TestCoverage {
     /// Whether any method shows what it returns: then the calls that each makes are counted, too.
@@ -21,7 +21,7 @@ pub struct Covered {
     /// How often it ran.
     pub executions: Count,
     /// On how many objects, at least.
-    pub receivers: Identities<100>,
+    pub receivers: IdentitySet<100>,
     /// In which tests.
     pub tests: Tests,
     /// What it returned.
@@ -31,7 +31,7 @@ pub struct Covered {
     pub calls: Count,
 }
 
-impl Spying for TestCoverage {
+impl MethodProfiler for TestCoverage {
     const NAME: &'static str = "coverage";
     const TRUSTED: bool = true;
     type Package = ();
@@ -40,7 +40,7 @@ impl Spying for TestCoverage {
     type Around = ();
 
     #[inline]
-    fn before(&self, spy: &MethodSpy<Self>, call: &Called<'_>) {
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         spy.data.executions.add(1);
         spy.data.receivers.see(call);
         spy.data.tests.see(call);
@@ -51,16 +51,16 @@ impl Spying for TestCoverage {
         true
     }
 
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Called<'_>) -> Settled<'s> {
+    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
         match self.is_deep.load(Ordering::Relaxed) {
-            true => Settled::No,
-            false if spy.data.receivers.is_full() => Settled::All(&spy.data.executions),
-            false => Settled::Same(&spy.data.executions),
+            true => Interest::No,
+            false if spy.data.receivers.is_full() => Interest::All(&spy.data.executions),
+            false => Interest::Same(&spy.data.executions),
         }
     }
 
     #[inline]
-    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, ended: &CallEnd<'_>) {
         spy.data.returns.see(call, ended);
         if ended.calls() != 0 {
             spy.data.calls.add(ended.calls());

@@ -6,8 +6,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::method_profilers::{Call, dispatch};
 use crate::platform::lock::lock;
-use crate::spy::{Called, dispatch};
 
 /// A test of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -95,7 +95,7 @@ pub struct Tests {
 impl Tests {
     /// Adds the test that a call was made for, if it was made for one.
     #[inline]
-    pub fn see(&self, call: &Called<'_>) {
+    pub fn see(&self, call: &Call<'_>) {
         if let Some(TestId(id)) = call.test() {
             self.add(id as usize - 1);
         }

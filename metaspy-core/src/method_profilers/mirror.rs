@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::method_profilers::{Facts, MethodProfiler, Takes};
 use crate::site::woven;
-use crate::spy::{Facts, Spying, Takes};
 
 /// The mirror of all that was woven into this program, with the data of one profiler.
-pub struct Mirror<P: Spying> {
+pub struct Mirror<P: MethodProfiler> {
     packages: Vec<Arc<PackageSpy<P>>>,
     types: Vec<Arc<TypeSpy<P>>>,
     methods: Vec<MethodSpy<P>>,
@@ -16,7 +16,7 @@ pub struct Mirror<P: Spying> {
 }
 
 /// A crate, or a module of one.
-pub struct PackageSpy<P: Spying> {
+pub struct PackageSpy<P: MethodProfiler> {
     /// `taffy`, `taffy::compute`.
     pub path: String,
     /// The package around it; `None` for a crate.
@@ -26,7 +26,7 @@ pub struct PackageSpy<P: Spying> {
 }
 
 /// A type with all its impls, a trait with its default methods, or the free functions of a module.
-pub struct TypeSpy<P: Spying> {
+pub struct TypeSpy<P: MethodProfiler> {
     /// Its name; empty for the free functions of a module.
     pub name: String,
     /// Whether it is a trait.
@@ -40,7 +40,7 @@ pub struct TypeSpy<P: Spying> {
 }
 
 /// A method.
-pub struct MethodSpy<P: Spying> {
+pub struct MethodSpy<P: MethodProfiler> {
     /// What is known of it before it runs.
     pub facts: Facts,
     /// The type that it belongs to.
@@ -51,14 +51,14 @@ pub struct MethodSpy<P: Spying> {
     pub place: usize,
 }
 
-impl<P: Spying> MethodSpy<P> {
+impl<P: MethodProfiler> MethodSpy<P> {
     /// Whether it stands on the side of its type that has no objects: it takes no `self`.
     pub fn is_associated(&self) -> bool {
         self.facts.takes == Takes::Nothing
     }
 }
 
-impl<P: Spying> PackageSpy<P> {
+impl<P: MethodProfiler> PackageSpy<P> {
     /// Whether it is this package, or one within it.
     pub fn is_within(&self, package: &PackageSpy<P>) -> bool {
         let around = std::iter::successors(Some(self), |spy| spy.parent.as_deref());
@@ -66,7 +66,7 @@ impl<P: Spying> PackageSpy<P> {
     }
 }
 
-impl<P: Spying> Mirror<P> {
+impl<P: MethodProfiler> Mirror<P> {
     /// The mirror of this program, with the methods that the profiler selects.
     pub(super) fn of(profiler: &P) -> Self {
         crate::site::entries();
@@ -159,7 +159,7 @@ impl<P: Spying> Mirror<P> {
         self.methods.iter().filter(move |spy| std::ptr::eq(&*spy.owner, of))
     }
 
-    /// The method at this place, as [`Called::caller`](crate::spy::Called::caller) says.
+    /// The method at this place, as [`Call::caller`](crate::method_profilers::Call::caller) says.
     pub fn method(&self, place: usize) -> Option<&MethodSpy<P>> {
         self.methods.get(place)
     }

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
+use crate::method_profilers::call_stack;
 use crate::platform::lock::lock;
-use crate::spy::thread;
 
 /// A number that many threads count up, none of which waits for another or shares a cache line with it. It costs about
 /// what a plain increment costs. Of more than four million in a process, threads share the later ones.
@@ -42,14 +42,14 @@ impl Count {
     #[inline]
     pub fn add(&self, by: u64) {
         // A thread that is ending has no table any more.
-        if !thread::table().is_some_and(|table| table.add(self.at, by)) {
+        if !call_stack::table().is_some_and(|table| table.add(self.at, by)) {
             self.shared.fetch_add(by, Ordering::Relaxed);
         }
     }
 
     /// The word that this thread counts up; `None` if it shares one.
     pub(super) fn word(&self) -> Option<&'static AtomicU64> {
-        let table = thread::table()?;
+        let table = call_stack::table()?;
         table.add(self.at, 0);
         table.word(self.at)
     }

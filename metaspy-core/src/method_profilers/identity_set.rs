@@ -3,21 +3,21 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::spy::Called;
+use crate::method_profilers::Call;
 
 /// A set of at most `MOST` objects, told apart by type and address or key. What it says is a lower bound: Rust moves
 /// values, and uses memory again.
 #[derive(Debug, Default)]
-pub struct Identities<const MOST: usize = 100> {
+pub struct IdentitySet<const MOST: usize = 100> {
     /// Twice as many as objects, made when there is a first one; 0 is free.
     cells: OnceLock<Box<[AtomicU64]>>,
     used: AtomicUsize,
 }
 
-impl<const MOST: usize> Identities<MOST> {
+impl<const MOST: usize> IdentitySet<MOST> {
     /// Adds the object that a call is about, if it is about one.
     #[inline]
-    pub fn see(&self, call: &Called<'_>) {
+    pub fn see(&self, call: &Call<'_>) {
         if let Some(identity) = call.identity() {
             self.add(identity);
         }
@@ -56,7 +56,7 @@ impl<const MOST: usize> Identities<MOST> {
         }
     }
 
-    /// How many, [`Identities::is_full`] says "or more".
+    /// How many, [`IdentitySet::is_full`] says "or more".
     pub fn len(&self) -> usize {
         self.used.load(Ordering::Relaxed).min(MOST)
     }
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn it_counts_each_once_and_stops_when_it_is_full() {
-        let set: Identities<3> = Identities::default();
+        let set: IdentitySet<3> = IdentitySet::default();
         assert!(set.is_empty());
         for identity in [7, 7, 0, 1 << 40] {
             set.add(identity);

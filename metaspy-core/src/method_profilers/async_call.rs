@@ -4,14 +4,14 @@
 //! the thread that does so, so that what it calls has it as its caller.
 
 use crate::event::Outcome;
+use crate::method_profilers::call_stack::{self, Entry, Thread};
+use crate::method_profilers::dispatch::{begin, finish, present_at};
+use crate::method_profilers::test_context::TestId;
 use crate::site::woven::record::{Seen, Woven};
 use crate::site::woven::shown::Value;
-use crate::spy::dispatch::{begin, finish, present_at};
-use crate::spy::tests::TestId;
-use crate::spy::thread::{self, Entry, Thread};
 
 /// An async call.
-pub(crate) struct Waiting {
+pub(crate) struct AsyncCall {
     state: State,
     /// Ticks of its polls so far.
     busy: u64,
@@ -29,17 +29,17 @@ enum State {
 }
 
 // SAFETY: what an entry keeps is `Send`, its receiver is a number and a static text, and everything else is shared.
-unsafe impl Send for Waiting {}
+unsafe impl Send for AsyncCall {}
 // SAFETY: nothing is done with a shared one.
-unsafe impl Sync for Waiting {}
+unsafe impl Sync for AsyncCall {}
 
-impl Waiting {
+impl AsyncCall {
     /// Begins a call, if anybody looks.
-    pub fn begin(woven: &'static Woven, seen: &Seen<'_>) -> Option<Waiting> {
+    pub fn begin(woven: &'static Woven, seen: &Seen<'_>) -> Option<AsyncCall> {
         let (present, interest) = present_at(woven)?;
-        thread::with(|thread| {
+        call_stack::with(|thread| {
             begin(thread, present, interest, woven, seen.receiver, seen.arguments());
-            let mut waiting = Waiting { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
+            let mut waiting = AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
             waiting.pause(thread);
             waiting
         })
@@ -52,7 +52,7 @@ impl Waiting {
             other => return self.state = other,
         };
         let test = self.test;
-        let height = thread::with(|thread| {
+        let height = call_stack::with(|thread| {
             let mut entry = entry.take().expect("it is paused");
             let depth = &mut thread.depths[entry.number as usize];
             entry.depth = *depth;
@@ -74,7 +74,7 @@ impl Waiting {
 
     /// A poll ends, and the call is not done.
     pub fn suspend(&mut self) {
-        thread::with(|thread| self.pause(thread));
+        call_stack::with(|thread| self.pause(thread));
     }
 
     fn pause(&mut self, thread: &mut Thread) {
@@ -98,7 +98,7 @@ impl Waiting {
     /// The call is done, or dropped before.
     pub fn end(&mut self, outcome: Outcome, returned: Option<&Value<'_>>) {
         self.resume();
-        thread::with(|thread| {
+        call_stack::with(|thread| {
             if self.is_innermost(thread)
                 && let Some(entry) = thread.stack.last_mut()
             {
@@ -124,7 +124,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for AsyncCall {
     fn drop(&mut self) {
         // Of a thread that is ending nobody is told any more.
         if let State::Paused(entry) = &self.state

@@ -6,10 +6,10 @@ use std::num::NonZeroU32;
 
 use crate::clock;
 use crate::log;
+use crate::method_profilers::count::Table;
+use crate::method_profilers::dispatch::Present;
+use crate::method_profilers::test_context::Named;
 use crate::site::woven::shown::Receiver;
-use crate::spy::count::Table;
-use crate::spy::dispatch::Present;
-use crate::spy::tests::Named;
 
 /// A spied call under way: its place on its thread, + 1.
 #[derive(Clone, Copy, Debug)]

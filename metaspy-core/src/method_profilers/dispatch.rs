@@ -10,16 +10,16 @@ use std::thread::panicking;
 use crate::event::Outcome;
 use crate::hook;
 use crate::log::{self, Busy};
+use crate::method_profilers::call::start_clock;
+use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
+use crate::method_profilers::profiles;
+use crate::method_profilers::registry::{Observer, Observing, Sight};
+use crate::method_profilers::test_context::TestId;
+use crate::method_profilers::{CallEnd, Facts, MethodProfiler, Mirror};
 use crate::platform::lock::lock;
 use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
-use crate::spy::call::start_clock;
-use crate::spy::observer::{Observer, Observing, Sight};
-use crate::spy::profiles;
-use crate::spy::tests::TestId;
-use crate::spy::thread::{self, Activation, Entry, Kept, Thread};
-use crate::spy::{Ended, Facts, Mirror, Spying};
 
 /// Who looks now. Replaced, never changed: calls under way refer to it.
 pub(super) struct Present {
@@ -46,7 +46,7 @@ const MOST: usize = 31;
 /// of a row, which has its highest bit.
 static SETTLED: AtomicU64 = AtomicU64::new(1);
 
-/// Nothing is settled any more. Called when what has changed is stored: see [`enter`].
+/// Nothing is settled any more. Call when what has changed is stored: see [`enter`].
 pub(crate) fn unsettle() {
     SETTLED.fetch_add(1, Release);
 }
@@ -74,19 +74,19 @@ struct Standing {
 
 /// An installed profiler; dropping it uninstalls it.
 #[must_use = "dropping it uninstalls the profiler"]
-pub struct Installed<P: Spying>(&'static Observing<P>);
+pub struct Installed<P: MethodProfiler>(&'static Observing<P>);
 
 /// There are as many profilers at once as there can be.
 #[derive(Debug)]
-pub struct TooMany;
+pub struct TooManyProfilers;
 
-impl fmt::Display for TooMany {
+impl fmt::Display for TooManyProfilers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{MOST} profilers look at this program already; uninstall one before")
     }
 }
 
-impl std::error::Error for TooMany {}
+impl std::error::Error for TooManyProfilers {}
 
 /// Installs a profiler on everything that was woven into this program. Its mirror stays in memory until the process
 /// ends.
@@ -94,14 +94,14 @@ impl std::error::Error for TooMany {}
 /// # Panics
 /// There may be 31 at once: it panics if there are.
 #[track_caller]
-pub fn install<P: Spying>(profiler: P) -> Installed<P> {
+pub fn install<P: MethodProfiler>(profiler: P) -> Installed<P> {
     match observe(profiler) {
         Ok(observing) => Installed(observing),
         Err(error) => panic!("{error}"),
     }
 }
 
-pub(super) fn observe<P: Spying>(profiler: P) -> Result<&'static Observing<P>, TooMany> {
+pub(super) fn observe<P: MethodProfiler>(profiler: P) -> Result<&'static Observing<P>, TooManyProfilers> {
     start_clock();
     log::watch_forks();
     let mirror = Mirror::of(&profiler);
@@ -111,7 +111,7 @@ pub(super) fn observe<P: Spying>(profiler: P) -> Result<&'static Observing<P>, T
         standing.process = std::process::id();
     }
     if standing.now.len() == MOST {
-        return Err(TooMany);
+        return Err(TooManyProfilers);
     }
     let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
     standing.kept.push(observing);
@@ -122,7 +122,7 @@ pub(super) fn observe<P: Spying>(profiler: P) -> Result<&'static Observing<P>, T
     Ok(observing)
 }
 
-impl<P: Spying> Installed<P> {
+impl<P: MethodProfiler> Installed<P> {
     /// The mirror, while its profiler goes on.
     pub fn mirror(&self) -> &'static Mirror<P> {
         &self.0.mirror
@@ -139,7 +139,7 @@ impl<P: Spying> Installed<P> {
     }
 }
 
-impl<P: Spying> Drop for Installed<P> {
+impl<P: MethodProfiler> Drop for Installed<P> {
     fn drop(&mut self) {
         let mut standing = lock(&STANDING);
         standing.now.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
@@ -189,7 +189,7 @@ pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation
     if interest == 0 || is_meta() {
         return None;
     }
-    thread::with(|thread| {
+    call_stack::with(|thread| {
         begin(thread, present, interest, woven, seen.receiver, seen.arguments());
         if interest.is_power_of_two() && seen.arguments().is_empty() {
             settle(thread, woven, interest, who, seen);
@@ -278,7 +278,7 @@ pub(crate) fn returned(activation: Activation, value: &Value<'_>, outcome: Outco
 }
 
 fn end(Activation(place): Activation, outcome: Option<Outcome>, returned: Option<&Value<'_>>) {
-    thread::with(|thread| {
+    call_stack::with(|thread| {
         // A call whose frame was left without an end, as `longjmp` does, ends with the one around it.
         while thread.stack.len() > place.get() as usize {
             finish(thread, Outcome::Returned, None);
@@ -297,7 +297,7 @@ pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Va
     let Some(entry) = thread.stack.last() else { return };
     let present = entry.present;
     let ticks = entry.now().saturating_sub(entry.started);
-    let ended = Ended { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
+    let ended = CallEnd { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
     if PRESENT.load(Relaxed).is_null() {
         forget_all(thread);
         return;

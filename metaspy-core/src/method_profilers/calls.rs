@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::spy::{Called, Count, Ended, Map, MethodSpy, Mirror, Rate, Spying, Value, json};
+use crate::method_profilers::{Call, CallEnd, Count, Map, MethodProfiler, MethodSpy, Mirror, Rate, Value, json};
 
 /// Time and calls of each method: total and self, callers and callees. Of a recursion the total counts once, with the
 /// outermost call: the times of a method's callers add up to its own.
@@ -20,7 +20,7 @@ pub struct Timed {
     pub executions: Count,
     /// Ticks that it took, with what it called.
     pub total: Count,
-    /// Ticks without: see [`Ended::own_ticks`].
+    /// Ticks without: see [`CallEnd::own_ticks`].
     pub own: Count,
 }
 
@@ -37,7 +37,7 @@ pub struct Edge {
     pub total_ns: u64,
 }
 
-impl Spying for Calls {
+impl MethodProfiler for Calls {
     const NAME: &'static str = "calls";
     const TIMED: bool = true;
     const TRUSTED: bool = true;
@@ -46,7 +46,7 @@ impl Spying for Calls {
     type Method = Timed;
     type Around = ();
 
-    fn after(&self, spy: &MethodSpy<Self>, call: &Called<'_>, ended: &Ended<'_>) {
+    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, ended: &CallEnd<'_>) {
         spy.data.executions.add(1);
         spy.data.own.add(ended.own_ticks());
         // Time within another call of the method is a part of that one's.
