@@ -7,7 +7,7 @@ pub enum Command {
     Quit,
     /// Show or hide the keys.
     Help,
-    /// Turn to a screen.
+    /// SortChange to a screen.
     Show(Screen),
     /// The next tab of the right pane.
     NextTab,
@@ -77,7 +77,7 @@ pub enum Command {
     /// Take the last character back.
     Erase,
     /// Take the whole line back.
-    EraseLine,
+    ClearPrompt,
 }
 
 /// The screens that a recording has, in the order of their keys.
@@ -149,7 +149,7 @@ pub enum Step {
 
 impl Step {
     /// Where a cursor at `at` lands among `len` rows of which `height` are seen at once.
-    pub fn from(self, at: usize, len: usize, height: usize) -> usize {
+    pub fn apply(self, at: usize, len: usize, height: usize) -> usize {
         let page = height.saturating_sub(1).max(1);
         let last = len.saturating_sub(1);
         match self {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope, What};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 
+use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
-use super::state::list::Side;
 use super::state::productions::Tree;
 use super::state::table::{self, Sort, TableRow};
 use super::state::view::Count;
@@ -55,7 +55,7 @@ pub enum Job {
     /// The effects of an event, as a tree.
     Effects { id: EventId, index: Option<Arc<EffectsIndex>> },
     /// The events of a subject around one of them.
-    Same { id: EventId, subject: Subject },
+    SameSubject { id: EventId, subject: Subject },
     /// Builds the index of effects.
     Index,
     /// Tallies by site or by subject.
@@ -83,7 +83,7 @@ pub enum Answer {
     /// The effects of an event.
     Effects(EventId, Effects),
     /// Events of the same subject, oldest first.
-    Same(EventId, Vec<Event>),
+    SameSubject(EventId, Vec<Event>),
     /// The index of effects.
     Index(Option<Arc<EffectsIndex>>),
     /// The rows of a table, sorted; and subjects that were never observed.
@@ -126,7 +126,7 @@ pub struct Table {
     /// The rows.
     pub rows: Arc<Vec<TableRow>>,
     /// Labelled subjects that stand in no row.
-    pub never: Arc<Vec<Subject>>,
+    pub unobserved: Arc<Vec<Subject>>,
     /// Whether every number is exact.
     pub exact: bool,
     /// How the rows are sorted.
@@ -167,7 +167,7 @@ impl Job {
         match self {
             Job::Rows { .. } => Slot::Rows,
             Job::Search { .. } => Slot::Search,
-            Job::Effects { .. } | Job::Same { .. } => Slot::Pane,
+            Job::Effects { .. } | Job::SameSubject { .. } => Slot::Pane,
             Job::Index => Slot::Index,
             Job::Table { .. }
             | Job::Sort { .. }
@@ -190,7 +190,7 @@ impl Job {
                 Answer::Search(scan(store, side, from, &filter, 1, progress).events.first().copied())
             }
             Job::Effects { id, index } => Answer::Effects(id, effects(store, id, index.as_deref(), progress)),
-            Job::Same { id, subject } => Answer::Same(id, same(store, id, subject, progress)),
+            Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Table { by, filter, sort, before } => Answer::Table(tally(store, by, filter, sort, before.as_deref())),
             Job::Sort { rows, sort } => {
@@ -235,7 +235,7 @@ fn scan(store: &Store, side: Side, from: Position, filter: &Filter, want: usize,
     found
 }
 
-fn same(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
+fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progress) -> Vec<Event> {
     let filter = Filter::subject(subject);
     let mut events = scan(store, Side::Before, Position::Event(id), &filter, AROUND, progress).events;
     events.extend(store.event(id));
@@ -302,16 +302,16 @@ fn tally(store: &Store, by: By, filter: Filter, sort: Sort, before: Option<&Vec<
     let before: Option<HashMap<_, u64>> =
         before.map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
     let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
-    let mut never = Vec::new();
+    let mut unobserved = Vec::new();
     match by {
         By::Site if all => rows.extend(table::never_called(store, &rows)),
         By::Subject if all => {
             let seen: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
-            never.extend(store.labelled().map(|(subject, _)| subject).filter(|subject| !seen.contains(subject)));
-            never.sort();
+            unobserved.extend(store.labelled().map(|(subject, _)| subject).filter(|subject| !seen.contains(subject)));
+            unobserved.sort();
         }
         _ => {}
     }
     table::sort(store, &mut rows, sort);
-    Table { by, rows: Arc::new(rows), never: Arc::new(never), exact: tally.exact, sort }
+    Table { by, rows: Arc::new(rows), unobserved: Arc::new(unobserved), exact: tally.exact, sort }
 }

@@ -10,7 +10,7 @@ pub enum Mode {
     /// A screen has them, one of these.
     Screen(Screen, Screens),
     /// A line is being written.
-    Line,
+    Prompt,
     /// The help lies over everything.
     Help,
 }
@@ -37,7 +37,7 @@ pub enum Place {
     /// On every screen, if the recording has methods.
     IfStructure,
     /// While a line is being written.
-    Line,
+    Prompt,
     /// While the help is open.
     Help,
 }
@@ -68,7 +68,7 @@ pub const BINDINGS: &[Binding] = {
         BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
     };
     use Place::{
-        Events, Help as InHelp, IfProductions, IfStructure, Line, Productions, Rows, Screens, Structure, Subjects,
+        Events, Help as InHelp, IfProductions, IfStructure, Productions, Prompt, Rows, Screens, Structure, Subjects,
         Tables,
     };
     &[
@@ -121,9 +121,9 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
         bind(Screens, Char('?'), Help, "these keys", "help"),
         bind(Screens, Char('q'), Quit, "quit", "quit"),
-        bind(Line, Return, Enter, "", "take it"),
-        bind(Line, Esc, Leave, "", "leave it"),
-        bind(Line, Backspace, Erase, "", ""),
+        bind(Prompt, Return, Enter, "", "take it"),
+        bind(Prompt, Esc, Leave, "", "leave it"),
+        bind(Prompt, Backspace, Erase, "", ""),
         bind(InHelp, Up, Move(Step::Up), "", "↓ move"),
         bind(InHelp, Down, Move(Step::Down), "", ""),
         bind(InHelp, PageUp, Move(Step::PageUp), "", ""),
@@ -137,9 +137,9 @@ pub const BINDINGS: &[Binding] = {
 };
 
 impl Place {
-    fn holds(self, mode: Mode) -> bool {
+    fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
-            (Place::Line, Mode::Line) | (Place::Help, Mode::Help) => true,
+            (Place::Prompt, Mode::Prompt) | (Place::Help, Mode::Help) => true,
             (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
             (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
             (Place::Tables, Mode::Screen(screen, _)) => {
@@ -160,16 +160,16 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match (key.code, mode) {
             (KeyCode::Char('c'), _) => Some(Command::Quit),
-            (KeyCode::Char('u'), Mode::Line) => Some(Command::EraseLine),
+            (KeyCode::Char('u'), Mode::Prompt) => Some(Command::ClearPrompt),
             (KeyCode::Char('u'), _) => Some(Command::Move(Step::PageUp)),
             (KeyCode::Char('d'), _) => Some(Command::Move(Step::PageDown)),
             _ => None,
         };
     }
-    let bound = BINDINGS.iter().find(|binding| binding.place.holds(mode) && binding.key == key.code);
+    let bound = BINDINGS.iter().find(|binding| binding.place.contains(mode) && binding.key == key.code);
     match (bound, key.code, mode) {
         (Some(binding), _, _) => Some(binding.command),
-        (None, KeyCode::Char(c), Mode::Line) => Some(Command::Type(c)),
+        (None, KeyCode::Char(c), Mode::Prompt) => Some(Command::Type(c)),
         _ => None,
     }
 }
@@ -186,7 +186,7 @@ pub fn mouse(event: MouseEvent) -> Option<Command> {
 
 /// The bindings for the bottom line of this mode.
 pub fn hints(mode: Mode) -> impl Iterator<Item = &'static Binding> {
-    BINDINGS.iter().filter(move |binding| binding.place.holds(mode) && !binding.hint.is_empty())
+    BINDINGS.iter().filter(move |binding| binding.place.contains(mode) && !binding.hint.is_empty())
 }
 
 /// A line of the help: all keys of a command, and what it does.
@@ -200,7 +200,7 @@ pub struct HelpLine {
 /// The help for a screen: every binding that holds there, keys of one sentence together.
 pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     let mut lines: Vec<HelpLine> = Vec::new();
-    for binding in BINDINGS.iter().filter(|binding| binding.place.holds(Mode::Screen(screen, screens))) {
+    for binding in BINDINGS.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens))) {
         match lines.last_mut() {
             Some(line) if binding.help.is_empty() => {
                 line.keys.push(' ');
@@ -243,7 +243,7 @@ mod tests {
     fn no_key_means_two_things_in_one_place() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(screen, &Screen::ALL);
-            let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.holds(mode)).collect();
+            let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.contains(mode)).collect();
             for (at, binding) in held.iter().enumerate() {
                 assert!(held[..at].iter().all(|b| b.key != binding.key), "{:?} on {screen:?}", binding.key);
             }
@@ -257,7 +257,7 @@ mod tests {
             Some(Command::GoToCause)
         );
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
-        assert_eq!(command(key(KeyCode::Char('c')), Mode::Line), Some(Command::Type('c')));
+        assert_eq!(command(key(KeyCode::Char('c')), Mode::Prompt), Some(Command::Type('c')));
     }
 
     #[test]
@@ -290,7 +290,7 @@ mod tests {
     fn every_key_of_a_screen_stands_in_its_help() {
         for screen in Screen::ALL {
             let shown: String = help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
-            for binding in BINDINGS.iter().filter(|b| b.place.holds(Mode::Screen(screen, &Screen::ALL))) {
+            for binding in BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL))) {
                 assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);
             }
         }

@@ -36,7 +36,7 @@ impl Area {
     }
 
     /// Whether a cell lies in it.
-    pub fn holds(self, column: u16, row: u16) -> bool {
+    pub fn contains(self, column: u16, row: u16) -> bool {
         (self.x..self.x + self.width).contains(&column) && (self.y..self.y + self.height).contains(&row)
     }
 }
@@ -48,7 +48,7 @@ const BOTH: u16 = 70;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The line on top.
-    pub top: Area,
+    pub header: Area,
     /// The names of the screens, and the filter.
     pub screens: Area,
     /// Everything between.
@@ -58,7 +58,7 @@ pub struct Layout {
     /// The right pane; empty if the list has all the room.
     pub pane: Area,
     /// The line at the bottom.
-    pub bottom: Area,
+    pub footer: Area,
 }
 
 impl Layout {
@@ -75,7 +75,7 @@ impl Layout {
         // Both share the border between them.
         let x = if left > 0 && left < width { left - 1 } else { left };
         let right = Area { x, width: width - x, ..body };
-        Layout { top: line(0), screens: line(1), body, list, pane: right, bottom: line(height.saturating_sub(1)) }
+        Layout { header: line(0), screens: line(1), body, list, pane: right, footer: line(height.saturating_sub(1)) }
     }
 }
 
@@ -133,7 +133,7 @@ mod tests {
             for height in 0..30 {
                 for pane in [false, true] {
                     let layout = Layout::new(width, height, pane);
-                    for area in [layout.top, layout.screens, layout.list, layout.pane, layout.bottom] {
+                    for area in [layout.header, layout.screens, layout.list, layout.pane, layout.footer] {
                         assert!(
                             area.x + area.width <= width && (area.height == 0 || area.y + area.height <= height.max(3))
                         );

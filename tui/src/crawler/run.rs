@@ -11,8 +11,8 @@ use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
 use super::command::Command;
 use super::keys::Mode;
-use super::state::{Crawler, Outside};
-use super::terminal::{self, Screen};
+use super::state::{Crawler, Request};
+use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
 use super::{draw, keys};
 
@@ -25,17 +25,17 @@ const BURST: usize = 32;
 
 /// Crawls a recording until the reader quits.
 pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
-    let asked_to_end = terminal::asked_to_end()?;
-    let mut screen = Screen::take()?;
+    let stop_flag = terminal::stop_flag()?;
+    let mut screen = TerminalGuard::acquire()?;
     let mut worker = Worker::new();
     let size = screen.terminal.size()?;
     crawler.resize(size.width, size.height);
     let began = Instant::now();
     let mut last_tick = Instant::now();
     let mut dirty = true;
-    while !asked_to_end.load(Relaxed) {
-        for order in crawler.take_orders() {
-            worker.take(&crawler.store, order);
+    while !stop_flag.load(Relaxed) {
+        for order in crawler.take_jobs() {
+            worker.submit(&crawler.store, order);
         }
         if dirty {
             // Sizes that follow each other quickly may be told as one, or not at all.
@@ -52,10 +52,10 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
         while event::poll(if burst == 0 { wait } else { Duration::ZERO })? && burst < BURST {
             burst += 1;
             dirty = true;
-            match take(&mut crawler, event::read()?) {
-                Some(Outside::Quit) => return Ok(()),
-                Some(Outside::Edit { file, line }) => {
-                    let done = screen.lend(|| edit(&file, line))?;
+            match handle(&mut crawler, event::read()?) {
+                Some(Request::Quit) => return Ok(()),
+                Some(Request::Edit { file, line }) => {
+                    let done = screen.suspend(|| edit(&file, line))?;
                     crawler.message = done.err();
                 }
                 None => {}
@@ -74,11 +74,11 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     Ok(())
 }
 
-fn take(crawler: &mut Crawler, event: Event) -> Option<Outside> {
+fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
     let command: Option<Command> = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,
         // A terminal cannot tell Alt and a key from Esc and the key soon after it; nothing here is bound to Alt.
-        Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Line => {
+        Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt => {
             key.modifiers = KeyModifiers::NONE;
             crawler.apply(Command::Leave);
             keys::command(key, crawler.mode())

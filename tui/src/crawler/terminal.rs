@@ -22,31 +22,31 @@ pub const KEYS: &str = "/dev/tty";
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whether the terminal is taken, so that it is given back once.
-static TAKEN: AtomicBool = AtomicBool::new(false);
+static ACQUIRED: AtomicBool = AtomicBool::new(false);
 
 /// The terminal as the crawler's screen. Dropping it gives the terminal back; so does a panic.
-pub struct Screen {
+pub struct TerminalGuard {
     /// What is drawn on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
-impl Screen {
+impl TerminalGuard {
     /// Takes the terminal.
-    pub fn take() -> io::Result<Screen> {
-        give_back_on_panic();
+    pub fn acquire() -> io::Result<TerminalGuard> {
+        restore_on_panic();
         enter()?;
         match Terminal::new(CrosstermBackend::new(stdout())) {
-            Ok(terminal) => Ok(Screen { terminal }),
+            Ok(terminal) => Ok(TerminalGuard { terminal }),
             Err(error) => {
-                give_back();
+                restore();
                 Err(error)
             }
         }
     }
 
     /// Gives the terminal to something else while it runs: an editor.
-    pub fn lend<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
-        give_back();
+    pub fn suspend<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
+        restore();
         let value = run();
         enter()?;
         self.terminal.clear()?;
@@ -58,39 +58,39 @@ impl Screen {
 ///
 /// A loop that does not end soon is stuck reading a terminal that is gone (crossterm never returns from that), and the
 /// process ends without it.
-pub fn asked_to_end() -> io::Result<Arc<AtomicBool>> {
-    let asked = Arc::new(AtomicBool::new(false));
+pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
     {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGINT])?;
-        let told = Arc::clone(&asked);
+        let flag = Arc::clone(&stop);
         std::thread::Builder::new().name("signals".into()).spawn(move || {
             let Some(signal) = signals.forever().next() else { return };
-            told.store(true, SeqCst);
+            flag.store(true, SeqCst);
             std::thread::sleep(PATIENCE);
-            give_back();
+            restore();
             std::process::exit(128 + signal);
         })?;
     }
-    Ok(asked)
+    Ok(stop)
 }
 
-impl Drop for Screen {
+impl Drop for TerminalGuard {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
 fn enter() -> io::Result<()> {
-    TAKEN.store(true, SeqCst);
+    ACQUIRED.store(true, SeqCst);
     enable_raw_mode()
         .and_then(|()| execute!(stdout(), EnterAlternateScreen, EnableMouseCapture))
-        .inspect_err(|_| give_back())
+        .inspect_err(|_| restore())
 }
 
-fn give_back() {
-    if TAKEN.swap(false, SeqCst) {
+fn restore() {
+    if ACQUIRED.swap(false, SeqCst) {
         // There is nobody left to tell if this fails.
         let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
@@ -101,7 +101,7 @@ fn give_back() {
 ///
 /// Work beside the screen may panic without ending the crawler: its thread says nothing, and its order is answered
 /// with "failed".
-fn give_back_on_panic() {
+fn restore_on_panic() {
     static ONCE: AtomicBool = AtomicBool::new(false);
     if ONCE.swap(true, SeqCst) {
         return;
@@ -110,7 +110,7 @@ fn give_back_on_panic() {
     panic::set_hook(Box::new(move |panic| {
         let beside = std::thread::current().name().is_some_and(|name| name.starts_with(super::worker::THREAD));
         if !beside {
-            give_back();
+            restore();
             before(panic);
         }
     }));

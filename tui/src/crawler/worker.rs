@@ -13,7 +13,7 @@ use super::jobs::{Answer, Job, Progress, Slot};
 pub const THREAD: &str = "beside";
 
 /// A job as it is handed over: its number, what to do, on what, and where to tell how far it is.
-pub struct Order {
+pub struct QueuedJob {
     /// The number that its answer will carry.
     pub number: u64,
     /// What to do.
@@ -34,7 +34,7 @@ pub struct Reply {
 
 /// The threads beside the screen. They end when this is dropped and their job is done.
 pub struct Worker {
-    threads: HashMap<Slot, Sender<(Store, Order)>>,
+    threads: HashMap<Slot, Sender<(Store, QueuedJob)>>,
     replies: Receiver<Reply>,
     reply: Sender<Reply>,
 }
@@ -47,7 +47,7 @@ impl Worker {
     }
 
     /// Hands an order over.
-    pub fn take(&mut self, store: &Store, order: Order) {
+    pub fn submit(&mut self, store: &Store, order: QueuedJob) {
         let slot = order.job.slot();
         let thread = self.threads.entry(slot).or_insert_with(|| start(slot, self.reply.clone()));
         // A thread that could not be started has left its channel closed.
@@ -69,8 +69,8 @@ impl Default for Worker {
     }
 }
 
-fn start(slot: Slot, reply: Sender<Reply>) -> Sender<(Store, Order)> {
-    let (orders, inbox) = channel::<(Store, Order)>();
+fn start(slot: Slot, reply: Sender<Reply>) -> Sender<(Store, QueuedJob)> {
+    let (queued, inbox) = channel::<(Store, QueuedJob)>();
     let run = move || {
         while let Ok(mut latest) = inbox.recv() {
             // Whoever ordered twice wants the second.
@@ -88,5 +88,5 @@ fn start(slot: Slot, reply: Sender<Reply>) -> Sender<(Store, Order)> {
     };
     // Without a thread the channel is closed, and `take` says that nothing will come of the order.
     let _ = std::thread::Builder::new().name(format!("{THREAD} {slot:?}")).spawn(run);
-    orders
+    queued
 }

@@ -3,52 +3,52 @@
 use metaspy_core::Recording;
 
 use crate::fixture;
-use crate::reader::Reader;
+use crate::user::User;
 
-fn reader(name: &str) -> Reader {
-    Reader::new(fixture::open(&fixture::closed(name, 40)))
+fn user(name: &str) -> User {
+    User::new(fixture::open(&fixture::closed(name, 40)))
 }
 
-fn filter(reader: &Reader) -> String {
-    reader.crawler.view.filter.text().to_owned()
+fn filter(user: &User) -> String {
+    user.crawler.view.filter.text().to_owned()
 }
 
 #[test]
 fn a_term_from_a_row_takes_the_place_of_the_one_before() {
-    let mut reader = reader("narrowed.spy");
-    reader.press("2 / \"fox\" Enter Enter");
-    assert_eq!(filter(&reader), "subject:node:#3");
-    reader.press("2 Enter");
-    assert_eq!(filter(&reader), "subject:node:#3");
-    reader.press("3 / \"Scene::layout\" Enter Enter");
-    assert_eq!(filter(&reader), "subject:node:#3 site:page::Scene::layout");
-    reader.press("4 Enter");
-    assert_eq!(filter(&reader), "subject:node:#3 site:page::Scene::layout lane:page");
-    assert!(reader.screen().contains("40 of "), "{}", reader.screen());
-    reader.press("3 Enter");
-    assert_eq!(filter(&reader), "subject:node:#3 lane:page site:page::Scene::layout");
+    let mut user = user("narrowed.spy");
+    user.press("2 / \"fox\" Enter Enter");
+    assert_eq!(filter(&user), "subject:node:#3");
+    user.press("2 Enter");
+    assert_eq!(filter(&user), "subject:node:#3");
+    user.press("3 / \"Scene::layout\" Enter Enter");
+    assert_eq!(filter(&user), "subject:node:#3 site:page::Scene::layout");
+    user.press("4 Enter");
+    assert_eq!(filter(&user), "subject:node:#3 site:page::Scene::layout lane:page");
+    assert!(user.screen().contains("40 of "), "{}", user.screen());
+    user.press("3 Enter");
+    assert_eq!(filter(&user), "subject:node:#3 lane:page site:page::Scene::layout");
 }
 
 #[test]
 fn who_asks_twice_for_the_events_of_a_subject_is_told() {
-    let mut reader = reader("twice.spy");
-    reader.press("Down Down s");
-    let depth = reader.crawler.history.depth();
-    reader.press("s");
-    assert_eq!(filter(&reader), "subject:node:#1");
-    assert!(reader.screen().contains("already"), "{}", reader.screen());
-    assert_eq!(reader.crawler.history.depth(), depth);
+    let mut user = user("twice.spy");
+    user.press("Down Down s");
+    let depth = user.crawler.history.depth();
+    user.press("s");
+    assert_eq!(filter(&user), "subject:node:#1");
+    assert!(user.screen().contains("already"), "{}", user.screen());
+    assert_eq!(user.crawler.history.depth(), depth);
 }
 
 #[test]
 fn a_filter_is_written_where_one_is() {
-    let mut reader = reader("stays.spy");
+    let mut user = user("stays.spy");
     for (key, name) in [("2", "Subjects"), ("3", "Sites"), ("4", "Lanes")] {
-        reader.press(key).press("f \"site:measure\" Enter");
-        assert_eq!(reader.crawler.view.screen.name(), name);
-        assert_eq!(filter(&reader), "site:measure");
-        reader.press("Esc");
-        assert_eq!((reader.crawler.view.screen.name(), filter(&reader)), (name, String::new()));
+        user.press(key).press("f \"site:measure\" Enter");
+        assert_eq!(user.crawler.view.screen.name(), name);
+        assert_eq!(filter(&user), "site:measure");
+        user.press("Esc");
+        assert_eq!((user.crawler.view.screen.name(), filter(&user)), (name, String::new()));
     }
 }
 
@@ -63,18 +63,18 @@ fn a_closed_recording_whose_calls_left_the_window_says_why_numbers_are_not_exact
     });
     drop(installed);
     recording.close();
-    let mut reader = Reader::new(fixture::open(&path));
-    assert!(reader.crawler.status.totals.folded > 0);
-    reader.press("f \"outcome:failed\" Enter");
-    assert!(reader.screen().contains("┌ ≥ "), "{}", reader.screen());
+    let mut user = User::new(fixture::open(&path));
+    assert!(user.crawler.status.totals.folded > 0);
+    user.press("f \"outcome:failed\" Enter");
+    assert!(user.screen().contains("┌ ≥ "), "{}", user.screen());
     for screen in ["2", "3"] {
-        reader.press(screen);
-        let screen = reader.screen();
+        user.press(screen);
+        let screen = user.screen();
         assert!(screen.contains(" at least: `outcome:` is unknown beyond the window ┐"), "{screen}");
     }
     // What tallies know is exact, whatever left the window.
-    reader.press("f Ctrl-u \"site:measure\" Enter");
-    assert!(!reader.screen().contains("at least"), "{}", reader.screen());
-    reader.press("1");
-    assert!(reader.screen().contains("┌ 48,030 of "), "{}", reader.screen());
+    user.press("f Ctrl-u \"site:measure\" Enter");
+    assert!(!user.screen().contains("at least"), "{}", user.screen());
+    user.press("1");
+    assert!(user.screen().contains("┌ 48,030 of "), "{}", user.screen());
 }

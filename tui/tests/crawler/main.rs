@@ -2,7 +2,7 @@
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
-mod reader;
+mod user;
 
 mod filters;
 mod journeys;

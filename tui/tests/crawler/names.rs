@@ -3,7 +3,7 @@
 use metaspy_core::{Recording, Store, model};
 
 use crate::fixture::{self, brush, measure, node};
-use crate::reader::Reader;
+use crate::user::User;
 
 fn store() -> Store {
     let path = fixture::directory().join("names.spy");
@@ -24,27 +24,27 @@ fn store() -> Store {
 #[test]
 fn subjects_are_told_apart_by_what_stands_first_in_a_label_or_by_their_key() {
     let _turn = fixture::turn();
-    let mut reader = Reader::new(store());
-    reader.press("2");
+    let mut user = User::new(store());
+    user.press("2");
     for name in ["│ node #4711 ", "│ BrushOfTheWholePage #12 ", "│ #101 ", "│ #102 <p> \"a sentence that was c… "]
     {
-        assert!(reader.screen().contains(name), "{name}: {}", reader.screen());
+        assert!(user.screen().contains(name), "{name}: {}", user.screen());
     }
-    reader.press("1 End");
+    user.press("1 End");
     for name in ["measure Brus…age #12 ", "measure node #4711 ", "measure #102 <p> \"a… ", "measure #101 "] {
-        assert!(reader.screen().contains(name), "{name}: {}", reader.screen());
+        assert!(user.screen().contains(name), "{name}: {}", user.screen());
     }
-    assert!(reader.screen().contains("Scene::measure ── Brus…Page #12"), "{}", reader.screen());
-    reader.press("s");
-    assert!(reader.screen().contains("filter: subject:BrushOfTheWholePage:#12"), "{}", reader.screen());
-    assert!(reader.screen().contains("┌ 1 of "), "{}", reader.screen());
+    assert!(user.screen().contains("Scene::measure ── Brus…Page #12"), "{}", user.screen());
+    user.press("s");
+    assert!(user.screen().contains("filter: subject:BrushOfTheWholePage:#12"), "{}", user.screen());
+    assert!(user.screen().contains("┌ 1 of "), "{}", user.screen());
 }
 
 #[test]
 fn what_is_counted_stands_before_what_may_be_cut() {
-    let mut reader = Reader::new(fixture::open(&fixture::closed("headline.spy", 1)));
-    reader.press("Right");
-    assert!(reader.screen().contains("│ 3 effects: 1 resize, 1 layout, …  "), "{}", reader.screen());
+    let mut user = User::new(fixture::open(&fixture::closed("headline.spy", 1)));
+    user.press("Right");
+    assert!(user.screen().contains("│ 3 effects: 1 resize, 1 layout, …  "), "{}", user.screen());
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn wide_characters_leave_every_border_where_it_is() {
     let _turn = fixture::turn();
     let store = store();
     for size in [(80, 24), (61, 12), (40, 10), (24, 6), (20, 5)] {
-        let mut reader = Reader::with_size(store.clone(), size);
+        let mut user = User::with_size(store.clone(), size);
         for keys in ["End Up Up Up", "Enter", "Tab Tab Tab", "Esc 2", "3", "4"] {
-            reader.press(keys);
-            let screen = reader.screen();
+            user.press(keys);
+            let screen = user.screen();
             for line in screen.lines().filter(|line| line.starts_with('│')) {
                 assert!(line.ends_with('│'), "{size:?} after {keys}: {screen}");
             }

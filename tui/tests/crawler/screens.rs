@@ -4,21 +4,21 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::fixture;
-use crate::reader::Reader;
+use crate::user::User;
 
 /// One recording for all of them.
-fn reader() -> Reader {
+fn user() -> User {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
-    Reader::new(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))))
+    User::new(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))))
 }
 
 /// Compares the screen after these keys.
 fn check(name: &str, keys: &str) {
-    let mut reader = reader();
+    let mut user = user();
     if !keys.is_empty() {
-        reader.press(keys);
+        user.press(keys);
     }
-    insta::assert_snapshot!(name, reader.screen());
+    insta::assert_snapshot!(name, user.screen());
 }
 
 #[test]
@@ -94,16 +94,16 @@ fn the_help_shows_the_keys_of_the_screen() {
 #[test]
 fn an_empty_recording_says_why_it_is_empty() {
     let file = fixture::closed("empty.spy", 0);
-    insta::assert_snapshot!("empty", Reader::new(fixture::open(&file)).screen());
+    insta::assert_snapshot!("empty", User::new(fixture::open(&file)).screen());
 }
 
 #[test]
 fn a_recording_without_productions_has_no_screen_for_them() {
-    let mut reader = reader();
-    let before = reader.screen();
+    let mut user = user();
+    let before = user.screen();
     // Neither by its key nor where its name would stand.
-    reader.press("5").click(60, 1);
-    assert_eq!(reader.screen(), before);
+    user.press("5").click(60, 1);
+    assert_eq!(user.screen(), before);
     assert!(!before.contains("Productions"), "{before}");
 }
 
@@ -111,21 +111,21 @@ fn a_recording_without_productions_has_no_screen_for_them() {
 fn no_size_of_the_screen_is_a_problem() {
     let file = fixture::closed("sizes.spy", 2);
     for (width, height) in [(1, 1), (10, 3), (24, 6), (40, 10), (69, 12), (70, 24), (200, 60)] {
-        let mut reader = Reader::with_size(fixture::open(&file), (width, height));
+        let mut user = User::with_size(fixture::open(&file), (width, height));
         for keys in ["Down Down Right", "Enter Tab Tab Tab", "2", "n", "3", "4", "6", "?"] {
-            reader.press(keys);
-            assert_eq!(reader.screen().split('\n').count(), height as usize);
+            user.press(keys);
+            assert_eq!(user.screen().split('\n').count(), height as usize);
         }
     }
 }
 
 #[test]
 fn a_recording_cannot_reach_the_terminal() {
-    let mut reader = reader();
+    let mut user = user();
     for keys in ["PageDown", "2", "3", "1 / \"evil\" Enter", "Tab", "Tab Tab Tab"] {
-        reader.press(keys);
-        let screen = reader.screen();
+        user.press(keys);
+        let screen = user.screen();
         assert!(!screen.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{screen}");
     }
-    assert!(reader.screen().contains("evil"), "{}", reader.screen());
+    assert!(user.screen().contains("evil"), "{}", user.screen());
 }

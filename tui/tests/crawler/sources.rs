@@ -3,7 +3,7 @@
 use metaspy_core::{Recording, Store};
 
 use crate::fixture;
-use crate::reader::Reader;
+use crate::user::User;
 
 const JOURNEY: [&str; 8] =
     ["Home", "Down Down Down", "Right", "Left c", "Backspace", "f \"site:measure\" Enter", "2 Down", "3"];
@@ -11,13 +11,13 @@ const JOURNEY: [&str; 8] =
 /// What the body of the screen shows at every station. The line on top says where we are; the one at the bottom
 /// offers to pause what is live.
 fn journey(store: Store) -> Vec<String> {
-    let mut reader = Reader::new(store);
-    let body = |reader: &Reader| {
-        let screen = reader.screen();
+    let mut user = User::new(store);
+    let body = |user: &User| {
+        let screen = user.screen();
         let lines: Vec<&str> = screen.lines().collect();
         lines[1..lines.len() - 1].join("\n")
     };
-    JOURNEY.map(|keys| body(reader.press(keys))).into()
+    JOURNEY.map(|keys| body(user.press(keys))).into()
 }
 
 /// The words of a screen that are numbers or keys.
@@ -59,26 +59,26 @@ fn new_events_of_a_live_recording_are_announced_and_nothing_moves() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("announced.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 5);
-    let mut reader = Reader::new(fixture::open(&path));
-    reader.press("Home Down Down").tick(100);
-    let before = reader.screen();
+    let mut user = User::new(fixture::open(&path));
+    user.press("Home Down Down").tick(100);
+    let before = user.screen();
     (0..3).for_each(|_| fixture::frame());
-    reader.tick(200);
-    let after = reader.screen();
+    user.tick(200);
+    let after = user.screen();
     let rows =
         |screen: &str| screen.lines().skip(3).map(|line| line.chars().take(43).collect()).collect::<Vec<String>>();
     assert_eq!(rows(&before)[..19], rows(&after)[..19]);
     assert!(after.contains("▼"), "{after}");
     // In follow mode what is new runs through, and the selection stays on its event.
     let title = |screen: &str| screen.lines().nth(2).unwrap_or("").split('┬').nth(1).unwrap_or("").to_owned();
-    reader.press("F").tick(300);
-    assert!(reader.screen().contains("following"), "{}", reader.screen());
-    assert_eq!(title(&reader.screen()), title(&before));
+    user.press("F").tick(300);
+    assert!(user.screen().contains("following"), "{}", user.screen());
+    assert_eq!(title(&user.screen()), title(&before));
     drop(installed);
     recording.close();
-    reader.tick(400);
-    assert!(reader.screen().contains("the recording was closed"), "{}", reader.screen());
-    assert!(reader.screen().lines().next().is_some_and(|top| top.contains("closed")));
+    user.tick(400);
+    assert!(user.screen().contains("the recording was closed"), "{}", user.screen());
+    assert!(user.screen().lines().next().is_some_and(|top| top.contains("closed")));
 }
 
 #[test]
@@ -86,16 +86,16 @@ fn a_pause_holds_everything_where_it_is() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("paused.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 1);
-    let mut reader = Reader::new(fixture::open(&path));
-    reader.press("Space").tick(100);
-    let before = reader.screen();
+    let mut user = User::new(fixture::open(&path));
+    user.press("Space").tick(100);
+    let before = user.screen();
     assert!(before.contains("paused"), "{before}");
     (0..3).for_each(|_| fixture::frame());
-    reader.tick(5000);
-    assert_eq!(reader.screen(), before);
-    reader.press("Space").tick(5100);
-    assert!(reader.screen().contains("following"), "{}", reader.screen());
-    assert_ne!(reader.screen(), before);
+    user.tick(5000);
+    assert_eq!(user.screen(), before);
+    user.press("Space").tick(5100);
+    assert!(user.screen().contains("following"), "{}", user.screen());
+    assert_ne!(user.screen(), before);
     drop(installed);
     recording.close();
 }

@@ -6,8 +6,8 @@
 #[path = "../fixture/mod.rs"]
 mod fixture;
 #[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
-#[path = "../crawler/reader.rs"]
-mod reader;
+#[path = "../crawler/user.rs"]
+mod user;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -15,9 +15,9 @@ use std::sync::OnceLock;
 use metaspy_core::{Installed, Profiler, Recording, clock};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
 use metaspy_instrumenters::productions::productions;
-use metaspy_tui::crawler::state::Outside;
+use metaspy_tui::crawler::state::Request;
 
-use reader::Reader;
+use user::User;
 
 /// As Cargo runs tests in the folder of their package.
 const FILE: &str = "tests/productions/lists.pest";
@@ -45,11 +45,11 @@ fn parse(inputs: &[&str]) {
 }
 
 /// In front of a recording of three inputs, of which the last is none of the language.
-fn reader() -> Reader {
-    reader_of((80, 24))
+fn user() -> User {
+    user_of((80, 24))
 }
 
-fn reader_of(size: (u16, u16)) -> Reader {
+fn user_of(size: (u16, u16)) -> User {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     let path = PATH.get_or_init(|| {
         let _turn = fixture::turn();
@@ -62,122 +62,122 @@ fn reader_of(size: (u16, u16)) -> Reader {
         recording.close();
         path
     });
-    Reader::with_size(fixture::open(path), size)
+    User::with_size(fixture::open(path), size)
 }
 
 /// The production under the cursor.
-fn current(reader: &Reader) -> String {
-    let crawler = &reader.crawler;
+fn current(user: &User) -> String {
+    let crawler = &user.crawler;
     let site = crawler.view.productions.table.current().and_then(|row| row.site);
     site.map_or(String::new(), |site| crawler.store.site_path(site).to_owned())
 }
 
 #[test]
 fn the_rules_stand_under_each_other_and_what_was_not_covered_is_told() {
-    let mut reader = reader();
-    reader.press("5 Down");
-    insta::assert_snapshot!("productions", reader.screen());
+    let mut user = user();
+    user.press("5 Down");
+    insta::assert_snapshot!("productions", user.screen());
 }
 
 #[test]
 fn why_a_rule_never_matched_stands_below_its_source() {
-    let mut reader = reader();
-    reader.press("5");
-    let rows = reader.crawler.view.productions.table.height;
-    reader.press("n");
-    assert_eq!(current(&reader), "lists::integer");
-    let screen = reader.screen();
+    let mut user = user();
+    user.press("5");
+    let rows = user.crawler.view.productions.table.height;
+    user.press("n");
+    assert_eq!(current(&user), "lists::integer");
+    let screen = user.screen();
     let lines: Vec<&str> = screen.lines().collect();
     let source = lines.iter().position(|line| line.contains("integer = @{ digits }")).expect("its source is shown");
     let why = "`float` matches where it would: 3 times, 2 of them taking no more";
     assert!(lines[source + 1].contains(why) && lines[source + 2].starts_with('└'), "{screen}");
     assert_eq!(rows, 16, "of the 19 lines in the frame the head takes one and the foot two");
     // Another rule has nothing to say there.
-    assert!(!reader.press("Up Up").screen().contains("matches where it would"));
+    assert!(!user.press("Up Up").screen().contains("matches where it would"));
 }
 
 #[test]
 fn the_keys_of_the_screen_stand_in_its_help() {
-    let mut reader = reader();
-    reader.press("5 ? PageDown");
-    let screen = reader.screen();
+    let mut user = user();
+    user.press("5 ? PageDown");
+    let screen = user.screen();
     assert!(screen.contains("1 2 3 4 5") && screen.contains("the next that never matched"), "{screen}");
 }
 
 #[test]
 fn one_after_the_other_is_found_that_never_matched() {
-    let mut reader = reader();
-    reader.press("5");
-    let found: Vec<String> = (0..4).map(|_| current(reader.press("n"))).collect();
+    let mut user = user();
+    user.press("5");
+    let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
     assert_eq!(found, ["lists::integer", "lists::word", "lists::letters", "lists::integer"]);
 }
 
 #[test]
 fn a_row_leads_to_its_events_and_back() {
-    let mut reader = reader();
-    reader.press("5 n");
-    let before = reader.screen();
-    reader.press("Enter");
-    assert_eq!(reader.crawler.view.filter.text(), "site:integer");
-    assert!(reader.screen().contains("1 Events") && reader.selected().contains("integer"), "{}", reader.screen());
-    reader.press("Backspace");
-    assert_eq!(reader.screen(), before);
+    let mut user = user();
+    user.press("5 n");
+    let before = user.screen();
+    user.press("Enter");
+    assert_eq!(user.crawler.view.filter.text(), "site:integer");
+    assert!(user.screen().contains("1 Events") && user.selected().contains("integer"), "{}", user.screen());
+    user.press("Backspace");
+    assert_eq!(user.screen(), before);
 }
 
 #[test]
 fn under_a_filter_nothing_is_called_uncovered() {
-    let mut reader = reader();
-    reader.press("5 f \"site:float\" Enter");
-    let screen = reader.screen();
+    let mut user = user();
+    user.press("5 f \"site:float\" Enter");
+    let screen = user.screen();
     assert!(screen.contains(" rules 1/9 matched in what passes the filter ") && !screen.contains("NEVER"), "{screen}");
-    reader.press("n");
-    assert!(reader.screen().contains("under a filter nobody can tell"), "{}", reader.screen());
-    reader.press("Esc n");
-    assert_eq!(current(&reader), "lists::integer");
+    user.press("n");
+    assert!(user.screen().contains("under a filter nobody can tell"), "{}", user.screen());
+    user.press("Esc n");
+    assert_eq!(current(&user), "lists::integer");
 }
 
 #[test]
 fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
-    let mut reader = reader();
-    reader.press("5").crawler.view.productions.table.exact = false;
-    let screen = reader.screen();
+    let mut user = user();
+    user.press("5").crawler.view.productions.table.exact = false;
+    let screen = user.screen();
     assert!(screen.contains(" rules ≥ 6/9 matched ") && screen.contains(" at least: "), "{screen}");
     assert!(screen.contains("NEVER MATCHED?") && screen.contains("NEVER ENTERED?"), "{screen}");
 }
 
 #[test]
 fn a_search_the_mouse_and_the_editor_work_as_on_the_other_screens() {
-    let mut reader = reader();
-    reader.click(45, 1);
-    assert_eq!(reader.crawler.view.screen.name(), "Productions");
-    reader.press("/ \"digits\" Enter e");
-    assert_eq!((current(&reader), &reader.outside), ("lists::digits".into(), &Some(edit(7))));
-    reader.click(10, 5).press("e");
-    assert_eq!((current(&reader), &reader.outside), ("lists::value".into(), &Some(edit(3))));
+    let mut user = user();
+    user.click(45, 1);
+    assert_eq!(user.crawler.view.screen.name(), "Productions");
+    user.press("/ \"digits\" Enter e");
+    assert_eq!((current(&user), &user.request), ("lists::digits".into(), &Some(edit(7))));
+    user.click(10, 5).press("e");
+    assert_eq!((current(&user), &user.request), ("lists::value".into(), &Some(edit(3))));
 }
 
-fn edit(line: u32) -> Outside {
-    Outside::Edit { file: FILE.into(), line }
+fn edit(line: u32) -> Request {
+    Request::Edit { file: FILE.into(), line }
 }
 
 #[test]
 fn a_live_recording_is_counted_again_and_the_cursor_stays() {
     // The order of references is told to the first recording only.
-    reader();
+    user();
     let _turn = fixture::turn();
     let (recording, installed) = begin(&fixture::directory().join("live.spy"));
     parse(&["1"]);
-    let mut reader = Reader::new(recording.store());
+    let mut user = User::new(recording.store());
     // The second `value`, below the group.
-    reader.press("5 / \"value\" Enter / Enter").tick(100);
-    let seen = |reader: &Reader, row: &str| assert!(reader.screen().contains(row), "{}", reader.screen());
-    let before = reader.crawler.view.productions.table.cursor;
-    seen(&reader, "│ list                                1         1         0 ");
+    user.press("5 / \"value\" Enter / Enter").tick(100);
+    let seen = |user: &User, row: &str| assert!(user.screen().contains(row), "{}", user.screen());
+    let before = user.crawler.view.productions.table.cursor;
+    seen(&user, "│ list                                1         1         0 ");
     parse(&["2", "3"]);
-    reader.tick(1500);
-    seen(&reader, "│ list                                3         3         0 ");
-    assert_eq!((current(&reader).as_str(), reader.crawler.view.productions.table.cursor), ("lists::value", before));
-    assert!(reader.crawler.view.productions.branches[before].again);
+    user.tick(1500);
+    seen(&user, "│ list                                3         3         0 ");
+    assert_eq!((current(&user).as_str(), user.crawler.view.productions.table.cursor), ("lists::value", before));
+    assert!(user.crawler.view.productions.branches[before].again);
     drop(installed);
     recording.close();
 }
@@ -185,9 +185,9 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
 #[test]
 fn no_size_of_the_screen_is_a_problem() {
     for size in [(1, 1), (10, 3), (24, 6), (40, 10), (62, 12), (200, 60)] {
-        let mut reader = reader_of(size);
+        let mut user = user_of(size);
         for keys in ["5", "n", "PageDown", "End", "?"] {
-            let screen = reader.press(keys).screen();
+            let screen = user.press(keys).screen();
             assert_eq!(screen.split('\n').count(), size.1 as usize);
             let rows = screen.lines().filter(|line| line.starts_with('│'));
             assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");

@@ -4,18 +4,18 @@
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
-#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
-#[path = "../crawler/reader.rs"]
-mod reader;
 mod town;
+#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
+#[path = "../crawler/user.rs"]
+mod user;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use metaspy_core::arm::Mode;
-use metaspy_tui::crawler::state::Outside;
+use metaspy_tui::crawler::state::Request;
 
-use reader::Reader;
+use user::User;
 
 fn file() -> PathBuf {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
@@ -23,17 +23,17 @@ fn file() -> PathBuf {
 }
 
 /// In front of the town.
-fn reader() -> Reader {
-    reader_of((80, 24))
+fn user() -> User {
+    user_of((80, 24))
 }
 
-fn reader_of(size: (u16, u16)) -> Reader {
-    Reader::with_size(fixture::open(&file()), size)
+fn user_of(size: (u16, u16)) -> User {
+    User::with_size(fixture::open(&file()), size)
 }
 
 /// The path of the element under the cursor.
-fn current(reader: &Reader) -> String {
-    let (view, store) = (&reader.crawler.view.structure, &reader.crawler.store);
+fn current(user: &User) -> String {
+    let (view, store) = (&user.crawler.view.structure, &user.crawler.store);
     view.current().map_or(String::new(), |element| element.path(store).to_owned())
 }
 
@@ -42,56 +42,56 @@ const TOWN: &str = "6 / \"town\" Enter";
 
 #[test]
 fn the_program_stands_there_as_it_is_built_and_what_never_ran_stands_out() {
-    let mut reader = reader();
-    reader.press(TOWN).press("Down Down / \"drive\" Enter");
-    insta::assert_snapshot!("structure", reader.screen());
+    let mut user = user();
+    user.press(TOWN).press("Down Down / \"drive\" Enter");
+    insta::assert_snapshot!("structure", user.screen());
 }
 
 #[test]
 fn with_room_there_is_also_what_the_weaver_counted() {
-    let mut reader = reader_of((120, 40));
-    reader.press("6 End / \"roads::Road\" Enter");
-    insta::assert_snapshot!("wide", reader.screen());
+    let mut user = user_of((120, 40));
+    user.press("6 End / \"roads::Road\" Enter");
+    insta::assert_snapshot!("wide", user.screen());
 }
 
 #[test]
 fn counts_alone_have_no_times() {
-    let mut reader = Reader::new(fixture::open(&town::closed("counted.spy", Mode::Tally)));
-    reader.press(TOWN).press("Down Down / \"drive\" Enter");
-    insta::assert_snapshot!("counted", reader.screen());
+    let mut user = User::new(fixture::open(&town::closed("counted.spy", Mode::Tally)));
+    user.press(TOWN).press("Down Down / \"drive\" Enter");
+    insta::assert_snapshot!("counted", user.screen());
 }
 
 #[test]
 fn a_test_that_only_says_that_it_runs_is_no_method() {
-    let mut reader = reader();
-    reader.press("6 / \"a_test\" Enter");
-    assert!(reader.screen().contains("`a_test` stands in no row"), "{}", reader.screen());
+    let mut user = user();
+    user.press("6 / \"a_test\" Enter");
+    assert!(user.screen().contains("`a_test` stands in no row"), "{}", user.screen());
 }
 
 #[test]
 fn what_is_folded_away_is_found_and_shown() {
-    let mut reader = reader();
-    reader.press(TOWN).press("Left");
-    assert!(!reader.screen().contains("roads"), "{}", reader.screen());
-    assert!(reader.screen().contains("▸town "), "{}", reader.screen());
-    reader.press("/ \"bridge\" Enter");
-    assert_eq!(current(&reader), "town::roads::bridges");
-    reader.press("Left Left");
-    assert_eq!(current(&reader), "town::roads");
+    let mut user = user();
+    user.press(TOWN).press("Left");
+    assert!(!user.screen().contains("roads"), "{}", user.screen());
+    assert!(user.screen().contains("▸town "), "{}", user.screen());
+    user.press("/ \"bridge\" Enter");
+    assert_eq!(current(&user), "town::roads::bridges");
+    user.press("Left Left");
+    assert_eq!(current(&user), "town::roads");
     // The first unfolds again, the others go into it.
-    reader.press("Left Right Right Right");
-    assert_eq!(current(&reader), "town::roads::cross");
-    reader.press("- Down");
-    assert_eq!(current(&reader), "town::roads::Road");
-    reader.press("Down + Down");
-    assert_eq!(current(&reader), "town::roads::Surface::is_wet");
+    user.press("Left Right Right Right");
+    assert_eq!(current(&user), "town::roads::cross");
+    user.press("- Down");
+    assert_eq!(current(&user), "town::roads::Road");
+    user.press("Down + Down");
+    assert_eq!(current(&user), "town::roads::Surface::is_wet");
 }
 
 #[test]
 fn one_after_the_other_is_found_that_never_ran() {
-    let mut reader = reader();
-    reader.press(TOWN).press("Left");
-    let found: Vec<String> = (0..4).map(|_| current(reader.press("n"))).collect();
+    let mut user = user();
+    user.press(TOWN).press("Left");
+    let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
     assert_eq!(
         found[..3],
         ["town::roads::cross::inner", "town::roads::Road::turn", "town::roads::bridges::Bridge::open"]
@@ -101,31 +101,31 @@ fn one_after_the_other_is_found_that_never_ran() {
 
 #[test]
 fn each_column_sorts_what_stands_under_the_same_element() {
-    let mut reader = reader();
-    reader.press("6");
-    let first_of_road = |reader: &mut Reader| {
-        reader.press("Home / \"roads::Road\" Enter Down");
-        current(reader).rsplit("::").next().unwrap_or_default().to_owned()
+    let mut user = user();
+    user.press("6");
+    let first_of_road = |user: &mut User| {
+        user.press("Home / \"roads::Road\" Enter Down");
+        current(user).rsplit("::").next().unwrap_or_default().to_owned()
     };
-    let mut firsts = vec![first_of_road(&mut reader)];
+    let mut firsts = vec![first_of_road(&mut user)];
     for _ in 0..7 {
-        reader.press(">");
-        firsts.push(first_of_road(&mut reader));
+        user.press(">");
+        firsts.push(first_of_road(&mut user));
     }
     assert_eq!(firsts, ["fmt", "drive", "turn", "drive", "drive", "drive", "turn", "turn"]);
-    assert!(reader.screen().contains("sort: complexity ▼"), "{}", reader.screen());
-    reader.press("r");
-    assert_eq!(first_of_road(&mut reader), "new");
-    assert_eq!(first_of_road(reader.press("<")), "turn");
+    assert!(user.screen().contains("sort: complexity ▼"), "{}", user.screen());
+    user.press("r");
+    assert_eq!(first_of_road(&mut user), "new");
+    assert_eq!(first_of_road(user.press("<")), "turn");
 }
 
 #[test]
 fn what_was_asked_for_in_another_order_is_sorted_when_it_comes() {
-    let order = |reader: &Reader| {
-        let elements = &reader.crawler.view.structure.whole.as_ref().expect("it was read").elements;
-        elements.iter().map(|element| element.path(&reader.crawler.store).to_owned()).collect::<Vec<_>>()
+    let order = |user: &User| {
+        let elements = &user.crawler.view.structure.whole.as_ref().expect("it was read").elements;
+        elements.iter().map(|element| element.path(&user.crawler.store).to_owned()).collect::<Vec<_>>()
     };
-    let (mut patient, mut hasty) = (reader(), reader());
+    let (mut patient, mut hasty) = (user(), user());
     patient.press("6");
     let by_name = order(&patient);
     patient.press(">");
@@ -137,62 +137,62 @@ fn what_was_asked_for_in_another_order_is_sorted_when_it_comes() {
 
 #[test]
 fn a_row_leads_to_its_events_and_back() {
-    let mut reader = reader();
-    reader.press(TOWN).press("/ \"drive\" Enter");
-    let before = reader.screen();
-    reader.press("Enter");
-    assert_eq!(reader.crawler.view.filter.text(), "site:drive");
-    assert!(reader.selected().contains("drive"), "{}", reader.screen());
-    reader.press("Backspace");
-    assert_eq!(reader.screen(), before);
-    reader.press("Home / \"roads::Road\" Enter Enter");
-    assert_eq!(reader.crawler.view.filter.text(), "site:town::roads::Road::**");
-    assert!(reader.screen().contains("16 of "), "{}", reader.screen());
-    reader.press("Backspace / \"(functions\" Enter Enter");
-    assert!(reader.screen().contains("cannot be asked for by a filter"), "{}", reader.screen());
+    let mut user = user();
+    user.press(TOWN).press("/ \"drive\" Enter");
+    let before = user.screen();
+    user.press("Enter");
+    assert_eq!(user.crawler.view.filter.text(), "site:drive");
+    assert!(user.selected().contains("drive"), "{}", user.screen());
+    user.press("Backspace");
+    assert_eq!(user.screen(), before);
+    user.press("Home / \"roads::Road\" Enter Enter");
+    assert_eq!(user.crawler.view.filter.text(), "site:town::roads::Road::**");
+    assert!(user.screen().contains("16 of "), "{}", user.screen());
+    user.press("Backspace / \"(functions\" Enter Enter");
+    assert!(user.screen().contains("cannot be asked for by a filter"), "{}", user.screen());
 }
 
 #[test]
 fn under_a_filter_only_what_passes_is_there_and_nothing_is_called_uncovered() {
-    let mut reader = reader();
-    reader.press("6 f \"site:Road::*\" Enter");
-    let screen = reader.screen();
+    let mut user = user();
+    user.press("6 f \"site:Road::*\" Enter");
+    let screen = user.screen();
     assert!(screen.contains(" 2 methods in what passes the filter "), "{screen}");
     assert!(!screen.contains("NEVER") && !screen.contains("turn") && !screen.contains("main"), "{screen}");
-    reader.press("n");
-    assert!(reader.screen().contains("under a filter nobody can tell"), "{}", reader.screen());
-    reader.press("f \"x\" Enter");
-    assert!(reader.screen().contains("no method's calls pass"), "{}", reader.screen());
+    user.press("n");
+    assert!(user.screen().contains("under a filter nobody can tell"), "{}", user.screen());
+    user.press("f \"x\" Enter");
+    assert!(user.screen().contains("no method's calls pass"), "{}", user.screen());
 }
 
 #[test]
 fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
-    let mut reader = reader();
-    reader.press(TOWN);
-    let whole = reader.crawler.view.structure.whole.take().expect("it was read");
+    let mut user = user();
+    user.press(TOWN);
+    let whole = user.crawler.view.structure.whole.take().expect("it was read");
     let mut whole = (*whole).clone();
     whole.exact = false;
     whole.elements.iter_mut().for_each(|element| element.receivers.is_least = true);
-    reader.crawler.view.structure.whole = Some(whole.into());
-    let screen = reader.screen();
+    user.crawler.view.structure.whole = Some(whole.into());
+    let screen = user.screen();
     assert!(screen.contains(" ≥ 6/") && screen.contains(" at least: "), "{screen}");
     assert!(screen.contains("NEVER RAN?") && screen.contains("≥4"), "{screen}");
 }
 
 #[test]
 fn the_mouse_the_editor_and_the_help_work_as_on_the_other_screens() {
-    let mut reader = reader();
-    reader.click(45, 1);
-    assert_eq!(reader.crawler.view.screen.name(), "Structure");
-    reader.press("/ \"turn\" Enter e");
-    let edit = |line| Some(Outside::Edit { file: "town/src/roads.rs".into(), line });
-    assert_eq!(reader.outside, edit(42));
-    let row = reader.screen().lines().position(|line| line.contains("drive ")).expect("it is shown");
-    reader.click(10, row as u16).press("e");
-    assert_eq!((current(&reader), &reader.outside), ("town::roads::Road::drive".into(), &edit(26)));
-    reader.press("Home / \"roads::Road\" Enter e");
-    assert!(reader.screen().contains("no source is known for this"), "{}", reader.screen());
-    let screen = reader.press("? PageDown").screen();
+    let mut user = user();
+    user.click(45, 1);
+    assert_eq!(user.crawler.view.screen.name(), "Structure");
+    user.press("/ \"turn\" Enter e");
+    let edit = |line| Some(Request::Edit { file: "town/src/roads.rs".into(), line });
+    assert_eq!(user.request, edit(42));
+    let row = user.screen().lines().position(|line| line.contains("drive ")).expect("it is shown");
+    user.click(10, row as u16).press("e");
+    assert_eq!((current(&user), &user.request), ("town::roads::Road::drive".into(), &edit(26)));
+    user.press("Home / \"roads::Road\" Enter e");
+    assert!(user.screen().contains("no source is known for this"), "{}", user.screen());
+    let screen = user.press("? PageDown").screen();
     assert!(screen.contains("1 2 3 4 6 ") && screen.contains("the next that never ran"), "{screen}");
 }
 
@@ -201,17 +201,17 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
     let _turn = fixture::turn();
     let (recording, installed) = town::begin(&fixture::directory().join("live.spy"), Mode::Full);
     town::drive(1);
-    let mut reader = Reader::new(recording.store());
-    reader.press(TOWN).press("/ \"drive\" Enter").tick(100);
-    let seen = |reader: &Reader, row: &str| assert!(reader.screen().contains(row), "{}", reader.screen());
-    seen(&reader, "on 3 receivers");
-    let row = reader.screen().lines().position(|line| line.contains("drive "));
-    seen(&reader, "│ 3 calls ");
+    let mut user = User::new(recording.store());
+    user.press(TOWN).press("/ \"drive\" Enter").tick(100);
+    let seen = |user: &User, row: &str| assert!(user.screen().contains(row), "{}", user.screen());
+    seen(&user, "on 3 receivers");
+    let row = user.screen().lines().position(|line| line.contains("drive "));
+    seen(&user, "│ 3 calls ");
     town::drive(2);
-    reader.tick(1500);
-    seen(&reader, "│ 9 calls ");
-    assert_eq!(current(&reader), "town::roads::Road::drive");
-    assert_eq!(reader.screen().lines().position(|line| line.contains("drive ")), row);
+    user.tick(1500);
+    seen(&user, "│ 9 calls ");
+    assert_eq!(current(&user), "town::roads::Road::drive");
+    assert_eq!(user.screen().lines().position(|line| line.contains("drive ")), row);
     drop(installed);
     recording.close();
 }
@@ -219,9 +219,9 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
 #[test]
 fn no_size_of_the_screen_is_a_problem() {
     for size in [(1, 1), (10, 3), (24, 6), (40, 10), (62, 12), (100, 20), (200, 60)] {
-        let mut reader = reader_of(size);
+        let mut user = user_of(size);
         for keys in ["6", "n", "Enter Backspace", "PageDown", "Left", "-", "End", "?"] {
-            let screen = reader.press(keys).screen();
+            let screen = user.press(keys).screen();
             assert_eq!(screen.split('\n').count(), size.1 as usize);
             let rows = screen.lines().filter(|line| line.starts_with('│'));
             assert!(rows.clone().all(|line| line.ends_with('│')), "{size:?} after {keys}: {screen}");

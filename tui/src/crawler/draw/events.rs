@@ -18,10 +18,10 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Area;
-use crate::crawler::state::doubt::Doubt;
-use crate::crawler::state::list::Row;
+use crate::crawler::state::accuracy::Inaccuracy;
+use crate::crawler::state::event_list::Row;
 use crate::crawler::state::pane::detail;
-use crate::crawler::state::{Crawler, name, tree};
+use crate::crawler::state::{Crawler, indent, name};
 use crate::text::{duration, grouped, pad_left, short, width};
 
 /// From this width on, there is room for spaces.
@@ -39,24 +39,24 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &why_empty(crawler));
         return;
     }
-    let guides = tree::guides(&crawler.store, &view.filter, rows);
-    let above = view.list.out_of_sight().map(|event| {
+    let indents = indent::indents(&crawler.store, &view.filter, rows);
+    let above = view.list.offscreen_selection().map(|event| {
         let gone = crawler.store.event(event.id).is_none();
         Row { event, gone }
     });
     // Minutes may take more than two columns; they take equally many in all rows.
     let ends = [above.as_ref(), rows.last()].into_iter().flatten();
     let columns = ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
-    for ((y, row), guide) in (inner.y..inner.y + inner.height).zip(rows).zip(&guides) {
+    for ((y, row), indent) in (inner.y..inner.y + inner.height).zip(rows).zip(&indents) {
         let line = Area { y, height: 1, ..inner };
         match above.as_ref().filter(|_| y == inner.y) {
             Some(above) => draw_row(canvas, line, crawler, above, "", columns),
-            None => draw_row(canvas, line, crawler, row, guide, columns),
+            None => draw_row(canvas, line, crawler, row, indent, columns),
         }
     }
 }
 
-fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, guide: &str, columns: usize) {
+fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, indent: &str, columns: usize) {
     let event = &row.event;
     let selected = crawler.view.list.selected_id() == Some(event.id);
     let plain = if row.gone { theme::FAINT } else { theme::PLAIN };
@@ -78,13 +78,13 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, g
     // What has no length leaves its columns to the text.
     let took = if is_timed || row.gone || event.is_running() { took } else { 0 };
     let room = end.saturating_sub(x + took + 1);
-    let guide = clip(guide);
-    let guide: Cow<'_, str> = match wide || guide.is_empty() {
-        true => guide.into(),
+    let indent = clip(indent);
+    let indent: Cow<'_, str> = match wide || indent.is_empty() {
+        true => indent.into(),
         // One column for each level instead of two.
-        false => guide.chars().step_by(2).chain([' ']).collect::<String>().into(),
+        false => indent.chars().step_by(2).chain([' ']).collect::<String>().into(),
     };
-    let used = canvas.text(x, line.y, room, &guide, theme::FAINT);
+    let used = canvas.text(x, line.y, room, &indent, theme::FAINT);
     canvas.text(x + used, line.y, room - used, &name::fit_event(&crawler.store, event, (room - used) as usize), plain);
     let (sign, style) = theme::outcome(event.outcome);
     match event.span {
@@ -112,9 +112,9 @@ fn stamp(crawler: &Crawler, row: &Row, wide: bool) -> String {
 }
 
 /// The innermost lines of a deep tree.
-fn clip(guide: &str) -> &str {
-    let over = guide.chars().count().saturating_sub(GUIDES);
-    guide.char_indices().nth(over).map_or("", |(at, _)| &guide[at..])
+fn clip(indent: &str) -> &str {
+    let over = indent.chars().count().saturating_sub(GUIDES);
+    indent.char_indices().nth(over).map_or("", |(at, _)| &indent[at..])
 }
 
 fn title(crawler: &Crawler) -> String {
@@ -124,7 +124,7 @@ fn title(crawler: &Crawler) -> String {
         _ if view.filter.is_all() => format!(" {all} events "),
         Some(count) if count.exact => format!(" {} of {all} ", grouped(count.events)),
         Some(count) => {
-            let doubt = Doubt::about(&crawler.store, &crawler.status.totals, &view.filter);
+            let doubt = Inaccuracy::new(&crawler.store, &crawler.status.totals, &view.filter);
             format!(" {}{} of {all} ", doubt.sign(), grouped(count.events))
         }
         None => format!(" … of {all} "),
@@ -144,7 +144,7 @@ fn news(crawler: &Crawler) -> String {
         return " following ".into();
     }
     let new = crawler.status.totals.emitted.saturating_sub(crawler.seen_emitted);
-    if crawler.store.is_live() && new > 0 && !list.sees_end() {
+    if crawler.store.is_live() && new > 0 && !list.shows_end() {
         // How many of them the filter lets through is known when they are read.
         let all = if crawler.view.filter.is_all() { "" } else { " in all" };
         return format!(" +{}{all} ▼ ", short(new));

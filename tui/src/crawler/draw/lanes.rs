@@ -11,7 +11,7 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::lanes::{LaneRow, PIECES};
+use crate::crawler::state::lanes::{BUCKETS, LaneRow};
 use crate::crawler::state::name;
 use crate::text::{clean, counted, duration, short};
 
@@ -42,7 +42,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let x = inner.x + 1 + name_columns + COUNT + 2;
     let room = inner.width.saturating_sub(name_columns + COUNT + 4);
     // Where there is little room, time matters more than the last event.
-    let strip = if inner.width < NARROW { room } else { room / 2 }.min(PIECES as u16);
+    let strip = if inner.width < NARROW { room } else { room / 2 }.min(BUCKETS as u16);
     let last = match room.saturating_sub(strip) {
         0..=4 => 0,
         columns => columns - 1,
@@ -74,12 +74,12 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// The pieces of a lane's time, joined to as many as there are columns.
+/// The buckets of a lane's time, joined to as many as there are columns.
 fn joined(row: &LaneRow, columns: u16) -> Vec<u32> {
     let columns = columns.max(1) as usize;
     let mut joined = vec![0; columns];
-    for (at, count) in row.pieces.iter().enumerate() {
-        joined[at * columns / PIECES] += count;
+    for (at, count) in row.buckets.iter().enumerate() {
+        joined[at * columns / BUCKETS] += count;
     }
     joined
 }

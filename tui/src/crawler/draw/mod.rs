@@ -1,19 +1,18 @@
 //! State is drawn. Each panel is one file with one `draw`; none of them changes anything.
 
-mod bottom;
 mod canvas;
 mod events;
+mod footer;
+mod header;
 mod help;
 mod lanes;
 mod pane;
 mod productions;
-mod screens;
 mod sites;
 mod structure;
 mod subjects;
 mod table;
 pub mod theme;
-mod top;
 
 use ratatui::Frame;
 
@@ -34,8 +33,8 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         return;
     }
     let layout = Layout::new(size.width, size.height, crawler.view.pane.focused);
-    top::draw(&mut canvas, layout.top, crawler);
-    screens::draw(&mut canvas, layout.screens, crawler);
+    header::draw(&mut canvas, layout.header, crawler);
+    header::draw_screens(&mut canvas, layout.screens, crawler);
     match crawler.view.screen {
         Screen::Events => {
             if layout.list.width > 0 {
@@ -54,5 +53,5 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);
     }
-    bottom::draw(&mut canvas, layout.bottom, crawler);
+    footer::draw(&mut canvas, layout.footer, crawler);
 }

@@ -17,7 +17,7 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
-use crate::crawler::state::pane::{PaneRow, Tab, What, detail};
+use crate::crawler::state::pane::{Content, PaneRow, Tab, detail};
 use crate::crawler::state::{Crawler, name};
 use crate::text::{clean, duration, last_segment, short, short_path, width};
 
@@ -49,21 +49,21 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 
 fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRow) {
     let (x, room) = (line.x + 1, line.width.saturating_sub(1));
-    let used = canvas.text(x, line.y, room, &row.guide, theme::FAINT);
+    let used = canvas.text(x, line.y, room, &row.indent, theme::FAINT);
     let (x, room) = (x + used, room - used);
-    match &row.what {
-        What::Fact(name, value) => {
+    match &row.content {
+        Content::Fact(name, value) => {
             canvas.text(x, line.y, room, name, theme::FAINT);
             let name = detail::NAME as u16 - 1;
             canvas.text(x + name, line.y, room.saturating_sub(name), value, theme::PLAIN);
         }
-        What::More(value) => {
+        Content::Continuation(value) => {
             let name = detail::NAME as u16 - 1;
             canvas.text(x + name, line.y, room.saturating_sub(name), value, theme::PLAIN);
         }
-        What::Event(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, false),
-        What::Here(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, true),
-        What::Subject(subject) => {
+        Content::Event(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, false),
+        Content::Current(event) => draw_event(canvas, Area { x, width: room, ..line }, crawler, event, true),
+        Content::Subject(subject) => {
             let here = crawler.view.list.selected.and_then(|event| event.subject) == Some(*subject);
             let room = if here { room.saturating_sub(7) } else { room };
             let text = name::fit_subject(&crawler.store, *subject, room as usize);
@@ -72,13 +72,13 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
                 canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
             }
         }
-        What::Title(text) => {
+        Content::Title(text) => {
             canvas.text(x, line.y, room, text, theme::STRONG);
         }
-        What::Note(text) => {
+        Content::Note(text) => {
             canvas.text(x, line.y, room, text, theme::FAINT);
         }
-        What::Blank => {}
+        Content::Blank => {}
     }
 }
 
@@ -104,7 +104,7 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
     let room = area.width.saturating_sub(tail_columns + 1);
     let text = match crawler.view.pane.tab {
         // To whom stands in the title; what differs is when.
-        Tab::Same => {
+        Tab::SameSubject => {
             let stamp = detail::stamp(crawler.store.time_ns(event.start));
             let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
             format!("{} {site}", stamp.rsplit_once(' ').map_or("", |(stamp, _)| stamp))

@@ -19,7 +19,7 @@ use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::doubt::Doubt;
+use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::productions::{Branch, Coverage, failed, matched};
 use crate::crawler::state::table::TableRow;
 use crate::text::{cut, grouped, last_segment, short, shorten, shorten_file, width};
@@ -61,7 +61,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["the recording knows no productions: was a grammar observed?".into()]);
         return;
     }
-    let foot = view.foot() as u16;
+    let foot = view.footer_height() as u16;
     let body = Area { height: inner.height.saturating_sub(foot), ..inner };
     let columns = Columns::new(body.width);
     columns.draw_head(canvas, body);
@@ -84,7 +84,7 @@ fn title(crawler: &Crawler) -> String {
     let filter = &crawler.view.filter;
     let sign = match crawler.view.productions.table.exact {
         true => "",
-        false => Doubt::about(&crawler.store, &crawler.status.totals, filter).sign(),
+        false => Inaccuracy::new(&crawler.store, &crawler.status.totals, filter).sign(),
     };
     let among = if filter.is_all() { "" } else { " in what passes the filter" };
     format!(" rules {sign}{}/{} matched{among} ", grouped(matched as u64), grouped(of as u64))

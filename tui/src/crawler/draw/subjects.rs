@@ -24,8 +24,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let exact = table::doubt(crawler, view);
-    if view.lists_never {
-        let title = format!(" {} subjects never observed ", grouped(view.never.len() as u64));
+    if view.lists_unobserved {
+        let title = format!(" {} subjects never observed ", grouped(view.unobserved.len() as u64));
         canvas.frame(area, &title, "", true);
         draw_never(canvas, inner, crawler);
         return;
@@ -38,7 +38,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         table::draw(canvas, body, &crawler.store, view, "subject", &|_| None);
     }
     let (foot, end) = (inner.y + inner.height.saturating_sub(1), inner.x + inner.width);
-    let never = view.never.len() as u64;
+    let never = view.unobserved.len() as u64;
     if never > 0 {
         let text = format!("never observed: {} subjects known to the model", grouped(never));
         canvas.text(inner.x + 1, foot, inner.width.saturating_sub(12), &text, theme::FAINT);
@@ -48,7 +48,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 
 fn draw_never(canvas: &mut Canvas<'_>, inner: Area, crawler: &Crawler) {
     let view = &crawler.view.subjects;
-    let seen = view.never.iter().enumerate().skip(view.top).take(view.height);
+    let seen = view.unobserved.iter().enumerate().skip(view.top).take(view.height);
     for (y, (at, &subject)) in (inner.y..inner.y + inner.height).zip(seen) {
         let kind = crawler.store.kind(subject.kind).map_or("", |kind| kind.name.as_str());
         let columns = inner.width * 2 / 3;

@@ -10,7 +10,7 @@ use metaspy_core::Store;
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
-use crate::crawler::state::doubt::Doubt;
+use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::table::{Column, TableRow, TableView, row_name};
 use crate::crawler::state::{Crawler, name};
 use crate::text::{Unit, grouped, pad_left, shorten_path};
@@ -92,7 +92,7 @@ pub fn doubt(crawler: &Crawler, table: &TableView) -> String {
     if table.exact {
         return String::new();
     }
-    format!(" {} ", Doubt::about(&crawler.store, &crawler.status.totals, &crawler.view.filter).reason())
+    format!(" {} ", Inaccuracy::new(&crawler.store, &crawler.status.totals, &crawler.view.filter).reason())
 }
 
 #[allow(clippy::too_many_arguments, reason = "the places of one row, handed from the rows to their head")]

@@ -2,45 +2,45 @@
 
 use metaspy_core::store::{Filter, Position};
 
-use super::line::{Line, Purpose};
-use super::list::Side;
+use super::event_list::Side;
 use super::pane::Tab;
-use super::table::Turn;
-use super::{Crawler, Outside, narrow};
+use super::prompt::{Prompt, Purpose};
+use super::table::SortChange;
+use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::{Command, Screen, Step};
 use crate::crawler::jobs::{Job, Slot};
 use crate::crawler::keys;
 
 impl Crawler {
     /// Does what a command says; what it cannot do itself is handed back.
-    pub fn apply(&mut self, command: Command) -> Option<Outside> {
+    pub fn apply(&mut self, command: Command) -> Option<Request> {
         self.message = None;
-        let outside = match self.line.is_some() {
-            true => self.apply_to_line(command),
+        let request = match self.prompt.is_some() {
+            true => self.apply_to_prompt(command),
             false => self.apply_to_screen(command),
         };
-        self.settle();
-        outside
+        self.update_dependents();
+        request
     }
 
-    fn apply_to_line(&mut self, command: Command) -> Option<Outside> {
-        let line = self.line.as_mut()?;
+    fn apply_to_prompt(&mut self, command: Command) -> Option<Request> {
+        let prompt = self.prompt.as_mut()?;
         match command {
-            Command::Type(c) => line.push(c),
-            Command::Erase if line.text.is_empty() => self.line = None,
-            Command::Erase => line.erase(),
-            Command::EraseLine => line.clear(),
-            Command::Leave => self.line = None,
-            Command::Enter => self.take_line(),
-            Command::Quit => return Some(Outside::Quit),
+            Command::Type(c) => prompt.push(c),
+            Command::Erase if prompt.text.is_empty() => self.prompt = None,
+            Command::Erase => prompt.erase(),
+            Command::ClearPrompt => prompt.clear(),
+            Command::Leave => self.prompt = None,
+            Command::Enter => self.submit_prompt(),
+            Command::Quit => return Some(Request::Quit),
             _ => {}
         }
         None
     }
 
-    fn apply_to_screen(&mut self, command: Command) -> Option<Outside> {
+    fn apply_to_screen(&mut self, command: Command) -> Option<Request> {
         match command {
-            Command::Quit => return Some(Outside::Quit),
+            Command::Quit => return Some(Request::Quit),
             Command::OpenSource => return self.open_source(),
             Command::Help => self.help = Some(0),
             Command::Leave => self.leave(),
@@ -56,38 +56,38 @@ impl Crawler {
             Command::GoToSubject => self.go_to_subject(),
             Command::Back => self.go_back(),
             Command::Forward => self.go_forward(),
-            Command::EditFilter => self.line = Some(Line::new(Purpose::Filter, self.view.filter.text())),
-            Command::Search => self.line = Some(Line::new(Purpose::Search, "")),
+            Command::EditFilter => self.prompt = Some(Prompt::new(Purpose::Filter, self.view.filter.text())),
+            Command::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
             Command::Mark => self.mark(),
             Command::NextMark => self.next_mark(),
             Command::Pause => self.pause(),
             Command::Follow => self.follow(),
-            Command::SortNext => self.sort(Turn::Next),
-            Command::SortPrevious => self.sort(Turn::Previous),
-            Command::SortReverse => self.sort(Turn::Reverse),
+            Command::SortNext => self.sort(SortChange::Next),
+            Command::SortPrevious => self.sort(SortChange::Previous),
+            Command::SortReverse => self.sort(SortChange::Reverse),
             Command::NeverObserved => self.never_observed(),
             Command::NextUncovered => self.next_uncovered(),
             Command::Unfold => self.view.structure.unfold(),
             Command::Fold => self.view.structure.fold(),
             Command::UnfoldAll => self.view.structure.unfold_all(),
             Command::FoldAll => self.view.structure.fold_methods(),
-            Command::Type(_) | Command::Erase | Command::EraseLine => {}
+            Command::Type(_) | Command::Erase | Command::ClearPrompt => {}
         }
         None
     }
 
-    /// Opens a tab and orders what it needs.
+    /// Opens a tab and queued what it needs.
     pub(super) fn open_tab(&mut self, tab: Tab) {
         self.view.pane.open(tab);
-        self.order_pane();
-        self.view.pane.write(&self.store, self.view.list.selected.as_ref());
-        self.aim();
+        self.queue_pane();
+        self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
+        self.select_first_target();
     }
 
     /// Puts the pane's cursor on the first row to walk to: a tree begins with the event itself.
-    pub(super) fn aim(&mut self) {
+    pub(super) fn select_first_target(&mut self) {
         let pane = &mut self.view.pane;
         if pane.tab != Tab::Detail
             && let Some(first) = pane.rows.iter().position(|row| row.is_target())
@@ -106,7 +106,7 @@ impl Crawler {
     pub(super) fn show(&mut self, screen: Screen) {
         if screen != self.view.screen {
             self.view.screen = screen;
-            self.order_screen();
+            self.queue_screen();
         }
     }
 
@@ -114,8 +114,8 @@ impl Crawler {
         if self.help.take().is_some() {
         } else if self.view.screen == Screen::Events && self.view.pane.focused {
             self.view.pane.focused = false;
-        } else if let Some((table, _)) = self.view.table().filter(|(table, _)| table.lists_never) {
-            table.lists_never = false;
+        } else if let Some((table, _)) = self.view.table().filter(|(table, _)| table.lists_unobserved) {
+            table.lists_unobserved = false;
             table.select(0);
         } else if !self.view.filter.is_all() {
             self.history.leave(&self.view);
@@ -128,7 +128,7 @@ impl Crawler {
         if let Some(at) = self.help {
             let lines = keys::help(self.view.screen, self.screens()).len();
             let height = self.view.list.height.max(1);
-            self.help = Some(step.from(at, lines.saturating_sub(height) + 1, height));
+            self.help = Some(step.apply(at, lines.saturating_sub(height) + 1, height));
             return;
         }
         let (store, view) = (&self.store, &mut self.view);
@@ -152,35 +152,37 @@ impl Crawler {
             return;
         }
         let term = match self.view.screen {
-            Screen::Lanes => self.view.lanes.current().map(|row| Some(narrow::lane(&self.store, &row.lane))),
-            Screen::Structure => self.view.structure.current().map(|element| narrow::element(&self.store, element)),
+            Screen::Lanes => self.view.lanes.current().map(|row| Some(filter_edit::lane_term(&self.store, &row.lane))),
+            Screen::Structure => {
+                self.view.structure.current().map(|element| filter_edit::element_term(&self.store, element))
+            }
             _ => self.view.table().and_then(|(table, _)| table.current()).map(|row| match (row.subject, row.site) {
-                (Some(subject), _) => Some(narrow::subject(&self.store, subject)),
-                (None, Some(site)) => Some(narrow::site(&self.store, site)),
+                (Some(subject), _) => Some(filter_edit::subject_term(&self.store, subject)),
+                (None, Some(site)) => Some(filter_edit::site_term(&self.store, site)),
                 (None, None) => None,
             }),
         };
         match term {
-            Some(Some(term)) => self.narrow(&self.view.filter.clone(), &term),
+            Some(Some(term)) => self.add_filter_term(&self.view.filter.clone(), &term),
             Some(None) => self.message = Some("these events cannot be asked for by a filter".into()),
             None => {}
         }
     }
 
-    fn take_line(&mut self) {
-        let Some(line) = &mut self.line else { return };
-        let text = line.text.trim().to_owned();
-        match line.purpose {
+    fn submit_prompt(&mut self) {
+        let Some(prompt) = &mut self.prompt else { return };
+        let text = prompt.text.trim().to_owned();
+        match prompt.purpose {
             Purpose::Filter => match text.parse::<Filter>() {
                 Ok(filter) => {
-                    self.line = None;
+                    self.prompt = None;
                     self.history.leave(&self.view);
                     self.set_filter(filter);
                 }
-                Err(error) => line.wrong = Some(error.to_string()),
+                Err(error) => prompt.error = Some(error.to_string()),
             },
             Purpose::Search => {
-                self.line = None;
+                self.prompt = None;
                 if !text.is_empty() {
                     self.searched = text;
                 }
@@ -191,7 +193,7 @@ impl Crawler {
 
     fn search(&mut self, side: Side) {
         if self.searched.is_empty() {
-            self.line = Some(Line::new(Purpose::Search, ""));
+            self.prompt = Some(Prompt::new(Purpose::Search, ""));
             return;
         }
         let text = self.searched.clone();
@@ -202,7 +204,7 @@ impl Crawler {
                     Ok(filter) => {
                         let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
                         let filter = self.view.filter.clone().and(filter);
-                        self.order(Job::Search { side, from, filter });
+                        self.queue(Job::Search { side, from, filter });
                     }
                 }
                 return;
@@ -256,28 +258,28 @@ impl Crawler {
         }
     }
 
-    fn sort(&mut self, turn: Turn) {
+    fn sort(&mut self, turn: SortChange) {
         if self.view.screen == Screen::Structure {
-            return self.view.structure.turn(turn);
+            return self.view.structure.change_sort(turn);
         }
         let store = self.store.clone();
         let Some((table, _)) = self.view.table() else { return };
-        if let Some(rows) = table.turn(&store, turn) {
+        if let Some(rows) = table.change_sort(&store, turn) {
             let sort = table.sort;
-            self.order(Job::Sort { rows, sort });
+            self.queue(Job::Sort { rows, sort });
         }
     }
 
     fn never_observed(&mut self) {
         let table = &mut self.view.subjects;
-        if table.never.is_empty() && !table.lists_never {
+        if table.unobserved.is_empty() && !table.lists_unobserved {
             self.message = Some(match self.view.filter.is_all() {
                 true => "every labelled subject was observed".into(),
                 false => "under a filter nobody can tell: Esc takes it away".into(),
             });
             return;
         }
-        table.lists_never = !table.lists_never;
+        table.lists_unobserved = !table.lists_unobserved;
         table.select(0);
     }
 

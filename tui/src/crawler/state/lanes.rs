@@ -10,7 +10,7 @@ use crate::crawler::command::Step;
 /// Events that are looked at on either side.
 const LOOK_AT: usize = 50_000;
 /// Pieces of the strip of a lane.
-pub const PIECES: usize = 60;
+pub const BUCKETS: usize = 60;
 
 /// A lane with the last stretch of its time.
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ pub struct LaneRow {
     /// The last of them.
     pub last: Option<Event>,
     /// Events in each piece of the stretch, oldest first.
-    pub pieces: Vec<u32>,
+    pub buckets: Vec<u32>,
     /// Ticks that the stretch is long, for all lanes the same.
     pub ticks: u64,
 }
@@ -38,12 +38,12 @@ pub fn read(store: &Store, around: Option<EventId>, filter: &Filter) -> Vec<Lane
     let first = events.first().map_or(0, |event| event.start);
     let ticks = events.last().map_or(0, |event| event.start.saturating_sub(first)) + 1;
     let mut rows: HashMap<LaneId, LaneRow> = (store.lanes().into_iter())
-        .map(|lane| (lane.id, LaneRow { lane, events: 0, last: None, pieces: vec![0; PIECES], ticks }))
+        .map(|lane| (lane.id, LaneRow { lane, events: 0, last: None, buckets: vec![0; BUCKETS], ticks }))
         .collect();
     for event in events {
         let Some(row) = rows.get_mut(&event.lane) else { continue };
-        let piece = event.start.saturating_sub(first) as u128 * PIECES as u128 / ticks as u128;
-        row.pieces[(piece as usize).min(PIECES - 1)] += 1;
+        let piece = event.start.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
+        row.buckets[(piece as usize).min(BUCKETS - 1)] += 1;
         row.events += 1;
         row.last = Some(event);
     }
@@ -76,7 +76,7 @@ impl LanesView {
     /// Moves the cursor.
     pub fn step(&mut self, step: Step) {
         let len = self.rows.as_ref().map_or(0, Vec::len);
-        self.select(step.from(self.cursor, len, self.height));
+        self.select(step.apply(self.cursor, len, self.height));
     }
 
     /// Puts the cursor on a row.

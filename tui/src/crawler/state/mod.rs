@@ -1,25 +1,26 @@
 //! What the crawler knows. Commands change it, the drawing reads it; it holds no drawing types.
 //!
-//! Time is given from outside, and work that takes long leaves as an order and comes back as a reply: so a test
+//! Time is given from request, and work that takes long leaves as an order and comes back as a reply: so a test
 //! steps through a journey without a clock, a thread or a terminal.
 
+pub mod accuracy;
 mod commands;
-pub mod doubt;
+pub mod event_list;
+mod filter_edit;
+pub mod history;
+pub mod indent;
 pub mod lanes;
-pub mod line;
-pub mod list;
 mod mouse;
 pub mod name;
-mod narrow;
+mod navigation;
 pub mod pane;
 pub mod productions;
+pub mod prompt;
 mod replies;
 pub mod status;
 pub mod structure;
 pub mod table;
-pub mod tree;
 pub mod view;
-mod walk;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -30,14 +31,15 @@ use metaspy_core::{EventId, SiteKind, Store};
 use super::command::{Screen, Screens};
 use super::jobs::{Job, Progress, Slot};
 use super::keys::Mode;
-use super::worker::Order;
+use super::worker::QueuedJob;
 use crate::structure::Structure;
 use crate::text::clean;
-use line::Line;
+use history::History;
 use pane::Tab;
 use productions::Source;
+use prompt::Prompt;
 use status::Status;
-use view::{History, View};
+use view::View;
 
 /// How often tables and panes of a live recording are read again.
 const REREAD_NS: u64 = 1_000_000_000;
@@ -46,7 +48,7 @@ const SPARED: u64 = 4;
 
 /// What the crawler asks of the world around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outside {
+pub enum Request {
     /// End.
     Quit,
     /// Show a place in the source.
@@ -75,7 +77,7 @@ pub struct Crawler {
     /// Marked events.
     pub marks: BTreeSet<EventId>,
     /// The line being written.
-    pub line: Option<Line>,
+    pub prompt: Option<Prompt>,
     /// A word to the reader, until the next key.
     pub message: Option<String>,
     /// The first line of the help that is seen, while it is open.
@@ -87,18 +89,18 @@ pub struct Crawler {
     /// Events emitted when the newest row was last seen.
     pub seen_emitted: u64,
     now_ns: u64,
-    told: usize,
+    notes_shown: usize,
     pane_read_ns: u64,
-    table_ordered_ns: u64,
+    table_queued_ns: u64,
     table_took_ns: u64,
-    count_ordered_ns: u64,
+    count_queued_ns: u64,
     count_took_ns: u64,
     counted_ns: u64,
     index: Option<Arc<EffectsIndex>>,
     index_emitted: u64,
-    orders: Vec<Order>,
+    queued: Vec<QueuedJob>,
     waiting: HashMap<Slot, (u64, Arc<Progress>)>,
-    next_order: u64,
+    next_number: u64,
 }
 
 impl Crawler {
@@ -111,25 +113,25 @@ impl Crawler {
             history: History::default(),
             status: Status::new(&store),
             marks: BTreeSet::new(),
-            line: None,
+            prompt: None,
             message: None,
             help: None,
             paused: false,
             searched: String::new(),
             seen_emitted: 0,
             now_ns: 0,
-            told: 0,
+            notes_shown: 0,
             pane_read_ns: 0,
-            table_ordered_ns: 0,
+            table_queued_ns: 0,
             table_took_ns: 0,
-            count_ordered_ns: 0,
+            count_queued_ns: 0,
             count_took_ns: 0,
             counted_ns: 0,
             index: None,
             index_emitted: 0,
-            orders: Vec::new(),
+            queued: Vec::new(),
             waiting: HashMap::new(),
-            next_order: 0,
+            next_number: 0,
             store,
         };
         let view = &mut crawler.view;
@@ -139,26 +141,26 @@ impl Crawler {
         } else {
             view.list.load_start(&crawler.store, &view.filter);
         }
-        crawler.settle();
-        crawler.tell();
+        crawler.update_dependents();
+        crawler.show_notes();
         crawler
     }
 
     /// Says what the recorder noted, and what is missing: once, when it is first seen.
-    fn tell(&mut self) {
+    fn show_notes(&mut self) {
         let (notes, missing) = (self.store.notes(), self.store.missing());
         let told = notes.len() + missing.len();
-        if told > self.told {
+        if told > self.notes_shown {
             let sentence = missing.last().or(notes.last()).map(|text| clean(text).into_owned());
             self.message = sentence.map(|text| format!("{text} (`metaspy report` tells all)"));
         }
-        self.told = told;
+        self.notes_shown = told;
     }
 
     /// Which keys hold at the moment.
     pub fn mode(&self) -> Mode {
-        match (&self.line, self.help) {
-            (Some(_), _) => Mode::Line,
+        match (&self.prompt, self.help) {
+            (Some(_), _) => Mode::Prompt,
             (None, Some(_)) => Mode::Help,
             (None, None) => Mode::Screen(self.view.screen, self.screens()),
         }
@@ -188,7 +190,7 @@ impl Crawler {
         }
         self.view.list.fill(&self.store, &self.view.filter);
         self.view.pane.of = None;
-        self.settle();
+        self.update_dependents();
     }
 
     /// Looks at the recording again: ten times a second, `now_ns` after the crawler began.
@@ -200,22 +202,22 @@ impl Crawler {
         if let Err(error) = self.store.refresh() {
             self.message = Some(format!("{error}; what was read stays open"));
         }
-        self.tell();
+        self.show_notes();
         let before = self.status.ended;
         self.status.read(&self.store, now_ns);
         if before == Ended::Live && self.status.ended != Ended::Live {
-            self.say_how_it_ended();
+            self.report_end();
         }
         if !self.waiting.contains_key(&Slot::Rows) {
             self.view.list.refresh(&self.store, &self.view.filter);
         }
         let running = self.view.list.selected.is_some_and(|event| event.is_running());
         if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
-            && (running || matches!(self.view.pane.tab, Tab::Same | Tab::Siblings))
+            && (running || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
         {
-            self.order_pane();
+            self.queue_pane();
         }
-        self.view.pane.write(&self.store, self.view.list.selected.as_ref());
+        self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
         if !self.waiting.contains_key(&Slot::Table) {
             let read_ns = match self.view.screen {
                 Screen::Subjects => self.view.subjects.read_ns,
@@ -227,17 +229,17 @@ impl Crawler {
             };
             // Reading a large recording takes its time, which the application needs more.
             if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * SPARED) {
-                self.order_screen();
+                self.queue_screen();
             }
         }
         let spared_ns = REREAD_NS.max(self.count_took_ns * SPARED);
         if !self.waiting.contains_key(&Slot::Count) && now_ns.saturating_sub(self.counted_ns) >= spared_ns {
-            self.order_count();
+            self.queue_count();
         }
-        self.settle();
+        self.update_dependents();
     }
 
-    fn say_how_it_ended(&mut self) {
+    fn report_end(&mut self) {
         self.message = Some(match self.status.ended {
             Ended::Closed => "the recording was closed; it stays open here".into(),
             _ => "the process is gone; its recording stays open here".into(),
@@ -245,91 +247,91 @@ impl Crawler {
         // A last look: what came between the look before and the end.
         self.view.list.refresh(&self.store, &self.view.filter);
         self.view.list.follow = false;
-        self.order_count();
-        self.order_screen();
-        self.order_pane();
+        self.queue_count();
+        self.queue_screen();
+        self.queue_pane();
     }
 
     /// What has to follow every change: the pane shows what is selected, the source its line, and searches go on.
-    fn settle(&mut self) {
+    fn update_dependents(&mut self) {
         let selected = self.view.list.selected;
         let id = selected.map(|event| event.id);
         if self.view.pane.of != id {
-            self.view.pane.turn_to(id);
-            self.order_pane();
-            self.view.pane.write(&self.store, selected.as_ref());
+            self.view.pane.set_event(id);
+            self.queue_pane();
+            self.view.pane.rebuild(&self.store, selected.as_ref());
         }
-        if let Some((side, from)) = self.view.list.searching()
+        if let Some((side, from)) = self.view.list.pending_search()
             && !self.waiting.contains_key(&Slot::Rows)
         {
             let want = self.view.list.height.max(1);
-            self.order(Job::Rows { side, from, filter: self.view.filter.clone(), want });
+            self.queue(Job::Rows { side, from, filter: self.view.filter.clone(), want });
         }
         if let Some(site) = self.view.unread_source() {
             self.view.productions.source = Source { of: Some(site), line: None };
-            self.order(Job::Source { site });
+            self.queue(Job::Source { site });
         }
-        if self.view.list.sees_end() {
+        if self.view.list.shows_end() {
             self.seen_emitted = self.status.totals.emitted;
         }
     }
 
     /// Orders what the open tab needs.
-    fn order_pane(&mut self) {
+    fn queue_pane(&mut self) {
         let Some(event) = self.view.list.selected else { return };
         self.pane_read_ns = self.now_ns;
         match (self.view.pane.tab, event.subject) {
-            (Tab::Same, Some(subject)) => self.order(Job::Same { id: event.id, subject }),
-            (Tab::Same | Tab::Causes | Tab::Siblings | Tab::Parents, _) => {}
+            (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
+            (Tab::SameSubject | Tab::Causes | Tab::Siblings | Tab::Parents, _) => {}
             (Tab::Detail | Tab::Effects, _) => {
-                self.order(Job::Effects { id: event.id, index: self.index.clone() });
+                self.queue(Job::Effects { id: event.id, index: self.index.clone() });
                 let emitted = self.status.totals.emitted;
                 let known = self.index.is_some() && emitted == self.index_emitted;
                 if self.view.pane.tab == Tab::Effects && !known && !self.waiting.contains_key(&Slot::Index) {
                     self.index_emitted = emitted;
-                    self.order(Job::Index);
+                    self.queue(Job::Index);
                 }
             }
         }
     }
 
     /// Orders what the open screen needs.
-    fn order_screen(&mut self) {
+    fn queue_screen(&mut self) {
         let filter = self.view.filter.clone();
-        self.table_ordered_ns = self.now_ns;
+        self.table_queued_ns = self.now_ns;
         if self.view.screen == Screen::Lanes {
             let around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
-            self.order(Job::Lanes { around, filter });
+            self.queue(Job::Lanes { around, filter });
         } else if self.view.screen == Screen::Productions {
-            self.order(Job::Productions { filter });
+            self.queue(Job::Productions { filter });
         } else if self.view.screen == Screen::Structure {
-            self.order(Job::Structure { filter, order: self.view.structure.order });
+            self.queue(Job::Structure { filter, order: self.view.structure.order });
         } else if let Some((table, by)) = self.view.table() {
             let (sort, before) = (table.sort, table.rows.clone());
-            self.order(Job::Table { by, filter, sort, before });
+            self.queue(Job::Table { by, filter, sort, before });
         }
     }
 
     /// Orders how many events pass the filter.
-    fn order_count(&mut self) {
+    fn queue_count(&mut self) {
         if !self.view.filter.is_all() {
-            self.count_ordered_ns = self.now_ns;
-            self.order(Job::Count { filter: self.view.filter.clone() });
+            self.count_queued_ns = self.now_ns;
+            self.queue(Job::Count { filter: self.view.filter.clone() });
         }
     }
 
-    fn order(&mut self, job: Job) {
-        self.next_order += 1;
-        let (number, progress) = (self.next_order, Arc::new(Progress::default()));
+    fn queue(&mut self, job: Job) {
+        self.next_number += 1;
+        let (number, progress) = (self.next_number, Arc::new(Progress::default()));
         if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {
             before.stop();
         }
-        self.orders.push(Order { number, job, progress });
+        self.queued.push(QueuedJob { number, job, progress });
     }
 
-    /// The orders that nobody has taken yet.
-    pub fn take_orders(&mut self) -> Vec<Order> {
-        std::mem::take(&mut self.orders)
+    /// The queued that nobody has taken yet.
+    pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
+        std::mem::take(&mut self.queued)
     }
 
     /// Whether anything is being worked on.

@@ -11,8 +11,8 @@ impl Crawler {
             return;
         }
         let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focused);
-        if layout.screens.holds(column, row) {
-            let beside = width(&self.view.how()) as u16;
+        if layout.screens.contains(column, row) {
+            let beside = width(&self.view.filter_and_sort()) as u16;
             let mut names = screens(self.screens(), self.view.screen, self.size.0, beside);
             if let Some((_, screen, _)) = names.find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)) {
                 self.show(screen);
@@ -23,18 +23,18 @@ impl Crawler {
         let line = |area: Area, head: u16| row.checked_sub(area.inner().y + head).map(usize::from);
         let view = &mut self.view;
         match view.screen {
-            Screen::Events if layout.list.inner().holds(column, row) => {
+            Screen::Events if layout.list.inner().contains(column, row) => {
                 view.pane.focused = false;
                 view.list.select_line(line(layout.list, 0).unwrap_or(0));
             }
-            Screen::Events if layout.pane.inner().holds(column, row) => {
+            Screen::Events if layout.pane.inner().contains(column, row) => {
                 view.pane.focused = true;
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
             Screen::Subjects | Screen::Sites | Screen::Productions => {
                 if let Some((table, _)) = view.table() {
                     // What was never observed has no head.
-                    let line = line(layout.body, u16::from(!table.lists_never));
+                    let line = line(layout.body, u16::from(!table.lists_unobserved));
                     if let Some(line) = line.filter(|&line| line < table.height) {
                         table.select(table.top + line);
                     }

@@ -3,7 +3,7 @@
 use metaspy_core::store::By;
 
 use super::Crawler;
-use super::list::Side;
+use super::event_list::Side;
 use super::pane::Tab;
 use super::productions::Source;
 use crate::crawler::jobs::{Answer, Slot};
@@ -21,7 +21,7 @@ impl Crawler {
             None => self.failed(reply.slot),
         }
         self.view.list.trim();
-        self.settle();
+        self.update_dependents();
     }
 
     fn take_in(&mut self, answer: Answer) {
@@ -40,31 +40,31 @@ impl Crawler {
             Answer::Search(None) => self.message = Some(format!("`{}` stands nowhere further on", self.searched)),
             Answer::Effects(of, effects) if Some(of) == id => {
                 let first = self.view.pane.effects.replace(effects).is_none();
-                self.view.pane.write(&self.store, selected.as_ref());
+                self.view.pane.rebuild(&self.store, selected.as_ref());
                 if first {
-                    self.aim();
+                    self.select_first_target();
                 }
             }
-            Answer::Same(of, events) if Some(of) == id => {
+            Answer::SameSubject(of, events) if Some(of) == id => {
                 let at = events.iter().position(|event| event.id == of);
-                let first = self.view.pane.same.is_none();
-                self.view.pane.same = Some(events);
-                self.view.pane.write(&self.store, selected.as_ref());
-                if let (Some(at), true, Tab::Same) = (at, first, self.view.pane.tab) {
+                let first = self.view.pane.same_subject.is_none();
+                self.view.pane.same_subject = Some(events);
+                self.view.pane.rebuild(&self.store, selected.as_ref());
+                if let (Some(at), true, Tab::SameSubject) = (at, first, self.view.pane.tab) {
                     // Below the title.
                     self.view.pane.select(at + 1);
                 }
             }
-            Answer::Effects(..) | Answer::Same(..) => {}
+            Answer::Effects(..) | Answer::SameSubject(..) => {}
             Answer::Index(index) => {
                 self.index = index.or(self.index.take());
                 if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects) {
-                    self.order_pane();
+                    self.queue_pane();
                 }
             }
             Answer::Table(table) => {
                 let now_ns = self.now_ns;
-                self.table_took_ns = now_ns.saturating_sub(self.table_ordered_ns);
+                self.table_took_ns = now_ns.saturating_sub(self.table_queued_ns);
                 let view = match table.by {
                     By::Site => &mut self.view.sites,
                     _ => &mut self.view.subjects,
@@ -78,18 +78,18 @@ impl Crawler {
             }
             Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
             Answer::Productions(tree) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_ordered_ns);
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.productions.accept(tree, self.now_ns);
             }
             Answer::Structure(structure) => {
-                self.table_took_ns = self.now_ns.saturating_sub(self.table_ordered_ns);
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.structure.accept(structure, self.now_ns);
             }
             Answer::Source(site, line) => self.view.productions.source = Source { of: Some(site), line },
             Answer::Count(count) => {
                 self.view.count = Some(count);
                 self.counted_ns = self.now_ns;
-                self.count_took_ns = self.now_ns.saturating_sub(self.count_ordered_ns);
+                self.count_took_ns = self.now_ns.saturating_sub(self.count_queued_ns);
             }
         }
     }
@@ -104,7 +104,7 @@ impl Crawler {
             Slot::Source => "the look at the source",
         };
         if slot == Slot::Rows {
-            self.view.list.give_up();
+            self.view.list.cancel_searches();
         }
         self.message = Some(format!("{what} failed; `metaspy verify` says whether the recording is damaged"));
     }

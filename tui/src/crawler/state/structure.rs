@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use metaspy_core::Store;
 
-use super::table::Turn;
+use super::table::SortChange;
 use crate::crawler::command::Step;
 use crate::structure::{Element, Key, Of, Order, Structure};
 
 /// A program with more elements than this is shown without its methods at first.
 const SMALL: usize = 100;
 /// Lines below the tree: what is known of the element under the cursor.
-const FOOT: usize = 4;
+const FOOTER: usize = 4;
 
 /// The tree as it is seen.
 #[derive(Clone, Debug, Default)]
@@ -40,13 +40,13 @@ pub struct StructureView {
 impl StructureView {
     /// Fits it to so many rows.
     pub fn resize(&mut self, rows: usize) {
-        self.height = rows.saturating_sub(1 + Self::foot(rows));
+        self.height = rows.saturating_sub(1 + Self::footer_height(rows));
         self.select(self.cursor);
     }
 
     /// Lines below the tree where there are so many in all: few leave all room to the tree.
-    pub fn foot(rows: usize) -> usize {
-        if rows < 3 * FOOT { 0 } else { FOOT }
+    pub fn footer_height(rows: usize) -> usize {
+        if rows < 3 * FOOTER { 0 } else { FOOTER }
     }
 
     /// The element under the cursor.
@@ -56,7 +56,7 @@ impl StructureView {
 
     /// Moves the cursor.
     pub fn step(&mut self, step: Step) {
-        self.select(step.from(self.cursor, self.rows.len(), self.height));
+        self.select(step.apply(self.cursor, self.rows.len(), self.height));
     }
 
     /// Puts the cursor on a row.
@@ -130,11 +130,11 @@ impl StructureView {
     }
 
     /// Sorts by another column, or the other way round. The cursor goes to the first row, as in the tables.
-    pub fn turn(&mut self, turn: Turn) {
+    pub fn change_sort(&mut self, turn: SortChange) {
         self.order = match turn {
-            Turn::Next => self.order.next(),
-            Turn::Previous => self.order.previous(),
-            Turn::Reverse => Order { reversed: !self.order.reversed, ..self.order },
+            SortChange::Next => self.order.next(),
+            SortChange::Previous => self.order.previous(),
+            SortChange::Reverse => Order { reversed: !self.order.reversed, ..self.order },
         };
         if let Some(structure) = &mut self.whole {
             Arc::make_mut(structure).sort(self.order);

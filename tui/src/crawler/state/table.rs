@@ -142,9 +142,9 @@ pub struct TableView {
     /// The rows, sorted. `None` before the first look.
     pub rows: Option<Arc<Vec<TableRow>>>,
     /// Labelled subjects that were never observed.
-    pub never: Arc<Vec<Subject>>,
+    pub unobserved: Arc<Vec<Subject>>,
     /// Whether those are listed instead of the rows.
-    pub lists_never: bool,
+    pub lists_unobserved: bool,
     /// Whether every number is exact.
     pub exact: bool,
     /// How it is sorted.
@@ -166,8 +166,8 @@ impl TableView {
     pub fn new(height: usize) -> Self {
         TableView {
             rows: None,
-            never: Arc::default(),
-            lists_never: false,
+            unobserved: Arc::default(),
+            lists_unobserved: false,
             exact: true,
             sort: Sort { column: Column::Count, reversed: false },
             cursor: 0,
@@ -180,7 +180,7 @@ impl TableView {
 
     /// How many rows there are to walk over.
     pub fn len(&self) -> usize {
-        if self.lists_never { self.never.len() } else { self.rows.as_ref().map_or(0, |rows| rows.len()) }
+        if self.lists_unobserved { self.unobserved.len() } else { self.rows.as_ref().map_or(0, |rows| rows.len()) }
     }
 
     /// Whether there are none.
@@ -190,8 +190,8 @@ impl TableView {
 
     /// The row under the cursor, or the never observed subject as a row without events.
     pub fn current(&self) -> Option<TableRow> {
-        if self.lists_never {
-            let &subject = self.never.get(self.cursor)?;
+        if self.lists_unobserved {
+            let &subject = self.unobserved.get(self.cursor)?;
             return Some(TableRow { site: None, subject: Some(subject), measure: Measure::default(), delta: None });
         }
         self.rows.as_ref()?.get(self.cursor).copied()
@@ -199,7 +199,7 @@ impl TableView {
 
     /// Moves the cursor.
     pub fn step(&mut self, step: Step) {
-        self.select(step.from(self.cursor, self.len(), self.height));
+        self.select(step.apply(self.cursor, self.len(), self.height));
     }
 
     /// Puts the cursor on a row.
@@ -212,13 +212,13 @@ impl TableView {
     pub fn accept(&mut self, table: jobs::Table, now_ns: u64) {
         self.since_ns = self.rows.is_some().then(|| now_ns - self.read_ns);
         self.read_ns = now_ns;
-        (self.never, self.exact) = (table.never, table.exact);
+        (self.unobserved, self.exact) = (table.unobserved, table.exact);
         self.replace(table.rows);
     }
 
     /// Takes in the same rows in another order.
     pub fn replace(&mut self, rows: Arc<Vec<TableRow>>) {
-        let key = self.current().filter(|_| !self.lists_never).map(|row| row.key());
+        let key = self.current().filter(|_| !self.lists_unobserved).map(|row| row.key());
         let line = self.cursor.saturating_sub(self.top);
         // In a tree the same stands more than once: the cursor stays where it is if that is one of them.
         let here = rows.get(self.cursor).is_some_and(|row| Some(row.key()) == key).then_some(self.cursor);
@@ -233,11 +233,11 @@ impl TableView {
     }
 
     /// Chooses another column or the other direction. Rows that are too many to be sorted here are handed back.
-    pub fn turn(&mut self, store: &Store, turn: Turn) -> Option<Arc<Vec<TableRow>>> {
+    pub fn change_sort(&mut self, store: &Store, turn: SortChange) -> Option<Arc<Vec<TableRow>>> {
         self.sort = match turn {
-            Turn::Next => self.sort.turned(1),
-            Turn::Previous => self.sort.turned(Column::ALL.len() - 1),
-            Turn::Reverse => Sort { reversed: !self.sort.reversed, ..self.sort },
+            SortChange::Next => self.sort.turned(1),
+            SortChange::Previous => self.sort.turned(Column::ALL.len() - 1),
+            SortChange::Reverse => Sort { reversed: !self.sort.reversed, ..self.sort },
         };
         (self.cursor, self.top) = (0, 0);
         let rows = self.rows.clone()?;
@@ -255,8 +255,8 @@ impl TableView {
         let text = text.to_lowercase();
         let len = self.len();
         let found = (1..=len).map(|by| (self.cursor + by) % len).find(|&at| {
-            let name = match self.lists_never {
-                true => name::subject(store, self.never[at]),
+            let name = match self.lists_unobserved {
+                true => name::subject(store, self.unobserved[at]),
                 false => self.rows.as_ref().map_or(String::new(), |rows| row_name(store, &rows[at])),
             };
             name.to_lowercase().contains(&text)
@@ -267,7 +267,7 @@ impl TableView {
 
 /// A change of the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Turn {
+pub enum SortChange {
     /// By the next column.
     Next,
     /// By the column before.

@@ -3,17 +3,14 @@
 use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
 
+use super::event_list::EventList;
 use super::lanes::LanesView;
-use super::list::EventList;
 use super::pane::Pane;
 use super::productions::ProductionsView;
 use super::structure::StructureView;
 use super::table::TableView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::Layout;
-
-/// Views that are kept.
-const KEPT: usize = 200;
 
 /// How many events pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +82,7 @@ impl View {
     }
 
     /// What is let through, and how a table is sorted.
-    pub fn how(&self) -> String {
+    pub fn filter_and_sort(&self) -> String {
         let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
         let sort = match self.screen {
             Screen::Subjects => Some((self.subjects.sort.column.name(), self.subjects.sort.reversed)),
@@ -112,42 +109,5 @@ impl View {
             Screen::Productions => Some((&mut self.productions.table, By::Site)),
             Screen::Events | Screen::Lanes | Screen::Structure => None,
         }
-    }
-}
-
-/// The views behind and before the one that is open.
-#[derive(Clone, Default)]
-pub struct History {
-    past: Vec<View>,
-    future: Vec<View>,
-}
-
-impl History {
-    /// A walk leaves `view`.
-    pub fn leave(&mut self, view: &View) {
-        self.future.clear();
-        self.past.push(view.clone());
-        if self.past.len() > KEPT {
-            self.past.remove(0);
-        }
-    }
-
-    /// The view before `view`, which becomes the one to come forward to.
-    pub fn back(&mut self, view: &View) -> Option<View> {
-        let past = self.past.pop()?;
-        self.future.push(view.clone());
-        Some(past)
-    }
-
-    /// Undoes a step back.
-    pub fn forward(&mut self, view: &View) -> Option<View> {
-        let future = self.future.pop()?;
-        self.past.push(view.clone());
-        Some(future)
-    }
-
-    /// How many steps back there are.
-    pub fn depth(&self) -> usize {
-        self.past.len()
     }
 }

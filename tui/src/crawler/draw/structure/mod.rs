@@ -14,13 +14,13 @@
 //! ```
 
 mod columns;
-mod foot;
+mod footer;
 
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::doubt::Doubt;
+use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::structure::StructureView;
 use crate::structure::Structure;
 use crate::text::grouped;
@@ -35,14 +35,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.empty(inner, &["counting …".into()]);
         return;
     };
-    let doubt = (!whole.exact).then(|| Doubt::about(&crawler.store, &crawler.status.totals, &crawler.view.filter));
+    let doubt = (!whole.exact).then(|| Inaccuracy::new(&crawler.store, &crawler.status.totals, &crawler.view.filter));
     let reason = doubt.as_ref().map_or(String::new(), |doubt| format!(" {} ", doubt.reason()));
     canvas.frame(area, &title(crawler, whole, doubt.as_ref()), &reason, true);
     if whole.elements.is_empty() {
         canvas.empty(inner, &why_empty(crawler));
         return;
     }
-    let foot = StructureView::foot(inner.height as usize) as u16;
+    let foot = StructureView::footer_height(inner.height as usize) as u16;
     let body = Area { height: inner.height.saturating_sub(foot), ..inner };
     let columns = Columns::new(crawler, whole, body.width);
     columns.draw_head(canvas, body);
@@ -55,14 +55,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         }
     }
     if foot > 0 {
-        foot::draw(canvas, Area { y: body.y + body.height, height: foot, ..inner }, crawler);
+        footer::draw(canvas, Area { y: body.y + body.height, height: foot, ..inner }, crawler);
     }
 }
 
 /// How much ran. Under a filter that is no coverage: what it leaves out may have run, too.
-fn title(crawler: &Crawler, whole: &Structure, doubt: Option<&Doubt>) -> String {
+fn title(crawler: &Crawler, whole: &Structure, doubt: Option<&Inaccuracy>) -> String {
     let (ran, of) = whole.ran();
-    let sign = doubt.map_or("", Doubt::sign);
+    let sign = doubt.map_or("", Inaccuracy::sign);
     let (ran, of) = (grouped(ran.into()), grouped(of.into()));
     match crawler.view.filter.is_all() {
         true => format!(" {sign}{ran}/{of} methods ran "),

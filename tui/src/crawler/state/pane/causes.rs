@@ -3,35 +3,35 @@
 use metaspy_core::store::{Origin, Remote};
 use metaspy_core::{Event, Store};
 
-use super::{PaneRow, What};
+use super::{Content, PaneRow};
 
 /// Causes that are shown at most.
 const SHOWN: usize = 200;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
-    let mut rows = vec![PaneRow::plain(What::Here(*event))];
+    let mut rows = vec![PaneRow::plain(Content::Current(*event))];
     if let Some(gone) = super::gone(store, event) {
         rows.push(gone);
         return rows;
     }
     let mut ancestors = store.causes(event.id);
     for (depth, cause) in ancestors.by_ref().take(SHOWN).enumerate() {
-        rows.push(PaneRow { guide: format!("{}└ ", "  ".repeat(depth.min(8))), what: What::Event(cause) });
+        rows.push(PaneRow { indent: format!("{}└ ", "  ".repeat(depth.min(8))), content: Content::Event(cause) });
     }
     let end = if rows.len() > SHOWN {
         Some("… and further causes above".into())
     } else {
         origin(ancestors.origin(), rows.len() == 1)
     };
-    rows.extend(end.map(|text| PaneRow::plain(What::Note(text))));
+    rows.extend(end.map(|text| PaneRow::plain(Content::Note(text))));
     let links = store.links(event.id);
     if !links.is_empty() {
-        rows.push(PaneRow::plain(What::Blank));
-        rows.push(PaneRow::plain(What::Title(format!("further causes  {}", links.len()))));
+        rows.push(PaneRow::plain(Content::Blank));
+        rows.push(PaneRow::plain(Content::Title(format!("further causes  {}", links.len()))));
         let linked = links.iter().take(SHOWN).map(|&id| match store.event(id) {
-            Some(event) => What::Event(event),
-            None => What::Note(format!("{id}: left the window")),
+            Some(event) => Content::Event(event),
+            None => Content::Note(format!("{id}: left the window")),
         });
         rows.extend(linked.map(PaneRow::plain));
     }

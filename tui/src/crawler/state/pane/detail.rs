@@ -3,7 +3,7 @@
 use metaspy_core::store::{DetailKind, Ended};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
 
-use super::{PaneRow, What, causes, effects};
+use super::{Content, PaneRow, causes, effects};
 use crate::crawler::jobs::Effects;
 use crate::crawler::state::name;
 use crate::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
@@ -20,10 +20,10 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     let gone = super::gone(store, event);
     let is_gone = gone.is_some();
     let mut rows = match gone {
-        Some(gone) => vec![PaneRow::plain(What::Here(*event)), gone],
+        Some(gone) => vec![PaneRow::plain(Content::Current(*event)), gone],
         None => chain(store, event),
     };
-    rows.push(PaneRow::plain(What::Blank));
+    rows.push(PaneRow::plain(Content::Blank));
     let mut fact = |name, value: String| lay(&mut rows, name, &value, columns.saturating_sub(NAME));
     fact("took", took(store, event, effects));
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
@@ -116,21 +116,24 @@ fn chain(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut chain: Vec<Event> = ancestors.by_ref().take(200).collect();
     let origin = if chain.len() < 200 { causes::origin(ancestors.origin(), false) } else { None };
     chain.reverse();
-    let mut rows: Vec<PaneRow> = origin.map(|text| PaneRow::plain(What::Note(text))).into_iter().collect();
+    let mut rows: Vec<PaneRow> = origin.map(|text| PaneRow::plain(Content::Note(text))).into_iter().collect();
     let hidden = if chain.len() > 6 { 2..chain.len() - 3 } else { 0..0 };
     let mut depth = 0;
     for (at, &cause) in chain.iter().enumerate() {
         if hidden.contains(&at) {
             if at == hidden.start {
-                rows.push(PaneRow { guide: indent(depth), what: What::Note(format!("… {} more …", hidden.len())) });
+                rows.push(PaneRow {
+                    indent: indent(depth),
+                    content: Content::Note(format!("… {} more …", hidden.len())),
+                });
                 depth += 1;
             }
             continue;
         }
-        rows.push(PaneRow { guide: indent(depth), what: What::Event(cause) });
+        rows.push(PaneRow { indent: indent(depth), content: Content::Event(cause) });
         depth += 1;
     }
-    rows.push(PaneRow { guide: indent(depth), what: What::Here(*event) });
+    rows.push(PaneRow { indent: indent(depth), content: Content::Current(*event) });
     rows
 }
 
@@ -169,6 +172,6 @@ fn lay(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize)
         lines.push("…".into());
     }
     let mut lines = lines.into_iter();
-    rows.push(PaneRow::plain(What::Fact(name, lines.next().unwrap_or_default())));
-    rows.extend(lines.map(|line| PaneRow::plain(What::More(line))));
+    rows.push(PaneRow::plain(Content::Fact(name, lines.next().unwrap_or_default())));
+    rows.extend(lines.map(|line| PaneRow::plain(Content::Continuation(line))));
 }

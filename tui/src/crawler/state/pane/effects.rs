@@ -2,30 +2,32 @@
 
 use metaspy_core::{Event, Store};
 
-use super::{PaneRow, What, guide};
+use super::{Content, PaneRow, indent};
 use crate::crawler::jobs::Effects;
 use crate::text::{clean, counted, grouped, last_segment, width};
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
     if let Some(gone) = super::gone(store, event) {
-        return vec![PaneRow::plain(What::Here(*event)), gone];
+        return vec![PaneRow::plain(Content::Current(*event)), gone];
     }
     let Some(effects) = effects else {
-        return vec![PaneRow::plain(What::Note("looking for its effects …".into()))];
+        return vec![PaneRow::plain(Content::Note("looking for its effects …".into()))];
     };
     if effects.tree.is_empty() {
         let text = if event.is_running() { "none so far: it still runs" } else { "none: nothing recorded came of it" };
-        return vec![PaneRow::plain(What::Note(text.into())), beyond(effects)];
+        return vec![PaneRow::plain(Content::Note(text.into())), beyond(effects)];
     }
-    let mut rows =
-        vec![PaneRow::plain(What::Title(headline(store, effects, columns))), PaneRow::plain(What::Here(*event))];
+    let mut rows = vec![
+        PaneRow::plain(Content::Title(headline(store, effects, columns))),
+        PaneRow::plain(Content::Current(*event)),
+    ];
     for (at, &(depth, event)) in effects.tree.iter().enumerate() {
         let following = effects.tree[at + 1..].iter().map(|&(depth, _)| depth + 1);
-        rows.push(PaneRow { guide: guide(depth + 1, following), what: What::Event(event) });
+        rows.push(PaneRow { indent: indent(depth + 1, following), content: Content::Event(event) });
     }
     if effects.cut {
-        rows.push(PaneRow::plain(What::Note("… and more: go into one of them".into())));
+        rows.push(PaneRow::plain(Content::Note("… and more: go into one of them".into())));
     }
     rows.push(beyond(effects));
     rows
@@ -69,5 +71,5 @@ fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
 
 fn beyond(effects: &Effects) -> PaneRow {
     let text = if effects.whole { "" } else { "on its own lane; others are being looked up" };
-    PaneRow::plain(if text.is_empty() { What::Blank } else { What::Note(text.into()) })
+    PaneRow::plain(if text.is_empty() { Content::Blank } else { Content::Note(text.into()) })
 }

@@ -6,7 +6,6 @@ pub mod causes;
 pub mod detail;
 pub mod effects;
 pub mod relations;
-pub mod same;
 
 use metaspy_core::{Event, EventId, Store, Subject};
 
@@ -23,7 +22,7 @@ pub enum Tab {
     /// The tree of effects.
     Effects,
     /// Events of the same subject.
-    Same,
+    SameSubject,
     /// Its sisters: effects of the same cause, subjects of the same owner.
     Siblings,
     /// What the domain said of its subject: owner, dependencies.
@@ -32,15 +31,15 @@ pub enum Tab {
 
 impl Tab {
     /// All of them, from left to right.
-    pub const ALL: [Tab; 6] = [Tab::Detail, Tab::Causes, Tab::Effects, Tab::Same, Tab::Siblings, Tab::Parents];
+    pub const ALL: [Tab; 6] = [Tab::Detail, Tab::Causes, Tab::Effects, Tab::SameSubject, Tab::Siblings, Tab::Parents];
 
     /// Its name, and the one for narrow panes.
-    pub fn name(self, narrow: bool) -> &'static str {
-        match (self, narrow) {
+    pub fn name(self, filter_edit: bool) -> &'static str {
+        match (self, filter_edit) {
             (Tab::Detail, _) => "Detail",
             (Tab::Causes, _) => "Causes",
             (Tab::Effects, _) => "Effects",
-            (Tab::Same, _) => "Same",
+            (Tab::SameSubject, _) => "Same",
             (Tab::Siblings, true) => "Sib",
             (Tab::Siblings, false) => "Siblings",
             (Tab::Parents, true) => "Par",
@@ -58,22 +57,22 @@ impl Tab {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneRow {
     /// What stands before it: the lines of a tree.
-    pub guide: String,
+    pub indent: String,
     /// What it says.
-    pub what: What,
+    pub content: Content,
 }
 
 /// What a row says.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum Content {
     /// A name and a value.
     Fact(&'static str, String),
     /// The value above goes on.
-    More(String),
+    Continuation(String),
     /// An event, to walk to.
     Event(Event),
     /// The selected event itself.
-    Here(Event),
+    Current(Event),
     /// A subject, to walk to.
     Subject(Subject),
     /// A title over the rows below.
@@ -86,13 +85,13 @@ pub enum What {
 
 impl PaneRow {
     /// A row without lines before it.
-    pub fn plain(what: What) -> Self {
-        PaneRow { guide: String::new(), what }
+    pub fn plain(content: Content) -> Self {
+        PaneRow { indent: String::new(), content }
     }
 
     /// Whether it can be walked to.
     pub fn is_target(&self) -> bool {
-        matches!(self.what, What::Event(_) | What::Subject(_))
+        matches!(self.content, Content::Event(_) | Content::Subject(_))
     }
 }
 
@@ -118,7 +117,7 @@ pub struct Pane {
     /// What a job has found about that event: its effects.
     pub effects: Option<Effects>,
     /// What a job has found about that event: events of the same subject.
-    pub same: Option<Vec<Event>>,
+    pub same_subject: Option<Vec<Event>>,
 }
 
 impl Pane {
@@ -134,7 +133,7 @@ impl Pane {
             height,
             of: None,
             effects: None,
-            same: None,
+            same_subject: None,
         }
     }
 
@@ -144,18 +143,18 @@ impl Pane {
     }
 
     /// Turns to another event. What was found about the one before is forgotten.
-    pub fn turn_to(&mut self, of: Option<EventId>) {
-        (self.of, self.effects, self.same, self.cursor, self.top) = (of, None, None, 0, 0);
+    pub fn set_event(&mut self, of: Option<EventId>) {
+        (self.of, self.effects, self.same_subject, self.cursor, self.top) = (of, None, None, 0, 0);
     }
 
     /// Writes the rows of the open tab anew.
-    pub fn write(&mut self, store: &Store, event: Option<&Event>) {
+    pub fn rebuild(&mut self, store: &Store, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
             (None, _) => Vec::new(),
             (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::Causes) => causes::rows(store, event),
             (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref(), self.width),
-            (Some(event), Tab::Same) => same::rows(store, event, self.same.as_deref()),
+            (Some(event), Tab::SameSubject) => relations::same_subject(store, event, self.same_subject.as_deref()),
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Parents) => relations::parents(store, event),
         };
@@ -164,7 +163,7 @@ impl Pane {
 
     /// Moves the cursor: to the next row that can be walked to, else by one row.
     pub fn step(&mut self, step: Step) {
-        let mut at = step.from(self.cursor, self.rows.len(), self.height);
+        let mut at = step.apply(self.cursor, self.rows.len(), self.height);
         let next = match step {
             Step::Up => self.rows[..at.min(self.rows.len())].iter().rposition(PaneRow::is_target),
             Step::Down => self.rows.iter().skip(at).position(PaneRow::is_target).map(|by| at + by),
@@ -194,11 +193,11 @@ impl Pane {
 /// What to say of an event that is looked at still and cannot be looked up any more.
 pub(super) fn gone(store: &Store, event: &Event) -> Option<PaneRow> {
     let text = "it left the window";
-    store.event(event.id).is_none().then(|| PaneRow::plain(What::Note(text.into())))
+    store.event(event.id).is_none().then(|| PaneRow::plain(Content::Note(text.into())))
 }
 
 /// The lines of a tree before a row at `depth`, of rows whose depths follow: `│ └ `.
-pub(super) fn guide(depth: usize, following: impl Iterator<Item = usize> + Clone) -> String {
+pub(super) fn indent(depth: usize, following: impl Iterator<Item = usize> + Clone) -> String {
     let mut text = String::new();
     for level in 1..=depth {
         // The first row below that is not deeper than this level says whether its line goes on.

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use metaspy_core::{Event, Store, Subject};
 
-use super::{PaneRow, What, guide};
+use super::{Content, PaneRow, indent};
+use crate::crawler::state::name;
 use crate::text::grouped;
 
 /// The relation from a subject to what it belongs to.
@@ -16,28 +17,48 @@ const SHOWN: usize = 100;
 /// Owners that are followed upwards at most.
 const DEPTH: usize = 64;
 
+/// The events of the same subject, around the selected one.
+pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
+    let Some(subject) = event.subject else {
+        return vec![PaneRow::plain(Content::Note("this event is about no subject".into()))];
+    };
+    let title = Content::Title(name::subject(store, subject));
+    let Some(same) = same else {
+        return vec![PaneRow::plain(title), PaneRow::plain(Content::Note("looking for its events …".into()))];
+    };
+    let event = |other: &Event| if other.id == event.id { Content::Current(*other) } else { Content::Event(*other) };
+    let rows = same.iter().map(event);
+    std::iter::once(title).chain(rows).map(PaneRow::plain).collect()
+}
+
 /// The other effects of the event's cause, and the subjects beside its subject.
 pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut rows = Vec::new();
     if let Some(subject) = event.subject {
         let siblings = siblings_of(store, subject);
         if !siblings.is_empty() {
-            rows.push(PaneRow::plain(What::Title(format!("subjects beside it  {}", grouped(siblings.len() as u64)))));
-            rows.extend(siblings.iter().take(SHOWN).map(|&subject| PaneRow::plain(What::Subject(subject))));
+            rows.push(PaneRow::plain(Content::Title(format!(
+                "subjects beside it  {}",
+                grouped(siblings.len() as u64)
+            ))));
+            rows.extend(siblings.iter().take(SHOWN).map(|&subject| PaneRow::plain(Content::Subject(subject))));
             rows.extend(more(siblings.len()));
-            rows.push(PaneRow::plain(What::Blank));
+            rows.push(PaneRow::plain(Content::Blank));
         }
     }
     match event.cause {
-        None => rows.push(PaneRow::plain(What::Note("a root: it has no cause to share".into()))),
+        None => rows.push(PaneRow::plain(Content::Note("a root: it has no cause to share".into()))),
         Some(cause) => {
             let ids = store.effects(cause);
-            rows.push(PaneRow::plain(What::Title(format!("effects of the same cause  {}", grouped(ids.len() as u64)))));
+            rows.push(PaneRow::plain(Content::Title(format!(
+                "effects of the same cause  {}",
+                grouped(ids.len() as u64)
+            ))));
             // Those around the event, not the first of many.
             let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
             let from = at.saturating_sub(SHOWN / 2);
             let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
-            let row = |other: Event| if other.id == event.id { What::Here(other) } else { What::Event(other) };
+            let row = |other: Event| if other.id == event.id { Content::Current(other) } else { Content::Event(other) };
             rows.extend(events.map(row).map(PaneRow::plain));
             rows.extend(more(ids.len()));
         }
@@ -48,20 +69,20 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
 /// The chain of owners, and every other relation of the subject.
 pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
-        return vec![PaneRow::plain(What::Note("this event is about no subject".into()))];
+        return vec![PaneRow::plain(Content::Note("this event is about no subject".into()))];
     };
     let relations = store.relations_of(subject);
     if relations.is_empty() {
         let text = "the domain told no relations of it; ← goes to the event's cause";
-        return vec![PaneRow::plain(What::Note(text.into()))];
+        return vec![PaneRow::plain(Content::Note(text.into()))];
     }
     let mut rows = Vec::new();
     let owners = owners(store, subject);
     if !owners.is_empty() {
-        rows.push(PaneRow::plain(What::Title("owners".into())));
+        rows.push(PaneRow::plain(Content::Title("owners".into())));
         // From the outermost inwards, as trees are drawn.
         for (depth, &owner) in owners.iter().rev().chain([&subject]).enumerate() {
-            rows.push(PaneRow { guide: guide(depth.min(8), std::iter::empty()), what: What::Subject(owner) });
+            rows.push(PaneRow { indent: indent(depth.min(8), std::iter::empty()), content: Content::Subject(owner) });
         }
     }
     let mut named: Vec<(String, Subject)> = (relations.iter())
@@ -77,16 +98,16 @@ pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
         if last != Some(name) {
             let count = named.iter().filter(|(other, _)| other == name).count();
             if !rows.is_empty() {
-                rows.push(PaneRow::plain(What::Blank));
+                rows.push(PaneRow::plain(Content::Blank));
             }
-            rows.push(PaneRow::plain(What::Title(format!("{name}  {}", grouped(count as u64)))));
+            rows.push(PaneRow::plain(Content::Title(format!("{name}  {}", grouped(count as u64)))));
             last = Some(name);
         }
         if at >= SHOWN {
             rows.extend(more(named.len()));
             break;
         }
-        rows.push(PaneRow::plain(What::Subject(*other)));
+        rows.push(PaneRow::plain(Content::Subject(*other)));
     }
     rows
 }
@@ -132,5 +153,5 @@ fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
 
 fn more(count: usize) -> Option<PaneRow> {
     let more = count.checked_sub(SHOWN + 1)? + 1;
-    Some(PaneRow::plain(What::Note(format!("… and {} more", grouped(more as u64)))))
+    Some(PaneRow::plain(Content::Note(format!("… and {} more", grouped(more as u64)))))
 }

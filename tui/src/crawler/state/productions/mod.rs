@@ -61,7 +61,7 @@ impl Coverage {
     }
 
     /// Whether the inputs lack something.
-    pub fn is_lacking(self) -> bool {
+    pub fn is_uncovered(self) -> bool {
         matches!(self, Coverage::NeverMatched | Coverage::NeverEntered)
     }
 }
@@ -85,22 +85,22 @@ impl ProductionsView {
 
     /// Fits it to so many rows.
     pub fn resize(&mut self, rows: usize) {
-        self.table.height = rows.saturating_sub(1 + self.foot());
+        self.table.height = rows.saturating_sub(1 + self.footer_height());
     }
 
     /// Lines below the table: the source of a production and, if any has one, the reason why it never matched.
-    pub fn foot(&self) -> usize {
+    pub fn footer_height(&self) -> usize {
         1 + usize::from(!self.shadows.is_empty())
     }
 
     /// Takes in what was read. The cursor stays on its production.
     pub fn accept(&mut self, tree: Tree, now_ns: u64) {
         self.branches = tree.branches;
-        let rows = self.table.height + 1 + self.foot();
+        let rows = self.table.height + 1 + self.footer_height();
         self.shadows = tree.shadows;
         self.resize(rows);
-        let (never, sort) = (Arc::default(), self.table.sort);
-        self.table.accept(jobs::Table { by: By::Site, rows: tree.rows, never, exact: tree.exact, sort }, now_ns);
+        let (unobserved, sort) = (Arc::default(), self.table.sort);
+        self.table.accept(jobs::Table { by: By::Site, rows: tree.rows, unobserved, exact: tree.exact, sort }, now_ns);
     }
 
     /// The rows with their branches, from the top.
@@ -121,7 +121,7 @@ impl ProductionsView {
     /// The next row whose production never matched, below the cursor and then from the top.
     pub fn next_uncovered(&self, store: &Store) -> Option<usize> {
         let uncovered: Vec<usize> = (self.rows().enumerate())
-            .filter(|(_, (row, branch))| !branch.again && Coverage::of(store, row).is_lacking())
+            .filter(|(_, (row, branch))| !branch.again && Coverage::of(store, row).is_uncovered())
             .map(|(at, _)| at)
             .collect();
         uncovered.iter().find(|&&at| at > self.table.cursor).or(uncovered.first()).copied()

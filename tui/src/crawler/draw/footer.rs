@@ -13,13 +13,13 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::line::Purpose;
+use crate::crawler::state::prompt::Purpose;
 use crate::text::{short, width, wrap};
 
 /// Draws the line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let (x, room) = (area.x + 1, area.width.saturating_sub(1));
-    if let Some(line) = &crawler.line {
+    if let Some(line) = &crawler.prompt {
         let name = match line.purpose {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
@@ -27,9 +27,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         // The end of a long line is what is being written.
         let text = tail(&line.text, (room as usize).saturating_sub(width(name) + 2));
         canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS)]);
-        if let Some(wrong) = &line.wrong {
+        if let Some(error) = &line.error {
             // Where the eye is, and whole: it says what to write instead.
-            let lines = wrap(wrong, room as usize);
+            let lines = wrap(error, room as usize);
             let height = (lines.len() as u16).min(area.y);
             let above = Area { y: area.y - height, height, ..area };
             canvas.clear(above);

@@ -11,22 +11,22 @@ pub enum Purpose {
 
 /// A line being written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct Prompt {
     /// What it is for.
     pub purpose: Purpose,
     /// What stands in it.
     pub text: String,
     /// Why it could not be taken, and what to write instead.
-    pub wrong: Option<String>,
+    pub error: Option<String>,
 }
 
 /// Characters of a line at most.
 const MAX: usize = 400;
 
-impl Line {
+impl Prompt {
     /// A line to go on writing.
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
-        Line { purpose, text: text.into(), wrong: None }
+        Prompt { purpose, text: text.into(), error: None }
     }
 
     /// Writes a character.
@@ -34,18 +34,18 @@ impl Line {
         if !c.is_control() && self.text.chars().count() < MAX {
             self.text.push(c);
         }
-        self.wrong = None;
+        self.error = None;
     }
 
     /// Takes the last character back.
     pub fn erase(&mut self) {
         self.text.pop();
-        self.wrong = None;
+        self.error = None;
     }
 
     /// Takes everything back.
     pub fn clear(&mut self) {
         self.text.clear();
-        self.wrong = None;
+        self.error = None;
     }
 }

@@ -1,4 +1,4 @@
-//! Narrowing a filter from a row: a term takes the place of the term of its sort, and names things as people do.
+//! Narrowing a filter from a row: a term takes the place of the term of its key, and names things as people do.
 
 use metaspy_core::store::{Filter, FilterError, LaneText};
 use metaspy_core::{Selector, SiteId, Store, Subject};
@@ -6,53 +6,52 @@ use metaspy_core::{Selector, SiteId, Store, Subject};
 use crate::structure::{Element, Key};
 use crate::text::short_type;
 
-/// `filter` with `term` in place of every term of the same sort; terms that exclude something stay.
-pub fn narrowed(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
-    let sort = words(term).first().and_then(|word| word.sort);
-    let kept =
-        words(filter.text()).into_iter().filter(|word| word.excludes || word.sort.is_none() || word.sort != sort);
-    let line: Vec<&str> = kept.map(|word| word.text).chain([term]).collect();
+/// `filter` with `term` in place of every term of the same key; terms that exclude something stay.
+pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
+    let key = terms(term).first().and_then(|term| term.key);
+    let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
+    let line: Vec<&str> = kept.map(|term| term.text).chain([term]).collect();
     line.join(" ").parse()
 }
 
 /// The first term that asks what is known of events only, and not of calls that left the window.
-pub fn beyond_tallies(filter: &Filter) -> Option<&str> {
+pub fn first_event_term(filter: &Filter) -> Option<&str> {
     const UNKNOWN: [&str; 5] = ["took", "outcome", "cause", "lane", "level"];
-    words(filter.text()).into_iter().filter_map(|word| word.sort).find(|sort| UNKNOWN.contains(sort))
+    terms(filter.text()).into_iter().filter_map(|term| term.key).find(|key| UNKNOWN.contains(key))
 }
 
 /// The term for a subject: `subject:Node:#5`; by the number of the kind where its name would mean others as well.
-pub fn subject(store: &Store, subject: Subject) -> String {
+pub fn subject_term(store: &Store, subject: Subject) -> String {
     let Subject { kind, key } = subject;
-    let means_it = |name: &str| {
+    let is_unambiguous = |name: &str| {
         let named = |of: &str| of == name || of.rsplit("::").next() == Some(name);
         let plain = !name.is_empty() && !name.contains('"') && name.parse::<u16>().is_err();
         plain && store.kinds().filter(|kind| named(&kind.name)).map(|kind| kind.id).eq([kind])
     };
     let name = store.kind(kind).map_or("", |kind| &kind.name);
-    match [short_type(name), name].into_iter().find(|name| means_it(name)) {
+    match [short_type(name), name].into_iter().find(|name| is_unambiguous(name)) {
         Some(name) => format!("subject:{}", quoted(&format!("{name}:#{key}"))),
         None => format!("subject:{}:#{key}", kind.0),
     }
 }
 
 /// The term for a site: as many of its last segments as tell it apart.
-pub fn site(store: &Store, site: SiteId) -> String {
+pub fn site_term(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
-    let means_it = |end: &str| {
+    let is_unambiguous = |end: &str| {
         let paths = store.sites().iter().map(|site| site.path.strip_suffix(end));
         paths.flatten().filter(|before| before.is_empty() || before.ends_with("::")).count() == 1
     };
     let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
     // What looks like a pattern is one.
-    let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| means_it(end));
+    let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| is_unambiguous(end));
     format!("site:{}", quoted(end.unwrap_or(path)))
 }
 
 /// The term for an element of the program; `None` where no pattern means it and nothing else.
-pub fn element(store: &Store, element: &Element) -> Option<String> {
+pub fn element_term(store: &Store, element: &Element) -> Option<String> {
     let path = match &element.key {
-        Key::Method(of) => return Some(site(store, *of)),
+        Key::Method(of) => return Some(site_term(store, *of)),
         Key::Functions(_) => return None,
         Key::Package(path) | Key::Type(path) => path,
     };
@@ -64,7 +63,7 @@ pub fn element(store: &Store, element: &Element) -> Option<String> {
 }
 
 /// The term for a lane: its thread's name, or its number where that is not enough.
-pub fn lane(store: &Store, lane: &LaneText) -> String {
+pub fn lane_term(store: &Store, lane: &LaneText) -> String {
     let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
     let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
     match only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {
@@ -78,33 +77,33 @@ fn quoted(value: &str) -> String {
 }
 
 /// A word of a filter, as it was written.
-struct Word<'a> {
+struct Term<'a> {
     excludes: bool,
-    sort: Option<&'a str>,
+    key: Option<&'a str>,
     text: &'a str,
 }
 
 /// The words of a line that is a filter: cut at spaces, but not between quotation marks.
-fn words(line: &str) -> Vec<Word<'_>> {
-    let mut words = Vec::new();
+fn terms(line: &str) -> Vec<Term<'_>> {
+    let mut terms = Vec::new();
     let mut rest = line.trim_start();
     while !rest.is_empty() {
         let excludes = rest.len() > 1 && rest.starts_with('-');
         let begin = usize::from(excludes);
-        let sort = rest[begin..].split_once(':').filter(|(name, behind)| {
+        let key = rest[begin..].split_once(':').filter(|(name, behind)| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase()) && !behind.starts_with(':')
         });
-        let sort = sort.map(|(name, _)| name);
-        let value = begin + sort.map_or(0, |name| name.len() + 1);
+        let key = key.map(|(name, _)| name);
+        let value = begin + key.map_or(0, |name| name.len() + 1);
         let end = match rest[value..].strip_prefix('"') {
             Some(inside) => inside.find('"').map(|at| value + at + 2),
             None => rest[value..].find(char::is_whitespace).map(|at| value + at),
         };
         let end = end.unwrap_or(rest.len());
-        words.push(Word { excludes, sort, text: &rest[..end] });
+        terms.push(Term { excludes, key, text: &rest[..end] });
         rest = rest[end..].trim_start();
     }
-    words
+    terms
 }
 
 #[cfg(test)]
@@ -113,7 +112,7 @@ mod tests {
 
     fn check(filter: &str, term: &str, expected: &str) {
         let filter: Filter = filter.parse().expect("a filter");
-        assert_eq!(narrowed(&filter, term).expect("a filter").text(), expected);
+        assert_eq!(with_term(&filter, term).expect("a filter").text(), expected);
     }
 
     #[test]
@@ -131,7 +130,7 @@ mod tests {
 
     #[test]
     fn terms_that_tallies_do_not_know_are_told() {
-        let beyond = |text: &str| text.parse::<Filter>().map(|filter| beyond_tallies(&filter).map(str::to_owned));
+        let beyond = |text: &str| text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned));
         assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
         assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));
     }

@@ -46,7 +46,7 @@ pub struct EventList {
     pub rows: Vec<Row>,
     /// The first row that is seen.
     pub top: usize,
-    /// The event that the right pane is about. It may stand outside of the rows.
+    /// The event that the right pane is about. It may stand request of the rows.
     pub selected: Option<Event>,
     /// What lies above the rows.
     pub before: Edge,
@@ -78,12 +78,12 @@ impl EventList {
     }
 
     /// The selected event, if none of the rows that are seen is about it.
-    pub fn out_of_sight(&self) -> Option<Event> {
+    pub fn offscreen_selection(&self) -> Option<Event> {
         self.selected.filter(|event| self.visible().iter().all(|row| row.event.id != event.id))
     }
 
     /// Whether the newest row is seen.
-    pub fn sees_end(&self) -> bool {
+    pub fn shows_end(&self) -> bool {
         self.after == Edge::End && self.top + self.height >= self.rows.len()
     }
 
@@ -158,7 +158,7 @@ impl EventList {
     /// Selects the row at this line of the screen.
     pub fn select_line(&mut self, line: usize) {
         // The first line is taken by what is selected and out of sight.
-        if line == 0 && self.out_of_sight().is_some() {
+        if line == 0 && self.offscreen_selection().is_some() {
             return;
         }
         if let Some(row) = self.visible().get(line) {
@@ -175,7 +175,7 @@ impl EventList {
         }
         if self.follow {
             self.load_newest(store, filter);
-        } else if self.after == Edge::End && self.sees_end() {
+        } else if self.after == Edge::End && self.shows_end() {
             self.after = Edge::More(self.end(store));
             self.fill(store, filter);
         }
@@ -225,7 +225,7 @@ impl EventList {
     }
 
     /// Ends searches that failed.
-    pub fn give_up(&mut self) {
+    pub fn cancel_searches(&mut self) {
         for edge in [&mut self.before, &mut self.after] {
             if let Edge::Searching(_) = edge {
                 *edge = Edge::End;
@@ -234,7 +234,7 @@ impl EventList {
     }
 
     /// A search that has to go on beside the screen: which end, and from where.
-    pub fn searching(&self) -> Option<(Side, Position)> {
+    pub fn pending_search(&self) -> Option<(Side, Position)> {
         match (self.after, self.before) {
             (Edge::Searching(at), _) => Some((Side::After, at)),
             (_, Edge::Searching(at)) => Some((Side::Before, at)),

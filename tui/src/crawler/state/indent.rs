@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use metaspy_core::store::Filter;
 use metaspy_core::{Event, EventId, Store};
 
-use super::list::Row;
+use super::event_list::Row;
 
 /// Causes that are followed upwards at most, so that a deep recursion costs no frame.
 const DEPTH: usize = 48;
@@ -13,14 +13,14 @@ const DEPTH: usize = 48;
 /// What stands before the text of each row: `│ ├ `.
 ///
 /// A row is indented by its causes that pass the filter, less what all rows have in common.
-pub fn guides(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
+pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
         known.insert(row.event.id, row.event);
     }
     let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, filter, &mut known, row.event)).collect();
     let common = paths.iter().map(Vec::len).min().unwrap_or(0);
-    (0..rows.len()).map(|at| guide(&paths, at, common)).collect()
+    (0..rows.len()).map(|at| indent(&paths, at, common)).collect()
 }
 
 /// The causes of an event that pass the filter, farthest first, and the event itself.
@@ -45,7 +45,7 @@ fn path(store: &Store, filter: &Filter, known: &mut HashMap<EventId, Event>, eve
     path
 }
 
-fn guide(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
+fn indent(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
     let own = &paths[at];
     let mut text = String::new();
     for level in common..own.len() {

@@ -3,10 +3,8 @@
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
 
-use super::pane::{Tab, What, causes};
-use super::productions::Source;
-use super::view::View;
-use super::{Crawler, Outside, narrow};
+use super::pane::{Content, Tab, causes};
+use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::Screen;
 use crate::structure::Element;
 
@@ -62,7 +60,9 @@ impl Crawler {
     /// All events of the selected event's subject.
     pub(super) fn go_to_subject(&mut self) {
         match self.view.list.selected.map(|event| event.subject) {
-            Some(Some(subject)) => self.narrow(&Filter::all(), &narrow::subject(&self.store, subject)),
+            Some(Some(subject)) => {
+                self.add_filter_term(&Filter::all(), &filter_edit::subject_term(&self.store, subject))
+            }
             Some(None) => self.message = Some("this event is about no subject".into()),
             None => {}
         }
@@ -70,9 +70,9 @@ impl Crawler {
 
     /// Does what the row under the pane's cursor stands for.
     pub(super) fn enter_pane_row(&mut self) {
-        match self.view.pane.current().map(|row| row.what.clone()) {
-            Some(What::Event(event)) => self.go_to_id(event.id),
-            Some(What::Subject(subject)) => self.go_to_events_of(subject),
+        match self.view.pane.current().map(|row| row.content.clone()) {
+            Some(Content::Event(event)) => self.go_to_id(event.id),
+            Some(Content::Subject(subject)) => self.go_to_events_of(subject),
             _ => {}
         }
     }
@@ -91,8 +91,8 @@ impl Crawler {
     }
 
     /// Shows the events that pass `filter` and the term, the selection staying if it passes.
-    pub(super) fn narrow(&mut self, filter: &Filter, term: &str) {
-        match narrow::narrowed(filter, term) {
+    pub(super) fn add_filter_term(&mut self, filter: &Filter, term: &str) {
+        match filter_edit::with_term(filter, term) {
             Err(_) => self.message = Some("these events cannot be asked for by a filter".into()),
             Ok(filter) if self.view.screen == Screen::Events && filter == self.view.filter => {
                 self.message = Some(format!("these are all events of `{term}` already; Backspace goes back"));
@@ -118,39 +118,16 @@ impl Crawler {
             None if list.follow => list.load_end(store, filter),
             None => list.load_start(store, filter),
         }
-        self.order_count();
+        self.queue_count();
         self.stop_rows();
         (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
         self.view.productions.table.rows = None;
         self.view.structure.whole = None;
-        self.order_screen();
-    }
-
-    pub(super) fn go_back(&mut self) {
-        match self.history.back(&self.view) {
-            Some(view) => self.restore(view),
-            None => self.message = Some("this is where you began".into()),
-        }
-    }
-
-    pub(super) fn go_forward(&mut self) {
-        match self.history.forward(&self.view) {
-            Some(view) => self.restore(view),
-            None => self.message = Some("there is nothing further on".into()),
-        }
-    }
-
-    fn restore(&mut self, view: View) {
-        self.view = view;
-        self.stop_rows();
-        self.view.resize(self.size.0, self.size.1);
-        self.view.productions.source = Source::default();
-        self.order_pane();
-        self.order_screen();
+        self.queue_screen();
     }
 
     /// Opens the source of the selected event, or of the site under the cursor.
-    pub(super) fn open_source(&mut self) -> Option<Outside> {
+    pub(super) fn open_source(&mut self) -> Option<Request> {
         let site = match self.view.screen {
             Screen::Events => self.view.list.selected.map(|event| event.site),
             Screen::Lanes => self.view.lanes.current().and_then(|row| row.last).map(|event| event.site),
@@ -159,7 +136,7 @@ impl Crawler {
         };
         let site = site.and_then(|site| self.store.site(site));
         match site {
-            Some(site) if !site.file.is_empty() => Some(Outside::Edit { file: site.file.clone(), line: site.lines.0 }),
+            Some(site) if !site.file.is_empty() => Some(Request::Edit { file: site.file.clone(), line: site.lines.0 }),
             _ => {
                 self.message = Some("no source is known for this".into());
                 None

@@ -5,20 +5,20 @@ use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
 use metaspy_tui::crawler::jobs::Progress;
 use metaspy_tui::crawler::keys;
-use metaspy_tui::crawler::state::{Crawler, Outside};
-use metaspy_tui::crawler::worker::{Order, Reply};
+use metaspy_tui::crawler::state::{Crawler, Request};
+use metaspy_tui::crawler::worker::{QueuedJob, Reply};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A reader with a crawler. Work beside the screen is done at once, time passes when it is told to.
-pub struct Reader {
+/// A user with a crawler. Work beside the screen is done at once, time passes when it is told to.
+pub struct User {
     pub crawler: Crawler,
-    pub outside: Option<Outside>,
+    pub request: Option<Request>,
     size: (u16, u16),
 }
 
-impl Reader {
+impl User {
     /// In front of a screen of 80×24.
     pub fn new(store: Store) -> Self {
         Self::with_size(store, (80, 24))
@@ -26,9 +26,9 @@ impl Reader {
 
     /// In front of a screen of this size.
     pub fn with_size(store: Store, size: (u16, u16)) -> Self {
-        let mut reader = Reader { crawler: Crawler::new(store, "run.spy", size), outside: None, size };
-        reader.work();
-        reader
+        let mut user = User { crawler: Crawler::new(store, "run.spy", size), request: None, size };
+        user.work();
+        user
     }
 
     /// Presses keys, written with spaces between them: `Down Enter f` or, for a line, `"site:measure"`.
@@ -48,12 +48,12 @@ impl Reader {
     /// Presses keys, all before the work that the first of them asked for is done.
     #[allow(dead_code, reason = "not all tests are in a hurry")]
     pub fn hurry(&mut self, keys: &str) -> &mut Self {
-        let mut orders = Vec::new();
+        let mut jobs = Vec::new();
         for word in keys.split(' ') {
             self.apply(code(word), KeyModifiers::NONE);
-            orders.extend(self.crawler.take_orders());
+            jobs.extend(self.crawler.take_jobs());
         }
-        self.answer(orders);
+        self.answer(jobs);
         self.work();
         self
     }
@@ -65,13 +65,13 @@ impl Reader {
 
     fn apply(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         if let Some(command) = keys::command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
-            self.outside = self.crawler.apply(command).or(self.outside.take());
+            self.request = self.crawler.apply(command).or(self.request.take());
         }
     }
 
     /// Presses the mouse on a cell.
     pub fn click(&mut self, column: u16, row: u16) -> &mut Self {
-        self.outside = self.crawler.apply(Command::Click { column, row }).or(self.outside.take());
+        self.request = self.crawler.apply(Command::Click { column, row }).or(self.request.take());
         self.work();
         self
     }
@@ -93,19 +93,19 @@ impl Reader {
 
     fn work(&mut self) {
         loop {
-            let orders = self.crawler.take_orders();
-            if orders.is_empty() {
+            let jobs = self.crawler.take_jobs();
+            if jobs.is_empty() {
                 return;
             }
-            self.answer(orders);
+            self.answer(jobs);
         }
     }
 
-    fn answer(&mut self, orders: Vec<Order>) {
-        for order in orders {
-            let slot = order.job.slot();
-            let answer = order.job.run(&self.crawler.store, &Progress::default());
-            self.crawler.accept(Reply { number: order.number, slot, answer });
+    fn answer(&mut self, jobs: Vec<QueuedJob>) {
+        for queued in jobs {
+            let slot = queued.job.slot();
+            let answer = queued.job.run(&self.crawler.store, &Progress::default());
+            self.crawler.accept(Reply { number: queued.number, slot, answer });
         }
     }
 
