@@ -1,1 +1,10 @@
-//! The commands `metaspy` and `cargo metaspy`.
+#![forbid(unsafe_code)]
+//! The two commands of metaspy.
+//!
+//! - [`metaspy`]: opens, reports and verifies recordings.
+//! - [`cargo_metaspy`]: builds and runs programs with hooks in selected functions.
+//! - [`exit`]: how both of them end.
+
+pub mod cargo_metaspy;
+pub mod exit;
+pub mod metaspy;

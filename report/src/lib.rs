@@ -1,1 +1,23 @@
-//! What every front end prints.
+#![forbid(unsafe_code)]
+//! What every front end of metaspy prints.
+//!
+//! A report starts with a recording and ends with text, JSON or a format of another tool. The modules, in reading order:
+//!
+//! - [`program`]: the packages, types and methods of a recorded program, with their numbers.
+//! - [`rows`]: one row per site, subject, cause, type or package.
+//! - [`condition`] and [`expectation`]: checks that a report passes or fails.
+//! - [`grammar`]: the coverage of a grammar.
+//! - [`text`]: numbers, durations, and names that fit into columns.
+//! - [`source_line`]: the line of source where a site begins.
+
+pub mod program;
+
+pub mod rows;
+
+pub mod condition;
+pub mod expectation;
+
+pub mod grammar;
+
+pub mod source_line;
+pub mod text;

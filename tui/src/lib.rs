@@ -1,20 +1,9 @@
 #![forbid(unsafe_code)]
-//! The event crawler, and the `metaspy` command.
+//! The event crawler: a terminal browser of a recording.
+//!
+//! [`crawler::run`] shows a [`Crawler`](crawler::state::Crawler), which is made from an open recording. The command
+//! `metaspy` starts it for `open`, `attach` and `demo`.
 
-pub mod cli;
-pub mod commands;
 pub mod crawler;
-pub mod demo;
-pub mod exit;
-#[cfg(feature = "grammar")]
-pub mod grammar;
-#[cfg(not(feature = "grammar"))]
-#[path = "grammar/absent.rs"]
-pub mod grammar;
-pub mod live;
-pub mod report;
-mod source;
-pub mod stream;
-pub mod structure;
-pub mod text;
-pub mod verify;
+
+use metaspy_report::{program as structure, source_line as source, text};

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
 fn weaver() -> PathBuf {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     let output = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--package=metaspy-weave", "--message-format=json"])
+        .args(["build", "--release", "--package=metaspy-cli", "--message-format=json"])
         .stderr(std::process::Stdio::inherit())
         .current_dir(root)
         .output()

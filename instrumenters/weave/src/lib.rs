@@ -1,10 +1,10 @@
 #![forbid(unsafe_code)]
-//! `cargo metaspy`: hooks woven into crates that nobody edits.
+//! Weaving: hooks in crates that are not edited. `cargo metaspy` is the command for it.
 //!
-//! The command plans what is woven and starts cargo (`front`); cargo starts it again in place of the compiler, once for
-//! each crate (`wrapper`). Both read source text in the same way (`source`).
+//! The command writes a [`plan`] and starts cargo. Cargo starts the command again in place of the compiler, once for each
+//! crate ([`wrapper`]). Both read source text in the same way ([`source`]). [`runtime`] builds what woven programs are
+//! linked with.
 
-pub mod front;
 pub mod plan;
 pub mod runtime;
 pub mod source;

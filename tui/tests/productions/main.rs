@@ -1,7 +1,6 @@
 //! The screen of productions: a grammar as a tree, and what its inputs did not reach.
 //!
 //! A grammar's productions are sites for the rest of the process, so these tests have a process of their own.
-#![cfg(feature = "grammar")]
 
 #[path = "../fixture/mod.rs"]
 mod fixture;

@@ -115,7 +115,7 @@ fn passed(path: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 /// Without `.` and `..`, as far as the text says.
-pub(crate) fn plain(path: &Path) -> PathBuf {
+pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

@@ -21,8 +21,7 @@ mod shape;
 mod skip;
 
 pub use facts::{Facts, Receiver, Seen};
-pub(crate) use files::plain;
-pub use files::{CrateSource, SourceFile, read};
+pub use files::{CrateSource, SourceFile, plain, read};
 pub use functions::{Function, Functions};
 pub use hook::{EXTERN_CRATE, Hook, insertions, weave};
 pub use invisible::Invisible;

@@ -1,0 +1,23 @@
+#![forbid(unsafe_code)]
+//! The command `cargo metaspy`, which is also what cargo starts in place of the compiler.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use metaspy_cli::cargo_metaspy;
+use metaspy_core::environment::UNASKED;
+use metaspy_core::site::linkme;
+use metaspy_weave::wrapper;
+
+/// The environment asks for other programs to be recorded.
+#[linkme::distributed_slice(UNASKED)]
+#[linkme(crate = linkme)]
+static NOT_THIS: &str = env!("CARGO_BIN_NAME");
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    match wrapper::is_wanted(arguments.first().map(OsString::as_os_str)) {
+        true => wrapper::run(arguments),
+        false => cargo_metaspy::run(arguments),
+    }
+}

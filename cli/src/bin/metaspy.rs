@@ -1,0 +1,27 @@
+#![forbid(unsafe_code)]
+//! The `metaspy` command.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use metaspy_cli::exit;
+use metaspy_cli::metaspy::{self, arguments::Cli};
+use metaspy_core::environment::UNASKED;
+use metaspy_core::site::linkme;
+
+/// The environment asks for other programs to be recorded.
+#[linkme::distributed_slice(UNASKED)]
+#[linkme(crate = linkme)]
+static NOT_THIS: &str = env!("CARGO_BIN_NAME");
+
+fn main() -> ExitCode {
+    match metaspy::run(Cli::parse()) {
+        Ok(ended) => ended.into(),
+        // Whoever reads the other end has seen enough.
+        Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("metaspy: {error:#}");
+            ExitCode::from(exit::UNUSABLE)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The document, read back by a parser that has nothing to do with what wrote it.
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+use super::*;
+use crate::cargo_metaspy::results::tests::ran;
+
+/// What `coverage-04.dtd` says of each element: what may be in it, in this order, and which attributes it must have.
+const DTD: [(&str, &[&str], &[&str]); 11] = [
+    (
+        "coverage",
+        &["sources", "packages"],
+        &[
+            "line-rate",
+            "branch-rate",
+            "lines-covered",
+            "lines-valid",
+            "branches-covered",
+            "branches-valid",
+            "complexity",
+            "version",
+            "timestamp",
+        ],
+    ),
+    ("sources", &["source"], &[]),
+    ("source", &[], &[]),
+    ("packages", &["package"], &[]),
+    ("package", &["classes"], &["name", "line-rate", "branch-rate", "complexity"]),
+    ("classes", &["class"], &[]),
+    ("class", &["methods", "lines"], &["name", "filename", "line-rate", "branch-rate", "complexity"]),
+    ("methods", &["method"], &[]),
+    ("method", &["lines"], &["name", "signature", "line-rate", "branch-rate", "complexity"]),
+    ("lines", &["line"], &[]),
+    ("line", &[], &["number", "hits"]),
+];
+
+fn document(text: &str) -> Document<'_> {
+    let document = Document::parse_with_options(text, ParsingOptions { allow_dtd: true, ..ParsingOptions::default() });
+    document.unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn judge(node: Node<'_, '_>) {
+    let name = node.tag_name().name();
+    let (_, within, attributes) = DTD.iter().find(|(known, ..)| *known == name).expect("the DTD knows it");
+    assert_eq!(node.attributes().map(|it| it.name()).collect::<Vec<_>>(), *attributes, "{name}");
+    let places = node.children().filter(Node::is_element).map(|child| {
+        let child = child.tag_name().name();
+        within.iter().position(|known| *known == child).unwrap_or_else(|| panic!("{child} in {name}"))
+    });
+    assert!(places.is_sorted(), "{name}");
+    node.children().filter(Node::is_element).for_each(judge);
+}
+
+#[test]
+fn the_document_is_one_of_its_type_and_tells_what_ran() {
+    let mut methods = vec![ran("a", "", "main", 1), ran("a::b", "[T]", "<&\"'>", 0), ran("a::b", "[T]", "len", 3)];
+    methods[1].method.file = "src/\u{1}ä&.rs".into();
+    methods[1].method.complexity = 4;
+    methods[2].method.line = 7;
+    let text = text(&Results { methods, ..Results::default() }).expect("memory takes it");
+    let document = document(&text);
+    judge(document.root_element());
+    let root = document.root_element();
+    assert_eq!((root.attribute("lines-valid"), root.attribute("lines-covered")), (Some("3"), Some("2")));
+    let classes: Vec<_> = document.descendants().filter(|node| node.has_tag_name("class")).collect();
+    let of = |node: &Node<'_, '_>, name: &str| node.attribute(name).unwrap_or_default().to_owned();
+    let told: Vec<_> =
+        classes.iter().map(|class| (of(class, "name"), of(class, "filename"), of(class, "line-rate"))).collect();
+    let told: Vec<_> = told.iter().map(|(name, file, rate)| (name.as_str(), file.as_str(), rate.as_str())).collect();
+    assert_eq!(told, [("a", "src/lib.rs", "1"), ("a::b::[T]", "src/?ä&.rs", "0"), ("a::b::[T]", "src/lib.rs", "1")]);
+    let method = classes[1].descendants().find(|node| node.has_tag_name("method")).expect("it has one");
+    assert_eq!((of(&method, "name").as_str(), of(&method, "complexity").as_str()), ("[T]::<&\"'>", "4"));
+    let lines: Vec<_> = document.descendants().filter(|node| node.has_tag_name("line")).collect();
+    assert!(lines.iter().any(|line| (of(line, "number"), of(line, "hits")) == ("7".into(), "3".into())));
+}
+
+#[test]
+fn where_nothing_ran_there_is_a_document_too() {
+    let text = text(&Results::default()).expect("memory takes it");
+    judge(document(&text).root_element());
+}

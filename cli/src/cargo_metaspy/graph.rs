@@ -1,0 +1,210 @@
+//! The graph of packages, as cargo tells it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::thread;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::cargo_metaspy::cargo::{Cargo, NO_CARGO};
+
+/// The package that has the core.
+const CORE: &str = "metaspy-core";
+
+/// Packages, and who depends on whom.
+#[derive(Debug, Deserialize)]
+pub struct Graph {
+    packages: Vec<Package>,
+    workspace_members: BTreeSet<String>,
+    resolve: Resolve,
+    /// Where cargo puts what it builds.
+    pub target_directory: PathBuf,
+    /// The directory of the workspace.
+    pub workspace_root: PathBuf,
+}
+
+/// A package.
+#[derive(Debug, Deserialize)]
+pub struct Package {
+    id: String,
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    manifest_path: PathBuf,
+    /// Its crates.
+    pub targets: Vec<Crate>,
+}
+
+/// A crate of a package.
+#[derive(Debug, Deserialize)]
+pub struct Crate {
+    name: String,
+    kind: Vec<String>,
+    /// The file of its root.
+    pub src_path: PathBuf,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<DependencyKind>,
+}
+
+#[derive(Debug, Deserialize)]
+struct DependencyKind {
+    kind: Option<String>,
+}
+
+/// What cargo says, but for what it does meanwhile: that is handed on, as to fetch packages takes time. Warnings are not, as
+/// the build says them again.
+fn hear(said: impl Read) -> String {
+    const DOING: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
+    let mut held = String::new();
+    for line in BufReader::new(said).lines().map_while(Result::ok) {
+        match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| DOING.contains(&word)) {
+            true => eprintln!("{line}"),
+            false => held = held + &line + "\n",
+        }
+    }
+    held
+}
+
+impl Package {
+    /// The package, as cargo takes it.
+    pub fn spec(&self) -> String {
+        format!("{}@{}", self.name, self.version)
+    }
+
+    /// Its directory.
+    pub fn root(&self) -> PathBuf {
+        self.manifest_path.parent().map(PathBuf::from).unwrap_or_default()
+    }
+
+    fn is_proc_macro(&self) -> bool {
+        self.targets.iter().any(|target| target.kind.iter().any(|kind| kind == "proc-macro"))
+    }
+}
+
+impl Crate {
+    /// Its name in paths.
+    pub fn name(&self) -> String {
+        self.name.replace('-', "_")
+    }
+
+    /// Whether it is a library that programs are linked with, or a program.
+    pub fn is_target(&self) -> bool {
+        !self.kind.iter().any(|kind| kind == "proc-macro" || kind == "custom-build")
+    }
+
+    /// Whether it is a library.
+    pub fn is_library(&self) -> bool {
+        self.is_target() && !self.kind.iter().any(|kind| matches!(kind.as_str(), "bin" | "test" | "bench" | "example"))
+    }
+
+    /// Whether it is a program that needs no test to be asked for.
+    pub fn is_binary(&self) -> bool {
+        self.kind.iter().any(|kind| kind == "bin")
+    }
+
+    /// Whether it may use what only tests depend on.
+    pub fn is_for_developers(&self) -> bool {
+        self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))
+    }
+}
+
+impl Graph {
+    /// Asks cargo.
+    pub fn ask(cargo: &Cargo, target: &str) -> Result<Graph> {
+        let mut asked = cargo.metadata(target);
+        let mut running = asked.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
+        let said = running.stderr.take().map(|said| thread::spawn(|| hear(said)));
+        let output = running.wait_with_output().context(NO_CARGO)?;
+        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+        if !output.status.success() {
+            bail!("{}", said.trim_end().trim_start_matches("error: "));
+        }
+        serde_json::from_slice(&output.stdout)
+            .context("cargo tells no graph that this version understands: install a newer metaspy-weave")
+    }
+
+    /// Whether a package is of the workspace.
+    pub fn is_member(&self, package: &Package) -> bool {
+        self.workspace_members.contains(&package.id)
+    }
+
+    /// Whether there is such a package.
+    pub fn has(&self, spec: &str) -> bool {
+        self.packages.iter().any(|package| package.spec() == spec)
+    }
+
+    /// The packages whose code ends up in programs of the workspace: not those that only build scripts and procedural
+    /// macros need, and not the core with all that it needs, which hooks call.
+    pub fn woven(&self) -> Vec<&Package> {
+        let members = self.workspace_members.iter().map(String::as_str);
+        let reached = self.reached(members, |id| self.workspace_members.contains(id));
+        let cores = self.packages.iter().filter(|package| package.name == CORE).map(|package| package.id.as_str());
+        let hooks = self.reached(cores, |_| false);
+        let ours = |package: &Package| matches!(package.name.as_str(), "metaspy" | "metaspy-instrumenters");
+        let all = self.packages.iter().filter(|package| reached.contains(package.id.as_str()));
+        all.filter(|package| !hooks.contains(package.id.as_str()) && !ours(package)).collect()
+    }
+
+    /// Whether a package's programs have a core of their own.
+    pub fn has_core(&self, package: &Package, for_developers: bool) -> bool {
+        let reached = self.reached([package.id.as_str()], |id| for_developers && id == package.id);
+        self.packages.iter().any(|package| package.name == CORE && reached.contains(package.id.as_str()))
+    }
+
+    /// The packages that these need; of those that are `developed`, tests as well.
+    fn reached<'g>(
+        &'g self,
+        from: impl IntoIterator<Item = &'g str>,
+        developed: impl Fn(&str) -> bool,
+    ) -> BTreeSet<&'g str> {
+        let nodes: BTreeMap<&str, &Node> = self.resolve.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+        let macros: BTreeSet<&str> =
+            self.packages.iter().filter(|package| package.is_proc_macro()).map(|package| package.id.as_str()).collect();
+        let mut reached = BTreeSet::new();
+        let mut to_visit: Vec<&str> = from.into_iter().collect();
+        while let Some(id) = to_visit.pop() {
+            if macros.contains(id) || !reached.insert(id) {
+                continue;
+            }
+            let needed = nodes.get(id).into_iter().flat_map(|node| &node.deps).filter(|dependency| {
+                dependency.dep_kinds.iter().any(|kind| match kind.kind.as_deref() {
+                    None => true,
+                    Some("dev") => developed(id),
+                    Some(_) => false,
+                })
+            });
+            to_visit.extend(needed.map(|dependency| dependency.pkg.as_str()));
+        }
+        reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cargo_does_is_handed_on_and_what_is_wrong_is_held() {
+        let said = "    Updating crates.io index\nwarning: unused key\n  Downloaded a v1.0.0\n    |  Updating\nerror: no package\n";
+        assert_eq!(hear(said.as_bytes()), "warning: unused key\n    |  Updating\nerror: no package\n");
+    }
+}

@@ -1,0 +1,110 @@
+//! Where the programs of a run record, and what they left there.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use anyhow::Result;
+
+use crate::cargo_metaspy::spies::Spies;
+
+/// The extension of locks.
+const LOCK: &str = "lock";
+
+/// Where the programs of this run record.
+pub struct Recordings {
+    dir: PathBuf,
+    /// Held as long as the directory is needed; `None` if it is kept.
+    lock: Option<Lock>,
+}
+
+/// A file, and a lock on it.
+struct Lock(PathBuf, #[expect(dead_code, reason = "it is held")] File);
+
+impl Recordings {
+    /// Below this directory, or below the user's for recordings, and then they are kept.
+    pub fn new(dir: &Path) -> Result<Self> {
+        let process = std::process::id();
+        if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
+            let dir = std::path::absolute(theirs)?.join(format!("woven-{process}"));
+            fs::create_dir_all(&dir)?;
+            return Ok(Recordings { dir, lock: None });
+        }
+        let runs = dir.join("runs");
+        clear(&runs);
+        let dir = runs.join(process.to_string());
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir_all(&runs)?;
+        let lock = dir.with_extension(LOCK);
+        let file = File::create(&lock)?;
+        // Where the file system knows no locks nobody else finds it free, either.
+        let _ = file.try_lock();
+        fs::create_dir_all(&dir)?;
+        Ok(Recordings { dir, lock: Some(Lock(lock, file)) })
+    }
+
+    /// Asks programs to count, and to start these profilers. The counts survive an abort, and profiles do not.
+    pub fn ask(&self, cargo: &mut Command, spies: &Spies) {
+        cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
+        cargo.env("METASPY_MODE", "tally");
+        if let Some(names) = spies.text() {
+            cargo.env("METASPY_PROFILE", names);
+        }
+        if env::var_os("METASPY_BUDGET").is_none() {
+            cargo.env("METASPY_BUDGET", (64 << 20).to_string());
+        }
+    }
+
+    /// The recordings.
+    pub fn recordings(&self) -> Vec<PathBuf> {
+        self.files("spy")
+    }
+
+    /// The profiles.
+    pub fn profiles(&self) -> Vec<PathBuf> {
+        self.files("profile")
+    }
+
+    /// The processes that recorded.
+    pub fn processes(&self) -> BTreeSet<String> {
+        self.recordings().iter().filter_map(|path| process_of(path)).collect()
+    }
+
+    fn files(&self, extension: &str) -> Vec<PathBuf> {
+        let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut found: Vec<PathBuf> = entries(&self.dir)
+            .flat_map(|entry| if entry.is_dir() { entries(&entry).collect() } else { vec![entry] })
+            .collect();
+        found.retain(|path| path.extension() == Some(OsStr::new(extension)));
+        found.sort();
+        found
+    }
+}
+
+impl Drop for Recordings {
+    fn drop(&mut self) {
+        if let Some(Lock(lock, _)) = &self.lock {
+            let _ = fs::remove_dir_all(&self.dir);
+            let _ = fs::remove_file(lock);
+        }
+    }
+}
+
+/// Removes what runs left whose command was killed.
+fn clear(runs: &Path) {
+    let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+    for lock in entries.filter(|path| path.extension() == Some(OsStr::new(LOCK))) {
+        if File::open(&lock).is_ok_and(|file| file.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(lock.with_extension(""));
+            let _ = fs::remove_file(lock);
+        }
+    }
+}
+
+/// What a file's name says of its process: all before the first dot.
+pub fn process_of(path: &Path) -> Option<String> {
+    path.file_name()?.to_str()?.split('.').next().map(str::to_owned)
+}

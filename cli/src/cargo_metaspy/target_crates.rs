@@ -1,0 +1,76 @@
+//! Which crates are woven: those with a function that is selected. Of the workspace's own, those with tests are named as
+//! well, so that what is run can be told by test.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use metaspy_weave::plan::{Selection, Target, stamp};
+use metaspy_weave::runtime::{core_stamp, hooks_source};
+use metaspy_weave::wrapper::FORMAT;
+
+use crate::cargo_metaspy::graph::{Crate, Graph, Package};
+use crate::cargo_metaspy::match_functions::Search;
+use crate::cargo_metaspy::source_cache;
+
+/// The crates that the plan names, and whether one of them that is now built needs a core. Where no tests are built, as
+/// with `cargo run`, only binaries are programs.
+pub fn targets(
+    graph: &Graph,
+    selection: &Selection,
+    with_tests: bool,
+    dir: &Path,
+) -> Result<(BTreeMap<PathBuf, Target>, bool)> {
+    let mut search = Search::new(selection)?;
+    let crates = crates(graph, !selection.weave.is_empty());
+    let known = source_cache::of_all(&crates.iter().map(|(_, krate)| *krate).collect::<Vec<_>>(), &dir.join("sources"));
+    let (mut targets, mut is_core_needed) = (BTreeMap::new(), false);
+    for ((package, krate), known) in crates.iter().zip(&known) {
+        let is_member = graph.is_member(package);
+        let found = search.of(known);
+        let has_tests = is_member && found.has_tests;
+        // A member's library has tests, which are programs.
+        let for_developers = krate.is_for_developers() || krate.is_library();
+        let needs_core = is_member && !graph.has_core(package, for_developers);
+        if found.chosen.is_empty() && !needs_core && !has_tests {
+            continue;
+        }
+        is_core_needed |= needs_core && (with_tests || krate.is_binary());
+        let target = Target {
+            package: package.spec(),
+            krate: krate.name(),
+            root: package.root(),
+            is_woven: !found.chosen.is_empty(),
+            has_tests,
+            needs_core,
+            stamp: stamp_of(&found.chosen, needs_core, selection),
+        };
+        targets.insert(fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()), target);
+    }
+    search.judge()?;
+    Ok((targets, is_core_needed))
+}
+
+/// The crates that may be woven: where nobody selects anything, those of the workspace.
+fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
+    let packages = graph.woven().into_iter().filter(|package| with_dependencies || graph.is_member(package));
+    let of = |package| {
+        let is_meant = move |krate: &&Crate| krate.is_target() && (graph.is_member(package) || krate.is_library());
+        package.targets.iter().filter(is_meant).map(move |krate| (package, krate))
+    };
+    packages.flat_map(of).collect()
+}
+
+/// Whether a crate has tests changes no stamp: where they are not run, nothing of them is compiled.
+fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> String {
+    let depth = if chosen.is_empty() { "" } else { selection.depth() };
+    let weaver = [
+        env!("CARGO_PKG_VERSION").to_owned(),
+        FORMAT.to_owned(),
+        hooks_source(),
+        if needs_core { core_stamp() } else { String::new() },
+        depth.to_owned(),
+    ];
+    stamp(weaver.iter().chain(chosen))
+}

@@ -1,0 +1,313 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use metaspy_core::recording::BUDGETS;
+use metaspy_report::rows::By;
+use metaspy_report::text::{parse_number, parse_size};
+
+/// The hidden subcommand that runs the story of `demo`.
+pub const STORY: &str = "__story";
+
+/// Profiles a domain, not a call stack: which object, which event, and what caused it.
+#[derive(Debug, Parser)]
+#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
+    the recording or the grammar cannot be read.\n\nStart with:  metaspy demo"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shows a layout engine at work: a page that changes, laid out by taffy, live in the crawler
+    #[command(
+        after_help = "Examples:\n  metaspy demo\n  metaspy demo page.html\n  metaspy demo --record run.spy --events 10M\n  \
+        metaspy demo --record big.spy --events 100M --policy grow"
+    )]
+    Demo(Demo),
+    /// Opens the crawler on a running process
+    #[command(
+        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
+        A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything."
+    )]
+    Attach {
+        /// The process; `metaspy list` shows those that record
+        pid: Option<u32>,
+    },
+    /// Lists live recordings, those of ended processes told apart
+    #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]
+    List {
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Opens the crawler on a recording, or on those of several processes as one
+    #[command(
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
+    )]
+    Open {
+        /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input
+        #[arg(required = true, value_name = "FILE|NAME|-")]
+        files: Vec<PathBuf>,
+    },
+    /// Writes a live recording, and what becomes of it, to standard output
+    #[command(
+        after_help = "Examples:\n  ssh host metaspy stream 4711 | metaspy open -\n  metaspy stream layout | gzip > run.gz\n  \
+        gunzip < run.gz | metaspy report -\n\nIt ends when the process ends or closes its recording, and when nobody reads \
+        any more.\nThe process itself takes no part in it (docs/processes.md)."
+    )]
+    Stream {
+        /// The process, or the name of its recording or a file; `metaspy list` shows those that record
+        #[arg(value_name = "PID|NAME|FILE")]
+        source: PathBuf,
+    },
+    /// Removes the live recordings of processes that ended
+    #[command(after_help = "Example:\n  metaspy clean")]
+    Clean,
+    /// Prints what was counted, for people or for programs
+    #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
+        metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
+        metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
+        metaspy report client.spy server.spy --by cause\n  \
+        ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
+    Report(Report),
+    /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
+    #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
+        metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
+        metaspy grammar toml.pest --rule toml tests/ --json > before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
+        metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
+    Grammar(Box<Grammar>),
+    /// Reads a recording whole and says what is in it, what is damaged and what is missing
+    #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
+    Verify {
+        /// A file, or the name or the process of a live recording
+        #[arg(value_name = "FILE|NAME")]
+        file: PathBuf,
+        /// For programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// The story that `demo` shows, in a process of its own, until its standard input is closed
+    #[command(hide = true, name = STORY)]
+    Story {
+        /// The page
+        page: Option<PathBuf>,
+    },
+}
+
+/// `metaspy demo`.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// The page to lay out; by default one that is shipped
+    pub page: Option<PathBuf>,
+    /// Records into this file without a screen, and prints a summary
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// When to stop, and how much to keep
+    #[command(flatten)]
+    pub limits: Limits,
+}
+
+/// When a recording ends, and how much it keeps.
+#[derive(Clone, Debug, Args)]
+pub struct Limits {
+    /// Stops after this many seconds [default: 5]
+    #[arg(long, value_name = "N", requires = "record", conflicts_with = "events", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+    /// Stops after this many events: 10M, 500k, 1000
+    #[arg(long, value_name = "N", requires = "record", value_parser = parse_number)]
+    pub events: Option<u64>,
+    /// What happens when the budget is spent
+    #[arg(long, value_enum, requires = "record", default_value = "newest")]
+    pub policy: Policy,
+    /// How much the recording may take: 1MiB to 1TiB [default: 256MiB; 64GiB with --policy grow]. A file takes an
+    /// eighth of it at once, at most 40 MB and with --policy grow 60 MB, for tables that must never lack room
+    #[arg(long, value_name = "SIZE", requires = "record", value_parser = parse_budget)]
+    pub budget: Option<u64>,
+}
+
+/// What happens when the budget is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Policy {
+    /// The oldest events are folded into the tallies
+    Newest,
+    /// No more events are stored; calls are still counted, and the recording says so
+    Oldest,
+    /// The file grows as far as the budget goes; then as with `oldest`
+    Grow,
+}
+
+/// `metaspy report`.
+#[derive(Debug, Args)]
+pub struct Report {
+    /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input, to its end;
+    /// several are read as one
+    #[arg(required = true, value_name = "FILE|NAME|-")]
+    pub sources: Vec<PathBuf>,
+    /// One row for each of these; `cause`: for each site that something began with
+    #[arg(long, value_parser = parse_by(), default_value = "site")]
+    pub by: By,
+    /// So many rows, the most frequent first [default for people: 20]
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    pub top: Option<u64>,
+    /// All rows, and those of sites and labelled subjects to which nothing happened
+    #[arg(long, conflicts_with = "top")]
+    pub all: bool,
+    /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Option<String>,
+    /// Ends with 1 if this holds: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also total and self
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<String>,
+    /// Ends with 1 if an event passes the first filter and not the second: 'site:layout => cause:change'
+    #[arg(long, value_name = "EXPECTATION", allow_hyphen_values = true)]
+    pub expect: Vec<String>,
+    /// For programs: docs/report.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `metaspy grammar`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Grammar {
+    /// What test runs recorded
+    #[command(subcommand)]
+    pub merged: Option<Merged>,
+    /// The grammar, in the language of pest
+    #[arg(value_name = "FILE.pest", required = true)]
+    pub grammar: Option<PathBuf>,
+    /// The rule that an input is parsed by
+    #[arg(long, value_name = "RULE", required = true)]
+    pub rule: Option<String>,
+    /// Inputs: files, directories with all that is in them, or `-` for the lines of standard input [default: `-`]
+    #[arg(value_name = "CORPUS")]
+    pub corpus: Vec<PathBuf>,
+    /// A further file of the grammar
+    #[arg(long, value_name = "FILE.pest")]
+    pub with: Vec<PathBuf>,
+    /// Only such files of directories: '*.toml', 'valid/**'
+    #[arg(long, value_name = "GLOB")]
+    pub glob: Vec<String>,
+    /// Takes the time of each production
+    #[arg(long)]
+    pub timed: bool,
+    /// All productions in the table, and all findings
+    #[arg(long)]
+    pub all: bool,
+    /// For programs: docs/grammar.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+    /// Writes the coverage into this file, for editors and coverage services
+    #[arg(long, value_name = "FILE")]
+    pub lcov: Option<PathBuf>,
+    /// Ends with 1 if less of the productions in use matched
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_under: Option<f64>,
+    /// Compares with what --json wrote earlier; ends with 1 if what matched there matches no more
+    #[arg(long, value_name = "OLD.json")]
+    pub baseline: Option<PathBuf>,
+    /// Records each activation of a production as an event into this file; `metaspy open` walks the parses
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Stops the parse of an input after so many steps of the parser: 100M
+    #[arg(long, value_name = "N", value_parser = parse_steps)]
+    pub steps: Option<u64>,
+    /// Stops the parse of an input that nests deeper than this stack allows: 64MiB
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub stack: Option<u64>,
+}
+
+/// What is done with recordings of productions.
+#[derive(Debug, Subcommand)]
+pub enum Merged {
+    /// Merges what the processes of a test run recorded of their productions
+    #[command(after_help = "Example:\n  METASPY_RECORD=live METASPY_DIR=parts METASPY_BUDGET=4000000 cargo test\n  \
+        metaspy grammar report parts")]
+    Report(GrammarReport),
+}
+
+/// `metaspy grammar report`.
+#[derive(Debug, Args)]
+pub struct GrammarReport {
+    /// The directory of the recordings
+    #[arg(value_name = "DIR")]
+    pub dir: PathBuf,
+    /// The run, where there are several [default: the newest]
+    #[arg(long, value_name = "NAME")]
+    pub run: Option<String>,
+    /// All productions in the table, and all findings
+    #[arg(long)]
+    pub all: bool,
+    /// For programs: docs/grammar.md says what stands where
+    #[arg(long)]
+    pub json: bool,
+    /// Ends with 1 if less of the productions in use matched
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_under: Option<f64>,
+}
+
+fn parse_by() -> impl TypedValueParser<Value = By> {
+    let values = By::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
+    PossibleValuesParser::new(values).map(|name| By::from_name(&name).expect("the parser accepts only these names"))
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('s').parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+fn parse_percent(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('%').trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
+        _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),
+    }
+}
+
+fn parse_steps(text: &str) -> Result<u64, String> {
+    match parse_number(text)? {
+        0 => Err("a parse takes at least one step".into()),
+        steps => Ok(steps),
+    }
+}
+
+fn parse_budget(text: &str) -> Result<u64, String> {
+    let bytes = parse_size(text)?;
+    match BUDGETS.contains(&bytes) {
+        true => Ok(bytes),
+        false => Err(format!("a recording takes 1MiB to 1TiB, and this is {bytes} bytes")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("metaspy {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+}

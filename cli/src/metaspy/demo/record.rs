@@ -1,0 +1,86 @@
+//! The story, recorded without a screen.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use metaspy_core::Recording;
+use metaspy_core::recording::{self, Policy};
+use metaspy_report::rows::By;
+use metaspy_report::text::{grouped, short};
+
+use super::story::{self, End};
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments::{self, Limits};
+use crate::metaspy::live;
+use crate::metaspy::report;
+
+/// How long a recording runs that was given no end.
+const SECONDS: f64 = 5.0;
+
+/// Bytes that a file takes: a growing one promises more than it has.
+fn on_disk(file: &Path) -> u64 {
+    let Ok(meta) = std::fs::metadata(file) else { return 0 };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        meta.blocks() * 512
+    }
+    #[cfg(not(unix))]
+    meta.len()
+}
+
+/// Whoever looks away from the summary must hear of it as well: the budget was spent, and events are missing.
+fn say_if_spent(file: &Path, limits: &Limits) -> Result<()> {
+    let totals = live::open(file)?.totals();
+    if limits.policy != arguments::Policy::Newest && totals.lost > 0 {
+        eprintln!(
+            "metaspy: the budget was spent: {} of {} calls are counted and are no events; ask for a larger --budget, or \
+             for --policy newest",
+            grouped(totals.lost),
+            grouped(totals.emitted)
+        );
+    }
+    Ok(())
+}
+
+/// Records the story into a file and prints a summary.
+pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
+    let page = story::open(page)?;
+    if file.exists() && !recording::is_recording(file) {
+        return Err(say(format!(
+            "{} is there and is no recording; it is left as it is, choose another name",
+            file.display()
+        )));
+    }
+    let policy = match limits.policy {
+        arguments::Policy::Newest => Policy::KeepNewest,
+        arguments::Policy::Oldest => Policy::KeepOldest,
+        arguments::Policy::Grow => Policy::Grow,
+    };
+    let builder = Recording::file(file).policy(policy);
+    let builder = limits.budget.into_iter().fold(builder, |builder, budget| builder.budget(budget));
+    builder.guarded(true).start()?;
+    let seconds = limits.seconds.or(limits.events.is_none().then_some(SECONDS));
+    let end = End { time: seconds.map(Duration::from_secs_f64), events: limits.events, hurry: true, ..End::default() };
+    let (name, elements) = (page.name().to_owned(), page.elements());
+    let began = Instant::now();
+    story::run(page, end)?;
+    let took = began.elapsed();
+    writeln!(out, "{name}, {} elements, laid out for {:.1} s", grouped(elements as u64), took.as_secs_f64())?;
+    let report = arguments::Report {
+        sources: vec![file.to_owned()],
+        by: By::Site,
+        top: None,
+        all: false,
+        filter: None,
+        fail_if: Vec::new(),
+        expect: Vec::new(),
+        json: false,
+    };
+    let ended = report::run(&report, out)?;
+    say_if_spent(file, limits)?;
+    writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(on_disk(file)), file.display())?;
+    Ok(ended)
+}

@@ -1,0 +1,82 @@
+//! A line on standard error that says how far a long run is.
+
+use std::io::{self, IsTerminal, Stderr, Write};
+use std::time::{Duration, Instant};
+
+use metaspy_report::text::grouped;
+
+/// A run that takes less long needs no line.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The line is written again after so long.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The line of a run. It is wiped when the run ends.
+pub struct Progress<W: Write = Stderr> {
+    out: W,
+    began: Instant,
+    /// When it is written next; `None` where nobody looks.
+    next: Option<Duration>,
+    written: bool,
+}
+
+impl Progress {
+    /// For whoever looks at standard error, if somebody does.
+    pub fn on_stderr() -> Self {
+        Progress::new(io::stderr(), io::stderr().is_terminal())
+    }
+}
+
+impl<W: Write> Progress<W> {
+    fn new(out: W, seen: bool) -> Self {
+        Progress { out, began: Instant::now(), next: seen.then_some(PATIENCE), written: false }
+    }
+
+    /// So many of so many are done.
+    pub fn tell(&mut self, what: &str, done: usize, of: usize) {
+        if self.next.is_some() {
+            self.tell_at(self.began.elapsed(), what, done, of);
+        }
+    }
+
+    fn tell_at(&mut self, elapsed: Duration, what: &str, done: usize, of: usize) {
+        if self.next.is_some_and(|next| elapsed >= next) {
+            self.next = Some(elapsed + INTERVAL);
+            self.written = true;
+            let (done, of) = (grouped(done as u64), grouped(of as u64));
+            // A line that cannot be written is not missed.
+            let _ = write!(self.out, "\r\x1b[K{what} {done} of {of} inputs");
+            let _ = self.out.flush();
+        }
+    }
+}
+
+impl<W: Write> Drop for Progress<W> {
+    fn drop(&mut self) {
+        if self.written {
+            let _ = write!(self.out, "\r\x1b[K");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(seen: bool, at: &[u64], expected: &str) {
+        let mut written = Vec::new();
+        let mut progress = Progress::new(&mut written, seen);
+        for &ms in at {
+            progress.tell_at(Duration::from_millis(ms), "parsed", ms as usize, 5000);
+        }
+        drop(progress);
+        assert_eq!(String::from_utf8(written).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_line_is_written_after_a_second_and_wiped_at_the_end() {
+        check(true, &[0, 999], "");
+        check(true, &[1200, 1250], "\r\x1b[Kparsed 1,200 of 5,000 inputs\r\x1b[K");
+        check(false, &[1200], "");
+    }
+}

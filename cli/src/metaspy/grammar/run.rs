@@ -1,0 +1,114 @@
+//! The run: grammar and inputs are read, and every input is parsed.
+
+use std::panic;
+use std::path::Path;
+use std::thread;
+
+use anyhow::Result;
+use metaspy_core::{Installed, Profiler, Recording};
+use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::productions;
+use metaspy_report::grammar::Report;
+use metaspy_report::text::clean_lines;
+
+use super::convert;
+use super::corpus::Corpus;
+use super::progress::Progress;
+use crate::exit::say;
+use crate::metaspy::arguments;
+
+/// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
+const OWN_STACK: usize = 2 << 20;
+
+/// Compiles the grammar, parses the inputs and says what they exercised.
+pub fn run(asked: &arguments::Grammar) -> Result<Report> {
+    let mut limits = Limits::default();
+    if let Some(steps) = asked.steps {
+        limits.steps = steps;
+    }
+    if let Some(stack) = asked.stack {
+        limits.stack = usize::try_from(stack).unwrap_or(usize::MAX);
+    }
+    let size = limits.stack.saturating_add(OWN_STACK);
+    // A parser calls itself as deep as its input nests, so it runs on a stack whose size is known.
+    thread::scope(|scope| {
+        let parser = thread::Builder::new().name("parser".into()).stack_size(size);
+        let running = parser.spawn_scoped(scope, || exercise(asked, limits));
+        let running = running.map_err(|error| say(format!("--stack: {size} bytes cannot be had: {error}")))?;
+        running.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
+    })
+}
+
+fn exercise(asked: &arguments::Grammar, limits: Limits) -> Result<Report> {
+    let sources = asked.grammar.iter().chain(&asked.with).map(|path| source(path));
+    let sources = sources.collect::<Result<Vec<_>>>()?;
+    let rule = asked.rule.as_deref().unwrap_or_default();
+    let grammar = Grammar::new(&sources, rule).map_err(|error| say(clean_lines(&error.to_string())))?;
+    let Corpus { found, mut skipped, .. } = Corpus::collect(&asked.corpus, &asked.glob)?;
+    let recording = asked.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
+    let mut progress = Progress::on_stderr();
+    let mut suite = Suite::new(&grammar, limits, asked.timed);
+    // The place in `found` of each input: what is no text gets no number.
+    let mut parsed = Vec::with_capacity(found.len());
+    for (at, input) in found.iter().enumerate() {
+        progress.tell("parsed", at, found.len());
+        match input.read() {
+            Ok(text) => {
+                suite.parse(input.name.clone(), &text);
+                parsed.push(at);
+            }
+            Err(why) => skipped.unreadable.push(|| format!("{} ({why})", input.name)),
+        }
+    }
+    if parsed.is_empty() {
+        return Err(say(skipped.no_input()));
+    }
+    // What is only tried out is no part of a parse; what it comes to is part of the recording.
+    let recording = recording.map(Walk::end);
+    if suite.needs_explaining() {
+        let mut done = 0;
+        suite.explain(|input| {
+            progress.tell("looked for what takes the place of alternatives in", done, parsed.len());
+            done += 1;
+            // A file that went away in between explains nothing.
+            found[parsed[input]].read().ok().map(|text| text.into_owned())
+        });
+    }
+    drop(recording);
+    drop(progress);
+    Ok(convert::report(&grammar, &sources, rule, suite.coverage(), skipped, asked.timed))
+}
+
+/// A recording of the parses, until it is dropped.
+struct Walk {
+    recording: Recording,
+    installed: Option<Installed>,
+}
+
+impl Walk {
+    fn record(grammar: &Grammar, path: &Path) -> Result<Self> {
+        let recording = Recording::file(path).start()?;
+        let installed = Profiler::new("grammar").observe(productions(grammar)).install()?;
+        Ok(Walk { recording, installed: Some(installed) })
+    }
+
+    /// Nothing more is observed.
+    fn end(mut self) -> Self {
+        drop(self.installed.take());
+        self
+    }
+}
+
+impl Drop for Walk {
+    fn drop(&mut self) {
+        drop(self.installed.take());
+        self.recording.close();
+    }
+}
+
+fn source(path: &Path) -> Result<Source> {
+    let text = std::fs::read(path).map_err(|error| say(format!("cannot read {}: {error}", path.display())))?;
+    let text = String::from_utf8(text);
+    let text = text.map_err(|_| say(format!("{} is no grammar: it is not UTF-8", path.display())))?;
+    Ok(Source { name: path.display().to_string(), text })
+}

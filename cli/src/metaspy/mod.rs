@@ -1,0 +1,174 @@
+//! The command `metaspy`: opens, reports and verifies recordings.
+//!
+//! [`arguments`] is the command line. [`run`] has one arm for each subcommand, and each subcommand has a module.
+
+pub mod arguments;
+mod demo;
+#[cfg(feature = "grammar")]
+mod grammar;
+#[cfg(not(feature = "grammar"))]
+#[path = "grammar/disabled.rs"]
+mod grammar;
+mod live;
+mod report;
+mod stream;
+mod verify;
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Result;
+use metaspy_core::Store;
+use metaspy_report::text::{clean, fit, pad_left, short, width};
+use metaspy_tui::crawler::{self, state::Crawler, terminal};
+use serde::Serialize;
+
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments::{Cli, Command};
+use live::Listed;
+
+/// Does what the command line says.
+pub fn run(cli: Cli) -> Result<Ended> {
+    live::guard();
+    // Buffered: a report may have a million rows.
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match cli.command {
+        Command::Demo(asked) => match asked.record {
+            Some(file) => demo::record(asked.page.as_deref(), &file, &asked.limits, &mut out),
+            None => {
+                drop(out);
+                needs_terminal("metaspy demo --record run.spy && metaspy report run.spy")?;
+                demo::show(asked.page.as_deref())
+            }
+        },
+        Command::Story { page } => demo::attended(page.as_deref()),
+        Command::Attach { pid } => {
+            drop(out);
+            let found = live::attach(pid)?;
+            needs_terminal(&format!("metaspy report {}", found.path.display()))?;
+            crawl(live::open(&found.path)?, &[found.path])
+        }
+        Command::Open { files } => {
+            drop(out);
+            let paths = files.iter().map(|file| live::path_of(file)).collect::<Result<Vec<_>>>()?;
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            let instead = format!("metaspy report {}", names.join(" "));
+            let is_stream = |path: &PathBuf| path == Path::new(stream::STANDARD);
+            if let [only] = &paths[..]
+                && is_stream(only)
+            {
+                let coming = stream::open()?;
+                needs_terminal_beside_input(&instead)?;
+                return crawl(coming.in_background()?, &paths);
+            }
+            // A file that cannot be opened is said first, terminal or not.
+            let store = live::open_all(&paths)?;
+            match paths.iter().any(is_stream) {
+                true => needs_terminal_beside_input(&instead)?,
+                false => needs_terminal(&instead)?,
+            }
+            crawl(store, &paths)
+        }
+        Command::List { json } => list(json, &mut out),
+        Command::Stream { source } => {
+            drop(out);
+            stream::send(&source)
+        }
+        Command::Clean => clean_up(&mut out),
+        Command::Report(asked) => report::run(&asked, &mut out),
+        Command::Grammar(asked) => grammar::run(&asked, &mut out),
+        Command::Verify { file, json } => verify::run(&file, json, &mut out),
+    }
+}
+
+/// The crawler needs somebody who looks at it.
+fn needs_terminal(instead: &str) -> Result<()> {
+    match io::stdout().is_terminal() && io::stdin().is_terminal() {
+        true => Ok(()),
+        false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),
+    }
+}
+
+/// As [`needs_terminal`], where standard input carries a recording: keys come from the terminal itself.
+fn needs_terminal_beside_input(instead: &str) -> Result<()> {
+    let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(terminal::KEYS).is_ok();
+    match io::stdout().is_terminal() && has_keys {
+        true => Ok(()),
+        false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),
+    }
+}
+
+fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
+    let name = |file: &PathBuf| {
+        file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
+    };
+    let names: Vec<String> = files.iter().map(name).collect();
+    crawler::run(Crawler::new(store, names.join(" + "), (80, 24)))?;
+    Ok(Ended::Fine)
+}
+
+#[derive(Serialize)]
+struct ListedOut<'a> {
+    pid: u32,
+    name: &'a str,
+    run: Option<&'a str>,
+    alive: bool,
+    bytes: u64,
+    path: String,
+}
+
+fn list(json: bool, out: &mut impl Write) -> Result<Ended> {
+    let all = live::list();
+    if json {
+        let rows = all.iter().map(|it| ListedOut {
+            pid: it.pid,
+            name: &it.name,
+            run: it.run.as_deref(),
+            alive: it.alive,
+            bytes: it.bytes,
+            path: it.path.display().to_string(),
+        });
+        serde_json::to_writer_pretty(&mut *out, &rows.collect::<Vec<_>>()).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else if all.is_empty() {
+        writeln!(out, "No recordings in {}.", live::directory().display())?;
+        writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo")?;
+    } else {
+        let columns = all.iter().map(|it| width(&clean(&it.name))).max().unwrap_or(4).clamp(4, 40);
+        writeln!(out, "{:>8}  {}  state      size  last written  file", "process", fit("name", columns))?;
+        for it in &all {
+            let state = if it.alive { "running" } else { "ended" };
+            let (name, size) = (fit(&clean(&it.name), columns), format!("{}B", short(it.bytes)));
+            let (size, ago, path) = (pad_left(&size, 8), ago(it), it.path.display().to_string());
+            writeln!(out, "{:>8}  {name}  {state:<7}  {size}  {ago:<12}  {}", it.pid, clean(&path))?;
+        }
+        writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
+        writeln!(out, "metaspy clean removes those that ended.")?;
+    }
+    out.flush()?;
+    Ok(Ended::Fine)
+}
+
+fn ago(listed: &Listed) -> String {
+    let seconds = SystemTime::now().duration_since(listed.changed).unwrap_or_default().as_secs();
+    match seconds {
+        0..120 => format!("{seconds} s ago"),
+        120..7200 => format!("{} min ago", seconds / 60),
+        7200..172_800 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
+}
+
+fn clean_up(out: &mut impl Write) -> Result<Ended> {
+    let removed = live::clean()?;
+    let bytes = removed.iter().map(|it| it.bytes).sum();
+    for it in &removed {
+        writeln!(out, "removed {}", it.path.display())?;
+    }
+    let recordings = if removed.len() == 1 { "recording" } else { "recordings" };
+    writeln!(out, "{} {recordings} removed, {}B", removed.len(), short(bytes))?;
+    out.flush()?;
+    Ok(Ended::Fine)
+}

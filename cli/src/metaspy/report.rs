@@ -1,0 +1,64 @@
+//! `metaspy report`: what was counted, as text for people and as JSON for programs.
+
+use std::io::Write;
+
+use anyhow::Result;
+use metaspy_core::store::{Filter, FilterError};
+use metaspy_report::condition::{Condition, Verdict};
+use metaspy_report::expectation::{Expectation, Outcome};
+use metaspy_report::rows;
+use metaspy_report::text::clean_lines;
+
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments;
+use crate::metaspy::live;
+
+/// Rows for people who did not say how many.
+const TOP: usize = 20;
+
+/// Writes the report that was asked for.
+pub fn run(asked: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
+    // What was written wrongly is said before anything is opened.
+    let parsed: Result<Vec<Condition>, String> = asked.fail_if.iter().map(|text| text.parse()).collect();
+    let conditions = parsed.map_err(say)?;
+    let parsed: Result<Vec<Expectation>, String> = asked.expect.iter().map(|text| text.parse()).collect();
+    let expectations = parsed.map_err(say)?;
+    let filter: Filter = match &asked.filter {
+        Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
+        None => Filter::all(),
+    };
+    let store = live::open_all(&asked.sources)?;
+    match filter.check(&store) {
+        // Kinds are known when a subject of theirs is met; sites before the program begins.
+        Err(error @ FilterError::NoSuchKind { .. }) => eprintln!("metaspy: --filter: {error}"),
+        checked => checked.map_err(|error| say(format!("--filter: {error}")))?,
+    }
+    for condition in &conditions {
+        condition.filter.check(&store).map_err(|error| say(format!("--fail-if: {error}")))?;
+    }
+    for Expectation { every, holds, .. } in &expectations {
+        let checked = every.check(&store).and_then(|()| holds.check(&store));
+        checked.map_err(|error| say(format!("--expect: {error}")))?;
+    }
+    let report = rows::Report::new(&store, asked.by, &filter, asked.all);
+    let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
+    let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
+    if asked.json {
+        let top = asked.top.map_or(usize::MAX, |top| top as usize);
+        rows::json::write(out, &store, &report, top, &verdicts, &outcomes)?;
+    } else {
+        let top = if asked.all { usize::MAX } else { asked.top.map_or(TOP, |top| top as usize) };
+        rows::text::write(out, &store, &report, top, &verdicts)?;
+        outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
+    }
+    out.flush()?;
+    if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
+        return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
+    }
+    let missed = outcomes.iter().any(|outcome| outcome.holds() == Some(false));
+    if let Some(unknown) = outcomes.iter().find(|outcome| !missed && outcome.holds().is_none()) {
+        return Err(say(unknown.doubt()));
+    }
+    let failed = missed || verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
+    Ok(if failed { Ended::Failed } else { Ended::Fine })
+}

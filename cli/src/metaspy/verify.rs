@@ -1,0 +1,73 @@
+//! `metaspy verify`: reads a recording whole and says what is in it, what is damaged and what is missing.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use metaspy_core::store::Ended as State;
+use metaspy_core::store::Verification;
+use metaspy_report::text::{clean, grouped};
+
+use crate::exit::Ended;
+use crate::metaspy::live;
+
+/// Verifies a file.
+pub fn run(file: &Path, json: bool, out: &mut impl Write) -> Result<Ended> {
+    let store = live::open_named(file)?;
+    let found = store.verify();
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &found).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write_text(out, &clean(&store.program().name), &found)?;
+    }
+    out.flush()?;
+    Ok(if found.is_sound() { Ended::Fine } else { Ended::Failed })
+}
+
+fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<()> {
+    let state = match found.ended {
+        State::Live => "it is being written",
+        State::Closed => "closed in good order",
+        State::Snapshot => "it was being written when this copy was made",
+        _ => "its process was killed",
+    };
+    writeln!(out, "{name}: {state}")?;
+    let totals = &found.totals;
+    let mut line = |name: &str, count: u64, what: &str| writeln!(out, "{name:>10} {:>17}  {what}", grouped(count));
+    line("emitted", totals.emitted, "calls, wherever they stand")?;
+    line("events", found.events, "in the window")?;
+    line("folded", totals.folded, "left the window, counted in the tallies")?;
+    line("counted", totals.counted, "without an event, as asked for")?;
+    line("lost", totals.lost + totals.unnamed, "in place and time, not in number")?;
+    line("running", found.running, "events in the window that have not ended")?;
+    line("marks", found.marks, "details, links and ends beside the events")?;
+    line("blocks", found.blocks, "hold something")?;
+    line("lanes", found.lanes, "with events in the window")?;
+    line("sites", found.sites, "are named")?;
+    line("labels", found.labels, "name subjects")?;
+    if found.pending_fold {
+        writeln!(out, "a fold was under way when the process ended; it is counted as it should be")?;
+    }
+    for text in &found.damaged {
+        writeln!(out, "damaged: {}", clean(text))?;
+    }
+    if found.more_damaged > 0 {
+        writeln!(out, "damaged: {} further places", grouped(found.more_damaged))?;
+    }
+    for text in &found.missing {
+        writeln!(out, "missing: {}", clean(text))?;
+    }
+    if found.malformed_traceparents > 0 {
+        writeln!(out, "note: {}", metaspy_report::rows::text::ignored(found.malformed_traceparents))?;
+    }
+    for note in &found.notes {
+        writeln!(out, "note: {}", clean(note))?;
+    }
+    if found.unused_cut > 0 {
+        let bytes = grouped(found.unused_cut);
+        writeln!(out, "the file was cut by {bytes} bytes behind its last block: no event stood there")?;
+    }
+    writeln!(out, "{}", if found.is_sound() { "sound" } else { "NOT SOUND: what could be read was read" })?;
+    Ok(())
+}

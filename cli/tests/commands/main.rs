@@ -1,0 +1,40 @@
+//! The command from outside: what it prints, how it ends, and what it says to bad input.
+
+#[path = "../fixture/client_and_servers.rs"]
+mod client_and_servers;
+#[path = "../../../tui/tests/fixture/mod.rs"]
+mod fixture;
+
+mod bad_input;
+#[cfg(feature = "demo")]
+mod demo;
+#[cfg(all(feature = "demo", unix))]
+mod killed;
+#[cfg(unix)]
+mod live;
+mod processes;
+mod report;
+mod stream;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The command, with a directory of live recordings of its own.
+pub fn metaspy(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    command.args(arguments).stdin(Stdio::null()).env("METASPY_DIR", fixture::directory().join("live"));
+    command.env_remove("METASPY_RECORD");
+    command
+}
+
+/// How a command ended, and what it printed: to standard output, and to standard error.
+pub fn ended(arguments: &[&str]) -> (i32, String, String) {
+    let Output { status, stdout, stderr } = metaspy(arguments).output().expect("the command can be started");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command prints UTF-8");
+    (status.code().expect("the command ends by itself"), text(stdout), text(stderr))
+}
+
+/// A path as an argument.
+pub fn text(path: &Path) -> &str {
+    path.to_str().expect("the paths of tests are UTF-8")
+}

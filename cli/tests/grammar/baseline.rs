@@ -1,0 +1,81 @@
+//! `--baseline`: what is better and what is worse than before.
+
+use serde_json::{Value, json};
+
+use crate::{LIST, Place};
+
+const RULE: [&str; 3] = ["list.pest", "--rule", "list"];
+
+/// The comparison of a run on `after` with one on `before`, as text and as JSON, and the exit code of both.
+fn compare(test: &str, grammar_after: &str, before: &str, after: &str) -> (i32, String, Value) {
+    let place = Place::new(test).file("list.pest", LIST).file("before", before).file("after", after);
+    let (code, old, error) = place.run(&[&RULE[..], &["before", "--json"]].concat());
+    assert_eq!(code, 0, "{error}");
+    let place = place.file("old.json", old).file("list.pest", grammar_after);
+    let arguments = [&RULE[..], &["after", "--baseline", "old.json"]].concat();
+    let (code, out, _) = place.run(&arguments);
+    let (json_code, report) = place.json(&arguments);
+    assert_eq!(code, json_code);
+    (code, out, report["comparison"].clone())
+}
+
+fn expected(changed: bool, [gained, lost, new, gone]: [&[&str]; 4]) -> Value {
+    json!({"grammar_changed": changed, "gained": gained, "lost": lost, "new": new, "gone": gone})
+}
+
+#[test]
+fn the_same_run_changes_nothing() {
+    let (code, out, comparison) = compare("same", LIST, "1,x", "1,x");
+    assert_eq!((code, comparison), (0, expected(false, [&[], &[], &[], &[]])));
+    assert!(out.contains("nothing that is in use changed its state since the baseline"), "{out}");
+}
+
+#[test]
+fn what_matches_now_is_gained() {
+    let (code, out, comparison) = compare("gained", LIST, "1", "1,x!");
+    assert_eq!((code, comparison), (0, expected(false, [&["word", "mark"], &[], &[], &[]])));
+    assert!(out.contains("since the baseline newly matched:\n  word "), "{out}");
+    assert!(out.contains("entered 0 → 1, matched 0 → 1\n"), "{out}");
+}
+
+#[test]
+fn what_matches_no_more_is_lost_and_ends_with_1() {
+    let (code, out, comparison) = compare("lost", LIST, "1,x!", "1,x");
+    assert_eq!((code, comparison), (1, expected(false, [&[], &["mark"], &[], &[]])));
+    assert!(out.contains("since the baseline NO LONGER MATCHED:\n  mark "), "{out}");
+    assert!(out.contains("FAILED: --baseline (no longer matched: mark)\n"), "{out}");
+}
+
+#[test]
+fn a_changed_grammar_is_said_and_a_renamed_production_is_not_lost() {
+    let grammar = LIST.replace("word", "name").replace("hex ", "hexadecimal ");
+    let (code, out, comparison) = compare("changed", &grammar, "1,x", "1,x");
+    assert_eq!((code, comparison), (0, expected(true, [&[], &[], &["name"], &["word"]])));
+    assert!(out.contains("the grammar has changed since the baseline\nnew in use: name\n"), "{out}");
+    assert!(out.contains("gone or no longer in use: word\n"), "{out}");
+}
+
+#[test]
+fn another_start_rule_is_said() {
+    let place = Place::with_lists("other_rule");
+    let (_, old, _) = place.run(&["list.pest", "--rule", "value", "in", "--json"]);
+    let place = place.file("old.json", old);
+    let (_, out, _) = place.run(&[&RULE[..], &["in", "--baseline", "old.json"]].concat());
+    assert!(out.contains("the baseline began at another rule, value\n"), "{out}");
+}
+
+#[test]
+fn a_baseline_that_cannot_be_read_ends_with_2_before_anything_is_parsed() {
+    let place = Place::with_lists("unreadable").file("list.txt", "1,2").file("other.json", "{\"format\": 1}");
+    let place = place.file("newer.json", r#"{"format": 2, "rule": "a", "digest": "", "productions": []}"#);
+    for (name, word) in [
+        ("missing.json", "cannot be read"),
+        ("list.txt", "not a report of `metaspy grammar`"),
+        ("other.json", "missing field"),
+        ("newer.json", "its format is 2"),
+    ] {
+        let (code, out, error) = place.run(&[&RULE[..], &["in", "--baseline", name]].concat());
+        assert_eq!((code, out.as_str()), (2, ""), "{name}");
+        assert!(error.contains(name) && error.contains(word), "{name}: {error}");
+    }
+}

@@ -1,0 +1,289 @@
+//! The crawler in a real terminal: tmux types, and reads the screen.
+#![cfg(unix)]
+
+#[path = "../fixture/client_and_servers.rs"]
+mod client_and_servers;
+#[path = "../../../tui/tests/fixture/mod.rs"]
+mod fixture;
+mod tmux;
+
+use std::fs;
+
+use tmux::Tmux;
+
+/// A terminal that crawls a recording; `None`, loudly, where there is no tmux.
+fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
+    // A copy: what the crawler's test does to it must not reach the mapping of this process.
+    let path = fixture::directory().join(format!("copy-of-{name}"));
+    fs::copy(fixture::closed(name, 40), &path).expect("the test's directory can be written");
+    let mut terminal = Tmux::start(name.trim_end_matches(".spy"))?;
+    let (pid, metaspy) = (path.with_extension("pid"), env!("CARGO_BIN_EXE_metaspy"));
+    terminal.command(&format!("sh -c 'echo $$ > {}; exec {metaspy} open {}'", pid.display(), path.display()));
+    terminal.wait_for("1 Events");
+    Some((terminal, path))
+}
+
+/// The crawler ended well, and the terminal is as it was before.
+fn quits(terminal: &mut Tmux) {
+    terminal.keys(&["q"]);
+    ended(terminal);
+}
+
+fn ended(terminal: &mut Tmux) {
+    terminal.wait_for("ended with 0");
+    assert_eq!(terminal.ask("#{alternate_on}#{mouse_any_flag}"), "00", "the screen and the mouse were given back");
+    terminal.command("stty -a");
+    let screen = terminal.wait_for(" icanon");
+    assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
+}
+
+#[test]
+fn a_walk_from_an_event_to_its_cause_and_back() {
+    let Some((mut terminal, _)) = crawl("walk.spy") else { return };
+    terminal.keys(&["f"]);
+    terminal.wait_for("filter: ▏");
+    terminal.line("site:measure");
+    terminal.wait_for("240 of 760");
+    terminal.keys(&["Down", "Down"]);
+    let before = terminal.wait_for("measure #6 <div>");
+    terminal.keys(&["c"]);
+    terminal.wait_for("put aside");
+    let cause = terminal.wait_for("Scene::layout ── #3 <p>");
+    assert!(cause.contains("layout #3 <p>"), "{cause}");
+    terminal.keys(&["BSpace"]);
+    terminal.wait_for("240 of 760");
+    assert_eq!(terminal.settled(), before);
+    terminal.keys(&["?"]);
+    terminal.wait_for("keys on Events");
+    terminal.keys(&["Escape"]);
+    quits(&mut terminal);
+}
+
+#[test]
+fn the_structure_of_the_program_leads_to_events_and_back() {
+    let Some((mut terminal, _)) = crawl("structure.spy") else { return };
+    terminal.keys(&["6"]);
+    terminal.wait_for("methods ran");
+    terminal.keys(&["/"]);
+    terminal.line("page::Scene::never");
+    let screen = terminal.wait_for("page::Scene::never");
+    assert!(screen.contains("never") && screen.contains("NEVER RAN"), "{screen}");
+    terminal.keys(&["Left", "Left"]);
+    terminal.wait_for("▸Scene");
+    terminal.keys(&["Right"]);
+    let before = terminal.settled();
+    assert!(before.contains("└ paint") && !before.contains('▸'), "{before}");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("filter: site:page::Scene::**");
+    terminal.keys(&["BSpace"]);
+    terminal.wait_for("methods ran");
+    assert_eq!(terminal.settled(), before);
+    quits(&mut terminal);
+}
+
+#[test]
+fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
+    let Some((mut terminal, path)) = crawl("truncated.spy") else { return };
+    terminal.wait_for("760 events");
+    fs::OpenOptions::new().write(true).truncate(true).open(path).expect("it can be truncated");
+    terminal.keys(&["Down", "NPage", "End", "Right", "2"]);
+    terminal.wait_for("subject");
+    terminal.keys(&["3", "4", "1", "Home", "/"]);
+    terminal.line("measure");
+    quits(&mut terminal);
+}
+
+#[test]
+fn the_editor_opens_the_source_and_gives_the_screen_back() {
+    let Some((mut terminal, _)) = crawl("editor.spy") else { return };
+    terminal.wait_for("760 events");
+    terminal.keys(&["e"]);
+    terminal.wait_for("edits +88");
+    let screen = terminal.ask("#{alternate_on}");
+    assert_eq!(screen, "0", "the editor has the terminal");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("760 events");
+    quits(&mut terminal);
+}
+
+#[test]
+fn another_size_of_the_window_is_drawn_anew() {
+    let Some((mut terminal, _)) = crawl("window.spy") else { return };
+    terminal.wait_for("760 events");
+    terminal.resize(120, 30);
+    terminal.wait_for("Siblings Parents");
+    terminal.resize(60, 12);
+    terminal.wait_for("? help");
+    terminal.resize(20, 5);
+    terminal.wait_for("too small");
+    terminal.resize(80, 24);
+    terminal.wait_for("│▶00:");
+    quits(&mut terminal);
+}
+
+#[test]
+fn who_is_asked_to_end_gives_the_terminal_back() {
+    let Some((mut terminal, path)) = crawl("asked.spy") else { return };
+    terminal.wait_for("760 events");
+    let kill = format!("kill $(cat {})", path.with_extension("pid").display());
+    assert!(std::process::Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
+    ended(&mut terminal);
+}
+
+/// Three processes as one: from what a server did back to the client that asked for it.
+#[test]
+fn a_cause_leads_from_one_process_into_another() {
+    let [client, server, second] = client_and_servers::three("crossing");
+    let Some(mut terminal) = Tmux::start("crossing") else { return };
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let files = [&client, &server, &second].map(|path| path.display().to_string()).join(" ");
+    terminal.command(&format!("{metaspy} open {files}"));
+    terminal.wait_for("304 events");
+    terminal.keys(&["f"]);
+    terminal.line("site:frame");
+    terminal.wait_for("3 of 304");
+    // The second one is a server's, below the client's.
+    terminal.keys(&["Home", "Down"]);
+    let of_server = terminal.wait_for("(server.spy)");
+    assert!(of_server.contains("├ frame"), "{of_server}");
+    terminal.keys(&["c"]);
+    let of_client = terminal.wait_for("(client.spy)");
+    assert!(of_client.contains("sent    span"), "{of_client}");
+    terminal.keys(&["4"]);
+    let lanes = terminal.wait_for("3 lanes");
+    assert_eq!(lanes.matches("::plays").count(), 3, "{lanes}");
+    quits(&mut terminal);
+}
+
+/// A recording on standard input: keys, and the editor's, come from the terminal all the same.
+#[test]
+fn what_comes_on_standard_input_is_crawled_with_the_keys_of_the_terminal() {
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let path = fixture::closed("piped.spy", 40);
+    for sender in ["cat", &format!("{metaspy} stream")] {
+        let name = if sender == "cat" { "cat" } else { "sent" };
+        let Some(mut terminal) = Tmux::start(name) else { return };
+        terminal.command(&format!("{sender} {} | {metaspy} open -", path.display()));
+        terminal.wait_for("760 events");
+        terminal.keys(&["f"]);
+        terminal.wait_for("filter: ▏");
+        terminal.line("site:measure");
+        terminal.wait_for("240 of 760");
+        terminal.keys(&["e"]);
+        terminal.wait_for("edits +88");
+        terminal.keys(&["Enter"]);
+        terminal.wait_for("240 of 760");
+        quits(&mut terminal);
+    }
+}
+
+/// A live process through a pipe, killed while somebody looks.
+#[cfg(feature = "demo")]
+#[test]
+fn a_stream_is_shown_live_and_its_end_is_said() {
+    let Some(mut terminal) = Tmux::start("stream") else { return };
+    let path = fixture::directory().join("streamed.spy");
+    let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
+        .arg("__story")
+        .env("METASPY_RECORD", &path)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the story can be started");
+    let began = std::time::Instant::now();
+    while metaspy_core::Store::open(&path).is_err() {
+        assert!(began.elapsed().as_secs() < 60, "the story does not begin");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("{metaspy} stream {} | {metaspy} open -", path.display()));
+    terminal.wait_for("live ●");
+    terminal.wait_for("following");
+    story.kill().expect("it can be killed");
+    story.wait().expect("it was killed");
+    terminal.wait_for("the process is gone");
+    terminal.keys(&["Home", "Down", "2"]);
+    terminal.wait_for("never observed");
+    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
+    quits(&mut terminal);
+}
+
+/// The story as another process, killed while somebody looks.
+#[cfg(feature = "demo")]
+#[test]
+fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
+    let Some(mut terminal) = Tmux::start("attached") else { return };
+    let live = fixture::directory().join("attached");
+    let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
+        .arg("__story")
+        .env("METASPY_RECORD", "live")
+        .env("METASPY_DIR", &live)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("the story can be started");
+    let until = |what: &dyn Fn() -> bool| {
+        let began = std::time::Instant::now();
+        while !what() {
+            assert!(began.elapsed().as_secs() < 60, "the story does not begin");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    };
+    until(&|| has_recording(&live));
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("METASPY_DIR={} {metaspy} attach {}", live.display(), story.id()));
+    terminal.wait_for("live ●");
+    // Something has happened.
+    terminal.wait_for("▶");
+    story.kill().expect("it can be killed");
+    story.wait().expect("it was killed");
+    terminal.wait_for("the process is gone");
+    terminal.keys(&["Home", "Down", "2"]);
+    terminal.wait_for("never observed");
+    assert!(terminal.settled().contains("killed"), "{}", terminal.settled());
+    quits(&mut terminal);
+}
+
+#[cfg(feature = "demo")]
+fn has_recording(live: &std::path::Path) -> bool {
+    fs::read_dir(live).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// The whole demo: its process starts, is seen, and is gone afterwards.
+#[cfg(feature = "demo")]
+#[test]
+fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
+    let Some(mut terminal) = Tmux::start("demo") else { return };
+    let live = fixture::directory().join("demo");
+    terminal.command(&format!("METASPY_DIR={} {} demo", live.display(), env!("CARGO_BIN_EXE_metaspy")));
+    terminal.wait_for("live ●");
+    terminal.keys(&["2"]);
+    terminal.wait_for("never observed: ");
+    assert!(has_recording(&live));
+    quits(&mut terminal);
+    assert!(!has_recording(&live));
+}
+
+/// A terminal that is closed ends what runs in it: nothing is left that reads a terminal that is gone.
+#[cfg(all(feature = "demo", target_os = "linux"))]
+#[test]
+fn a_terminal_that_is_closed_takes_the_demo_with_it() {
+    let Some(mut terminal) = Tmux::start("closed") else { return };
+    let live = fixture::directory().join("closed");
+    let pid = fixture::directory().join("closed.pid");
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let demo = format!("METASPY_DIR={} sh -c 'echo $$ > {}; exec {metaspy} demo'", live.display(), pid.display());
+    terminal.command(&demo);
+    terminal.wait_for("live ●");
+    let pid = fs::read_to_string(pid).expect("it said who it is");
+    let runs = || std::path::Path::new("/proc").join(pid.trim()).exists();
+    assert!(runs() && has_recording(&live));
+    drop(terminal);
+    let began = std::time::Instant::now();
+    while runs() || has_recording(&live) {
+        assert!(began.elapsed().as_secs() < 60, "the demo outlives its terminal");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}

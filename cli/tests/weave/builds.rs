@@ -1,0 +1,223 @@
+//! Builds: what is compiled again, what is not, and what is left alone.
+
+use std::fs;
+
+use crate::common::{Package, host, manifest, target_dir, three};
+
+#[test]
+fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
+    let package = three("edits");
+    let first = package.metaspy(&["run", "--weave", "edits_*::one"]);
+    assert_eq!((first.calls("edits_a::one"), first.calls("edits_b::one")), (Some(1), Some(1)), "{}", first.said);
+    let second = package.metaspy(&["run", "--weave", "edits_*::one"]);
+    assert_eq!(second.compiled(), [""; 0]);
+    assert_eq!(second.calls("edits_a::one"), Some(1), "what was woven before is still known");
+
+    package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    two()\n}\nfn two() -> u32 {\n    2\n}\n");
+    let edited = package.metaspy(&["run", "--weave", "edits_*::one"]);
+    assert_eq!(edited.compiled(), ["edits_a", "edits"]);
+    assert_eq!(edited.printed.lines().next(), Some("3"));
+}
+
+#[test]
+fn another_selection_weaves_what_it_must() {
+    let package = three("selections");
+    package.metaspy(&["run", "--weave", "selections_a::one"]);
+    let other = package.metaspy(&["run", "--weave", "selections_b::one"]);
+    // The two libraries in whichever order cargo takes them.
+    let mut compiled = other.compiled();
+    compiled.sort_unstable();
+    assert_eq!(compiled, ["selections", "selections_a", "selections_b"]);
+    assert_eq!((other.calls("selections_a::one"), other.calls("selections_b::one")), (None, Some(1)));
+    let without = package.metaspy(&["run", "--weave", "one", "--without", "selections_b::*"]);
+    assert_eq!((without.calls("selections_a::one"), without.calls("selections_b::one")), (Some(1), None));
+}
+
+#[test]
+fn a_plain_build_is_what_it_was() {
+    let package = three("untouched");
+    package.cargo(&["build", "--offline"]);
+    let program = target_dir().join("debug/untouched");
+    let before = fs::read(&program).expect("it was built");
+    package.metaspy(&["build"]);
+    let plain = package.cargo(&["build", "--offline"]);
+    assert_eq!(plain.compiled(), [""; 0]);
+    assert!(fs::read(program).expect("it is there") == before, "the program is the same");
+    let woven = fs::read(target_dir().join("metaspy/debug/untouched")).expect("it was built");
+    assert!(contains(&woven, b"metaspy_woven") && !contains(&before, b"metaspy_woven"));
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[test]
+fn a_program_with_a_core_of_its_own_has_that_one_alone() {
+    let core = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
+    let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
+    let package = Package::new(
+        "own_core",
+        &[
+            ("Cargo.toml", &manifest("own_core", "2024", &dependencies)),
+            (
+                "src/main.rs",
+                "fn woven() {\n}\nfn main() {\n    woven();\n    let sites = metaspy_core::site::entries();\n    \
+                 let armed = sites.iter().filter(|entry| entry.site.is_armed()).map(|entry| entry.site.path());\n    \
+                 println!(\"{}\", armed.collect::<Vec<_>>().join(\" \"));\n}\n",
+            ),
+        ],
+    );
+    let did = package.metaspy(&["run"]);
+    assert!(did.printed.contains("own_core::woven") && did.printed.contains("own_core::main"), "{}", did.printed);
+    assert_eq!((did.calls("own_core::woven"), did.calls("own_core::main")), (Some(1), Some(1)));
+    let needed_a_core = package.metaspy(&["build"]).said.contains("building its core");
+    assert!(!needed_a_core);
+}
+
+#[test]
+fn examples_dynamic_libraries_and_build_scripts_that_read_the_source_build() {
+    let host = host();
+    let package = Package::new(
+        "outputs",
+        &[
+            ("Cargo.toml", &manifest("outputs", "2024", "[lib]\ncrate-type = [\"cdylib\", \"rlib\"]")),
+            (
+                "build.rs",
+                "fn main() {\n    let source = std::fs::read_to_string(\"src/lib.rs\").unwrap();\n    assert!(!source.contains(\"__metaspy\"));\n    \
+                 let out = std::env::var(\"OUT_DIR\").unwrap();\n    std::fs::write(out + \"/made.rs\", \"pub fn made() -> u32 { 7 }\").unwrap();\n}\n",
+            ),
+            (
+                "src/lib.rs",
+                "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\npub fn text() -> &'static str {\n    include_str!(\"data/text.txt\")\n}\n",
+            ),
+            ("src/data/text.txt", "from a file"),
+            ("examples/shown.rs", "fn main() {\n    println!(\"{} {}\", outputs::text(), outputs::made());\n}\n"),
+        ],
+    );
+    for line in [&["run", "--example", "shown"][..], &["run", "--example", "shown", "--target", &host, "--release"]] {
+        let did = package.metaspy(line);
+        assert!(did.printed.starts_with("from a file 7"), "{}", did.printed);
+        assert_eq!((did.calls("outputs::text"), did.calls("shown::main")), (Some(1), Some(1)), "{line:?}");
+        assert_eq!(did.json["macros"], 1, "what a build script wrote is not seen");
+    }
+}
+
+#[test]
+fn programs_with_rust_libraries_that_are_loaded_run() {
+    let package = Package::new(
+        "loading",
+        &[
+            ("Cargo.toml", &manifest("loading", "2024", "[dependencies]\nloaded = { path = \"loaded\" }")),
+            ("src/main.rs", "fn main() {\n    println!(\"{}\", loaded::one());\n}\n"),
+            (
+                "loaded/Cargo.toml",
+                "[package]\nname = \"loaded\"\nversion = \"0.1.0\"\n[lib]\ncrate-type = [\"dylib\"]\n",
+            ),
+            ("loaded/src/lib.rs", "pub fn one() -> u32 {\n    1\n}\n"),
+        ],
+    );
+    let did = package.metaspy(&["run"]);
+    assert_eq!((did.printed.lines().next(), did.calls("loading::main")), (Some("1"), Some(1)), "{}", did.said);
+    assert_eq!(did.calls("loaded::one"), None, "a library that is loaded has no core");
+}
+
+#[test]
+fn tests_their_documentation_and_benchmarks_run_with_hooks() {
+    let package = Package::new(
+        "tested",
+        &[
+            ("Cargo.toml", &manifest("tested", "2024", "[[bench]]\nname = \"speed\"\nharness = false")),
+            ("benches/speed.rs", "fn main() {\n    assert_eq!(tested::one(), 1);\n}\n"),
+            (
+                "src/lib.rs",
+                "/// One.\n/// ```\n/// assert_eq!(tested::one(), 1);\n/// ```\npub fn one() -> u32 {\n    1\n}\n\n\
+                 #[test]\nfn it_is_one() {\n    assert_eq!(one(), 1);\n}\n",
+            ),
+            ("tests/more.rs", "#[test]\nfn it_is_one() {\n    assert_eq!(tested::one() + tested::one(), 2);\n}\n"),
+        ],
+    );
+    let did = package.metaspy(&["test"]);
+    assert_eq!(did.printed.matches("1 passed").count(), 3, "{}", did.printed);
+    assert_eq!(
+        (did.calls("tested::one"), did.calls("tested::it_is_one"), did.calls("more::it_is_one")),
+        (Some(3), Some(1), Some(1))
+    );
+    let did = package.metaspy(&["test", "--doc", "--target", &host()]);
+    assert_eq!(did.printed.matches("1 passed").count(), 1, "{}", did.printed);
+    let did = package.metaspy(&["bench", "--bench", "speed"]);
+    assert_eq!((did.calls("tested::one"), did.calls("speed::main")), (Some(1), Some(1)), "{}", did.printed);
+}
+
+#[test]
+fn optimised_programs_that_abort_count_too() {
+    let profile = "[profile.release]\npanic = \"abort\"\ncodegen-units = 1";
+    let package = Package::new(
+        "aborting",
+        &[
+            ("Cargo.toml", &manifest("aborting", "2024", profile)),
+            (
+                "src/main.rs",
+                "#[inline(never)]\nfn one() {\n}\nfn never() {\n}\nfn main() {\n    for _ in 0..100 {\n        one();\n    }\n    if std::env::args().count() > 5 {\n        never();\n    }\n}\n",
+            ),
+        ],
+    );
+    for lto in ["fat", "thin"] {
+        let did = package.metaspy(&["run", "--release", "--config", &format!("profile.release.lto='{lto}'")]);
+        assert_eq!((did.calls("aborting::one"), did.calls("aborting::never")), (Some(100), Some(0)), "{lto}");
+    }
+}
+
+#[test]
+fn what_was_woven_of_other_lines_is_not_counted() {
+    let source = "pub fn one() -> u32 {\n    1\n}\npub const fn two() -> u32 {\n    2\n}\n\n#[test]\nfn it_is_one() {\n    assert_eq!(one(), 1);\n}\n";
+    let package = Package::new(
+        "moved",
+        &[
+            ("Cargo.toml", &manifest("moved", "2024", "")),
+            ("src/lib.rs", source),
+            ("src/main.rs", "fn main() {\n    moved::one();\n}\n"),
+        ],
+    );
+    package.metaspy(&["test", "--weave", "moved::one", "--weave", "moved::two"]);
+    package.write("src/lib.rs", &format!("// A line.\n{source}"));
+    let did = package.metaspy(&["run", "--weave", "moved::one", "--weave", "moved::two"]);
+    assert_eq!((did.json["woven"][0]["functions"].as_u64(), did.calls("moved::one")), (Some(1), Some(1)));
+    assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(1), "{}", did.json);
+}
+
+#[test]
+fn a_dynamic_library_of_each_profile_is_known() {
+    let package = Package::new(
+        "twofold",
+        &[
+            ("Cargo.toml", &manifest("twofold", "2024", "[lib]\ncrate-type = [\"cdylib\"]")),
+            ("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n"),
+        ],
+    );
+    assert!(package.metaspy(&["build", "--weave", "twofold::one"]).wove("twofold::one"));
+    package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
+    let again = package.metaspy(&["build", "--weave", "twofold::one"]);
+    assert!(again.compiled().is_empty() && again.wove("twofold::one"), "{}", again.said);
+    // What was built of the one is taken back, and not what was built of the other.
+    assert_eq!(package.metaspy(&["build", "--weave", "twofold::two"]).compiled(), ["twofold"]);
+    let release = package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
+    assert!(release.compiled().is_empty() && release.wove("twofold::two"), "{}", release.said);
+}
+
+#[test]
+fn a_directory_that_is_called_as_a_profile_is_none() {
+    let package = Package::new(
+        "below_release",
+        &[
+            ("Cargo.toml", &manifest("below_release", "2024", "")),
+            ("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n"),
+        ],
+    );
+    let dir = package.dir.join("release");
+    let build = |line: &[&str]| package.metaspy_in(line, &[("CARGO_TARGET_DIR", dir.as_os_str())]);
+    build(&["build", "--weave", "below_release::one"]);
+    assert!(build(&["build", "--release", "--weave", "below_release::two"]).wove("below_release::two"));
+    let again = build(&["build", "--weave", "below_release::one"]);
+    assert!(again.compiled().is_empty() && again.wove("below_release::one"), "{}", again.said);
+    assert_eq!(build(&["build", "--weave", "below_release::two"]).compiled(), ["below_release"]);
+}

@@ -1,0 +1,143 @@
+//! Profilers of the user's own, in crates that nobody here knows.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::common::{Package, manifest};
+
+/// What a stranger writes.
+const HOT: &str =
+    "use metaspy_core::method_profilers::{Call, Count, Map, MethodSpy, Mirror, MethodProfiler, Value, json};
+
+#[derive(Default)]
+struct Hot;
+
+impl MethodProfiler for Hot {
+    const NAME: &'static str = \"hot\";
+    type Package = ();
+    type Type = ();
+    type Method = Count;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
+        spy.data.add(1);
+    }
+
+    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
+        told.insert(\"heat\".into(), json!(spy.data.get()));
+    }
+
+    fn report(&self, mirror: &Mirror<Self>) -> String {
+        format!(\"{} methods are hot\", mirror.methods().iter().filter(|spy| spy.data.get() > 1).count())
+    }
+}
+
+metaspy_core::profiler!(Hot);
+";
+
+fn profiler(dir: &str, source: &str) -> Package {
+    let manifest = "[package]\nname = \"hot\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n\
+                    metaspy-core = \"0.1\"\n\n[workspace]\n";
+    Package::new(dir, &[("Cargo.toml", manifest), ("src/lib.rs", source)])
+}
+
+/// A program that uses a published crate.
+fn shouting(name: &str) -> Package {
+    let main = "use heck::ToSnakeCase;\nfn main() {\n    println!(\"{}\", \"TwoWords\".to_snake_case());\n}\n";
+    let dependencies = "[dependencies]\nheck = \"0.5\"";
+    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", dependencies)), ("src/main.rs", main)])
+}
+
+#[test]
+fn thirty_lines_count_the_calls_of_a_published_crate() {
+    assert!(HOT.lines().count() <= 30);
+    let (hot, package) = (profiler("hot", HOT), shouting("shouting"));
+    let line = ["run", "--weave", "heck::**", "--profiler", hot.dir.to_str().expect("it is UTF-8")];
+    let did = package.metaspy(&line);
+    assert!(did.printed.starts_with("two_words\n") && did.printed.contains("hot in "), "{}", did.printed);
+    let methods = did.json["methods"].as_array().expect("there is a list");
+    let ran: Vec<_> = methods.iter().filter(|method| method["executions"] != 0).collect();
+    assert!(ran.iter().any(|method| method["path"] == "heck::transform"), "{}", did.json);
+    for method in ran {
+        assert_eq!(method["profiles"]["hot"]["heat"], method["executions"], "{method}");
+    }
+    assert_eq!(did.json["reports"][0]["profile"], "hot");
+
+    assert_eq!(package.metaspy(&line).compiled(), [""; 0], "nothing changed");
+    hot.write("src/lib.rs", &HOT.replace("heat", "warmth"));
+    let did = package.metaspy(&line);
+    assert_eq!(did.compiled(), ["shouting"], "a program is linked with what its profiler is now");
+    assert!(did.json["methods"][0]["profiles"]["hot"]["warmth"].is_u64(), "{}", did.json);
+    let without = package.metaspy(&line[..3]);
+    assert_eq!((without.compiled(), &without.json["methods"][0]["profiles"]), (vec!["shouting"], &json!({})));
+}
+
+#[test]
+fn two_profilers_see_the_same_run() {
+    let (hot, package) = (profiler("hot_one", HOT), shouting("shouting_twice"));
+    let cold = profiler("cold", &HOT.replace("\"hot\"", "\"cold\""));
+    cold.write(
+        "Cargo.toml",
+        &fs::read_to_string(cold.dir.join("Cargo.toml")).expect("it is there").replace("hot", "cold"),
+    );
+    let dirs = [&hot, &cold].map(|package| package.dir.to_str().expect("it is UTF-8").to_owned());
+    let did =
+        package.metaspy(&["run", "--weave", "heck::**", "--profiler", &dirs[0], "--profiler", &dirs[1], "--timed"]);
+    let first = &did.json["methods"][0];
+    assert_eq!(first["profiles"]["hot"], first["profiles"]["cold"]);
+    assert!(first["total_ns"].is_u64() && first["profiles"]["hot"]["heat"] == first["executions"], "{first}");
+}
+
+#[test]
+fn what_is_made_anew_runs() {
+    let package = shouting("made");
+    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join("made-anew");
+    let _ = fs::remove_dir_all(&made);
+    let path = made.to_str().expect("it is UTF-8");
+    let new = package.plain_metaspy(&["new", path]);
+    assert!(new.code == 0 && new.printed.contains("made-anew"), "{}", new.said);
+    let did = package.metaspy(&["run", "--weave", "heck::**", "--profiler", path]);
+    assert!(did.json["methods"][0]["profiles"]["made-anew"]["calls"].is_u64(), "{}", did.json);
+    assert!(did.printed.contains("made-anew in ") && did.printed.contains(" calls\n"), "{}", did.printed);
+    let again = package.plain_metaspy(&["new", path]);
+    assert!(again.code == 2 && again.said.contains("is there already"), "{}", again.said);
+    let odd = package.plain_metaspy(&["new", "a b"]);
+    assert!(odd.code == 2 && odd.said.contains("no name of a crate"), "{}", odd.said);
+}
+
+#[test]
+fn a_program_with_a_core_of_its_own_is_told_what_to_do() {
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
+    let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
+    let files = [("Cargo.toml", manifest("cored", "2024", &dependencies)), ("src/main.rs", "fn main() {}\n".into())];
+    let package = Package::new("cored", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    let hot = profiler("hot_cored", HOT);
+    let did = package.try_metaspy(&["run", "--profiler", hot.dir.to_str().expect("it is UTF-8")]);
+    assert!(did.code == 2 && did.said.contains("`cored` depends on metaspy"), "{}", did.said);
+
+    // What it is told to do.
+    let own = fs::read_to_string(hot.dir.join("Cargo.toml")).expect("it is there");
+    hot.write("Cargo.toml", &own.replace("\"0.1\"", &format!("{{ path = {core:?} }}")));
+    let dependencies = format!("{dependencies}\nhot = {{ path = {:?} }}", hot.dir);
+    package.write("Cargo.toml", &manifest("cored", "2024", &dependencies));
+    package.write("src/main.rs", "use hot as _;\nfn main() {}\n");
+    let did = package.metaspy(&["run", "--weave", "cored::**", "--spy", "hot"]);
+    assert_eq!(did.json["methods"][0]["profiles"]["hot"], json!({ "heat": 1 }), "{}", did.json);
+}
+
+#[test]
+fn what_is_no_profiler_is_said() {
+    let package = shouting("mistaking");
+    let missing = package.try_metaspy(&["run", "--profiler", "not/there"]);
+    assert!(missing.code == 2 && missing.said.contains("cargo metaspy new NAME"), "{}", missing.said);
+    let broken = profiler("broken", "compile_error!(\"not today\");");
+    let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
+    assert!(did.code == 2 && did.said.contains("not today"), "{}", did.said);
+    let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
+    let own = fs::read_to_string(broken.dir.join("Cargo.toml")).expect("it is there");
+    broken.write("Cargo.toml", &own.replace("\"0.1\"", &format!("{{ path = {core:?} }}")));
+    let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
+    assert!(did.code == 2 && did.said.contains("must depend on `metaspy-core = \"0.1\"`"), "{}", did.said);
+}

@@ -1,0 +1,139 @@
+//! What is not covered, and why: the first thing that people are shown.
+
+use std::io::{self, Write};
+
+use super::writer::{COLUMNS, Page};
+use super::{Alternative, Production, Report, Shadow, State};
+use crate::text::{clean, cut, fit, grouped, shorten, shorten_file, width};
+
+/// Findings of a kind, for people who did not ask for all.
+const SHOWN: usize = 8;
+
+/// Columns of a place.
+const PLACE: usize = 24;
+
+/// Columns of what happened.
+const WHAT: usize = 24;
+
+/// Columns of a name.
+const NAME: usize = COLUMNS - 2 - WHAT - 2 - PLACE - 2;
+
+/// Columns of an alternative within a sentence.
+const PHRASE: usize = 40;
+
+/// Writes what never matched, and what was never entered.
+pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool) -> io::Result<()> {
+    for state in [State::NeverMatched, State::NeverEntered] {
+        let mut found: Vec<&Production> = report.in_use().filter(|production| production.state == state).collect();
+        // Those with a reason come first; then what was tried most often.
+        found.sort_by_key(|it| (it.shadowed_by.is_none(), std::cmp::Reverse(it.entered)));
+        heading(page, state.word(), found.len())?;
+        for production in shown(&found, all) {
+            write_production(page, production)?;
+        }
+        more(page, found.len(), all)?;
+    }
+    let found: Vec<&Alternative> = alternatives(report).collect();
+    heading(page, "ALTERNATIVES NEVER MATCHED", found.len())?;
+    for alternative in shown(&found, all) {
+        write_alternative(page, alternative, &report.productions[alternative.production_number])?;
+    }
+    more(page, found.len(), all)
+}
+
+/// Alternatives that say something of their own: their production matched, and no finding above says why they did not.
+fn alternatives(report: &Report) -> impl Iterator<Item = &Alternative> {
+    let told: Vec<usize> = report.in_use().filter_map(|production| production.shadowed).collect();
+    let uncovered = report.alternatives_in_use().filter(|(_, alternative)| alternative.state != State::Matched);
+    let own = uncovered.filter(move |(at, alternative)| {
+        let of = &report.productions[alternative.production_number];
+        // What begins with something that never matched cannot match, and that one was named.
+        let implied = alternative.first.is_some_and(|first| report.productions[first].state != State::Matched);
+        of.state == State::Matched && !told.contains(at) && (!implied || alternative.shadowed_by.is_some())
+    });
+    own.map(|(_, alternative)| alternative)
+}
+
+fn shown<T>(found: &[T], all: bool) -> &[T] {
+    &found[..if all { found.len() } else { found.len().min(SHOWN) }]
+}
+
+fn heading(page: &mut Page<impl Write>, what: &str, count: usize) -> io::Result<()> {
+    if count == 0 {
+        return Ok(());
+    }
+    page.line("")?;
+    page.marked("", &format!("{what} ({})", grouped(count as u64)))
+}
+
+fn more(page: &mut Page<impl Write>, count: usize, all: bool) -> io::Result<()> {
+    match count.saturating_sub(SHOWN) {
+        more if more > 0 && !all => page.line(&format!("  … and {} more: --all lists them", grouped(more as u64))),
+        _ => Ok(()),
+    }
+}
+
+fn write_production(page: &mut Page<impl Write>, production: &Production) -> io::Result<()> {
+    let what = match production.entered {
+        0 => String::new(),
+        entered => format!("entered {}", grouped(entered)),
+    };
+    place(page, &clean(&production.name), &what, production)?;
+    let shadow = production.shadowed_by.as_ref();
+    if let Some(shadow) = shadow {
+        page.paragraph(6, &sentence(shadow))?;
+    }
+    // What was never entered has its reason elsewhere; its own text says little.
+    let tells = !production.source_line.is_empty();
+    if tells && (shadow.is_some() || production.state == State::NeverMatched) {
+        let source = production.source_line.replace('\t', " ");
+        let source = format!("{} | {}", production.line, clean(source.trim_end()));
+        page.line(&format!("      {}", cut(&source, COLUMNS - 6)))?;
+    }
+    Ok(())
+}
+
+fn write_alternative(page: &mut Page<impl Write>, it: &Alternative, production: &Production) -> io::Result<()> {
+    let name = format!("{}: | {}", clean(&it.production), one_line(&it.text));
+    let shadow = it.shadowed_by.as_ref();
+    let what = match (it.entered, shadow) {
+        (0, None) => "not tried".into(),
+        (0, Some(_)) => String::new(),
+        (entered, _) => format!("entered {}", grouped(entered)),
+    };
+    place(page, &name, &what, production)?;
+    match shadow {
+        Some(shadow) => page.paragraph(6, &sentence(shadow)),
+        None => Ok(()),
+    }
+}
+
+fn place(page: &mut Page<impl Write>, name: &str, what: &str, production: &Production) -> io::Result<()> {
+    let place = shorten_file(&format!("{}:{}", clean(&production.file), production.line), PLACE);
+    // A long name takes the room of what is not said beside it.
+    let columns = if what.is_empty() { NAME + 2 + WHAT } else { NAME };
+    match (what, width(name) > columns) {
+        ("", _) => page.line(&format!("  {}  {place}", fit(name, columns))),
+        (_, true) => {
+            page.line(&format!("  {}", shorten(name, COLUMNS - 2)))?;
+            page.line(&format!("  {}  {}  {place}", " ".repeat(NAME), fit(what, WHAT)))
+        }
+        (_, false) => page.line(&format!("  {}  {}  {place}", fit(name, NAME), fit(what, WHAT))),
+    }
+}
+
+fn sentence(shadow: &Shadow) -> String {
+    let by = shorten(&one_line(&shadow.alternative), PHRASE);
+    let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", grouped(shadow.would_match)) };
+    let whole = match shadow.as_far {
+        all if all == shadow.would_match => ", taking no more".to_owned(),
+        0 => ", taking more".to_owned(),
+        as_far => format!(", {} of them taking no more", grouped(as_far)),
+    };
+    format!("`{by}` matches where it would: {times}{whole}, as in {}", clean(&shadow.input))
+}
+
+/// A text of the grammar in one line, without what would drive a terminal.
+fn one_line(text: &str) -> String {
+    clean(&text.split_whitespace().collect::<Vec<_>>().join(" ")).into_owned()
+}

@@ -1,0 +1,112 @@
+//! The table of productions: those with the most activations, or all.
+
+use std::cmp::Reverse;
+use std::io::{self, Write};
+
+use super::writer::{COLUMNS, Page};
+use super::{Production, Report, Role, State};
+use crate::text::{Unit, clean, fit, grouped, pad_left, short, width};
+
+/// Rows for people who did not ask for all.
+const TOP: usize = 20;
+
+/// Columns of a name at least, and at most.
+const NAME: (usize, usize) = (12, 40);
+
+/// The title of the last column.
+const OUTCOME: &str = "share matched";
+
+/// Cells of the bar that shows which part of the tries matched.
+const BAR: usize = 7;
+
+/// A column of numbers.
+struct Column {
+    title: String,
+    texts: Vec<String>,
+}
+
+/// Writes the table.
+pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool) -> io::Result<()> {
+    let mut rows: Vec<&Production> =
+        report.productions.iter().filter(|production| all || production.entered > 0).collect();
+    rows.sort_by_key(|production| Reverse(production.entered));
+    let left = if all { 0 } else { rows.len().saturating_sub(TOP) };
+    rows.truncate(rows.len() - left);
+    let columns = columns(&rows);
+    let widths: Vec<usize> = columns.iter().map(Column::width).collect();
+    let outcomes: Vec<String> = rows.iter().map(|row| outcome(row)).collect();
+    let last = outcomes.iter().map(|text| width(text)).max().unwrap_or(0).max(OUTCOME.len());
+    let room = COLUMNS.saturating_sub(widths.iter().map(|width| width + 2).sum::<usize>() + 2 + last);
+    let longest = rows.iter().map(|row| width(&clean(&row.name))).max().unwrap_or(0).max("production".len());
+    let names = longest.min(room).clamp(NAME.0, NAME.1);
+
+    page.line("")?;
+    let line = |name: &str, texts: &mut dyn Iterator<Item = &String>| {
+        let cells = texts.zip(&widths).map(|(text, width)| format!("  {}", pad_left(text, *width)));
+        format!("{}{}  ", fit(name, names), cells.collect::<String>())
+    };
+    let title = line("production", &mut columns.iter().map(|column| &column.title));
+    page.line(&format!("{title}{OUTCOME}"))?;
+    for (at, (row, outcome)) in rows.iter().zip(&outcomes).enumerate() {
+        let start = line(&clean(&row.name), &mut columns.iter().map(|column| &column.texts[at]));
+        match (row.role, row.state) {
+            (Role::InUse, State::NeverEntered | State::NeverMatched) => page.marked(&start, outcome)?,
+            _ => page.line(&format!("{start}{outcome}"))?,
+        }
+    }
+    if left > 0 {
+        page.line(&format!("… and {} more: --all lists them", grouped(left as u64)))?;
+    }
+    Ok(())
+}
+
+fn columns(rows: &[&Production]) -> Vec<Column> {
+    let of = |title: &str, text: &dyn Fn(&Production) -> String| Column {
+        title: title.to_owned(),
+        texts: rows.iter().map(|row| text(row)).collect(),
+    };
+    let timed = rows.iter().any(|row| row.total_ns.is_some());
+    let mut columns = vec![of("entered", &|row| number(row.entered)), of("matched", &|row| number(row.matched))];
+    if timed {
+        // What failed is the rest of what was entered, and the line is full.
+        let time = |title: &str, ns: fn(&Production) -> Option<u64>| {
+            let unit = Unit::for_largest(rows.iter().filter_map(|row| ns(row)).max().unwrap_or(0));
+            of(&format!("{title} {}", unit.sign()), &|row| ns(row).map_or("–".into(), |ns| unit.write(ns)))
+        };
+        columns.push(time("self", |row| row.self_ns));
+        columns.push(time("total", |row| row.total_ns));
+    } else {
+        columns.push(of("failed", &|row| number(row.failed)));
+    }
+    if rows.iter().any(|row| row.backtracked_bytes.is_some()) {
+        columns.push(of("backtracked", &|row| row.backtracked_bytes.map_or("–".into(), number)));
+    }
+    columns
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.texts.iter().chain([&self.title]).map(|text| width(text)).max().unwrap_or(0)
+    }
+}
+
+/// A number in at most nine columns.
+fn number(number: u64) -> String {
+    if number < 10_000_000 { grouped(number) } else { short(number) }
+}
+
+/// How far the inputs got with it: in words, or as a bar where there is something to compare.
+fn outcome(row: &Production) -> String {
+    match (row.role, row.state) {
+        (Role::Unused, _) => "unused".into(),
+        (Role::OptimisedAway, _) => "optimised away".into(),
+        (Role::InUse, State::Matched) => {
+            let cells = (row.matched as u128 * BAR as u128).div_ceil(u128::from(row.entered)) as usize;
+            let percent = row.matched as u128 * 100 / u128::from(row.entered);
+            // What matched at all is never shown as nothing.
+            let percent = if percent == 0 { "<1".into() } else { percent.to_string() };
+            format!("{}{} {percent:>3} %", "█".repeat(cells), "·".repeat(BAR - cells))
+        }
+        (Role::InUse, state) => state.word().into(),
+    }
+}

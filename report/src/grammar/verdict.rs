@@ -1,0 +1,36 @@
+//! What makes the command end with 1.
+
+use super::Report;
+use crate::text::clean;
+
+/// Why the report fails, as sentences; none if it does not.
+pub fn failures(fail_under: Option<f64>, report: &Report) -> Vec<String> {
+    let mut failures = Vec::new();
+    if let Some(least) = fail_under.filter(|&least| report.coverage < least) {
+        failures.push(format!("FAILED: --fail-under {least} (it is {})", percent(report.coverage)));
+    }
+    if let Some(comparison) = report.comparison.as_ref().filter(|comparison| !comparison.lost.is_empty()) {
+        let lost = clean(&comparison.lost.join(", ")).into_owned();
+        failures.push(format!("FAILED: --baseline (no longer matched: {lost})"));
+    }
+    failures
+}
+
+/// A percentage with one decimal, cut instead of rounded.
+///
+/// So 100.0 % is all of it, and what is shown can be asked for with `--fail-under` and holds.
+pub fn percent(value: f64) -> String {
+    format!("{:.1} %", (value * 10.0).floor() / 10.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_almost_all_is_not_all() {
+        assert_eq!(percent(100.0 * 2999.0 / 3000.0), "99.9 %");
+        assert_eq!(percent(100.0), "100.0 %");
+        assert_eq!(percent(100.0 * 36.0 / 37.0), "97.2 %");
+    }
+}

@@ -1,0 +1,197 @@
+//! The report for programs. `docs/report.md` describes it; what stands there stays.
+
+use std::io::{self, Write};
+
+use metaspy_core::Store;
+use metaspy_core::store::Process;
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
+
+use super::text::state;
+use super::{Key, Part, Report, Row};
+use crate::condition::Verdict;
+use crate::expectation::Outcome;
+
+#[derive(Serialize)]
+struct Out<'a> {
+    format: u32,
+    program: &'a str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    processes: Vec<ProcessOut<'a>>,
+    order_uncertain: bool,
+    by: &'static str,
+    emitted: u64,
+    events: u64,
+    folded: u64,
+    counted: u64,
+    lost: u64,
+    exact: bool,
+    malformed_traceparents: u64,
+    row_count: usize,
+    rows: Rows<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conditions: Vec<ConditionOut<'a>>,
+    #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
+    expectations: &'a [Outcome],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    missing: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ProcessOut<'a> {
+    label: &'a str,
+    program: &'a str,
+    pid: u32,
+    file: &'a str,
+    state: &'static str,
+    clock: usize,
+    moved_ns: i64,
+}
+
+impl<'a> ProcessOut<'a> {
+    fn of(process: &'a Process) -> Self {
+        ProcessOut {
+            label: &process.label,
+            program: &process.name,
+            pid: process.pid,
+            file: &process.source,
+            state: state(process.ended),
+            clock: process.clock,
+            moved_ns: process.moved_ns,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct RowOut<'a> {
+    key: Option<KeyOut<'a>>,
+    label: Option<&'a str>,
+    kind: Option<&'a str>,
+    count: u64,
+    total_ns: Option<u64>,
+    self_ns: Option<u64>,
+    max_ns: Option<u64>,
+    timed: u64,
+    partial: bool,
+    lost: u64,
+    failed: u64,
+    panicked: u64,
+    cancelled: u64,
+    running: u64,
+    #[serde(flatten)]
+    part: Option<PartOut>,
+}
+
+#[derive(Serialize)]
+struct PartOut {
+    ran: u32,
+    methods: Option<u32>,
+    receivers: u64,
+    receivers_exact: bool,
+    lines: u64,
+    complexity: Option<u32>,
+}
+
+impl PartOut {
+    fn of(part: &Part) -> Self {
+        PartOut {
+            ran: part.ran,
+            methods: part.methods,
+            receivers: part.receivers.count,
+            receivers_exact: !part.receivers.is_least,
+            lines: part.lines,
+            complexity: part.complexity,
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum KeyOut<'a> {
+    Path(&'a str),
+    Number(u64),
+}
+
+#[derive(Serialize)]
+struct ConditionOut<'a> {
+    condition: &'a str,
+    value: Option<u64>,
+    failed: Option<bool>,
+}
+
+impl<'a> ConditionOut<'a> {
+    fn of(verdict: &'a Verdict) -> Self {
+        ConditionOut { condition: &verdict.condition, value: verdict.value, failed: verdict.holds }
+    }
+}
+
+/// Rows are written one after the other: a million of them are never held twice.
+struct Rows<'a> {
+    store: &'a Store,
+    rows: &'a [Row],
+}
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
+        for row in self.rows {
+            seq.serialize_element(&RowOut {
+                key: match &row.key {
+                    Key::Site(path) => Some(KeyOut::Path(path)),
+                    Key::Subject(key) => Some(KeyOut::Number(*key)),
+                    Key::None => None,
+                },
+                label: row.label.as_deref(),
+                kind: row.kind.as_deref(),
+                count: row.measure.count,
+                total_ns: row.total_ns(self.store),
+                self_ns: row.self_ns(self.store),
+                max_ns: row.max_ns(self.store),
+                timed: row.measure.timed,
+                partial: row.measure.is_partly_timed(),
+                lost: row.measure.lost,
+                failed: row.measure.failed,
+                panicked: row.measure.panicked,
+                cancelled: row.measure.cancelled,
+                running: row.measure.running,
+                part: row.part.as_ref().map(PartOut::of),
+            })?;
+        }
+        seq.end()
+    }
+}
+
+/// Writes the report as one object, with the first `top` rows.
+pub fn write(
+    out: &mut impl Write,
+    store: &Store,
+    report: &Report,
+    top: usize,
+    verdicts: &[Verdict],
+    expectations: &[Outcome],
+) -> io::Result<()> {
+    let totals = &report.totals;
+    let object = Out {
+        format: 1,
+        program: &store.program().name,
+        state: state(store.ended()),
+        processes: store.processes().iter().map(ProcessOut::of).collect(),
+        order_uncertain: store.order_is_uncertain(),
+        by: report.by.name(),
+        emitted: totals.emitted,
+        events: totals.stored,
+        folded: totals.folded,
+        counted: totals.counted,
+        lost: totals.lost + totals.unnamed,
+        exact: report.exact,
+        malformed_traceparents: store.header().remote_malformed,
+        row_count: report.rows.len(),
+        rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
+        conditions: verdicts.iter().map(ConditionOut::of).collect(),
+        expectations,
+        missing: &report.damage,
+    };
+    serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
+    writeln!(out)
+}

@@ -1,0 +1,227 @@
+//! The rows of a report: what was counted, by site, subject, cause, type or package.
+
+mod damage;
+pub mod json;
+mod parts;
+pub mod text;
+
+use std::collections::HashSet;
+
+use metaspy_core::store::{Filter, KindText, Measure, Scope, Totals};
+use metaspy_core::{SiteId, Store, Subject, store};
+
+use crate::program::Receivers;
+use crate::text::short_path;
+
+/// What a row of a report is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// A domain object.
+    Subject,
+    /// A place in the code.
+    Site,
+    /// The site of the root cause.
+    Cause,
+    /// A type with its methods, a trait, or the free functions of a module.
+    Type,
+    /// A crate or a module, with all within it.
+    Package,
+}
+
+impl By {
+    /// All of them.
+    pub const ALL: [By; 5] = [By::Subject, By::Site, By::Cause, By::Type, By::Package];
+
+    /// The word for it on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Subject => "subject",
+            By::Site => "site",
+            By::Cause => "cause",
+            By::Type => "type",
+            By::Package => "package",
+        }
+    }
+
+    /// A line of help.
+    pub fn description(self) -> &'static str {
+        match self {
+            By::Subject => "A domain object",
+            By::Site => "A place in the code",
+            By::Cause => "The site of the root cause",
+            By::Type => "A type with its methods, a trait, or the free functions of a module",
+            By::Package => "A crate or a module, with all within it",
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<By> {
+        By::ALL.into_iter().find(|by| by.name() == name)
+    }
+}
+
+/// The kind of the subjects that share the row of the others of their site.
+const OTHERS: u16 = u16::MAX;
+
+/// What was counted, by what was asked for.
+pub struct Report {
+    /// One row for each of these.
+    pub by: By,
+    /// What was emitted and where it went.
+    pub totals: Totals,
+    /// Whether every count is exact.
+    pub exact: bool,
+    /// What is damaged or missing, as sentences.
+    pub damage: Vec<String>,
+    /// The rows, the most frequent first.
+    pub rows: Vec<Row>,
+    /// Sites or labelled subjects to which nothing happened, if they are not among the rows.
+    pub never: usize,
+}
+
+/// A row.
+pub struct Row {
+    /// What it is about.
+    pub key: Key,
+    /// Its name for people: the subject's label, the last part of the site's path.
+    pub label: Option<String>,
+    /// The kind of the site or of the subject.
+    pub kind: Option<String>,
+    /// What was counted and timed.
+    pub measure: Measure,
+    /// How much of it ran, if it is a part of the program.
+    pub part: Option<Part>,
+}
+
+/// What is known of a type or a package.
+pub struct Part {
+    /// Methods that ran.
+    pub ran: u32,
+    /// Methods that can run; `None` under a filter, as what it leaves out may have run, too.
+    pub methods: Option<u32>,
+    /// Distinct objects that its calls were about.
+    pub receivers: Receivers,
+    /// Lines of its methods.
+    pub lines: u64,
+    /// The complexity of its most complex method; `None` where nobody wove it.
+    pub complexity: Option<u32>,
+}
+
+/// What a row is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// The path of a site, of a type or of a package; for free functions that of their module.
+    Site(String),
+    /// The key of a subject.
+    Subject(u64),
+    /// Nobody, or what is no longer known.
+    None,
+}
+
+impl Report {
+    /// Counts.
+    pub fn new(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+        let tallied = match by {
+            By::Subject => store::By::Subject,
+            By::Site => store::By::Site,
+            By::Cause => store::By::RootCause,
+            By::Type | By::Package => return Report::of_parts(store, by, filter, all),
+        };
+        let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
+        let row = |row: &store::TallyRow| match by {
+            By::Subject => subject_row(store, row.subject, row.measure),
+            _ => site_row(store, row.site, row.measure),
+        };
+        let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
+        sort(&mut rows);
+        // Under a filter, that nothing passes says nothing about a site.
+        let silent = if filter.is_all() { silent(store, by, &tally.rows) } else { Vec::new() };
+        let never = if all { 0 } else { silent.len() };
+        if all {
+            rows.extend(silent);
+        }
+        Report::of_rows(store, by, rows, tally.exact, never)
+    }
+
+    fn of_parts(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+        let (mut rows, exact) = parts::read(store, by, filter);
+        sort(&mut rows);
+        let before = rows.len();
+        if !all {
+            rows.retain(|row| row.measure.count > 0);
+        }
+        let never = before - rows.len();
+        Report::of_rows(store, by, rows, exact, never)
+    }
+
+    fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, never: usize) -> Report {
+        let (totals, damage) = (store.totals(), damage::of(store));
+        Report { by, exact: totals.exact && exact && damage.is_empty(), damage, totals, rows, never }
+    }
+}
+
+/// The most frequent first.
+fn sort(rows: &mut [Row]) {
+    rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
+}
+
+/// Rows of those to whom nothing happened, by their names.
+fn silent(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+    let mut rows = silent_in_no_order(store, by, seen);
+    rows.sort_by(|a, b| a.label.cmp(&b.label));
+    rows
+}
+
+fn silent_in_no_order(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+    match by {
+        By::Site => {
+            let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
+            let sites = store.sites().iter().filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
+            sites.map(|site| site_row(store, Some(site.id), Measure::default())).collect()
+        }
+        By::Subject => {
+            let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
+            let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
+            labelled.map(|(subject, _)| subject_row(store, Some(subject), Measure::default())).collect()
+        }
+        By::Cause | By::Type | By::Package => Vec::new(),
+    }
+}
+
+fn site_row(store: &Store, site: Option<SiteId>, measure: Measure) -> Row {
+    let Some(id) = site else {
+        return Row { key: Key::None, label: Some("root left the window".into()), kind: None, measure, part: None };
+    };
+    let path = store.site_path(id).to_owned();
+    let label = Some(short_path(&path).to_owned());
+    let kind = store.site(id).map(|site| site.kind.name().to_owned());
+    Row { key: Key::Site(path), label, kind, measure, part: None }
+}
+
+fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row {
+    let Some(subject) = subject else {
+        return Row { key: Key::None, label: None, kind: None, measure, part: None };
+    };
+    if subject.kind.0 == OTHERS {
+        return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure, part: None };
+    }
+    let kind = store.kind(subject.kind).map(KindText::whole_name);
+    Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure, part: None }
+}
+
+impl Row {
+    /// A time of the row in ns; `None` where nothing was timed, and of parts of the program, whose methods call each other.
+    pub fn total_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.timed > 0 && self.part.is_none()).then(|| store.span_ns(self.measure.total_ticks))
+    }
+
+    /// The time of the calls themselves; `None` where nothing was timed and where some calls left the window.
+    pub fn self_ns(&self, store: &Store) -> Option<u64> {
+        self.measure.self_ticks.filter(|_| self.measure.timed > 0).map(|ticks| store.span_ns(ticks))
+    }
+
+    /// The longest call.
+    pub fn max_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.timed > 0).then(|| store.span_ns(self.measure.max_ticks))
+    }
+}

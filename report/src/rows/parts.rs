@@ -1,0 +1,36 @@
+//! The rows of types and packages.
+
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+
+use super::{By, Key, Part, Row};
+use crate::program::{self, Element, Of, Order, Structure};
+
+/// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
+pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
+    let structure = Structure::read(store, filter, Order::default());
+    let wanted = structure.elements.iter().filter(|element| match element.of {
+        Of::Package => by == By::Package,
+        Of::Type { .. } | Of::Functions => by == By::Type,
+        Of::Method(_) => false,
+    });
+    let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
+    (wanted.map(|element| row(store, element, filter.is_all())).collect(), structure.exact)
+}
+
+fn row(store: &Store, element: &Element, is_all: bool) -> Row {
+    let path = element.path(store).to_owned();
+    let label = match element.key {
+        program::Key::Functions(_) => format!("{path}::{}", element.name),
+        _ => path.clone(),
+    };
+    let part = Part {
+        ran: element.ran,
+        methods: is_all.then_some(element.methods),
+        receivers: element.receivers,
+        lines: element.lines,
+        complexity: element.complexity,
+    };
+    let kind = Some(element.sort().to_owned());
+    Row { key: Key::Site(path), label: Some(label), kind, measure: element.measure, part: Some(part) }
+}

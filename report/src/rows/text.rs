@@ -1,0 +1,184 @@
+//! The report for people: aligned, with one unit for each column.
+
+use std::io::{self, Write};
+
+use metaspy_core::Store;
+use metaspy_core::store::Ended;
+
+use super::{By, Key, Part, Report, Row};
+use crate::condition::Verdict;
+use crate::program::Receivers;
+use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, outcomes, pad_left, shorten_path, width};
+
+/// One of the times of a row.
+type Time = fn(&Row, &Store) -> Option<u64>;
+
+/// Before total, self and longest time of a row of which not all calls were timed: the others would make total and
+/// longest larger; self time also lacks what they would take from it.
+const SIGNS: [&str; 3] = ["≥", "~", "≥"];
+
+/// Columns of a name at most.
+const NAME: usize = 44;
+
+/// Writes the report, with the first `top` rows.
+pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
+    summary(out, store, report)?;
+    let rows = &report.rows[..top.min(report.rows.len())];
+    if rows.is_empty() {
+        writeln!(
+            out,
+            "\nNothing to count: {}",
+            if report.totals.emitted == 0 { "nothing was recorded" } else { "no event passes" }
+        )?;
+    } else {
+        writeln!(out)?;
+        table(out, store, report.by, rows)?;
+    }
+    let more = report.rows.len() - rows.len();
+    if more > 0 {
+        writeln!(out, "… and {} more: --top N or --all shows them", grouped(more as u64))?;
+    }
+    if report.never > 0 {
+        let what = match report.by {
+            By::Subject => "labelled subjects were never observed",
+            By::Type => "types, traits and modules' functions never ran",
+            By::Package => "crates and modules never ran",
+            _ => "sites were never called",
+        };
+        writeln!(out, "{} {what}: --all lists them", grouped(report.never as u64))?;
+    }
+    for verdict in verdicts {
+        writeln!(out, "{verdict}")?;
+    }
+    for text in &report.damage {
+        writeln!(out, "damaged: {}", clean(text))?;
+    }
+    let malformed = store.header().remote_malformed;
+    if malformed > 0 {
+        writeln!(out, "note: {}", ignored(malformed))?;
+    }
+    for note in store.notes() {
+        writeln!(out, "note: {}", clean(note))?;
+    }
+    Ok(())
+}
+
+/// How a recording ended, in a word.
+pub fn state(ended: Ended) -> &'static str {
+    match ended {
+        Ended::Live => "live",
+        Ended::Closed => "closed",
+        Ended::Snapshot => "snapshot",
+        Ended::Killed => "killed",
+    }
+}
+
+/// A length of time without its sign.
+fn length(ns: i64) -> String {
+    duration(ns.unsigned_abs()).trim_start().to_owned()
+}
+
+/// What came from other processes and named no cause.
+pub fn ignored(malformed: u64) -> String {
+    format!("{} malformed: ignored, so what they came with has no cause here", counted(malformed, "traceparent"))
+}
+
+/// What the recording is, and what to distrust.
+pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
+    let totals = &report.totals;
+    let header = store.header();
+    let state = state(store.ended());
+    let whole = clock(store.time_ns(header.last_tick));
+    let of = match store.processes().len() {
+        0 => format!("process {}", header.pid),
+        count => format!("{count} processes"),
+    };
+    writeln!(out, "{}  {state}  {whole}  {of}", clean(&store.program().name))?;
+    for process in store.processes() {
+        let moved = match (process.clock, process.moved_ns) {
+            (0, _) => String::new(),
+            (_, 0) => ", another clock".into(),
+            (_, by) => format!(", another clock, moved by {}{}", if by < 0 { "-" } else { "+" }, length(by)),
+        };
+        let (label, ended, source) = (clean(&process.label), self::state(process.ended), clean(&process.source));
+        writeln!(out, "  {label}  process {}, {ended}{moved}, {source}", process.pid)?;
+    }
+    if store.order_is_uncertain() {
+        writeln!(out, "the order of events across processes is uncertain: see the notes below")?;
+    }
+    let mut parts =
+        vec![format!("{} emitted", grouped(totals.emitted)), format!("{} in the window", grouped(totals.stored))];
+    if totals.folded > 0 {
+        parts.push(format!("{} folded into the tallies", grouped(totals.folded)));
+    }
+    if totals.counted > 0 {
+        parts.push(format!("{} counted without an event", grouped(totals.counted)));
+    }
+    parts.push(format!("{} lost", grouped(totals.lost + totals.unnamed)));
+    let exact = match (report.exact, report.damage.is_empty()) {
+        (true, _) => "exact",
+        (false, false) => "not exact: it is damaged",
+        (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
+        (false, true) if store.is_live() => "about: it is being written",
+        (false, true) if store.ended() == Ended::Snapshot => "about: it was being written while it was read",
+        (false, true) => "not exact: the filter asks what is not known of calls that left the window",
+    };
+    writeln!(out, "{}  ({exact})", parts.join(", "))
+}
+
+fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Result<()> {
+    let name = |row: &Row| match (&row.key, &row.label) {
+        (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
+        (Key::Site(path), _) => shorten_path(&clean(path), NAME),
+        _ => clean(row.label.as_deref().unwrap_or("(about nobody)")).into_owned(),
+    };
+    let names: Vec<String> = rows.iter().map(name).collect();
+    let title = if by == By::Cause { "root cause" } else { by.name() };
+    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
+    let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
+    let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
+    let unit = |of: Time| Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
+    let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
+    let times = times.map(|(name, of)| (name, of, unit(of)));
+    write!(out, "{}  {}  {}", fit(title, columns), fit("kind", kinds), pad_left("count", 13))?;
+    let has_parts = rows.iter().any(|row| row.part.is_some());
+    if has_parts {
+        write!(out, "  {}  {}", pad_left("ran", 9), pad_left("receivers", 10))?;
+    }
+    // What calls itself would be counted twice.
+    let times = if has_parts { &times[1..] } else { &times[..] };
+    let signs = &SIGNS[SIGNS.len() - times.len()..];
+    for (name, _, unit) in times {
+        write!(out, "  {}", pad_left(&format!("{name} {}", unit.sign()), 10))?;
+    }
+    writeln!(out)?;
+    for (row, name) in rows.iter().zip(&names) {
+        let count = grouped(row.measure.count);
+        write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
+        if let Some(part) = &row.part {
+            write!(out, "  {}  {}", pad_left(&ran(part), 9), pad_left(&receivers(part), 10))?;
+        }
+        for ((_, of, unit), sign) in times.iter().zip(signs) {
+            let sign = if row.measure.is_partly_timed() { *sign } else { "" };
+            let text = of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)));
+            write!(out, "  {}", pad_left(&text, 10))?;
+        }
+        writeln!(out, "{}", outcomes(&row.measure, "  "))?;
+    }
+    Ok(())
+}
+
+/// How many methods ran, and of how many.
+fn ran(part: &Part) -> String {
+    match part.methods {
+        Some(methods) => format!("{}/{methods}", part.ran),
+        None => part.ran.to_string(),
+    }
+}
+
+fn receivers(part: &Part) -> String {
+    match part.receivers {
+        Receivers { count: 0, is_least: false } => "–".into(),
+        Receivers { count, is_least } => format!("{}{}", if is_least { "≥" } else { "" }, grouped(count)),
+    }
+}
