@@ -4,24 +4,41 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+/// The packages of the core: the name of their `links` key in the environment, and their directory in a workspace.
+const PACKAGES: [(&str, &str); 4] = [
+    ("CORE", "metaspy-core"),
+    ("PROBE", "metaspy-core/probe"),
+    ("FORMAT", "metaspy-core/format"),
+    ("READER", "metaspy-core/reader"),
+];
+
 fn main() {
-    let root = PathBuf::from(env::var_os("DEP_METASPY_CORE_ROOT").expect("the core says where its source is"));
-    let mut files = vec!["Cargo.toml".into(), "README.md".into(), "build.rs".into()];
-    collect(&root, Path::new("src"), &mut files);
-    files.sort();
     let mut packed = String::from("&[\n");
-    for file in &files {
-        let name = file.to_str().expect("files of the core have plain names").replace('\\', "/");
-        let path = root.join(file);
-        writeln!(packed, "({name:?}, include_str!({path:?})),").expect("memory takes it");
-        println!("cargo::rerun-if-changed={}", path.display());
+    for (package, dir) in PACKAGES {
+        let root = env::var_os(format!("DEP_METASPY_{package}_ROOT"));
+        let root = PathBuf::from(root.expect("each package of the core reports where its source is"));
+        pack(&root, dir, &mut packed);
+        println!("cargo::rerun-if-changed={}", root.join("src").display());
     }
     packed.push_str("]\n");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("core.rs"), packed).expect("cargo's directory can be written");
     fs::write(out.join("Cargo.lock"), lock_file()).expect("cargo's directory can be written");
-    println!("cargo::rerun-if-changed={}", root.join("src").display());
     println!("cargo::rerun-if-changed=build.rs");
+}
+
+/// Adds the files of a package, each with its path in the workspace.
+fn pack(root: &Path, dir: &str, packed: &mut String) {
+    let mut files: Vec<PathBuf> = ["Cargo.toml", "README.md", "build.rs"].map(PathBuf::from).into();
+    files.retain(|file| root.join(file).is_file());
+    collect(root, Path::new("src"), &mut files);
+    files.sort();
+    for file in &files {
+        let name = file.to_str().expect("files of the core have plain names").replace('\\', "/");
+        let path = root.join(file);
+        writeln!(packed, "({:?}, include_str!({path:?})),", format!("{dir}/{name}")).expect("memory takes it");
+        println!("cargo::rerun-if-changed={}", path.display());
+    }
 }
 
 /// The versions that this build uses: so they are where cargo keeps packages, also without a network.

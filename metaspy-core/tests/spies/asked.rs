@@ -19,14 +19,14 @@ static SHOWN: AtomicUsize = AtomicUsize::new(0);
 
 impl Debug for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        crate::hook!("Answer::Debug::fmt", 1, 1, "c=1 self=ref type=Answer trait=Debug", [], []);
+        metaspy_probe::hook!("Answer::Debug::fmt", 1, 1, "c=1 self=ref type=Answer trait=Debug", [], []);
         SHOWN.fetch_add(1, Ordering::Relaxed);
         (0..1_000_000).try_for_each(|_| f.write_str("on and on, "))
     }
 }
 
 async fn ask() -> Answer {
-    crate::polled_whole!("ask", 2, 2, "c=1 self=none async deep", [], [], [own Answer], {
+    metaspy_probe::polled_whole!("ask", 2, 2, "c=1 self=none async deep", [], [], [own Answer], {
         Pause(false).await;
         Answer
     })

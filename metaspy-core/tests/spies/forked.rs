@@ -24,13 +24,13 @@ impl MethodProfiler for Told {
 }
 
 fn works() -> u32 {
-    crate::hook!("works", 1, 1, "c=1 self=none", [], []);
+    metaspy_probe::hook!("works", 1, 1, "c=1 self=none", [], []);
     7
 }
 
 /// Forks within a call.
 fn forks() -> libc::pid_t {
-    crate::hook!("forks", 2, 2, "c=1 self=none", [], []);
+    metaspy_probe::hook!("forks", 2, 2, "c=1 self=none", [], []);
     // SAFETY: the child calls functions that allocate nothing, and leaves by `_exit`.
     unsafe { libc::fork() }
 }

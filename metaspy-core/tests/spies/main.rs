@@ -1,28 +1,5 @@
 //! Profilers on the mirror do not change the program that they look at.
 
-// As in the tests beside this one: what woven code calls stands in the crate that calls it.
-#[allow(dead_code)]
-#[path = "../../src/site/woven/kept.rs"]
-mod kept;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/macros.rs"]
-mod macros;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/polled.rs"]
-mod polled;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/record.rs"]
-mod record;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/shown.rs"]
-mod shown;
-
-pub extern crate core as library;
-pub use kept::*;
-pub use polled::*;
-pub use record::*;
-pub use shown::*;
-
 mod asked;
 mod ends;
 #[cfg(unix)]

@@ -15,7 +15,7 @@ pub struct Key(pub u32);
 
 impl Hash for Key {
     fn hash<H: Hasher>(&self, into: &mut H) {
-        crate::hook!("Key::Hash::hash", 119, 123, "c=1 self=ref type=Key trait=Hash vis=pub", [key * self], []);
+        metaspy_probe::hook!("Key::Hash::hash", 119, 123, "c=1 self=ref type=Key trait=Hash vis=pub", [key * self], []);
         assert!(self.0 != 13, "no hash");
         self.0.hash(into);
     }
@@ -25,84 +25,84 @@ pub trait Layout {
     fn measure(&self) -> u32;
 
     fn twice(&self) -> u32 {
-        crate::hook!("Layout::twice", 13, 16, "c=1 self=ref trait=Layout super=Sized vis=pub", [place self], []);
+        metaspy_probe::hook!("Layout::twice", 13, 16, "c=1 self=ref trait=Layout super=Sized vis=pub", [place self], []);
         self.measure() * 2
     }
 }
 
 impl Layout for Scene {
     fn measure(&self) -> u32 {
-        crate::hook!("Scene::Layout::measure", 20, 23, "c=1 self=ref type=Scene trait=Layout vis=pub", [place self], []);
+        metaspy_probe::hook!("Scene::Layout::measure", 20, 23, "c=1 self=ref type=Scene trait=Layout vis=pub", [place self], []);
         self.nodes.iter().sum()
     }
 }
 
 impl Scene {
     pub fn new(nodes: &[u32]) -> Self {
-        crate::hook!("Scene::new", 27, 30, "c=1 self=none type=Scene vis=pub", [], []);
+        metaspy_probe::hook!("Scene::new", 27, 30, "c=1 self=none type=Scene vis=pub", [], []);
         Scene { nodes: nodes.to_vec() }
     }
 
     pub fn never(&self) -> u32 {
-        crate::hook!("Scene::never", 32, 35, "c=3 self=ref type=Scene vis=private", [place self], []);
+        metaspy_probe::hook!("Scene::never", 32, 35, "c=3 self=ref type=Scene vis=private", [place self], []);
         0
     }
 
     pub fn factorial(&self, of: u32) -> u32 {
-        crate::hook!("Scene::factorial", 37, 40, "c=2 self=ref type=Scene vis=pub", [place self], [of]);
+        metaspy_probe::hook!("Scene::factorial", 37, 40, "c=2 self=ref type=Scene vis=pub", [place self], [of]);
         if of == 0 { 1 } else { of * self.factorial(of - 1) }
     }
 
     pub fn is_even(&self, number: u32) -> bool {
-        crate::hook!("Scene::is_even", 104, 107, "c=2 self=ref type=Scene vis=pub", [place self], []);
+        metaspy_probe::hook!("Scene::is_even", 104, 107, "c=2 self=ref type=Scene vis=pub", [place self], []);
         number == 0 || self.is_odd(number - 1)
     }
 
     pub fn is_odd(&self, number: u32) -> bool {
-        crate::hook!("Scene::is_odd", 109, 112, "c=2 self=ref type=Scene vis=pub", [place self], []);
+        metaspy_probe::hook!("Scene::is_odd", 109, 112, "c=2 self=ref type=Scene vis=pub", [place self], []);
         number != 0 && self.is_even(number - 1)
     }
 
     pub fn holds(&self, key: &Key) -> bool {
-        crate::hook!("Scene::holds", 114, 117, "c=1 self=ref type=Scene vis=pub", [key key], []);
+        metaspy_probe::hook!("Scene::holds", 114, 117, "c=1 self=ref type=Scene vis=pub", [key key], []);
         self.nodes.contains(&key.0)
     }
 
     pub fn fails(&mut self) {
-        crate::hook!("Scene::fails", 42, 45, "c=1 self=mut type=Scene vis=pub unit", [place self], []);
+        metaspy_probe::hook!("Scene::fails", 42, 45, "c=1 self=mut type=Scene vis=pub unit", [place self], []);
         panic!("as asked");
     }
 
     pub fn name(&self) -> &str {
-        crate::whole!("Scene::name", 47, 49, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [borrowed &str], { "scene" })
+        metaspy_probe::whole!("Scene::name", 47, 49, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [borrowed &str], { "scene" })
     }
 
     pub fn push(&mut self, node: u32) -> &mut Self {
-        crate::whole!("Scene::push", 51, 56, "c=1 self=mut type=Scene vis=pub deep", [place self], [node], [borrowed &mut Self], {
+        metaspy_probe::whole!("Scene::push", 51, 56, "c=1 self=mut type=Scene vis=pub deep", [place self], [node], [borrowed &mut Self], {
             self.nodes.push(node);
             self
         })
     }
 
     pub fn count(&self) -> usize {
-        crate::whole!("Scene::count", 58, 60, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own usize], { self.nodes.len() })
+        metaspy_probe::whole!("Scene::count", 58, 60, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own usize], { self.nodes.len() })
     }
 
     pub fn area(&self) -> f32 {
-        crate::whole!("Scene::area", 62, 64, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own f32], { self.nodes.len() as f32 })
+        metaspy_probe::whole!("Scene::area", 62, 64, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own f32], { self.nodes.len() as f32 })
     }
 
     pub fn opaque(&self) -> impl Fn() + use<> {
-        crate::hook!("Scene::opaque", 66, 69, "c=1 self=ref type=Scene vis=pub", [place self], []);
+        metaspy_probe::hook!("Scene::opaque", 66, 69, "c=1 self=ref type=Scene vis=pub", [place self], []);
         || {}
     }
 
     pub fn closure(&self) -> Box<dyn Fn()> {
-        crate::whole!("Scene::closure", 71, 73, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own Box<dyn Fn()>], { Box::new(|| {}) })
+        metaspy_probe::whole!("Scene::closure", 71, 73, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own Box<dyn Fn()>], { Box::new(|| {}) })
     }
 
     pub fn first(&self, or: bool) -> Result<u32, String> {
-        crate::whole!("Scene::first", 75, 81, "c=2 self=ref type=Scene vis=pub deep", [place self], [or], [own Result<u32, String>], {
+        metaspy_probe::whole!("Scene::first", 75, 81, "c=2 self=ref type=Scene vis=pub deep", [place self], [or], [own Result<u32, String>], {
             if or {
                 return Ok(7);
             }
@@ -111,7 +111,7 @@ impl Scene {
     }
 
     pub async fn waits(&self, times: u32) -> usize {
-        crate::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [times], [own usize], {
+        metaspy_probe::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [times], [own usize], {
             for _ in 0..times {
                 Pause(false).await;
                 self.measure();
@@ -123,13 +123,13 @@ impl Scene {
 
 /// A test, woven so that it is known which one runs.
 pub fn a_test(scene: &Scene) {
-    crate::hook!("a_test", 94, 97, "c=1 self=none vis=private test alone unit", [], []);
+    metaspy_probe::hook!("a_test", 94, 97, "c=1 self=none vis=private test alone unit", [], []);
     scene.twice();
 }
 
 /// Another one, which does something while it runs.
 pub fn a_long_test(during: &dyn Fn()) {
-    crate::hook!("a_long_test", 100, 103, "c=1 self=none vis=private test alone unit", [], []);
+    metaspy_probe::hook!("a_long_test", 100, 103, "c=1 self=none vis=private test alone unit", [], []);
     during();
 }
 

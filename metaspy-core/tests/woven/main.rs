@@ -1,28 +1,5 @@
 //! Woven code as a weaver makes it, in one crate with what it calls.
 
-// What woven code calls is made of these files; here they stand in the crate that calls them.
-#[allow(dead_code)]
-#[path = "../../src/site/woven/kept.rs"]
-mod kept;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/macros.rs"]
-mod macros;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/polled.rs"]
-mod polled;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/record.rs"]
-mod record;
-#[allow(dead_code)]
-#[path = "../../src/site/woven/shown.rs"]
-mod shown;
-
-pub extern crate core as library;
-pub use kept::*;
-pub use polled::*;
-pub use record::*;
-pub use shown::*;
-
 mod calls;
 mod coverage;
 mod domain;

@@ -12,14 +12,14 @@ use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
 use crate::runtime::profilers::{self, Profiler};
 use crate::runtime::{build_dir, version};
 
-/// The files of the core that this command was built with.
-static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
+/// The files of the core's packages that this command was built with, by their paths in a workspace.
+pub(super) static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
 /// The versions that it was built with.
 static LOCK: &str = include_str!(concat!(env!("OUT_DIR"), "/Cargo.lock"));
 
 /// What the core's manifest takes from its workspace.
 const WORKSPACE: &str = r#"[workspace]
-members = ["metaspy-core"]
+members = ["metaspy-core", "metaspy-core/probe", "metaspy-core/format", "metaspy-core/reader"]
 resolver = "3"
 
 [workspace.package]
@@ -28,6 +28,11 @@ edition = "2024"
 rust-version = "1.91"
 license = "MIT OR Apache-2.0"
 repository = "https://github.com/metaspy/metaspy"
+
+[workspace.dependencies]
+metaspy-probe = { path = "metaspy-core/probe", version = "0.1.0" }
+metaspy-format = { path = "metaspy-core/format", version = "0.1.0" }
+metaspy-reader = { path = "metaspy-core/reader", version = "0.1.0" }
 
 [workspace.lints.rust]
 
@@ -93,7 +98,7 @@ fn unpack(settings: &Settings<'_>, dir: &Path) -> Result<PathBuf> {
     if !dir.join("Cargo.toml").is_file() {
         write_whole(&dir.join("Cargo.lock"), LOCK.as_bytes())?;
         for (path, text) in SOURCE {
-            write_whole(&dir.join("metaspy-core").join(path), text.as_bytes())?;
+            write_whole(&dir.join(path), text.as_bytes())?;
         }
         write_whole(&dir.join("Cargo.toml"), WORKSPACE.as_bytes())?;
     }

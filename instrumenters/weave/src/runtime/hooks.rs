@@ -1,4 +1,4 @@
-//! The crate that woven code calls: a few files of the core and macros, compiled by `rustc` alone.
+//! The crate that woven code calls: the sources of `metaspy-probe`, compiled by `rustc` alone.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use metaspy_core::site::woven::SHARED;
 
 use crate::plan::{stamp, write_whole};
+use crate::runtime::core::SOURCE;
 
 /// Its name among crates, as programs are optimised or not; what woven code calls it is another one.
 const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
@@ -48,17 +48,21 @@ impl Hooks {
     }
 }
 
-/// It needs no `std`, so that crates without it can have hooks; where there is one it takes thread-locals from it.
-const HEAD: &str = "#![no_std]\n#[cfg(not(metaspy_bare))]\nextern crate std;\npub extern crate core as library;\n";
+/// The directory of the probe's sources among the packed files.
+const PROBE: &str = "metaspy-core/probe/src/";
 
-/// The source of the crate.
-pub fn source() -> String {
-    let modules = SHARED.iter().map(|(name, text)| format!("mod {name} {{\n{text}\n}}\npub use {name}::*;\n"));
-    format!("{HEAD}{}", modules.collect::<String>())
+/// The files of the probe, by their paths in its `src`.
+fn files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SOURCE.iter().filter_map(|(path, text)| Some((path.strip_prefix(PROBE)?, *text)))
 }
 
-/// The crate for a compiler and a target, built if it is not there yet. Wrappers that build it at the same time do not
-/// meet.
+/// The text of all files of the probe.
+pub fn source() -> String {
+    files().flat_map(|(path, text)| [path, "\n", text]).collect()
+}
+
+/// The crate for a compiler and a target, built if it does not exist yet. Wrappers that build it at the same time do not
+/// interfere.
 pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<Hooks> {
     let source = source();
     let (program, before) = rustc.split_first().context("there is a compiler")?;
@@ -71,13 +75,16 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
     }
     let part = hooks.dir.with_extension(std::process::id().to_string());
     fs::create_dir_all(&part)?;
-    let file = part.join("hooks.rs");
-    fs::write(&file, source)?;
+    let sources = part.join("src");
+    for (path, text) in files() {
+        write_whole(&sources.join(path), text.as_bytes())?;
+    }
+    let file = sources.join("lib.rs");
     let compile = |name: &str, flavour: &[&str]| {
         let mut command = Command::new(program);
         command.args(before).arg("--crate-name").arg(name).args(flavour);
         command.args([
-            "--edition=2021",
+            "--edition=2024",
             "--crate-type=rlib",
             "--cap-lints=allow",
             "-Copt-level=3",

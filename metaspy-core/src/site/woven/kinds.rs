@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use metaspy_probe::{Identity, Receiver, Text};
+
 use crate::hook;
-use crate::site::woven::record::Text;
-use crate::site::woven::shown::{Identity, Receiver};
 use crate::subject::{KindId, Nature, Subject, register};
 
 /// The subject that a receiver is.

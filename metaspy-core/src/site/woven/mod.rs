@@ -4,33 +4,22 @@
 //! depends on a few files of the core alone, and its sites stand in a section of the program. The core that the program
 //! ends up with finds them there, makes a [`Site`] for each, and leaves its address behind.
 
-mod agent;
-mod cells;
-mod collected;
-pub mod kept;
+mod adapter;
+mod counter_cache;
 mod kinds;
-pub mod polled;
-pub mod record;
-pub mod shown;
+mod section;
 
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
+use metaspy_probe::{VERSION, Woven};
+pub(crate) use metaspy_probe::{self as record, self as shown, self as kept};
+
 use crate::log::{Lane, Row};
 use crate::site::{Site, SiteDef, SiteKind};
-use record::{VERSION, Woven};
 
-pub(crate) use cells::{Cells, Settled};
-
-/// The sources of what woven code calls, by the names of their modules, of which a weaver makes a crate.
-pub const SHARED: [(&str, &str); 5] = [
-    ("record", include_str!("record.rs")),
-    ("shown", include_str!("shown.rs")),
-    ("kept", include_str!("kept.rs")),
-    ("polled", include_str!("polled.rs")),
-    ("macros", include_str!("macros.rs")),
-];
+pub(crate) use counter_cache::{Cells, Settled};
 
 /// The section of the program that woven sites stand in, where the linker takes ELF files.
 pub const SECTION: &str = "metaspy_woven";
@@ -40,10 +29,10 @@ static ADOPTED: OnceLock<Vec<&'static Woven>> = OnceLock::new();
 
 /// Takes the woven sites of the program over; each has one core that did.
 pub(crate) fn adopt() -> Vec<&'static Site> {
-    let ours = collected::all().iter().filter(|woven| woven.version == VERSION);
+    let ours = section::all().iter().filter(|woven| woven.version == VERSION);
     // Where a program came to have two cores, the other one may have been first.
     let ours: Vec<&'static Woven> = ours
-        .filter(|woven| woven.agent.compare_exchange(std::ptr::null_mut(), agent::address(), Relaxed, Relaxed).is_ok())
+        .filter(|woven| woven.agent.compare_exchange(std::ptr::null_mut(), adapter::address(), Relaxed, Relaxed).is_ok())
         .collect();
     let adopted = ADOPTED.get_or_init(|| ours);
     adopted.iter().zip(0..).map(|(woven, number)| take(woven, number)).collect()

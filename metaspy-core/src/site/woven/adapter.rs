@@ -5,13 +5,13 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
+use metaspy_probe::{Agent, COUNTED, Frame, PollOnce, Receiver, Seen, UNWINDING, Value, Woven};
+
 use crate::event::Outcome;
 use crate::hook::{self, AsyncCall, DetailBytes, Entered, Guard, Reify, Returned};
 use crate::log::{self, Busy};
 use crate::method_profilers::{self, Activation, AsyncCall as ProfiledCall};
 use crate::site::Site;
-use crate::site::woven::record::{Agent, COUNTED, Frame, PollOnce, Seen, UNWINDING, Woven};
-use crate::site::woven::shown::{Receiver, Value};
 use crate::site::woven::{kinds, site_of};
 use crate::subject::Subject;
 

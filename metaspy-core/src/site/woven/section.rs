@@ -1,6 +1,6 @@
 //! The woven sites that the linker collected.
 
-use crate::site::woven::record::Woven;
+use metaspy_probe::Woven;
 
 /// All of them, where the linker can say where a section begins and ends.
 pub fn all() -> &'static [Woven] {

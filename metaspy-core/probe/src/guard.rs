@@ -10,7 +10,7 @@ use core::mem::MaybeUninit;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use super::shown::{Identity, Object, Receiver, Value};
+use crate::{Identity, Object, Receiver, Value};
 
 /// Of the layout: a core leaves sites of another version alone.
 pub const VERSION: u64 = 4;

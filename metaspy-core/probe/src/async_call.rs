@@ -7,8 +7,7 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use super::record::{Seen, Woven};
-use super::shown::Value;
+use crate::{Seen, Value, Woven};
 
 /// An async call, observed or not. Dropping it before it is done cancels it.
 #[must_use = "dropping it ends the call"]

@@ -8,8 +8,7 @@ use core::fmt::{self, Debug, Write};
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
-use super::kept::{Compare, Kept};
-use super::record::Text;
+use crate::{Compare, Kept, Text};
 
 /// Who a call is about.
 #[repr(C)]

@@ -4,9 +4,10 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 
+use metaspy_probe::{ANYBODY, BARE, COUNT, Cell, Counts};
+
 use crate::format::row;
 use crate::log::Row;
-use crate::site::woven::record::{ANYBODY, BARE, COUNT, Cell, Counts};
 
 const _: () = assert!(COUNT == row::COUNT);
 

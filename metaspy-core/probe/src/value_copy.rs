@@ -9,7 +9,7 @@ use core::any::TypeId;
 use core::ptr::null_mut;
 
 #[cfg(not(metaspy_bare))]
-use super::shown::{Probe, ability};
+use crate::value::{Probe, ability};
 
 /// How a value is kept and compared.
 #[repr(C)]
