@@ -2,17 +2,17 @@
 
 use crate::event::EventId;
 use crate::format::slot::Mark;
-use crate::log;
+use crate::recorder;
 
 /// The event that this thread is in.
 pub fn current() -> Option<EventId> {
-    EventId::from_raw(log::current_event())
+    EventId::from_raw(recorder::current_event())
 }
 
 /// Names the cause of what this thread does next: until the guard is dropped, events hang under `cause`.
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn because(cause: EventId) -> Because {
-    Because { _current: log::Current::enter(cause.raw()) }
+    Because { _current: recorder::Current::enter(cause.raw()) }
 }
 
 /// The event that this thread is in, to be named as the cause somewhere else: in another task, on another thread.
@@ -23,13 +23,13 @@ pub fn carried() -> Carried {
 /// A named cause; see [`because`].
 #[derive(Debug)]
 pub struct Because {
-    _current: log::Current,
+    _current: recorder::Current,
 }
 
 /// Adds a further reason: `effect` happened because of `cause`, too. Any number of reasons can be added while the
 /// effect runs. False if there was no room; that is counted.
 pub fn link(effect: EventId, cause: EventId) -> bool {
-    log::mark(Mark::Link, effect.raw(), [cause.raw(), 0], &[]).is_some()
+    recorder::mark(Mark::Link, effect.raw(), [cause.raw(), 0], &[]).is_some()
 }
 
 /// An event that travels, in a message say: it knows which recording it stands in, as the number of an event means
@@ -47,7 +47,7 @@ impl Carried {
     /// An event of the recording that is being written.
     #[inline]
     pub fn new(event: Option<EventId>) -> Self {
-        match (event, log::current()) {
+        match (event, recorder::current()) {
             (Some(event), Some(log)) => Carried(event.raw() | u64::from(log.number) << EVENT_BITS),
             _ => Carried::NOTHING,
         }
@@ -57,7 +57,7 @@ impl Carried {
     #[inline]
     pub fn event(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
-        log::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
+        recorder::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
     }
 
     /// As a number, for a message that is made of bytes. It tells this process's recordings apart, and no others: a

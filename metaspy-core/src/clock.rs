@@ -5,19 +5,9 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use crate::platform::clock as machine;
+pub use metaspy_format::Clock;
 
-/// Which clock the ticks come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Clock {
-    /// Set by a test.
-    Manual = 0,
-    /// The time stamp counter.
-    Counter = 1,
-    /// The monotonic clock; a tick is a nanosecond.
-    Monotonic = 2,
-}
+use crate::platform::clock as machine;
 
 static CLOCK: AtomicU8 = AtomicU8::new(Clock::Monotonic as u8);
 static MANUAL: AtomicU64 = AtomicU64::new(1);

@@ -6,7 +6,7 @@ use std::fmt;
 use std::collections::{HashMap, HashSet};
 
 use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
-use crate::log::StartError;
+use crate::recorder::StartError;
 use crate::select::Selector;
 use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
 use crate::store::Members;

@@ -5,34 +5,34 @@ pub mod causality;
 pub mod clock;
 #[doc(hidden)]
 pub mod environment;
-pub mod event;
-pub mod format;
 pub mod hook;
 pub mod instrumenter;
-mod log;
 pub mod method_profilers;
 pub mod model;
 mod platform;
 pub mod profile;
 pub mod profiler;
+mod recorder;
 pub mod recording;
 pub mod remote;
-pub mod select;
 pub mod site;
-pub mod store;
-pub mod stream;
 pub mod subject;
 pub mod trigger;
 pub mod watch;
 
+#[doc(hidden)]
+pub use metaspy_format as format;
+pub use metaspy_reader as store;
+pub use metaspy_reader::{event, selector as select, stream};
+
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};
 pub use instrumenter::{Hooks, InstallError, Instrumenter, Session};
-#[doc(hidden)]
-pub use log::protocol;
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
 pub use profiler::{Installed, Profiler};
+#[doc(hidden)]
+pub use recorder::protocol;
 pub use recording::Recording;
 pub use remote::{FromRemote, MalformedTraceParent, TraceParent, from_remote};
 pub use select::Selector;

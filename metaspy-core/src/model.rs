@@ -9,7 +9,7 @@ use dashmap::DashMap;
 
 use crate::clock;
 use crate::format::arena::Entry;
-use crate::log::{self, Draft, Log};
+use crate::recorder::{self, Draft, Log};
 use crate::subject::{Identify, Subject};
 
 static LABELS: LazyLock<DashMap<Subject, String>> = LazyLock::new(DashMap::new);
@@ -20,7 +20,7 @@ static RELATED: AtomicU64 = AtomicU64::new(0);
 /// Names a subject: what people read instead of its key. A later label replaces an earlier one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
     let (subject, text) = (subject.identify(), text.into());
-    if let Some(log) = log::current() {
+    if let Some(log) = recorder::current() {
         write_label(log, subject, &text);
     }
     LABELS.insert(subject, text);
@@ -34,7 +34,7 @@ pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
         is_new = true;
         RELATED.fetch_add(1, Ordering::Relaxed)
     });
-    if is_new && let Some(log) = log::current() {
+    if is_new && let Some(log) = recorder::current() {
         write_relation(log, Entry::Relation, &name, from, to);
     }
 }
@@ -43,7 +43,7 @@ pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
 pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
     if RELATIONS.remove(&(name.clone(), from, to)).is_some()
-        && let Some(log) = log::current()
+        && let Some(log) = recorder::current()
     {
         write_relation(log, Entry::Unrelation, &name, from, to);
     }
@@ -53,7 +53,7 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
 pub fn forget(subject: impl Identify) {
     let subject = subject.identify();
     LABELS.remove(&subject);
-    if let Some(log) = log::current() {
+    if let Some(log) = recorder::current() {
         let entry = Draft::new(Entry::Ended, u32::from(subject.kind.0));
         log.append(entry.word(subject.key).word(clock::now()));
     }

@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use serde::{Deserialize, Serialize};
+pub use metaspy_format::View;
 
 use crate::arm::{self, Arming, Mode};
 use crate::event::Event;
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
-use crate::log::Draft;
 use crate::profile::Profile;
+use crate::recorder::Draft;
 use crate::recording::Recording;
 use crate::site::{Site, SiteDef, SiteKind};
 use crate::store::{Filter, Scope, Store};
@@ -27,22 +27,6 @@ pub struct Profiler {
     view: View,
     instrumenters: Vec<Box<dyn Instrumenter>>,
     triggers: Vec<Trigger>,
-}
-
-/// How a profiler wants to be shown: data, so that another process can show it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct View {
-    /// The profiler's name.
-    pub name: String,
-    /// Sites that belong to it, by path.
-    pub sites: Vec<String>,
-    /// The grouping that a screen opens with: `subject`, `site` or `cause`.
-    pub group_by: String,
-    /// Columns that a screen shows, in order; empty = its own choice.
-    pub columns: Vec<String>,
-    /// Relations of the model that belong to the question: `owner`, `sibling`, …
-    pub relations: Vec<String>,
 }
 
 impl Profiler {

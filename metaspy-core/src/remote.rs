@@ -21,7 +21,7 @@ use std::str::FromStr;
 use crate::event::EventId;
 use crate::format::slot::Mark;
 use crate::format::{span, superblock as sb};
-use crate::log;
+use crate::recorder;
 use crate::store::{Layout, Ring};
 
 /// What one process tells another about the event that it is in. Its text is that of the W3C header `traceparent`.
@@ -47,8 +47,8 @@ impl TraceParent {
     /// The event notes that it was told to another process. Outside of events, but under [`from_remote`], it is what came
     /// in, so that it can be passed on.
     pub fn current() -> Option<TraceParent> {
-        let log = log::current()?;
-        let event = EventId::from_raw(log::current_event_in(log))?;
+        let log = recorder::current()?;
+        let event = EventId::from_raw(recorder::current_event_in(log))?;
         let layout = Layout::read(log.region.words())?;
         let ring = Ring { words: log.region.words(), layout: &layout };
         if let Some(remote) = ring.remote(event) {
@@ -57,7 +57,7 @@ impl TraceParent {
         let span = span::of_event(event.raw(), ring.words.get(sb::SPAN_WORD));
         let trace = trace_of(ring, event);
         // Where there is no room for the mark it is counted; the number stands for the event without it.
-        log::mark(Mark::Sent, event.raw(), [span, trace as u64], &[]);
+        recorder::mark(Mark::Sent, event.raw(), [span, trace as u64], &[]);
         Some(TraceParent { trace, span, flags: SAMPLED })
     }
 
@@ -110,20 +110,20 @@ impl std::error::Error for MalformedTraceParent {}
 /// that it can be handed to another thread and be named there with [`crate::because`].
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn from_remote(text: &str) -> FromRemote {
-    let Some(log) = log::current() else { return FromRemote { _current: None } };
+    let Some(log) = recorder::current() else { return FromRemote { _current: None } };
     let Ok(parent) = TraceParent::parse(text) else {
         log.count(sb::REMOTE_MALFORMED, 1);
         return FromRemote { _current: None };
     };
     let high = (parent.trace >> 64) as u64;
-    let noted = log::mark(Mark::Remote, high, [parent.span, parent.trace as u64], &[]);
-    FromRemote { _current: noted.map(log::Current::enter) }
+    let noted = recorder::mark(Mark::Remote, high, [parent.span, parent.trace as u64], &[]);
+    FromRemote { _current: noted.map(recorder::Current::enter) }
 }
 
 /// A named cause in another process; see [`from_remote`].
 #[derive(Debug)]
 pub struct FromRemote {
-    _current: Option<log::Current>,
+    _current: Option<recorder::Current>,
 }
 
 /// The trace that an event belongs to: the one that its first cause came with, else one of its root's own.

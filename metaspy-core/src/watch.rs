@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::{Event, Outcome};
 use crate::hook;
-use crate::log::{self, Fed, Log};
 use crate::platform::lock::lock;
+use crate::recorder::{self, Fed, Log};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::{Filter, Scope, Store};
 
@@ -59,7 +59,7 @@ impl Watching {
         all.push(watch.clone());
         COUNT.store(all.len(), Ordering::Release);
         drop(all);
-        if let Some(log) = log::current() {
+        if let Some(log) = recorder::current() {
             log.begin_feeding();
         }
         Watching(watch)
@@ -67,7 +67,7 @@ impl Watching {
 
     /// Events that nobody who watches was told of, of whatever profiler: those that began while 65,536 others ran.
     pub fn untold(&self) -> u64 {
-        log::current().map_or(0, |log| log.unwatched())
+        recorder::current().map_or(0, |log| log.unwatched())
     }
 
     /// Tells what has ended until now, so that nothing of it is missed.
@@ -77,7 +77,7 @@ impl Watching {
 }
 
 fn catch_up() {
-    if let Some(log) = log::current()
+    if let Some(log) = recorder::current()
         && !TELLING.get()
     {
         while log.feed_on() {

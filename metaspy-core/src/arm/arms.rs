@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use crate::arm::{Arming, Config, EVERYBODY, Meant, Mode, Plan, Wishes};
 use crate::format::row::Who;
-use crate::log;
 use crate::platform::lock::lock;
+use crate::recorder;
 use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler wants of each site, and of sites that are yet to come.
@@ -39,9 +39,9 @@ pub(crate) fn arms() -> MutexGuard<'static, Arms> {
     lock(&ARMS)
 }
 
-/// Begins a new epoch; see [`log::next_epoch`].
+/// Begins a new epoch; see [`recorder::next_epoch`].
 pub(crate) fn next_epoch(why: &str) -> u32 {
-    let epoch = log::next_epoch(why);
+    let epoch = recorder::next_epoch(why);
     renew();
     epoch
 }
@@ -52,7 +52,7 @@ pub(crate) fn renew() {
 }
 
 fn tally_word(id: SiteId) -> u64 {
-    Who { site: id.0, kind: 0, epoch: log::epoch(), meta: false, lost: false }.pack()
+    Who { site: id.0, kind: 0, epoch: recorder::epoch(), meta: false, lost: false }.pack()
 }
 
 impl Arms {
@@ -138,7 +138,7 @@ impl Arms {
             site.config.store(config.0, Ordering::Release);
             return;
         }
-        log::describe_site(id);
+        recorder::describe_site(id);
         if needed {
             let before = site.plan.swap(Box::into_raw(Box::new(plan)), Ordering::AcqRel);
             // SAFETY: plans are leaked boxes.

@@ -11,7 +11,7 @@ use crate::format::slot::Mark;
 use crate::hook::call::plan;
 use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
-use crate::log::{self, Begun, Current};
+use crate::recorder::{self, Begun, Current};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -21,13 +21,13 @@ pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut R
     let config = Config(site.config.load(Relaxed));
     let asked_for = config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject));
     // What a handler or a `Debug` calls is not looked into in turn: it would never end.
-    if asked_for && log::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
+    if asked_for && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
 }
 
 /// Whether a call that begins now is asked to show what it returns.
 pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
     let looks_inside = site.is_armed() && Config(site.config.load(Relaxed)).looks_inside();
-    looks_inside && log::lane_level() == 0 && plan(site).is_some_and(|plan| plan.wishes(subject).details)
+    looks_inside && recorder::lane_level() == 0 && plan(site).is_some_and(|plan| plan.wishes(subject).details)
 }
 
 /// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it. Dropped
@@ -85,9 +85,9 @@ impl AsyncCall {
         self.subject = subject;
         self.begun = call.into_begun();
         self.open = handler::take(self.begun.id).map(Box::new);
-        if self.begun.id < log::LOST && self.begun.id != 0 {
+        if self.begun.id < recorder::LOST && self.begun.id != 0 {
             // Between polls the thread is in whatever it was in before.
-            log::swap_current(self.begun.before);
+            recorder::swap_current(self.begun.before);
         }
     }
 
@@ -96,7 +96,7 @@ impl AsyncCall {
         poll: impl FnOnce() -> Poll<R>,
         outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
     ) -> Poll<R> {
-        let has_event = self.begun.id < log::LOST;
+        let has_event = self.begun.id < recorder::LOST;
         let current = has_event.then(|| Current::enter_in(self.begun.about.log(), self.begun.id));
         let from = clock::now();
         let answer = catch_unwind(AssertUnwindSafe(poll));
@@ -124,13 +124,13 @@ impl AsyncCall {
             return;
         }
         let site = Config(self.site.config.load(Relaxed)).site();
-        if begun.id >= log::LOST {
-            log::end(log::here(), &begun, site, self.subject.key, outcome);
+        if begun.id >= recorder::LOST {
+            recorder::end(recorder::here(), &begun, site, self.subject.key, outcome);
         } else {
             let now = clock::now();
-            let mut marked = log::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
+            let mut marked = recorder::mark_at(now, Mark::Polls, begun.id, [self.busy, self.polls], &[]).is_some();
             marked |= self.open.as_ref().is_some_and(|open| open.write_return(now));
-            log::end_apart(log::here(), now, &begun, site, self.subject.key, outcome, marked);
+            recorder::end_apart(recorder::here(), now, &begun, site, self.subject.key, outcome, marked);
         }
         if let Some(open) = self.open.take() {
             handler::finish(*open, outcome);

@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 
 use crate::arm::{Config, EVERYBODY};
 use crate::event::{EventId, Outcome};
-use crate::log::{self, Begun};
+use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -29,7 +29,7 @@ impl Attempt {
         if site.arm.load(Relaxed) != EVERYBODY || !config.is_simple() || !config.is_full() {
             return None;
         }
-        let begun = log::point(config.site(), subject, None, None);
+        let begun = recorder::point(config.site(), subject, None, None);
         Some(Attempt { begun, site: config.site(), key: subject.key })
     }
 
@@ -42,7 +42,7 @@ impl Attempt {
     /// How it went.
     #[inline(always)]
     pub fn done(self, outcome: Outcome) {
-        log::end_point(&self.begun, self.site, self.key, outcome);
+        recorder::end_point(&self.begun, self.site, self.key, outcome);
         std::mem::forget(self);
     }
 }
@@ -50,7 +50,7 @@ impl Attempt {
 impl Drop for Attempt {
     fn drop(&mut self) {
         let outcome = if std::thread::panicking() { Outcome::Panicked } else { Outcome::Returned };
-        log::end_point(&self.begun, self.site, self.key, outcome);
+        recorder::end_point(&self.begun, self.site, self.key, outcome);
     }
 }
 

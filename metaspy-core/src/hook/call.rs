@@ -10,7 +10,7 @@ use crate::event::{EventId, Outcome};
 use crate::hook::Entered;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
-use crate::log::{self, About, Begun, Lane};
+use crate::recorder::{self, About, Begun, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -66,8 +66,8 @@ pub fn enter(site: &'static Site, subject: Subject) -> Call {
 fn begin(site: &'static Site, subject: Subject) -> Call {
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() {
-        let timed = config.is_full() || log::is_timed(log::here(), config.sample());
-        return Call::new(site, subject, log::begin(config.site(), subject, timed));
+        let timed = config.is_full() || recorder::is_timed(recorder::here(), config.sample());
+        return Call::new(site, subject, recorder::begin(config.site(), subject, timed));
     }
     uncommon(site, subject, config)
 }
@@ -76,7 +76,7 @@ fn begin(site: &'static Site, subject: Subject) -> Call {
 #[inline(never)]
 fn uncommon(site: &'static Site, subject: Subject, config: Config) -> Call {
     if config.is_tally() {
-        return Call::new(site, subject, log::tally(config.site(), subject));
+        return Call::new(site, subject, recorder::tally(config.site(), subject));
     }
     varied(site, subject, config)
 }
@@ -88,9 +88,9 @@ fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
     }
     let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
     let begun = match mode {
-        Mode::Tally => log::tally(config.site(), subject),
-        Mode::Sampled => log::begin(config.site(), subject, log::is_timed(log::here(), config.sample())),
-        Mode::Full => log::begin(config.site(), subject, true),
+        Mode::Tally => recorder::tally(config.site(), subject),
+        Mode::Sampled => recorder::begin(config.site(), subject, recorder::is_timed(recorder::here(), config.sample())),
+        Mode::Full => recorder::begin(config.site(), subject, true),
         Mode::Off => return Call::inert(),
     };
     Call::new(site, subject, begun)
@@ -107,7 +107,7 @@ fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
 #[inline(always)]
 pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
     let tally = only_counts(site)?;
-    log::count_near(log::here(), tally, subject).map(Entered::counted)
+    recorder::count_near(recorder::here(), tally, subject).map(Entered::counted)
 }
 
 /// The row of a site that only counts.
@@ -124,7 +124,7 @@ pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject)
     if arm != EVERYBODY && arm & subject.bit() == 0 {
         return Entered::nothing();
     }
-    begin_in(frame, site, subject, log::here())
+    begin_in(frame, site, subject, recorder::here())
 }
 
 /// The lane is handed in: in a library, asking for it is a call.
@@ -132,8 +132,8 @@ pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject)
 fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() {
-        let timed = config.is_full() || log::is_timed(lane, config.sample());
-        let Some(begun) = log::begin_at_once(lane, config.site(), subject, timed) else {
+        let timed = config.is_full() || recorder::is_timed(lane, config.sample());
+        let Some(begun) = recorder::begin_at_once(lane, config.site(), subject, timed) else {
             return begin_slowly(frame, site, subject, timed);
         };
         return frame.put(Call::made(site, subject, begun, lane));
@@ -146,13 +146,13 @@ fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lan
 #[inline(never)]
 fn begin_slowly<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, timed: bool) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    frame.put(Call::made(site, subject, log::begin(config.site(), subject, timed), log::here()))
+    frame.put(Call::made(site, subject, recorder::begin(config.site(), subject, timed), recorder::here()))
 }
 
 #[inline(never)]
 fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    if let Some(row) = only_counts(site).and_then(|tally| log::count_further(tally, subject)) {
+    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_further(tally, subject)) {
         return Entered::counted(row);
     }
     frame.put(uncommon(site, subject, config))
@@ -211,15 +211,15 @@ fn begin_detailed<'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Call {
     let Some(plan) = plan(site) else { return Call::inert() };
-    if log::lane_level() > 0 {
+    if recorder::lane_level() > 0 {
         // What a handler or a `Debug` calls is not looked into in turn: it would never end.
-        return Call::new(site, subject, log::begin(config.site(), subject, true));
+        return Call::new(site, subject, recorder::begin(config.site(), subject, true));
     }
     let wishes = plan.wishes(subject);
     let mut reified = Reify::default();
     super::at_meta_level(|| reify(&mut reified));
     let details: &[u8] = if wishes.details { reified.bytes.as_slice() } else { &[] };
-    let begun = log::begin_detailed(config.site(), subject, details);
+    let begun = recorder::begin_detailed(config.site(), subject, details);
     let mut call = Call::new(site, subject, begun);
     call.begun.about.0 |= About::LOOKED_INTO;
     let view = CallView {
@@ -246,7 +246,7 @@ impl Call {
 
     #[inline(always)]
     fn new(site: &'static Site, subject: Subject, begun: Begun) -> Call {
-        let mut call = Call::made(site, subject, begun, log::here());
+        let mut call = Call::made(site, subject, begun, recorder::here());
         call.note_panic();
         call
     }
@@ -283,7 +283,7 @@ impl Call {
     #[inline(always)]
     pub fn finish(&mut self, outcome: Outcome) {
         // A call that was only counted has nothing more to tell if it ended well.
-        let told = self.begun.id == log::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
+        let told = self.begun.id == recorder::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
         if self.begun.id != 0 && !told {
             end(self, outcome);
         }
@@ -357,13 +357,13 @@ fn end(call: &mut Call, outcome: Outcome) {
     }
     // SAFETY: a call that began on a thread ends on it, and a thread's lane is there as long as the thread.
     let lane = unsafe { &*call.lane };
-    log::end(lane, &call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome);
+    recorder::end(lane, &call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome);
 }
 
 #[cold]
 #[inline(never)]
 fn end_looked_into(call: &mut Call, site: &'static Site, outcome: Outcome) {
     let wrote = handler::write_return(call.begun.id);
-    log::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
+    recorder::end_marked(&call.begun, Config(site.config.load(Relaxed)).site(), call.key, outcome, wrote);
     handler::after(call.begun.id, outcome);
 }

@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::fmt::{self, Debug, Write};
 
+use crate::format::detail::HEAD;
+pub use crate::format::detail::{Detail, DetailKind, read};
 use crate::format::slot::DETAIL_MAX;
 use crate::format::superblock as sb;
 use crate::hook::handler::Open;
@@ -73,18 +75,6 @@ impl<'a> Returned<'a> {
     }
 }
 
-/// What a detail is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum DetailKind {
-    /// An argument of the call.
-    Argument = 0,
-    /// What it returned.
-    Return = 1,
-    /// Something that an instrumenter adds.
-    Label = 2,
-}
-
 /// Details as bytes. Each: kind, cut (0 or 1), length of the name, length of the value (16 bits, little endian), then
 /// name and value.
 pub(crate) struct DetailBytes {
@@ -97,8 +87,6 @@ impl Default for DetailBytes {
         DetailBytes { bytes: [0; DETAIL_MAX], len: 0 }
     }
 }
-
-const HEAD: usize = 5;
 
 impl DetailBytes {
     pub fn as_slice(&self) -> &[u8] {
@@ -157,7 +145,7 @@ impl DetailBytes {
 }
 
 fn cut() {
-    if let Some(log) = crate::log::current() {
+    if let Some(log) = crate::recorder::current() {
         log.count(sb::DETAILS_CUT, 1);
     }
 }
@@ -185,42 +173,6 @@ impl Write for Bounded<'_> {
         }
         Ok(())
     }
-}
-
-/// A detail, as it is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detail {
-    /// What it is.
-    pub kind: DetailKind,
-    /// The argument's name; empty for a return value.
-    pub name: String,
-    /// The value by its `Debug`.
-    pub value: String,
-    /// The value was longer, or could not be shown whole.
-    pub cut: bool,
-}
-
-/// Reads details back; what does not make sense ends the reading.
-pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
-    let mut details = Vec::new();
-    while let [kind, cut, name, low, high, rest @ ..] = bytes {
-        let (name, value) = (*name as usize, *low as usize | (*high as usize) << 8);
-        let Some((name, rest)) = rest.split_at_checked(name) else { break };
-        let Some((value, rest)) = rest.split_at_checked(value) else { break };
-        let kind = match kind {
-            0 => DetailKind::Argument,
-            1 => DetailKind::Return,
-            _ => DetailKind::Label,
-        };
-        details.push(Detail {
-            kind,
-            name: String::from_utf8_lossy(name).into_owned(),
-            value: String::from_utf8_lossy(value).into_owned(),
-            cut: *cut != 0,
-        });
-        bytes = rest;
-    }
-    details
 }
 
 #[cfg(test)]

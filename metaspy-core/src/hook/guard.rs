@@ -6,7 +6,7 @@ use std::mem::ManuallyDrop;
 
 use crate::event::Outcome;
 use crate::hook::Call;
-use crate::log::{self, Row};
+use crate::recorder::{self, Row};
 
 /// A call that was entered, as it is handed from one function to the next: in one register, so that each can end by
 /// calling the next one.
@@ -140,7 +140,7 @@ fn count_end(at: *mut u8, outcome: Outcome) {
     let row = at.map_addr(|address| address & !MARKS);
     if !row.is_null() {
         // SAFETY: it was made of a row, and rows stay.
-        log::count_outcome_in(unsafe { Row::at(row.cast()) }, outcome);
+        recorder::count_outcome_in(unsafe { Row::at(row.cast()) }, outcome);
     }
 }
 

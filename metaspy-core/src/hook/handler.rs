@@ -13,7 +13,7 @@ use crate::arm::Wishes;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::{self, Detail, DetailBytes, DetailKind};
-use crate::log;
+use crate::recorder;
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -107,7 +107,7 @@ impl Debug for Handler {
 fn report_once() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
-        if let Some(log) = log::current() {
+        if let Some(log) = recorder::current() {
             log.note("A handler panicked; its panics are caught and counted.");
         }
     });
@@ -158,7 +158,7 @@ impl Open {
     /// Writes the return value down, at the time that it ends.
     pub fn write_return(&self, now: u64) -> bool {
         let bytes = self.returned.as_ref();
-        bytes.is_some_and(|bytes| log::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
+        bytes.is_some_and(|bytes| recorder::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
     }
 }
 
@@ -208,7 +208,7 @@ pub(super) fn write_return(id: u64) -> bool {
         open.returned.take()
     });
     match bytes {
-        Ok(Some(bytes)) if id < log::LOST => log::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some(),
+        Ok(Some(bytes)) if id < recorder::LOST => recorder::mark(Mark::Detail, id, [0; 2], bytes.as_slice()).is_some(),
         _ => false,
     }
 }

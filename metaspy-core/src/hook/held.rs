@@ -8,7 +8,7 @@ use crate::arm::Config;
 use crate::event::{EventId, Outcome};
 use crate::hook::details::Reify;
 use crate::hook::handler::{self, Open};
-use crate::log::{self, Begun};
+use crate::recorder::{self, Begun};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -53,7 +53,7 @@ impl Held {
             return Self::inert();
         }
         if has_event(&begun) {
-            log::swap_current(begun.before);
+            recorder::swap_current(begun.before);
         }
         let (key, unwinding) = (subject.key, std::thread::panicking());
         Held(Some(Box::new(Holding { begun, site, key, unwinding, open: handler::take(begun.id) })))
@@ -85,8 +85,8 @@ impl Holding {
     fn end(self, outcome: Outcome) {
         let number = Config(self.site.config.load(Relaxed)).site();
         // Whoever ends an event is in it.
-        let before = if has_event(&self.begun) { log::swap_current(self.begun.id) } else { 0 };
-        log::end(log::here(), &Begun { before, ..self.begun }, number, self.key, outcome);
+        let before = if has_event(&self.begun) { recorder::swap_current(self.begun.id) } else { 0 };
+        recorder::end(recorder::here(), &Begun { before, ..self.begun }, number, self.key, outcome);
         if let Some(open) = self.open {
             handler::finish(open, outcome);
         }
@@ -109,7 +109,7 @@ impl fmt::Debug for Held {
 }
 
 fn has_event(begun: &Begun) -> bool {
-    begun.id != 0 && begun.id < log::LOST
+    begun.id != 0 && begun.id < recorder::LOST
 }
 
 // What runs after a panic reads text and calls handlers, each of which catches its own panics.

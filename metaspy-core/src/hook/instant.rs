@@ -9,7 +9,7 @@ use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::call::{count, enter, enter_with};
 use crate::hook::details::Reify;
-use crate::log;
+use crate::recorder;
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -24,12 +24,12 @@ pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<Event
     }
     let call = enter(site, subject);
     if call.is_observed() {
-        log::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
+        recorder::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);
     }
     let event = call.event();
     if let Some(event) = event {
         // A mark that finds no room is counted as lost; how many were missed is in the tally all the same.
-        let _ = log::mark(Mark::Gap, event.raw(), [count, 0], &[]);
+        let _ = recorder::mark(Mark::Gap, event.raw(), [count, 0], &[]);
     }
     call.done(Outcome::Instant);
     event
@@ -56,7 +56,7 @@ pub fn instant_with<'a>(
     }
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() && config.is_full() {
-        return log::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
+        return recorder::point(config.site(), subject, cause, Some(Outcome::Instant)).event();
     }
     if count(site, subject).is_some() {
         return None;

@@ -34,7 +34,7 @@ pub use span::{Cause, SpanCall};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::format::superblock as sb;
-use crate::log;
+use crate::recorder;
 use crate::subject::Subject;
 
 /// Runs a subject expression; a panic in it is caught and counted, and the call is about nobody.
@@ -45,12 +45,12 @@ pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
 
 /// Runs code that is not the application's: what it calls is marked as meta, and a panic in it is caught and counted.
 pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
-    let level = log::lane_level();
+    let level = recorder::lane_level();
     let _back = Level::raise(level + 1);
     match catch_unwind(AssertUnwindSafe(f)) {
         Ok(value) => Some(value),
         Err(panic) => {
-            if let Some(log) = log::current() {
+            if let Some(log) = recorder::current() {
                 log.count(sb::HANDLER_PANICS, 1);
             }
             // The payload may itself panic when it is dropped; what that throws is left to the process.
@@ -67,18 +67,18 @@ pub(crate) struct Level(u8);
 
 impl Level {
     pub fn raise(to: u8) -> Self {
-        Level(log::enter_level(to))
+        Level(recorder::enter_level(to))
     }
 }
 
 impl Drop for Level {
     fn drop(&mut self) {
-        log::enter_level(self.0);
+        recorder::enter_level(self.0);
     }
 }
 
 /// Runs metaspy's own code, or code that watches: what it calls is marked as meta and left out by default.
 pub fn meta<R>(f: impl FnOnce() -> R) -> R {
-    let _back = Level::raise(log::lane_level() + 1);
+    let _back = Level::raise(recorder::lane_level() + 1);
     f()
 }

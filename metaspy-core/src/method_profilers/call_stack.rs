@@ -5,10 +5,10 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use crate::clock;
-use crate::log;
 use crate::method_profilers::count::Table;
 use crate::method_profilers::dispatch::Present;
 use crate::method_profilers::test_context::Named;
+use crate::recorder;
 use crate::site::woven::shown::Receiver;
 
 /// A spied call under way: its place on its thread, + 1.
@@ -85,7 +85,7 @@ impl Drop for End {
                 // SAFETY: `make` leaked it, and with `busy` set nobody has it.
                 drop(unsafe { Box::from_raw(thread) });
             }
-            log::here().cells.give_up();
+            recorder::here().cells.give_up();
             if let Some(table) = local.table.take() {
                 table.hand_on();
             }

@@ -9,14 +9,14 @@ use std::thread::panicking;
 
 use crate::event::Outcome;
 use crate::hook;
-use crate::log::{self, Busy};
 use crate::method_profilers::call::start_clock;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
 use crate::method_profilers::profiles;
 use crate::method_profilers::registry::{Observer, Observing, Sight};
 use crate::method_profilers::test_context::TestId;
-use crate::method_profilers::{CallEnd, Facts, MethodProfiler, Mirror};
+use crate::method_profilers::{CallEnd, MethodProfiler, Mirror};
 use crate::platform::lock::lock;
+use crate::recorder::{self, Busy};
 use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
@@ -103,7 +103,7 @@ pub fn install<P: MethodProfiler>(profiler: P) -> Installed<P> {
 
 pub(super) fn observe<P: MethodProfiler>(profiler: P) -> Result<&'static Observing<P>, TooManyProfilers> {
     start_clock();
-    log::watch_forks();
+    recorder::watch_forks();
     let mirror = Mirror::of(&profiler);
     let mut standing = lock(&STANDING);
     if standing.process != std::process::id() {
@@ -159,7 +159,7 @@ fn publish(standing: &mut Standing) {
     let interest = |number: usize, woven: &Woven| -> u32 {
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(number));
         let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
-        if !observers.is_empty() && Facts::of(woven).is_test { bits | TEST } else { bits }
+        if !observers.is_empty() && woven::facts(woven).is_test { bits | TEST } else { bits }
     };
     let interests: Vec<u32> =
         woven::adopted().iter().enumerate().map(|(number, woven)| interest(number, woven)).collect();
@@ -207,7 +207,7 @@ fn settle(thread: &Thread, woven: &'static Woven, interest: u32, who: u64, seen:
     if !is_of_all && seen.receiver.word == ANYBODY {
         return;
     }
-    let lane = log::here();
+    let lane = recorder::here();
     let Ok(row) = woven::row_of(woven, lane) else { return };
     if let Some(_busy) = Busy::enter(lane) {
         let receiver = if is_of_all { (ANYBODY, 0) } else { (seen.receiver.word, seen.kind) };
@@ -261,7 +261,7 @@ pub(super) fn begin(
 /// A call that is a test; what its thread ran before.
 #[cold]
 fn begin_test(thread: &mut Thread, woven: &Woven) -> u32 {
-    let test = TestId::named(&Facts::of(woven).path());
+    let test = TestId::named(&woven::facts(woven).path());
     thread.named = None;
     test.begins();
     std::mem::replace(&mut thread.test, test.0)
@@ -368,7 +368,7 @@ pub(super) fn present_at(woven: &Woven) -> Option<(&'static Present, u32)> {
 /// Whether this thread runs what is not the program's doing, as a `Debug` that a recording has asked for.
 #[inline]
 fn is_meta() -> bool {
-    log::lane_level() > 0
+    recorder::lane_level() > 0
 }
 
 /// Runs a profiler's code, or what it makes of the program's: what that calls is not observed, a panic in it is caught and

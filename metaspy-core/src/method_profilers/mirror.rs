@@ -70,7 +70,7 @@ impl<P: MethodProfiler> Mirror<P> {
     /// The mirror of this program, with the methods that the profiler selects.
     pub(super) fn of(profiler: &P) -> Self {
         crate::site::entries();
-        let numbered = woven::adopted().iter().map(|woven| Facts::of(woven));
+        let numbered = woven::adopted().iter().map(|woven| woven::facts(woven));
         Mirror::made_of(numbered.map(|facts| (!facts.is_alone && profiler.selects(&facts)).then_some(facts)))
     }
 

@@ -38,8 +38,6 @@ mod calls;
 mod count;
 mod coverage;
 mod dispatch;
-#[path = "../spy/facts.rs"]
-mod facts;
 mod identity_set;
 mod mirror;
 mod profiles;
@@ -56,8 +54,8 @@ pub use count::Count;
 pub use coverage::{Covered, TestCoverage};
 pub use dispatch::{Installed, TooManyProfilers, install};
 pub(crate) use dispatch::{enter, leave, look_away, returned, unsettle};
-pub use facts::{Facts, Takes, Visibility};
 pub use identity_set::IdentitySet;
+pub use metaspy_format::facts::{Facts, Takes, Visibility};
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
 pub(crate) use profiles::start_own;
 pub use profiles::{FACTORIES, Profile, ProfilerFactory, profile, start_named};

@@ -5,16 +5,6 @@ mod before_main;
 pub(crate) mod clock;
 pub(crate) mod exit;
 pub(crate) mod fork;
-pub(crate) mod lock;
-pub(crate) mod map;
 pub(crate) mod process;
-pub(crate) mod truncation;
 
-/// A number that nobody else has, by the keys that the system gives each process for its hash tables.
-pub(crate) fn random() -> u64 {
-    use std::hash::{BuildHasher, Hasher};
-    let mut hasher = std::hash::RandomState::new().build_hasher();
-    hasher.write_u64(clock::real_ns());
-    hasher.write_u32(std::process::id());
-    hasher.finish()
-}
+pub(crate) use metaspy_reader::platform::{lock, map, random, truncation};

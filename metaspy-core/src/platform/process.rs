@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+pub(crate) use metaspy_reader::platform::process::start_of;
+
 /// The number that the system gives this thread.
 pub(crate) fn thread_id() -> u64 {
     #[cfg(target_os = "linux")]
@@ -14,29 +16,6 @@ pub(crate) fn thread_id() -> u64 {
         use std::sync::atomic::{AtomicU64, Ordering};
         static NEXT: AtomicU64 = AtomicU64::new(1);
         NEXT.fetch_add(1, Ordering::Relaxed)
-    }
-}
-
-/// When a process started, in clock ticks since boot; `None` if it is gone. Tells a reused number apart.
-pub(crate) fn start_of(pid: u32) -> Option<u64> {
-    #[cfg(target_os = "linux")]
-    {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name, in parentheses, may contain anything: count the fields from behind its end.
-        let mut fields = stat[stat.rfind(')')? + 1..].split_whitespace();
-        let state = fields.next()?;
-        let start = fields.nth(18)?.parse().ok()?;
-        (state != "Z" && state != "X").then_some(start)
-    }
-    #[cfg(all(unix, not(target_os = "linux")))]
-    {
-        // SAFETY: signal 0 sends nothing; it only asks whether the process exists.
-        let answer = unsafe { libc::kill(pid as libc::pid_t, 0) };
-        (answer == 0 || std::io::Error::last_os_error().raw_os_error() == Some(libc::EPERM)).then_some(0)
-    }
-    #[cfg(not(unix))]
-    {
-        (pid == std::process::id()).then_some(0)
     }
 }
 

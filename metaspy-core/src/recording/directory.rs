@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::log::StartError;
 use crate::platform::process;
+use crate::recorder::StartError;
 
 /// Bytes that recordings of ended processes may take together; the oldest go first, but none of the run at hand.
 const BUDGET: u64 = 2 << 30;

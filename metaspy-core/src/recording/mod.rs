@@ -3,7 +3,7 @@
 pub(crate) mod directory;
 mod identity;
 
-pub use crate::log::StartError;
+pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};
 pub(crate) use identity::build_id;
 pub use identity::is_recording;
@@ -11,27 +11,12 @@ pub use identity::is_recording;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use serde::Serialize;
+pub use metaspy_format::Policy;
 
 use crate::format::superblock as sb;
-use crate::log::{self, Backing, Log, Spec, layout};
 use crate::platform::truncation;
+use crate::recorder::{self, Backing, Log, Spec, layout};
 use crate::store::Store;
-
-/// What happens when a recording's budget is spent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[repr(u8)]
-pub enum Policy {
-    /// The oldest events are folded into the tallies: a flight recorder.
-    #[default]
-    KeepNewest = 0,
-    /// No more events are stored; calls are still counted.
-    KeepOldest = 1,
-    /// The file grows, up to the budget, which is then the disk's to give. After that no more events are stored; calls
-    /// are still counted.
-    Grow = 2,
-}
 
 /// The budget of a recording that does not name one: 256 MiB.
 pub const DEFAULT_BUDGET: u64 = 256 << 20;
@@ -71,7 +56,7 @@ impl Recording {
 
     /// The recording that this process writes now; starts the default one if there is none.
     pub fn current() -> Result<Recording, StartError> {
-        Ok(Recording { log: log::ensure()? })
+        Ok(Recording { log: recorder::ensure()? })
     }
 
     /// Its file, if it has one.
@@ -90,7 +75,7 @@ impl Recording {
 
     /// The read side, as of now; an error if the recording's file was truncated by somebody.
     pub fn store_if_sound(&self) -> Result<Store, crate::store::OpenError> {
-        log::sync_names(self.log);
+        recorder::sync_names(self.log);
         self.log.calibrate();
         self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
         Store::from_region(self.log.region.clone())
@@ -113,7 +98,7 @@ impl Recording {
         self.log.lease()
     }
 
-    pub(crate) fn append(&self, draft: log::Draft) {
+    pub(crate) fn append(&self, draft: recorder::Draft) {
         self.log.append(draft);
     }
 
@@ -188,7 +173,7 @@ impl Builder {
             Place::Live => Backing::File(directory::new_live_file(budget)?),
         };
         let spec = Spec { backing, budget, policy: self.policy, collector: self.collector };
-        let log = log::start(spec)?;
+        let log = recorder::start(spec)?;
         crate::arm::renew();
         if self.guarded {
             guard_against_truncation();

@@ -3,11 +3,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use crate::platform::lock::lock;
+pub use metaspy_probe::KindId;
 
-/// The number of a kind in this process; 0 is "no subject", 65,535 "the others of a site".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct KindId(pub u16);
+use crate::platform::lock::lock;
 
 /// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
 pub struct Kind {

@@ -10,42 +10,5 @@ mod object_id;
 pub use identify::{Identify, Key};
 pub use kind::{Kind, KindId, Owner};
 pub(crate) use kind::{Nature, register, registered_since};
+pub use metaspy_probe::Subject;
 pub use object_id::ObjectId;
-
-/// The identity of a domain object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Subject {
-    /// Whose key it is; 0 stands for "no subject".
-    pub kind: KindId,
-    /// The key among the objects of its kind.
-    pub key: u64,
-}
-
-impl Subject {
-    /// The subject with this key among the objects of `kind`.
-    #[inline(always)]
-    pub const fn new(kind: KindId, key: u64) -> Self {
-        Subject { kind, key }
-    }
-
-    /// Nobody: an event that is about no object.
-    pub const NONE: Subject = Subject { kind: KindId(0), key: 0 };
-
-    /// Whether this is [`Subject::NONE`].
-    #[inline(always)]
-    pub const fn is_none(self) -> bool {
-        self.kind.0 == 0
-    }
-
-    /// One of 64 bits, for the filter in a site's arm word.
-    #[inline(always)]
-    pub(crate) const fn bit(self) -> u64 {
-        1 << (self.hash() >> 58)
-    }
-
-    /// A hash of kind and key.
-    #[inline(always)]
-    pub(crate) const fn hash(self) -> u64 {
-        (self.key ^ (self.kind.0 as u64) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    }
-}

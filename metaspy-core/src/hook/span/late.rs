@@ -9,8 +9,8 @@ use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::{DetailBytes, Reify};
 use crate::hook::handler::{self, Open};
-use crate::log;
 use crate::platform::lock::lock;
+use crate::recorder;
 
 /// Links that are said once more at the end.
 const LINKS_MAX: usize = 64;
@@ -96,10 +96,10 @@ impl Told {
             open.write_return(now);
         }
         if let Some(arguments) = &self.arguments {
-            log::mark_at(now, Mark::Detail, id, [0; 2], arguments.as_slice());
+            recorder::mark_at(now, Mark::Detail, id, [0; 2], arguments.as_slice());
         }
         for cause in &self.follows {
-            log::mark_at(now, Mark::Link, id, [cause.raw(), 0], &[]);
+            recorder::mark_at(now, Mark::Link, id, [cause.raw(), 0], &[]);
         }
     }
 

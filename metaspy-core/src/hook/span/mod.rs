@@ -12,7 +12,7 @@ use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::Reify;
 use crate::hook::handler;
-use crate::log::{self, About, Begun, Current, Lane};
+use crate::recorder::{self, About, Begun, Current, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 use late::Later;
@@ -102,11 +102,11 @@ impl SpanCall {
             let begun = cause.of(|| {
                 let begun = super::enter_with(site, subject, reify).into_begun();
                 if has_event(begun.id) {
-                    log::swap_current(begun.before);
+                    recorder::swap_current(begun.before);
                 }
                 begun
             });
-            self.begun(log::here(), site, subject, &begun);
+            self.begun(recorder::here(), site, subject, &begun);
         }
     }
 
@@ -120,14 +120,14 @@ impl SpanCall {
         if site.arm.load(Relaxed) != EVERYBODY {
             return false;
         }
-        let lane = log::here();
+        let lane = recorder::here();
         let config = Config(site.config.load(Relaxed));
         let begun = if config.is_simple() {
-            let timed = config.is_full() || log::is_timed(lane, config.sample());
-            log::begin_at_once(lane, config.site(), subject, timed)
+            let timed = config.is_full() || recorder::is_timed(lane, config.sample());
+            recorder::begin_at_once(lane, config.site(), subject, timed)
         } else {
             let tally = Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0);
-            tally.and_then(|tally| log::count_at_once(lane, tally, subject))
+            tally.and_then(|tally| recorder::count_at_once(lane, tally, subject))
         };
         let Some(mut begun) = begun else { return false };
         if has_event(begun.id) {
@@ -167,7 +167,7 @@ impl SpanCall {
     pub fn enter(&self) {
         let id = self.id.load(Relaxed);
         if has_event(id) {
-            stays::enter(log::here(), id, About(self.about.load(Relaxed)));
+            stays::enter(recorder::here(), id, About(self.about.load(Relaxed)));
         }
     }
 
@@ -175,7 +175,7 @@ impl SpanCall {
     pub fn leave(&self) {
         let id = self.id.load(Relaxed);
         let unwound = if has_event(id) {
-            let lane = log::here();
+            let lane = recorder::here();
             let Some(stay) = stays::leave(lane, id) else { return };
             if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
                 self.here.add(stay.busy);
@@ -215,7 +215,7 @@ impl SpanCall {
         let Some(event) = self.event() else { return };
         crate::link(event, cause);
         // Links are looked for where an event's thread was. What another thread says is said once more at the end.
-        if self.lane.load(Relaxed) != std::ptr::from_ref(log::here()).addr() {
+        if self.lane.load(Relaxed) != std::ptr::from_ref(recorder::here()).addr() {
             self.later.follows(cause);
         }
     }
@@ -233,8 +233,8 @@ impl SpanCall {
         let outcome = self.outcome();
         let told = self.later.take();
         if has_event(id) {
-            let lane = log::here();
-            if log::current_event() == id {
+            let lane = recorder::here();
+            if recorder::current_event() == id {
                 // The guard that was to leave it was forgotten.
                 stays::leave(lane, id);
             }
@@ -245,12 +245,12 @@ impl SpanCall {
             if marked {
                 let now = if ended != 0 { ended } else { clock::now() };
                 // One that finds no room is counted, and that it is missing can be seen.
-                log::mark_at(now, Mark::Polls, id, [busy, entered], &[]);
+                recorder::mark_at(now, Mark::Polls, id, [busy, entered], &[]);
                 told.iter().for_each(|told| told.write(now, id));
             }
-            log::end_apart(lane, ended, &begun, site, key, outcome, marked);
+            recorder::end_apart(lane, ended, &begun, site, key, outcome, marked);
         } else {
-            log::end(log::here(), &begun, site, key, outcome);
+            recorder::end(recorder::here(), &begun, site, key, outcome);
         }
         if let Some(told) = told {
             told.finish(outcome);
@@ -267,7 +267,9 @@ impl SpanCall {
 
     fn is_looked_into(&self) -> bool {
         // What a handler or a `Debug` says is not looked into in turn: it would never end.
-        self.id.load(Relaxed) != 0 && About(self.about.load(Relaxed)).is(About::LOOKED_INTO) && log::lane_level() == 0
+        self.id.load(Relaxed) != 0
+            && About(self.about.load(Relaxed)).is(About::LOOKED_INTO)
+            && recorder::lane_level() == 0
     }
 }
 
@@ -278,7 +280,7 @@ impl std::fmt::Debug for SpanCall {
 }
 
 fn has_event(id: u64) -> bool {
-    id != 0 && id < log::LOST
+    id != 0 && id < recorder::LOST
 }
 
 /// How long, and how often, threads were in a span.

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::clock;
-use crate::log::{About, Lane};
+use crate::recorder::{About, Lane};
 
 /// A thread that is in more spans than this does not go into further ones: guards that are forgotten must not take
 /// memory without bound.

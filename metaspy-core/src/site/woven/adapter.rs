@@ -9,8 +9,8 @@ use metaspy_probe::{Agent, COUNTED, Frame, PollOnce, Receiver, Seen, UNWINDING, 
 
 use crate::event::Outcome;
 use crate::hook::{self, AsyncCall, DetailBytes, Entered, Guard, Reify, Returned};
-use crate::log::{self, Busy};
 use crate::method_profilers::{self, Activation, AsyncCall as ProfiledCall};
+use crate::recorder::{self, Busy};
 use crate::site::Site;
 use crate::site::woven::{kinds, site_of};
 use crate::subject::Subject;
@@ -54,9 +54,9 @@ extern "C" fn enter(woven: &'static Woven, frame: *mut Frame, seen: &Seen<'_>) -
     let spied = method_profilers::enter(woven, seen);
     let tally = site.tally.load(Relaxed);
     if tally != 0 && spied.is_none() && seen.arguments().is_empty() {
-        let lane = log::here();
-        let near = log::count_near(lane, tally, Subject::NONE);
-        if let Some(row) = near.or_else(|| log::count_further(tally, Subject::NONE)) {
+        let lane = recorder::here();
+        let near = recorder::count_near(lane, tally, Subject::NONE);
+        if let Some(row) = near.or_else(|| recorder::count_further(tally, Subject::NONE)) {
             if let Some(_busy) = Busy::enter(lane) {
                 lane.cells.note(seen.counts, woven.number.load(Relaxed), tally, row);
             }
@@ -142,7 +142,7 @@ fn outcome_of(failed: Option<bool>) -> Outcome {
 
 fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
     // A function that hashes its subject would be asked for the key of the subject of that call, and so on.
-    if log::lane_level() > 0 { None } else { hook::at_meta_level(|| hash(value)) }
+    if recorder::lane_level() > 0 { None } else { hook::at_meta_level(|| hash(value)) }
 }
 
 extern "C" fn tell(woven: &'static Woven) {

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, compiler_fence};
 use metaspy_probe::{ANYBODY, BARE, COUNT, Cell, Counts};
 
 use crate::format::row;
-use crate::log::Row;
+use crate::recorder::Row;
 
 const _: () = assert!(COUNT == row::COUNT);
 

@@ -13,10 +13,10 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use metaspy_probe::{VERSION, Woven};
 pub(crate) use metaspy_probe::{self as record, self as shown, self as kept};
+use metaspy_probe::{VERSION, Woven};
 
-use crate::log::{Lane, Row};
+use crate::recorder::{Lane, Row};
 use crate::site::{Site, SiteDef, SiteKind};
 
 pub(crate) use counter_cache::{Cells, Settled};
@@ -32,7 +32,9 @@ pub(crate) fn adopt() -> Vec<&'static Site> {
     let ours = section::all().iter().filter(|woven| woven.version == VERSION);
     // Where a program came to have two cores, the other one may have been first.
     let ours: Vec<&'static Woven> = ours
-        .filter(|woven| woven.agent.compare_exchange(std::ptr::null_mut(), adapter::address(), Relaxed, Relaxed).is_ok())
+        .filter(|woven| {
+            woven.agent.compare_exchange(std::ptr::null_mut(), adapter::address(), Relaxed, Relaxed).is_ok()
+        })
         .collect();
     let adopted = ADOPTED.get_or_init(|| ours);
     adopted.iter().zip(0..).map(|(woven, number)| take(woven, number)).collect()
@@ -91,4 +93,10 @@ pub(crate) fn aim_at_its_site(woven: &'static Woven) {
 pub(crate) fn aim(woven: &'static Woven, tally: &'static AtomicU64, arm: &'static AtomicU64) {
     woven.tally.store(std::ptr::from_ref(tally).cast_mut(), Release);
     woven.arm.store(std::ptr::from_ref(arm).cast_mut(), Release);
+}
+
+/// What the weaver saw of a function.
+pub(crate) fn facts(woven: &record::Woven) -> metaspy_format::facts::Facts {
+    let (module, name, file) = (woven.module.get(), woven.name.get(), woven.file.get());
+    metaspy_format::facts::Facts::parse(module, name, file, woven.lines.into(), woven.facts.get())
 }

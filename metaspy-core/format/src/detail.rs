@@ -1,0 +1,53 @@
+//! Arguments, return values and labels as bytes: kind, cut (0 or 1), length of the name, length of the value (16 bits,
+//! little endian), then name and value.
+
+/// Bytes before the name.
+pub const HEAD: usize = 5;
+
+/// What a detail is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum DetailKind {
+    /// An argument of the call.
+    Argument = 0,
+    /// What it returned.
+    Return = 1,
+    /// Something that an instrumenter adds.
+    Label = 2,
+}
+
+/// A detail, as it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// What it is.
+    pub kind: DetailKind,
+    /// The argument's name; empty for a return value.
+    pub name: String,
+    /// The value by its `Debug`.
+    pub value: String,
+    /// The value was longer, or could not be shown whole.
+    pub cut: bool,
+}
+
+/// Reads details back; what does not make sense ends the reading.
+pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
+    let mut details = Vec::new();
+    while let [kind, cut, name, low, high, rest @ ..] = bytes {
+        let (name, value) = (*name as usize, *low as usize | (*high as usize) << 8);
+        let Some((name, rest)) = rest.split_at_checked(name) else { break };
+        let Some((value, rest)) = rest.split_at_checked(value) else { break };
+        let kind = match kind {
+            0 => DetailKind::Argument,
+            1 => DetailKind::Return,
+            _ => DetailKind::Label,
+        };
+        details.push(Detail {
+            kind,
+            name: String::from_utf8_lossy(name).into_owned(),
+            value: String::from_utf8_lossy(value).into_owned(),
+            cut: *cut != 0,
+        });
+        bytes = rest;
+    }
+    details
+}

@@ -1,0 +1,62 @@
+//! Events and lanes by number.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+use crate::BLOCK_SLOTS;
+
+/// The place of an event in its log, and so its name. Never reused; not dense.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EventId(NonZeroU64);
+
+impl EventId {
+    /// The id of `slot` in the block with this `sequence`.
+    #[inline(always)]
+    pub const fn new(sequence: u64, slot: u64) -> Option<Self> {
+        Self::from_raw(sequence * BLOCK_SLOTS as u64 + slot)
+    }
+
+    /// An id from its number; 0 is none.
+    #[inline(always)]
+    pub const fn from_raw(raw: u64) -> Option<Self> {
+        match NonZeroU64::new(raw) {
+            Some(raw) => Some(EventId(raw)),
+            None => None,
+        }
+    }
+
+    /// The number.
+    #[inline(always)]
+    pub const fn raw(self) -> u64 {
+        self.0.get()
+    }
+
+    /// The sequence of its block.
+    #[inline(always)]
+    pub const fn sequence(self) -> u64 {
+        self.raw() / BLOCK_SLOTS as u64
+    }
+
+    /// Its slot in the block, 1 to 127.
+    #[inline(always)]
+    pub const fn slot(self) -> usize {
+        (self.raw() % BLOCK_SLOTS as u64) as usize
+    }
+}
+
+impl fmt::Debug for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// Sequence and slot: `77.3`.
+impl fmt::Display for EventId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.sequence(), self.slot())
+    }
+}
+
+/// The events begun on one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaneId(pub u32);

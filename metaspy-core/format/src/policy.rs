@@ -1,0 +1,18 @@
+//! What a full recording does.
+
+use serde::Serialize;
+
+/// What happens when a recording's budget is spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Policy {
+    /// The oldest events are folded into the tallies: a flight recorder.
+    #[default]
+    KeepNewest = 0,
+    /// No more events are stored; calls are still counted.
+    KeepOldest = 1,
+    /// The file grows, up to the budget, which is then the disk's to give. After that no more events are stored; calls
+    /// are still counted.
+    Grow = 2,
+}

@@ -1,0 +1,198 @@
+//! An event is 32 bytes, and its id is its place.
+//!
+//! ```text
+//! word 0   start: 36 bits, ticks since the block's base | site: 20 bits | lap: 8 bits, never 0
+//! word 1   cause: an event id; 0 = root
+//! word 2   subject: the key
+//! word 3   running: 1 | tag: 38 bits of the block's sequence   both with 25 bits: spare 1, details 2, timed 1,
+//!          ended:   0 | span: 38 bits of ticks                 level 2, outcome 3, the subject's kind 16
+//! ```
+//!
+//! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later.
+//! Site numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to an event.
+
+use metaspy_probe::Outcome;
+
+/// Bits of a start, in ticks since the block's base.
+pub const START_BITS: u32 = 36;
+/// Bits of a span and of the tag that stands in its place while the event runs.
+pub const SPAN_BITS: u32 = 38;
+/// Largest span that fits; a longer one is told in full by an end mark.
+pub const SPAN_MAX: u64 = (1 << SPAN_BITS) - 1;
+/// Largest start that fits; a lane quiet for longer goes on in its next block.
+pub const START_MAX: u64 = (1 << START_BITS) - 1;
+/// The first site number that is a [`Mark`].
+pub const FIRST_MARK: u32 = 0xF_FFF0;
+
+/// Word 0: where in time, at which site, and in which lap of its place the slot was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Commit {
+    /// Ticks since the block's base.
+    pub start: u64,
+    /// The site's number, or a mark's.
+    pub site: u32,
+    /// The lap of the place, 1 to 255.
+    pub lap: u8,
+}
+
+impl Commit {
+    /// The word that commits a slot.
+    #[inline(always)]
+    pub const fn pack(self) -> u64 {
+        self.start << 28 | (self.site as u64) << 8 | self.lap as u64
+    }
+
+    /// What a committed word says.
+    #[inline(always)]
+    pub const fn unpack(word: u64) -> Self {
+        Commit { start: word >> 28, site: (word >> 8) as u32 & 0xF_FFFF, lap: word as u8 }
+    }
+}
+
+/// The 25 bits that a running and an ended event share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flags {
+    /// The subject's kind; 0 = no subject.
+    pub kind: u16,
+    /// How the event ended.
+    pub outcome: Outcome,
+    /// The meta level: 0 is the application.
+    pub level: u8,
+    /// Whether start and span were measured.
+    pub timed: bool,
+    /// Bit 0: a detail mark follows at the start. Bit 1: marks were written at the end.
+    pub details: u8,
+}
+
+impl Flags {
+    /// The flags as the low 25 bits of word 3.
+    #[inline(always)]
+    pub const fn pack(self) -> u64 {
+        self.kind as u64
+            | (self.outcome as u64) << 16
+            | (self.level as u64 & 3) << 19
+            | (self.timed as u64) << 21
+            | (self.details as u64 & 3) << 22
+    }
+
+    /// The low 25 bits of word 3 as flags.
+    #[inline(always)]
+    pub const fn unpack(word: u64) -> Self {
+        Flags {
+            kind: word as u16,
+            outcome: Outcome::from_bits((word >> 16) as u8 & 7),
+            level: (word >> 19) as u8 & 3,
+            timed: word >> 21 & 1 == 1,
+            details: (word >> 22) as u8 & 3,
+        }
+    }
+}
+
+/// Bits of word 3 that [`Flags`] take.
+pub const FLAG_BITS: u32 = 25;
+const RUNNING: u64 = 1 << 63;
+
+/// Word 3 of an event that has not ended, tagged with the sequence of its block.
+#[inline(always)]
+pub const fn running(sequence: u64, flags: u64) -> u64 {
+    RUNNING | (sequence & SPAN_MAX) << FLAG_BITS | flags
+}
+
+/// Word 3 of an event that took `span` ticks; longer spans are cut at [`SPAN_MAX`].
+#[inline(always)]
+pub const fn ended(span: u64, flags: u64) -> u64 {
+    (if span > SPAN_MAX { SPAN_MAX } else { span }) << FLAG_BITS | flags
+}
+
+/// Whether word 3 says that the event has not ended.
+#[inline(always)]
+pub const fn is_running(word: u64) -> bool {
+    word & RUNNING != 0
+}
+
+/// The ticks of an ended event, or the tag of a running one.
+#[inline(always)]
+pub const fn span(word: u64) -> u64 {
+    word >> FLAG_BITS & SPAN_MAX
+}
+
+/// Records that are not events: they tell more about one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Mark {
+    /// The end of an event that its own slot could not tell in full: word 1 the event, word 2 the span in ticks,
+    /// word 3 the flags.
+    End = 0xF_FFFF,
+    /// Details in text: `start` is the length in bytes, word 1 the event, then the bytes from word 2 on, through
+    /// as many slots as it takes ([`detail_slots`]).
+    Detail = 0xF_FFFE,
+    /// A further reason: word 1 the effect, word 2 the cause.
+    Link = 0xF_FFFD,
+    /// Announcements that a tap missed: word 1 the event that learned of it, word 2 how many.
+    Gap = 0xF_FFFC,
+    /// An async call: word 1 the event, word 2 busy ticks, word 3 polls.
+    Polls = 0xF_FFFB,
+    /// The event was told to another process as a cause: word 1 the event, word 2 its number as a span, word 3 the low
+    /// half of the trace's. Its start is when that was.
+    Sent = 0xF_FFFA,
+    /// A cause in another process: word 1 the high half of the trace's number, word 2 the span's, word 3 the low half of
+    /// the trace's. Events that it led to have the id of this very slot as their cause.
+    Remote = 0xF_FFF9,
+}
+
+impl Mark {
+    /// The mark behind a site number; `None` for a site.
+    #[inline]
+    pub const fn from_site(site: u32) -> Option<Self> {
+        match site {
+            0xF_FFFF => Some(Mark::End),
+            0xF_FFFE => Some(Mark::Detail),
+            0xF_FFFD => Some(Mark::Link),
+            0xF_FFFC => Some(Mark::Gap),
+            0xF_FFFB => Some(Mark::Polls),
+            0xF_FFFA => Some(Mark::Sent),
+            0xF_FFF9 => Some(Mark::Remote),
+            _ => None,
+        }
+    }
+}
+
+/// Bytes of details at most.
+pub const DETAIL_MAX: usize = 1024;
+/// Bytes of a detail that fit into its first slot.
+const DETAIL_FIRST: usize = 16;
+
+/// Slots that a detail of `bytes` bytes takes.
+#[inline]
+pub const fn detail_slots(bytes: usize) -> usize {
+    1 + bytes.saturating_sub(DETAIL_FIRST).div_ceil(super::SLOT_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commit_word_tells_what_was_packed() {
+        let commit = Commit { start: START_MAX, site: 0xF_FFFF, lap: 255 };
+        assert_eq!(Commit::unpack(commit.pack()), commit);
+        let commit = Commit { start: 1, site: 2, lap: 3 };
+        assert_eq!(Commit::unpack(commit.pack()), commit);
+    }
+
+    #[test]
+    fn the_end_word_keeps_span_and_flags_apart() {
+        let flags = Flags { kind: u16::MAX, outcome: Outcome::Panicked, level: 3, timed: true, details: 3 };
+        let word = ended(u64::MAX, flags.pack());
+        assert!(!is_running(word));
+        assert_eq!((span(word), Flags::unpack(word)), (SPAN_MAX, flags));
+        let word = running(7, flags.pack());
+        assert!(is_running(word));
+        assert_eq!((span(word), Flags::unpack(word)), (7, flags));
+    }
+
+    #[test]
+    fn a_detail_takes_as_many_slots_as_its_bytes_need() {
+        assert_eq!([0, 16, 17, 48, 49].map(detail_slots), [1, 1, 2, 2, 3]);
+    }
+}

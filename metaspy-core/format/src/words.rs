@@ -1,0 +1,135 @@
+//! The only door to the bytes of a recording: 64-bit atomic words of a mapping.
+//!
+//! Never a slice of records: another thread or process writes them at any time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memmap2::{Mmap, MmapRaw};
+
+/// Memory that a recording lies in, kept for as long as anybody reads it.
+#[derive(Clone)]
+pub struct Region {
+    base: *const AtomicU64,
+    words: usize,
+    keep: Arc<Keep>,
+}
+
+enum Keep {
+    Writable(MmapRaw),
+    ReadOnly { _map: Mmap },
+}
+
+// SAFETY: the region hands out nothing but atomic words, and `keep` keeps them mapped.
+unsafe impl Send for Region {}
+// SAFETY: as above; every access is an atomic load or store.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// The words of a mapping that this process writes.
+    pub fn writable(map: MmapRaw) -> Self {
+        let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
+        Region { base, words, keep: Arc::new(Keep::Writable(map)) }
+    }
+
+    /// The words of a mapping that another process may write. They can be loaded only: a store would fault.
+    pub fn read_only(map: Mmap) -> Self {
+        let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
+        Region { base, words, keep: Arc::new(Keep::ReadOnly { _map: map }) }
+    }
+
+    /// Words in the region.
+    pub fn len(&self) -> usize {
+        self.words
+    }
+
+    /// Whether the region has no words at all.
+    pub fn is_empty(&self) -> bool {
+        self.words == 0
+    }
+
+    /// All words, for loading.
+    #[inline(always)]
+    pub fn words(&self) -> Words<'_> {
+        // SAFETY: a mapping is aligned to a page, holds `words` whole words, and stays mapped while `self` does.
+        // Every access by anybody is atomic, here and in other processes.
+        Words(unsafe { std::slice::from_raw_parts(self.base, self.words) })
+    }
+
+    /// The words for storing, if this process may.
+    pub fn cells(&self) -> Option<&[AtomicU64]> {
+        match *self.keep {
+            Keep::Writable(_) => Some(self.words().0),
+            Keep::ReadOnly { .. } => None,
+        }
+    }
+
+    /// The mapping, if this process writes it.
+    pub fn map(&self) -> Option<&MmapRaw> {
+        match &*self.keep {
+            Keep::Writable(map) => Some(map),
+            Keep::ReadOnly { .. } => None,
+        }
+    }
+}
+
+/// A run of words that can be loaded one by one.
+#[derive(Clone, Copy)]
+pub struct Words<'a>(&'a [AtomicU64]);
+
+impl<'a> Words<'a> {
+    /// Words in memory of this process.
+    #[doc(hidden)]
+    pub fn from_slice(words: &'a [AtomicU64]) -> Self {
+        Words(words)
+    }
+}
+
+impl<'a> Words<'a> {
+    /// The word at `at`, or 0 behind the end: a recording that was cut reads as empty there.
+    #[inline(always)]
+    pub fn get(self, at: usize) -> u64 {
+        self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// As [`Words::get`], and nothing after it is read before it.
+    #[inline(always)]
+    pub fn acquire(self, at: usize) -> u64 {
+        self.0.get(at).map_or(0, |word| word.load(Ordering::Acquire))
+    }
+
+    /// The words from `at` on, at most `len` of them; fewer if the recording was cut.
+    #[inline(always)]
+    pub fn slice(self, at: usize, len: usize) -> Words<'a> {
+        let at = at.min(self.0.len());
+        Words(&self.0[at..at.saturating_add(len).min(self.0.len())])
+    }
+
+    /// Asks for the word at `at` to be near soon; a hint, which nobody waits for. Pages end what the machine foresees
+    /// by itself, and a block is a page: a scan without the hint waits for the first lines of each.
+    #[inline(always)]
+    pub fn prefetch(self, at: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(word) = self.0.get(at) {
+            // SAFETY: the hint reads nothing and never faults; the address is that of a word of the slice.
+            unsafe {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = at;
+    }
+
+    /// How many words there are.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.0.is_empty()
+    }
+}

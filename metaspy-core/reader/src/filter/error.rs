@@ -1,0 +1,94 @@
+//! What is wrong with a filter, and what to write instead.
+
+use std::fmt;
+
+use crate::event::Outcome;
+use crate::filter::parse::{OUTCOMES, TERMS};
+use crate::selector::SelectorError;
+
+/// Why a line is no filter; the message says what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FilterError {
+    /// A term that there is not.
+    UnknownTerm(String),
+    /// A term without a value.
+    NoValue(String),
+    /// A quotation mark that is not closed.
+    OpenQuote,
+    /// No length of time.
+    Duration(String),
+    /// No number.
+    Number(String),
+    /// No outcome.
+    Outcome(String),
+    /// No selector.
+    Selector(SelectorError),
+    /// A selector that matches no site of the recording.
+    NoSuchSite {
+        /// The selector.
+        selector: String,
+        /// What may have been meant.
+        nearest: Vec<String>,
+    },
+    /// A kind that the recording does not know.
+    NoSuchKind {
+        /// Its name, as it was written.
+        kind: String,
+        /// What may have been meant.
+        nearest: Vec<String>,
+    },
+}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FilterError::UnknownTerm(term) => {
+                let nearest = TERMS.iter().find(|known| known[..2] == term[..term.len().min(2)]);
+                write!(f, "there is no `{term}:`")?;
+                match nearest {
+                    Some(nearest) => write!(f, ": did you mean `{nearest}:`?"),
+                    None => write!(f, ": a filter has {}, and bare words", TERMS.map(|t| format!("{t}:")).join(" ")),
+                }
+            }
+            FilterError::NoValue(term) => write!(f, "`{term}:` needs a value behind it, such as {}", example(term)),
+            FilterError::OpenQuote => write!(f, "a quotation mark is not closed: add a `\"`"),
+            FilterError::Duration(text) => {
+                write!(f, "`{text}` is no length of time: write `took:>1ms`, with ns, us, ms or s, and > >= < <= or =")
+            }
+            FilterError::Number(text) => write!(f, "`{text}` is no number: write `level:0`, `epoch:>=3`"),
+            FilterError::Outcome(text) => {
+                write!(f, "`{text}` is no outcome: there are {}", OUTCOMES.map(Outcome::name).join(", "))
+            }
+            FilterError::Selector(error) => error.fmt(f),
+            FilterError::NoSuchSite { selector, nearest } if nearest.is_empty() => {
+                write!(f, "no site matches `{selector}`: the sites screen lists them all")
+            }
+            FilterError::NoSuchSite { selector, nearest } => {
+                write!(f, "no site matches `{selector}`: did you mean {}?", nearest.join(", "))
+            }
+            FilterError::NoSuchKind { kind, nearest } if nearest.is_empty() => {
+                write!(f, "the recording knows no subjects of the kind `{kind}`")
+            }
+            FilterError::NoSuchKind { kind, nearest } => {
+                write!(f, "the recording knows no subjects of the kind `{kind}`: it has {}", nearest.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+fn example(term: &str) -> &'static str {
+    match term {
+        "site" => "`site:Scene::measure`",
+        "subject" => "`subject:#412`, `subject:NodeId:412` or a part of its label",
+        "kind" => "`kind:NodeId`",
+        "took" => "`took:>1ms`",
+        "outcome" => "`outcome:panicked`",
+        "cause" => "`cause:bus::*`",
+        "lane" => "`lane:main`",
+        "level" => "`level:0`",
+        _ => "`epoch:3`",
+    }
+}

@@ -1,0 +1,208 @@
+//! Taking a line apart into terms.
+
+use std::str::FromStr;
+
+use crate::event::Outcome;
+use crate::filter::{Compare, Filter, FilterError, SubjectWanted, Term, Wanted};
+use metaspy_probe::{KindId, Subject};
+
+/// The terms that there are.
+pub(super) const TERMS: [&str; 9] = ["site", "subject", "kind", "took", "outcome", "cause", "lane", "level", "epoch"];
+/// The outcomes that there are.
+pub(super) const OUTCOMES: [Outcome; 8] = [
+    Outcome::Running,
+    Outcome::Returned,
+    Outcome::Succeeded,
+    Outcome::Failed,
+    Outcome::Panicked,
+    Outcome::Cancelled,
+    Outcome::Instant,
+    Outcome::Moved,
+];
+
+impl FromStr for Filter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let terms = words(text)?.into_iter().map(term).collect::<Result<_, _>>()?;
+        Ok(Filter { text: text.trim().to_owned(), terms })
+    }
+}
+
+/// A word of the line; quoted ones are never a term.
+struct Word {
+    negated: bool,
+    term: Option<String>,
+    value: String,
+}
+
+/// Cuts the line into words at spaces; `"…"` keeps spaces, also behind `term:`.
+fn words(text: &str) -> Result<Vec<Word>, FilterError> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let negated = rest.len() > 1 && rest.starts_with('-');
+        rest = &rest[usize::from(negated)..];
+        let mut term = None;
+        if let Some((name, behind)) = rest.split_once(':')
+            && !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_lowercase())
+            && !behind.starts_with(':')
+        {
+            (term, rest) = (Some(name.to_owned()), behind);
+        }
+        let (value, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or(FilterError::OpenQuote)?,
+            None => rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len())),
+        };
+        words.push(Word { negated, term, value: value.to_owned() });
+        rest = behind.trim_start();
+    }
+    Ok(words)
+}
+
+fn term(word: Word) -> Result<Term, FilterError> {
+    let Word { negated, term, value } = word;
+    let Some(term) = term else {
+        return Ok(Term { negated, what: Wanted::Text(value.to_lowercase()) });
+    };
+    if !TERMS.contains(&term.as_str()) {
+        return Err(FilterError::UnknownTerm(term));
+    }
+    if value.is_empty() {
+        return Err(FilterError::NoValue(term));
+    }
+    let selector = || value.parse().map_err(FilterError::Selector);
+    let what = match term.as_str() {
+        "site" => Wanted::Site(selector()?),
+        "cause" => Wanted::Cause(selector()?),
+        "subject" => Wanted::Subject(subject(&value)),
+        "kind" => Wanted::Kind(value),
+        "took" => duration(&value)?,
+        "outcome" => Wanted::Outcome(outcomes(&value)?),
+        "lane" => Wanted::Lane(value),
+        "level" => number(&value).map(|(compare, number)| Wanted::Level(compare, number))?,
+        _ => number(&value).map(|(compare, number)| Wanted::Epoch(compare, number))?,
+    };
+    Ok(Term { negated, what })
+}
+
+fn subject(value: &str) -> SubjectWanted {
+    if let Some(Ok(key)) = value.strip_prefix('#').map(str::parse) {
+        return SubjectWanted::Key(key);
+    }
+    if let Some(Ok(address)) = value.strip_prefix('@').map(|text| u64::from_str_radix(text, 16)) {
+        return SubjectWanted::Address(address);
+    }
+    if let Some((kind, key)) = value.rsplit_once(':')
+        && let Ok(key) = key.trim_start_matches('#').parse()
+    {
+        if let Ok(kind) = kind.parse() {
+            return SubjectWanted::Exactly(Subject::new(KindId(kind), key));
+        }
+        return SubjectWanted::KindKey(kind.to_owned(), key);
+    }
+    SubjectWanted::Label(value.to_lowercase())
+}
+
+/// The comparison in front of a value; without one, `otherwise`.
+fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
+    let signs = [
+        (">=", Compare::AtLeast),
+        ("<=", Compare::AtMost),
+        (">", Compare::More),
+        ("<", Compare::Less),
+        ("=", Compare::Equal),
+    ];
+    signs.iter().find_map(|(sign, compare)| Some((*compare, text.strip_prefix(sign)?))).unwrap_or((otherwise, text))
+}
+
+fn duration(text: &str) -> Result<Wanted, FilterError> {
+    let wrong = || FilterError::Duration(text.to_owned());
+    let (compare, length) = compare(text, Compare::AtLeast);
+    let digits = length.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
+    let (number, unit) = length.split_at(digits);
+    let unit_ns = match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err(wrong()),
+    };
+    let number: f64 = number.parse().map_err(|_| wrong())?;
+    // A cast of a number that is too large gives the largest.
+    Ok(Wanted::Took(compare, (number * unit_ns).round() as u64))
+}
+
+fn number(text: &str) -> Result<(Compare, u64), FilterError> {
+    let (compare, digits) = compare(text, Compare::Equal);
+    let number = digits.parse().map_err(|_| FilterError::Number(text.to_owned()))?;
+    Ok((compare, number))
+}
+
+fn outcomes(text: &str) -> Result<u8, FilterError> {
+    let bit = |name: &str| {
+        let outcome = OUTCOMES.iter().find(|outcome| outcome.name() == name);
+        outcome.map(|&outcome| 1 << outcome as u8).ok_or_else(|| FilterError::Outcome(name.to_owned()))
+    };
+    text.split(',').try_fold(0, |bits, name| Ok(bits | bit(name)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<Term> {
+        text.parse::<Filter>().expect(text).terms
+    }
+
+    #[test]
+    fn a_line_is_taken_apart_into_terms() {
+        let parsed = terms("site:Scene::measure -subject:\"the quick\" took:>1.5ms Scene::x outcome:failed,panicked");
+        let selector = "Scene::measure".parse().expect("a selector");
+        assert_eq!(parsed[0], Term { negated: false, what: Wanted::Site(selector) });
+        let label = SubjectWanted::Label("the quick".into());
+        assert_eq!(parsed[1], Term { negated: true, what: Wanted::Subject(label) });
+        assert_eq!(parsed[2].what, Wanted::Took(Compare::More, 1_500_000));
+        assert_eq!(parsed[3].what, Wanted::Text("scene::x".into()));
+        assert_eq!(parsed[4].what, Wanted::Outcome(0b11000));
+    }
+
+    #[test]
+    fn subjects_are_named_by_key_kind_address_or_label() {
+        let subject = |text: &str| match terms(text).remove(0).what {
+            Wanted::Subject(subject) => subject,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(subject("subject:#412"), SubjectWanted::Key(412));
+        assert_eq!(subject("subject:@7f"), SubjectWanted::Address(0x7f));
+        assert_eq!(subject("subject:my::NodeId:5"), SubjectWanted::KindKey("my::NodeId".into(), 5));
+        let exactly = Subject::new(KindId(3), 5);
+        assert_eq!(subject(Filter::subject(exactly).text()), SubjectWanted::Exactly(exactly));
+        assert_eq!(subject("subject:Header"), SubjectWanted::Label("header".into()));
+    }
+
+    #[test]
+    fn a_wrong_line_says_what_to_write() {
+        for (text, words) in [
+            ("sight:x", "did you mean `site:`"),
+            ("qq:x", "site: subject:"),
+            ("took:", "`took:>1ms`"),
+            ("took:>fast", "ns, us, ms or s"),
+            ("took:>5", "ns, us, ms or s"),
+            ("outcome:bad", "panicked"),
+            ("level:x", "level:0"),
+            ("\"open", "not closed"),
+            ("site:a::", "empty segment"),
+        ] {
+            let error = text.parse::<Filter>().expect_err(text).to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_empty_line_lets_everything_pass() {
+        assert!("  ".parse::<Filter>().expect("a filter").is_all());
+        assert_eq!(terms("-").len(), 1);
+    }
+}

@@ -1,0 +1,204 @@
+//! Blocks with their numbers changed to those of the whole.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::blocks::{BLOCK_WORDS, Block};
+use crate::event::EventId;
+use crate::fold::Pending;
+use crate::merge::part::{Part, Whole, find_sender};
+use crate::scan;
+use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
+use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary};
+
+/// What a part's blocks came to.
+#[derive(Default)]
+pub(super) struct Copied {
+    pub blocks: u64,
+    pub events: u64,
+    /// Blocks whose number of laps no recording reaches.
+    pub beyond: u64,
+}
+
+/// What a chunk's summary says.
+#[derive(Default)]
+struct Sum {
+    stamp: u64,
+    first: u64,
+    last: u64,
+    events: u64,
+    marks: u64,
+    sites: u64,
+    lanes: u64,
+    epochs: (u32, u32),
+    running: u64,
+}
+
+/// Copies blocks of one recording into the whole.
+pub(super) struct Copier<'a> {
+    pub parts: &'a [Part],
+    pub part: &'a Part,
+    pub whole: Whole,
+    /// The whole's places.
+    pub blocks: &'a [AtomicU64],
+    /// The whole's summaries.
+    pub summaries: &'a [AtomicU64],
+}
+
+impl Copier<'_> {
+    /// Copies all blocks but those that a pending fold has taken.
+    pub fn copy(&self, pending: Option<&Pending>) -> Copied {
+        let folded = pending.map_or(&[][..], |pending| &pending.blocks);
+        let chunks: Vec<u64> = (0..self.part.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
+        let of_threads = scan::each(&chunks, scan::threads_for(chunks.len()), Copied::default, |copied, &chunk| {
+            self.copy_chunk(chunk, folded, copied);
+        });
+        of_threads.into_iter().fold(Copied::default(), |all, of_thread| Copied {
+            blocks: all.blocks + of_thread.blocks,
+            events: all.events + of_thread.events,
+            beyond: all.beyond + of_thread.beyond,
+        })
+    }
+
+    fn copy_chunk(&self, chunk: u64, folded: &[u64], copied: &mut Copied) {
+        let ring = self.part.ring();
+        let had_summary = ring.summary(chunk).is_some();
+        let mut sum = Sum { first: u64::MAX, epochs: (u32::MAX, 0), ..Sum::default() };
+        let first = chunk * CHUNK_BLOCKS as u64;
+        let mut blocks = 0;
+        let mut block = Block::boxed();
+        for place in first..(first + CHUNK_BLOCKS as u64).min(self.part.places) {
+            if !ring.load(place, &mut block) || folded.binary_search(&block.head.sequence).is_ok() {
+                continue;
+            }
+            match self.part.sequence(block.head.sequence, self.whole) {
+                Some(sequence) => self.copy_block(&block, sequence, &mut sum),
+                None => {
+                    copied.beyond += 1;
+                    continue;
+                }
+            }
+            blocks += 1;
+        }
+        copied.blocks += blocks;
+        copied.events += sum.events;
+        if had_summary && blocks == CHUNK_BLOCKS as u64 {
+            self.write_summary((self.part.place + first) / CHUNK_BLOCKS as u64, &sum);
+        }
+    }
+
+    fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Sum) {
+        let (part, head) = (self.part, &block.head);
+        let to = header::place(sequence, self.whole.blocks) as usize * BLOCK_WORDS;
+        let to = &self.blocks[to..to + BLOCK_WORDS];
+        let (words, lap) = block.raw();
+        let base = part.tick(head.base);
+        let (lane, epoch) = (part.lane + head.lane.min(part.lanes), part.epoch.wrapping_add(head.epoch));
+        sum.stamp = sum.stamp.max(sequence << 1);
+        sum.first = sum.first.min(base);
+        sum.lanes |= summary::bit(lane);
+        sum.epochs = (sum.epochs.0.min(epoch), sum.epochs.1.max(epoch));
+        let mut at = 1;
+        while at < BLOCK_SLOTS {
+            let from = &words[at * SLOT_WORDS..];
+            let commit = Commit::unpack(from[0]);
+            if commit.lap != lap {
+                break;
+            }
+            let slot = &to[at * SLOT_WORDS..];
+            let mut slots = 1;
+            let began = head.base.saturating_add(commit.start);
+            let start = part.tick(began).saturating_sub(base).min(START_MAX);
+            if commit.site < FIRST_MARK {
+                let site = part.site(commit.site);
+                sum.events += 1;
+                sum.sites |= summary::bit(site);
+                sum.last = sum.last.max(base + start);
+                sum.running += u64::from(slot::is_running(from[3]));
+                slot[1].store(self.cause(from[1]), Relaxed);
+                slot[2].store(from[2], Relaxed);
+                slot[3].store(self.end(from[3], block, at, began, sequence), Relaxed);
+                slot[0].store(Commit { start, site, lap }.pack(), Relaxed);
+            } else {
+                sum.marks += 1;
+                if commit.site == Mark::Detail as u32 {
+                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
+                    slot[1].store(part.id(from[1], self.whole), Relaxed);
+                    for word in 2..slots * SLOT_WORDS {
+                        slot[word].store(from[word], Relaxed);
+                    }
+                    slot[0].store(from[0], Relaxed);
+                } else {
+                    let told = self.mark(Mark::from_site(commit.site), [from[1], from[2], from[3]], began);
+                    (1..).zip(told).for_each(|(word, value)| slot[word].store(value, Relaxed));
+                    slot[0].store(Commit { start, site: commit.site, lap }.pack(), Relaxed);
+                }
+            }
+            at += slots;
+        }
+        to[header::LANE_EPOCH].store(header::lane_epoch(lane, epoch), Relaxed);
+        to[header::BASE].store(base, Relaxed);
+        to[header::LOST_BEFORE].store(head.lost_before, Relaxed);
+        to[header::SEQUENCE].store(sequence, Relaxed);
+    }
+
+    /// The cause of an event: where it is in another process whose recording is one of these, the event there.
+    fn cause(&self, cause: u64) -> u64 {
+        if self.part.has_remote
+            && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.part.ring().remote(id))
+            && let Some((of, sender)) = find_sender(self.parts, remote.span)
+        {
+            return self.parts[of].id(sender.raw(), self.whole);
+        }
+        self.part.id(cause, self.whole)
+    }
+
+    /// The last word of an event.
+    fn end(&self, end: u64, block: &Block, at: usize, began: u64, sequence: u64) -> u64 {
+        let flags = end & ((1 << slot::FLAG_BITS) - 1) & !0xFFFF | u64::from(self.part.kind(end as u16));
+        if slot::is_running(end) {
+            // One that runs under another block's tag goes on being damaged.
+            let is_its = slot::span(end) == block.head.sequence & SPAN_MAX;
+            return slot::running(if is_its { sequence } else { sequence + 1 }, flags);
+        }
+        let ticks = match slot::span(end) {
+            // What did not fit is told by a mark; here it may.
+            SPAN_MAX => self.part.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
+            ticks => ticks,
+        };
+        slot::ended(self.part.span(began, ticks), flags)
+    }
+
+    /// The words of a mark that is no detail.
+    fn mark(&self, mark: Option<Mark>, [event, a, b]: [u64; 3], at: u64) -> [u64; 3] {
+        let part = self.part;
+        let event_there = part.id(event, self.whole);
+        match mark {
+            Some(Mark::End) => {
+                let flags = b & !0xFFFF | u64::from(part.kind(b as u16));
+                [event_there, part.span(at.saturating_sub(a), a), flags]
+            }
+            Some(Mark::Link) => [event_there, self.cause(a), b],
+            Some(Mark::Polls) => [event_there, part.sum(a), b],
+            Some(Mark::Remote) => [event, a, b],
+            // Of a later version nothing is known; it keeps its place.
+            Some(_) => [event_there, a, b],
+            None => [0; 3],
+        }
+    }
+
+    fn write_summary(&self, chunk: u64, sum: &Sum) {
+        let at = chunk as usize * summary::SUMMARY_WORDS;
+        let Some(cells) = self.summaries.get(at..at + summary::SUMMARY_WORDS) else { return };
+        let words = [
+            (summary::FIRST_TICK, sum.first),
+            (summary::LAST_TICK, sum.last),
+            (summary::EVENTS_MARKS, sum.events | sum.marks << 32),
+            (summary::SITES, sum.sites),
+            (summary::LANES, sum.lanes),
+            (summary::EPOCHS, u64::from(sum.epochs.0) | u64::from(sum.epochs.1) << 32),
+            (summary::RUNNING, sum.running),
+            (summary::STAMP, sum.stamp | 1),
+        ];
+        words.into_iter().for_each(|(word, value)| cells[word].store(value, Relaxed));
+    }
+}

@@ -1,0 +1,157 @@
+//! The texts of several recordings as those of one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::merge::part::{NAMELESS_KIND, Part};
+use crate::merge::{MergeError, Process};
+use crate::names::{KindText, SiteText};
+use metaspy_format::arena::{Entry, head, push_text};
+use metaspy_format::slot::FIRST_MARK;
+use metaspy_probe::SiteKind;
+
+/// Words of an arena in the making.
+#[derive(Default)]
+pub(super) struct Arena {
+    pub words: Vec<u64>,
+}
+
+impl Arena {
+    fn entry(&mut self, entry: Entry, a: u32, words: &[u64], texts: &[&str]) {
+        let at = self.words.len();
+        self.words.push(0);
+        self.words.extend(words);
+        texts.iter().for_each(|text| push_text(&mut self.words, text));
+        self.words[at] = head(entry, self.words.len() - at, a);
+    }
+
+    /// A sentence for people.
+    pub fn note(&mut self, text: &str) {
+        self.entry(Entry::Note, 0, &[], &[text]);
+    }
+
+    /// The program: all of them.
+    pub fn program(&mut self, processes: &[Process]) {
+        let names: Vec<&str> = processes.iter().map(|process| process.label.as_str()).take(3).collect();
+        let more = processes.len() - names.len();
+        let name = match more {
+            0 => names.join(" + "),
+            more => format!("{} + {more} more", names.join(" + ")),
+        };
+        self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
+    }
+
+    /// The sites: those of one path, kind and file are one. Hands the parts their numbers.
+    pub fn sites(&mut self, parts: &mut [Part]) -> Result<(), MergeError> {
+        let mut numbers: HashMap<(String, SiteKind, String), u32> = HashMap::new();
+        let mut all: Vec<SiteText> = Vec::new();
+        for part in parts.iter_mut() {
+            for site in part.store.sites().to_vec() {
+                let next = all.len() as u32 + 1;
+                let number = *numbers.entry((site.path.clone(), site.kind, site.file.clone())).or_insert(next);
+                if number == next {
+                    all.push(site.clone());
+                } else {
+                    let known = &mut all[number as usize - 1];
+                    known.skipped = known.skipped.take().filter(|_| site.skipped.is_some());
+                    // A process may have been built without a weaver.
+                    if known.facts.is_empty() {
+                        (known.module, known.facts) = (site.module, site.facts.clone());
+                    }
+                }
+                let own = site.id.0 as usize;
+                part.sites.resize(part.sites.len().max(own + 1), 0);
+                part.sites[own] = number;
+            }
+        }
+        let nameless = all.len() as u32 + 1;
+        if nameless >= FIRST_MARK {
+            return Err(MergeError::TooMany("sites"));
+        }
+        parts.iter_mut().for_each(|part| part.nameless = nameless);
+        for (number, site) in (1..).zip(&all) {
+            let lines = [
+                site.kind as u64 | u64::from(site.lines.0) << 32,
+                u64::from(site.lines.1) | u64::from(site.module) << 32,
+            ];
+            let skipped = site.skipped.as_deref().unwrap_or("");
+            self.entry(Entry::Site, number, &lines, &[&site.path, &site.file, skipped, &site.facts]);
+        }
+        Ok(())
+    }
+
+    /// The kinds: each process has its own, but for those whose keys mean the same in every process.
+    pub fn kinds(&mut self, parts: &mut [Part], processes: &[Process]) -> Result<(), MergeError> {
+        let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
+        for (at, part) in parts.iter().enumerate() {
+            for kind in part.store.kinds() {
+                holders.entry(kind.name.clone()).or_default().insert(at);
+            }
+        }
+        let mut across: HashMap<String, u16> = HashMap::new();
+        let mut next = 1_u16;
+        for (at, part) in parts.iter_mut().enumerate() {
+            let kinds: BTreeMap<u16, KindText> = part.store.kinds().map(|kind| (kind.id.0, kind.clone())).collect();
+            for (own, kind) in kinds {
+                if let Some(&number) = across.get(&kind.name).filter(|_| kind.across) {
+                    part.kinds.insert(own, number);
+                    continue;
+                }
+                if next >= NAMELESS_KIND {
+                    return Err(MergeError::TooMany("kinds of subjects"));
+                }
+                if kind.across {
+                    across.insert(kind.name.clone(), next);
+                }
+                let is_told_apart = kind.across || holders[&kind.name].len() == 1;
+                let process = if is_told_apart { "" } else { &processes[at].label };
+                let nature = u64::from(kind.place) | u64::from(kind.across) << 1;
+                self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
+                part.kinds.insert(own, next);
+                next += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// All that is told of one recording's subjects, lanes and time.
+    pub fn rest(&mut self, part: &Part, process: &Process) {
+        let names = part.store.names();
+        let mut labels: Vec<_> = names.labels.iter().collect();
+        labels.sort_unstable_by_key(|(subject, _)| (subject.kind, subject.key));
+        for (subject, label) in labels {
+            let subject = part.subject(*subject);
+            self.entry(Entry::Label, subject.kind.0.into(), &[subject.key], &[label]);
+        }
+        for (name, from, to) in names.relations.all() {
+            let (from, to) = (part.subject(from), part.subject(to));
+            let kinds = u32::from(from.kind.0) | u32::from(to.kind.0) << 16;
+            self.entry(Entry::Relation, kinds, &[from.key, to.key], &[name]);
+        }
+        for (subject, tick) in &names.ended {
+            let subject = part.subject(*subject);
+            self.entry(Entry::Ended, subject.kind.0.into(), &[subject.key, part.tick(*tick)], &[]);
+        }
+        for view in &names.views {
+            if let Ok(json) = serde_json::to_string(&view.view) {
+                self.entry(Entry::View, part.epoch.wrapping_add(view.epoch), &[], &[&json]);
+            }
+        }
+        for note in &names.notes {
+            self.note(&format!("{}: {note}", process.label));
+        }
+        for epoch in &names.epochs {
+            let text = format!("{}: {}", process.label, epoch.text);
+            self.entry(Entry::Epoch, part.epoch.wrapping_add(epoch.epoch), &[part.tick(epoch.tick)], &[&text]);
+        }
+        for mark in &names.marks {
+            self.entry(Entry::UserMark, 0, &[part.tick(mark.tick)], &[&mark.text]);
+        }
+        for lane in part.store.lanes() {
+            let name = match lane.name.is_empty() {
+                true => format!("{}/thread {}", process.label, lane.thread),
+                false => format!("{}/{}", process.label, lane.name),
+            };
+            self.entry(Entry::Lane, part.lane + lane.id.0, &[], &[&name]);
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What has no event in the window: rows of tallies, with their numbers changed to those of the whole.
+
+use crate::fold::{Pending, Row};
+use crate::merge::part::Part;
+use metaspy_format::row::{EPOCH_MASK, MAX, ROW_WORDS, TOTAL, WHO, Who};
+
+/// Rows of one recording.
+#[derive(Default)]
+pub(super) struct Rows {
+    /// Of events that left the window.
+    pub folded: Vec<[u64; ROW_WORDS]>,
+    /// Of the lanes' pages.
+    pub pages: Vec<[u64; ROW_WORDS]>,
+    /// Whether the pages could be read to their end.
+    pub whole: bool,
+}
+
+impl Rows {
+    pub fn of(part: &Part, pending: Option<&Pending>) -> Rows {
+        let ring = part.ring();
+        let mut rows = Rows::default();
+        ring.folded_rows(pending, |row| rows.folded.push(renumbered(part, row)));
+        let pages = &mut rows.pages;
+        rows.whole = ring.page_rows(|row| pages.push(renumbered(part, row)));
+        rows
+    }
+}
+
+fn renumbered(part: &Part, row: Row) -> [u64; ROW_WORDS] {
+    let who = row.who();
+    let mut words = row.0;
+    words[WHO] = Who {
+        site: part.site(who.site),
+        kind: part.kind(who.kind),
+        epoch: (u64::from(part.epoch.wrapping_add(who.epoch)) & EPOCH_MASK) as u32,
+        ..who
+    }
+    .pack();
+    words[TOTAL] = part.sum(words[TOTAL]);
+    words[MAX] = part.sum(words[MAX]);
+    words
+}

@@ -1,0 +1,360 @@
+//! Receiving: words go to their places in a file without a name, which stores read while it is written.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+use crate::platform::map;
+use crate::stream::Feed;
+use crate::{Ended, OpenError, Store, nameless};
+use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
+use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
+
+/// Words of the largest recording: 1 TiB of blocks and its tables.
+const WORDS_MAX: u64 = (1 << 37) + (1 << 34);
+/// Words that the file allocates at once.
+const STEP: usize = 1 << 17;
+/// Words of a round that are kept until it is whole; of a longer one the beginning is shown before its end came.
+const ROUND_MAX: usize = 8 << 20;
+
+/// Why a stream cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// Nothing came.
+    Empty,
+    /// It begins neither as a stream nor as a recording does.
+    NotAStream,
+    /// A later version of metaspy sent it.
+    Newer {
+        /// The major version of the stream.
+        major: u32,
+    },
+    /// It ended before anything can be shown.
+    Cut,
+    /// Its header contradicts itself.
+    Damaged,
+    /// It cannot be read from its pipe, or written to the temporary directory.
+    Io(io::Error),
+    /// What it carries cannot be read.
+    Open(OpenError),
+}
+
+impl fmt::Display for StreamError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StreamError::Empty => f.write_str("nothing came: did the command before it fail?"),
+            StreamError::NotAStream => f.write_str(
+                "this is neither a recording nor a stream of one: send it with `metaspy stream PID`, or a `.spy` file",
+            ),
+            StreamError::Newer { major } => write!(
+                f,
+                "this stream has version {major}, and this metaspy reads up to {}: install a newer metaspy here",
+                stream::MAJOR
+            ),
+            StreamError::Cut => f.write_str("the stream ended before anything of the recording had come: try again"),
+            StreamError::Damaged => f.write_str("the stream's first words make no sense: it was changed on its way"),
+            StreamError::Io(error) => {
+                write!(f, "the stream cannot be kept ({error}): make room in the temporary directory, or set TMPDIR")
+            }
+            StreamError::Open(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StreamError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StreamError::Io(error) => Some(error),
+            StreamError::Open(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// A recording that comes through a pipe: a stream, or a plain recording.
+pub struct Receiver<R> {
+    input: R,
+    /// Bytes that came.
+    bytes: u64,
+    paper: Paper,
+    feed: Arc<Feed>,
+    /// Words of the round at hand: heads and what follows them.
+    round: Vec<u64>,
+    is_over: bool,
+}
+
+/// The words that are written: a mapped file that is allocated as it is filled.
+struct Paper {
+    file: File,
+    region: Region,
+    allocated: Vec<bool>,
+}
+
+/// What reading a frame came to.
+enum Came {
+    Frame,
+    Round(bool),
+    End(Ended),
+    /// The pipe was closed.
+    Closed,
+    /// This is no frame.
+    Garbage,
+}
+
+impl<R: Read> Receiver<R> {
+    /// Reads as far as there is something to show: the first round of a stream, or the whole of a plain recording.
+    pub fn start(mut input: R) -> Result<(Self, Store), StreamError> {
+        let mut magic = [0; 8];
+        match read_whole(&mut input, &mut magic).map_err(StreamError::Io)? {
+            0 => return Err(StreamError::Empty),
+            8 => {}
+            _ => return Err(StreamError::NotAStream),
+        }
+        match u64::from_le_bytes(magic) {
+            stream::MAGIC_WORD => Self::stream(input),
+            sb::MAGIC_WORD => Self::plain(input),
+            _ => Err(StreamError::NotAStream),
+        }
+    }
+
+    fn stream(mut input: R) -> Result<(Self, Store), StreamError> {
+        let mut rest = [0; (HEADER_WORDS - 1) * 8];
+        if read_whole(&mut input, &mut rest).map_err(StreamError::Io)? < rest.len() {
+            return Err(StreamError::Cut);
+        }
+        let word = |at: usize| u64::from_le_bytes(rest[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
+        let major = (word(0) >> 32) as u32;
+        if major > stream::MAJOR {
+            return Err(StreamError::Newer { major });
+        }
+        if major == 0 || !(sb::BYTES as u64 / 8..=WORDS_MAX).contains(&word(1)) {
+            return Err(StreamError::Damaged);
+        }
+        let paper = Paper::new(word(1) as usize).map_err(StreamError::Io)?;
+        let bytes = (HEADER_WORDS * 8) as u64;
+        let feed = Arc::new(Feed::new());
+        let mut receiver = Receiver { input, bytes, paper, feed, round: Vec::new(), is_over: false };
+        receiver.receive_round().map_err(StreamError::Io)?;
+        if receiver.is_over && receiver.paper.region.words().get(sb::MAGIC) != sb::MAGIC_WORD {
+            return Err(if receiver.feed.said().is_empty() { StreamError::Cut } else { StreamError::Damaged });
+        }
+        let store = Store::of_stream(receiver.paper.region.clone(), Arc::clone(&receiver.feed));
+        let store = store.map_err(StreamError::Open)?;
+        Ok((receiver, store))
+    }
+
+    /// A recording as it stands in a file, all of it.
+    fn plain(mut input: R) -> Result<(Self, Store), StreamError> {
+        let mut file = nameless().map_err(StreamError::Io)?;
+        let mut bytes = sb::MAGIC_WORD.to_le_bytes().to_vec();
+        let mut at = 0_u64;
+        loop {
+            let read = input.by_ref().take((STEP * 8) as u64 - bytes.len() as u64).read_to_end(&mut bytes);
+            read.map_err(StreamError::Io)?;
+            let is_last = bytes.len() < STEP * 8;
+            // What is zero takes no room: most of a recording that may grow is.
+            if bytes.iter().any(|&byte| byte != 0) {
+                file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(&bytes)).map_err(StreamError::Io)?;
+            }
+            at += bytes.len() as u64;
+            bytes.clear();
+            if is_last {
+                break;
+            }
+        }
+        file.set_len(at).map_err(StreamError::Io)?;
+        let map = map::file(&file, at as usize).map_err(StreamError::Io)?;
+        let paper = Paper { file, region: Region::writable(map), allocated: Vec::new() };
+        let feed = Arc::new(Feed::new());
+        let store = Store::of_stream(paper.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
+        let ended = store.ended_as_a_file();
+        // Of one that was written while it was read, each block is of another moment.
+        feed.settle(ended != Ended::Snapshot);
+        feed.end(ended);
+        Ok((Receiver { input, bytes: at, paper, feed, round: Vec::new(), is_over: true }, store))
+    }
+
+    /// Goes on until the stream ends. What is wrong with it then is told by the store that reads it.
+    pub fn run(mut self) {
+        while !self.is_over {
+            if let Err(error) = self.receive_round() {
+                self.stop(format!("the stream cannot be kept ({error}); what came before it is all there"));
+            }
+        }
+    }
+
+    /// Reads a round and shows it.
+    fn receive_round(&mut self) -> io::Result<()> {
+        loop {
+            let settled = match self.frame()? {
+                Came::Frame if self.round.len() < ROUND_MAX => continue,
+                Came::Frame => {
+                    self.feed.settle(false);
+                    self.show()?;
+                    continue;
+                }
+                Came::Round(settled) => settled,
+                Came::End(ended) => {
+                    self.show()?;
+                    self.feed.end(ended);
+                    self.is_over = true;
+                    return Ok(());
+                }
+                Came::Closed => {
+                    self.feed.settle(false);
+                    self.show()?;
+                    self.stop(format!("the stream was cut after {} bytes; what came before is all there", self.bytes));
+                    return Ok(());
+                }
+                Came::Garbage => {
+                    self.feed.settle(false);
+                    self.show()?;
+                    self.stop(format!(
+                        "the stream makes no sense from byte {} on; what came before is there",
+                        self.bytes
+                    ));
+                    return Ok(());
+                }
+            };
+            self.show()?;
+            self.feed.settle(settled);
+            return Ok(());
+        }
+    }
+
+    fn stop(&mut self, why: String) {
+        self.feed.say(why);
+        self.feed.end(Ended::Snapshot);
+        self.is_over = true;
+    }
+
+    /// Reads a frame to the end of the round at hand.
+    fn frame(&mut self) -> io::Result<Came> {
+        let mut head = [0; HEAD_WORDS * 8];
+        let read = read_whole(&mut self.input, &mut head)?;
+        if read < head.len() {
+            self.bytes += read as u64;
+            return Ok(Came::Closed);
+        }
+        let word = |at: usize| u64::from_le_bytes(head[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
+        let (Some(head), second) = (Head::unpack(word(0)), word(1)) else { return Ok(Came::Garbage) };
+        let total = self.paper.region.len() as u64;
+        let is_about = |frame: Frame| head.kind == frame as u8;
+        if is_about(Frame::Round) || is_about(Frame::End) {
+            let sane = head.words == 0 && head.span == 0 && second <= 2;
+            self.bytes += (HEAD_WORDS * 8) as u64;
+            return Ok(match (sane, is_about(Frame::Round), second) {
+                (false, ..) => Came::Garbage,
+                (_, true, settled) => Came::Round(settled == 1),
+                (_, _, 1) => Came::End(Ended::Closed),
+                _ => Came::End(Ended::Killed),
+            });
+        }
+        if second.checked_add(head.span.into()).is_none_or(|end| end > total) {
+            return Ok(Came::Garbage);
+        }
+        self.bytes += (HEAD_WORDS * 8) as u64;
+        let mut bytes = vec![0; head.words as usize * 8];
+        let read = read_whole(&mut self.input, &mut bytes)?;
+        self.bytes += read as u64;
+        if read < bytes.len() {
+            return Ok(Came::Closed);
+        }
+        // Of a later version nothing is known but its length.
+        if is_about(Frame::Words) || is_about(Frame::Block) {
+            self.round.extend([head.pack(), second]);
+            let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+            self.round.extend(words);
+        }
+        Ok(Came::Frame)
+    }
+
+    /// Writes what came to where stores read it.
+    fn show(&mut self) -> io::Result<()> {
+        let round = std::mem::take(&mut self.round);
+        let mut rest = &round[..];
+        while let [head, at, words @ ..] = rest {
+            let head = Head::unpack(*head).expect("it was read as one");
+            let (told, behind) = words.split_at(head.words as usize);
+            let at = *at as usize;
+            self.paper.allocate(at, head.span as usize)?;
+            let cells = self.paper.region.cells().expect("it was made to be written");
+            let cells = &cells[at..at + head.span as usize];
+            match head.kind == Frame::Block as u8 {
+                true => write_block(cells, told),
+                false => write_words(cells, told),
+            }
+            rest = behind;
+        }
+        self.round = round;
+        self.round.clear();
+        Ok(())
+    }
+}
+
+impl Paper {
+    fn new(words: usize) -> io::Result<Self> {
+        let file = nameless()?;
+        file.set_len(words as u64 * 8)?;
+        let region = Region::writable(map::file(&file, words * 8)?);
+        Ok(Paper { file, region, allocated: vec![false; words.div_ceil(STEP)] })
+    }
+
+    /// Sees to it that there is room on the disk before words are written.
+    fn allocate(&mut self, at: usize, words: usize) -> io::Result<()> {
+        if words == 0 {
+            return Ok(());
+        }
+        for step in at / STEP..=(at + words - 1) / STEP {
+            if !self.allocated[step] {
+                let length = STEP.min(self.region.len() - step * STEP);
+                map::allocate(&self.file, (step * STEP * 8) as u64, (length * 8) as u64)?;
+                self.allocated[step] = true;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes words, the first one last: of the first page it is the magic word.
+fn write_words(cells: &[AtomicU64], words: &[u64]) {
+    for (at, cell) in cells.iter().enumerate().rev() {
+        cell.store(words.get(at).copied().unwrap_or(0), Ordering::Release);
+    }
+}
+
+/// Writes a block under its seqlock, as lanes and the collector do.
+fn write_block(cells: &[AtomicU64], words: &[u64]) {
+    let word = |at: usize| words.get(at).copied().unwrap_or(0);
+    let Some(sequence) = cells.get(header::SEQUENCE) else { return };
+    if sequence.load(Ordering::Relaxed) != word(header::SEQUENCE) {
+        sequence.store(0, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+    }
+    for slot in (SLOT_WORDS..cells.len()).step_by(SLOT_WORDS) {
+        // The commit word last.
+        for at in (slot..(slot + SLOT_WORDS).min(cells.len())).rev() {
+            cells[at].store(word(at), Ordering::Release);
+        }
+    }
+    for at in (0..SLOT_WORDS.min(cells.len())).rev() {
+        cells[at].store(word(at), Ordering::Release);
+    }
+}
+
+/// Reads until the buffer is full or the pipe is closed.
+fn read_whole(input: &mut impl Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut read = 0;
+    while read < bytes.len() {
+        match input.read(&mut bytes[read..]) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(read)
+}

@@ -1,0 +1,292 @@
+//! Tallies and totals.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::event::{EventId, Outcome};
+use crate::pass::Job;
+use crate::testing::{Draft, Writer};
+use crate::{By, Members, Scope, Store, Tally, What};
+use metaspy_format::row::{self, ROW_WORDS, Who};
+use metaspy_format::slot::{Mark, SPAN_MAX};
+use metaspy_format::superblock::{self as sb, journal};
+use metaspy_format::{SLOT_WORDS, header};
+use metaspy_probe::SiteId;
+
+use super::{busy, every_event, node, scene};
+
+fn row(who: Who, key: u64, count: u64) -> [u64; ROW_WORDS] {
+    let mut row = [0; ROW_WORDS];
+    (row[row::KEY], row[row::WHO], row[row::COUNT]) = (key, who.pack(), count);
+    row
+}
+
+fn who(site: u32, lost: bool) -> Who {
+    Who { site, kind: 1, epoch: 1, meta: false, lost }
+}
+
+fn counts(tally: &Tally) -> BTreeMap<(Option<SiteId>, Option<metaspy_probe::Subject>), u64> {
+    tally.rows.iter().map(|row| ((row.site, row.subject), row.measure.count)).collect()
+}
+
+#[test]
+fn tallies_equal_the_events_when_nothing_was_lost() {
+    let (mut writer, _) = busy(8, 3, 40_000, 11);
+    writer.summarise();
+    let store = writer.store();
+    for by in [By::Site, By::Subject, By::SiteSubject] {
+        let mut wanted = BTreeMap::new();
+        for event in every_event(&store) {
+            let site = Some(event.site).filter(|_| by != By::Subject);
+            let subject = event.subject.filter(|_| by != By::Site);
+            *wanted.entry((site, subject)).or_insert(0) += 1;
+        }
+        for what in [What::All, What::Counts] {
+            let tally = store.tally(by, &Scope { what, ..Scope::default() });
+            assert!(tally.exact);
+            assert_eq!(counts(&tally), wanted, "{by:?} {what:?}");
+        }
+    }
+    let filtered = Scope::of("subject:#3 site:measure".parse().expect("a filter"));
+    let wanted = every_event(&store).iter().filter(|e| e.site.0 == 2 && e.subject == Some(node(3))).count();
+    assert_eq!(store.tally(By::Site, &filtered).rows[0].measure.count, wanted as u64);
+    let members = Members::new(|site, subject| site == SiteId(2) && subject == Some(node(3)));
+    let chosen = Scope { members: Some(members), what: What::Counts, ..Scope::default() };
+    assert_eq!(store.tally(By::Subject, &chosen).rows[0].measure.count, wanted as u64);
+}
+
+/// Self time by the definition: each span less those of the events right inside it.
+fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
+    let events: BTreeMap<EventId, crate::Event> = every_event(store).into_iter().map(|e| (e.id, e)).collect();
+    let mut own = BTreeMap::new();
+    for event in events.values() {
+        let entry: &mut u64 = own.entry(event.site.0).or_default();
+        *entry = entry.wrapping_add(event.span.unwrap_or(0));
+    }
+    for event in events.values() {
+        let around = event.cause.map(|cause| events[&cause]);
+        let ends = |event: &crate::Event| event.start + event.span.unwrap_or(0);
+        if let Some(around) = around.filter(|around| ends(around) >= ends(event) && ends(around) > event.start) {
+            let entry = own.get_mut(&around.site.0).expect("it has a row");
+            *entry = entry.wrapping_sub(event.span.unwrap_or(0));
+        }
+    }
+    own
+}
+
+#[test]
+fn self_time_is_what_the_events_inside_did_not_take() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 50, span: Some(20), cause: Some(outer), ..Draft::default() });
+    // In another lane, and named as the cause: it was not inside.
+    writer.event(Draft { lane: 1, site: 3, start: 60, span: Some(20), cause: Some(outer), ..Draft::default() });
+    // The cause is long over, but this lane was in nothing.
+    writer.event(Draft { site: 2, start: 500, span: Some(7), cause: Some(outer), ..Draft::default() });
+    let tally = writer.store().tally(By::Site, &Scope::default());
+    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(1).map(|m| (m.total_ticks, m.self_ticks)), Some((100, Some(50))));
+    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks, m.max_ticks)), Some((57, Some(57), 30)));
+    assert_eq!(of(3).map(|m| m.self_ticks), Some(Some(20)));
+    assert!(tally.self_exact);
+}
+
+#[test]
+fn a_call_longer_than_its_slot_can_tell_counts_in_full() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(SPAN_MAX), ..Draft::default() });
+    let inner = writer.event(Draft { site: 2, start: 5, span: Some(SPAN_MAX), cause: Some(outer), ..Draft::default() });
+    writer.mark(0, SPAN_MAX / 4 + 5, Mark::End, [inner.raw(), SPAN_MAX + 70, 0]);
+    writer.mark(0, SPAN_MAX / 4 + 6, Mark::End, [outer.raw(), SPAN_MAX + 100, 0]);
+    let tally = writer.store().tally(By::Site, &Scope::default());
+    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(1).map(|m| (m.total_ticks, m.max_ticks)), Some((SPAN_MAX + 100, SPAN_MAX + 100)));
+    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks)), Some((SPAN_MAX + 70, Some(SPAN_MAX + 70))));
+    assert!(tally.exact && !tally.self_exact);
+}
+
+#[test]
+fn self_time_is_the_same_however_many_threads_tell_it() {
+    let (mut writer, _) = busy(12, 3, 90_000, 77);
+    writer.summarise();
+    let store = writer.store();
+    let scope = Scope::default();
+    let matcher = store.compile(&scope.filter, 0..=0);
+    let job = Job {
+        ring: store.ring(),
+        by: By::Site,
+        matcher: &matcher,
+        scope: &scope,
+        plain: None,
+        adopted: &HashSet::new(),
+        folded: &[],
+        asyncs: &[],
+    };
+    let own = |tally: Tally| -> BTreeMap<u32, u64> {
+        tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()
+    };
+    let one = own(job.on_threads(1).into_tally(By::Site, What::All));
+    assert_eq!(one, own_by_definition(&store));
+    for threads in [2, 3, 7] {
+        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, What::All)), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn every_call_is_counted_in_exactly_one_place() {
+    let mut writer = scene(1);
+    for start in 0..10 {
+        writer.event(Draft { start, subject: node(1), ..Draft::default() });
+    }
+    writer.page(&[row(who(1, false), 1, 5), row(who(1, true), 2, 3)]);
+    writer.page(&[row(who(2, false), 1, 1)]);
+    writer.fold_row(9, row(who(1, false), 1, 100));
+    writer.set(sb::FOLDED, 100);
+    let store = writer.store();
+    let totals = store.totals();
+    assert_eq!((totals.stored, totals.folded, totals.counted, totals.lost, totals.unnamed), (10, 100, 6, 3, 0));
+    assert_eq!((totals.emitted, totals.exact), (119, true));
+    let tally = store.tally(By::Subject, &Scope::default());
+    assert_eq!(counts(&tally), BTreeMap::from([((None, Some(node(1))), 116), ((None, Some(node(2))), 3)]));
+    assert_eq!(tally.rows.iter().map(|row| row.measure.lost).sum::<u64>(), 3);
+    // Nobody knows any more how long folded calls took one by one.
+    let slow = store.tally(By::Subject, &Scope::of("took:>1s".parse().expect("a filter")));
+    assert!(!slow.exact && slow.rows.is_empty());
+    let elsewhere = store.tally(By::Subject, &Scope::of("took:>1s site:announce".parse().expect("a filter")));
+    assert!(elsewhere.exact);
+    assert!(store.tally(By::Subject, &Scope { epochs: 2..9, ..Scope::default() }).rows.is_empty());
+}
+
+#[test]
+fn calls_of_which_only_the_number_is_known_may_have_been_anybodys() {
+    let mut writer = scene(1);
+    writer.event(Draft { start: 1, subject: node(1), ..Draft::default() });
+    writer.set(sb::REENTRANT, 2);
+    writer.set(sb::UNNAMED, 1);
+    let store = writer.store();
+    let totals = store.totals();
+    assert_eq!((totals.emitted, totals.unnamed, totals.exact), (4, 3, true));
+    let tally = store.tally(By::Site, &Scope::default());
+    assert_eq!((tally.rows[0].measure.count, tally.exact), (1, false));
+}
+
+#[test]
+fn running_is_what_began_less_what_ended_wherever_it_stands() {
+    let mut writer = scene(1);
+    writer.event(Draft { start: 1, span: None, subject: node(1), ..Draft::default() });
+    let mut folded = row(who(1, false), 1, 10);
+    folded[row::CANCELLED_RUNNING] = 3 << 32;
+    writer.fold_row(0, folded);
+    let mut late = row(who(1, false), 1, 0);
+    late[row::CANCELLED_RUNNING] = 2 << 32;
+    late[row::FAILED_PANICKED] = 1;
+    (late[row::TIMED], late[row::TOTAL], late[row::MAX]) = (2, 70, 40);
+    writer.page(&[late]);
+    let measure = writer.store().tally(By::Subject, &Scope::default()).rows[0].measure;
+    assert_eq!((measure.count, measure.running, measure.failed), (11, 2, 1));
+    assert_eq!((measure.timed, measure.total_ticks, measure.max_ticks, measure.self_ticks), (2, 70, 40, None));
+}
+
+/// A fold of the first block that was committed when the process was killed.
+fn with_pending_fold() -> (Writer, u64) {
+    let mut writer = scene(1);
+    let first = writer.event(Draft { start: 0, subject: node(1), ..Draft::default() });
+    (1..300).for_each(|start| {
+        writer.event(Draft { start, subject: node(1), ..Draft::default() });
+    });
+    writer.fold_row(0, row(who(1, false), 1, 40));
+    writer.set(sb::FOLDED, 40);
+    let at = writer.table(sb::JOURNAL);
+    let new = row(who(1, false), 1, 40 + 127);
+    let header = [(journal::BLOCKS, 1), (journal::ROWS, 1), (journal::FOLDED, 167), (journal::COMMIT, 5)];
+    header.into_iter().for_each(|(word, value)| writer.set(at + word, value));
+    let words = [first.sequence(), 0].into_iter().chain(new);
+    (at + journal::HEADER_WORDS..).zip(words).for_each(|(at, word)| writer.set(at, word));
+    (writer, first.sequence())
+}
+
+#[test]
+fn a_fold_that_was_committed_counts_once_whether_it_was_applied_or_not() {
+    let (writer, sequence) = with_pending_fold();
+    let check = |store: Store, what: &str| {
+        let totals = store.totals();
+        assert_eq!((totals.stored, totals.folded, totals.emitted), (173, 167, 340), "{what}");
+        for what in [What::All, What::Counts] {
+            let tally = store.tally(By::Subject, &Scope { what, ..Scope::default() });
+            assert_eq!(tally.rows[0].measure.count, 340, "{what:?}");
+        }
+        assert!(store.verify().is_sound(), "{what}: {:?}", store.verify());
+    };
+    check(writer.store(), "committed");
+    writer.fold_row(0, row(who(1, false), 1, 40 + 127));
+    check(writer.store(), "row applied");
+    writer.set(writer.block(sequence) + header::SEQUENCE, 0);
+    writer.set(sb::FOLDED, 167);
+    check(writer.store(), "block taken away");
+    writer.set(sb::FOLD_DONE, 5);
+    check(writer.store(), "done");
+}
+
+#[test]
+fn a_kill_between_the_details_of_an_event_and_the_event_damages_nothing() {
+    let mut writer = scene(1);
+    let done = writer.event(Draft { start: 0, ..Draft::default() });
+    let begun = writer.event(Draft { start: 1, ..Draft::default() });
+    writer.details(0, 1, begun, &[7; 60]);
+    writer.set(writer.block(begun.sequence()) + begun.slot() * SLOT_WORDS, 0);
+    assert!(writer.store().verify().is_sound());
+    assert_eq!(every_event(&writer.store()).iter().map(|event| event.id).collect::<Vec<_>>(), [done]);
+}
+
+#[test]
+fn what_an_event_led_to_is_told_by_causes_and_links() {
+    let mut writer = scene(1);
+    let block = writer.event(Draft { start: 0, span: Some(1_000), ..Draft::default() });
+    let inner = writer.event(Draft { start: 1, cause: Some(block), ..Draft::default() });
+    let elsewhere = writer.event(Draft { lane: 1, site: 2, start: 2, cause: Some(inner), ..Draft::default() });
+    let stranger = writer.event(Draft { lane: 1, site: 3, start: 3, ..Draft::default() });
+    writer.event(Draft { lane: 1, site: 3, start: 4, cause: Some(stranger), ..Draft::default() });
+    let scope = Scope { under: Some(block), ..Scope::default() };
+    let count = |store: &Store| store.tally(By::Site, &scope).rows.iter().map(|row| row.measure.count).sum::<u64>();
+    assert_eq!(count(&writer.store()), 2);
+    writer.mark(1, 5, Mark::Link, [stranger.raw(), elsewhere.raw(), 0]);
+    assert_eq!(count(&writer.store()), 4);
+    let by_cause = writer.store().tally(By::RootCause, &Scope::default());
+    assert_eq!(
+        by_cause.rows.iter().map(|row| (row.site, row.measure.count)).collect::<Vec<_>>(),
+        [(Some(SiteId(1)), 3), (Some(SiteId(3)), 2)]
+    );
+}
+
+#[test]
+fn verify_reads_all_and_names_what_is_damaged() {
+    let (mut writer, ids) = busy(4, 2, 20_000, 3);
+    writer.summarise();
+    let sound = writer.store().verify();
+    assert!(sound.is_sound(), "{sound:?}");
+    assert_eq!((sound.events, sound.totals.stored, sound.lanes), (20_000, 20_000, 2));
+    // Three events in the middle of a full block become zeros.
+    let word = writer.block(ids[9].sequence()) + 40 * SLOT_WORDS;
+    (word..word + 3 * SLOT_WORDS).for_each(|at| writer.set(at, 0));
+    writer.set(writer.block(ids[9].sequence() + 9) + header::SEQUENCE, 3);
+    writer.event(Draft { site: 99, start: u64::from(u32::MAX), outcome: Outcome::Failed, ..Draft::default() });
+    let found = writer.store().verify();
+    let text = found.damaged.join("\n");
+    for words in ["behind a gap", "cannot stand there", "its summary tells of", "site 99 has 1 events"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(serde_json::to_string(&found).expect("JSON").contains("\"damaged\""));
+}
+
+#[test]
+fn calls_without_a_time_make_times_partial_and_instants_do_not() {
+    let mut writer = scene(1);
+    writer.event(Draft { start: 0, span: Some(5), ..Draft::default() });
+    writer.event(Draft { start: 10, outcome: Outcome::Instant, ..Draft::default() });
+    let measure = |store: Store| store.tally(By::Site, &Scope::default()).rows[0].measure;
+    let before = measure(writer.store());
+    assert_eq!((before.count, before.timed, before.instants, before.is_partly_timed()), (2, 1, 1, false));
+    writer.event(Draft { start: 20, timed: false, ..Draft::default() });
+    let after = measure(writer.store());
+    assert_eq!((after.count, after.timed, after.total_ticks, after.is_partly_timed()), (3, 1, 5, true));
+}

@@ -1,0 +1,55 @@
+//! Text from a recording is somebody else's: nothing of it may reach a terminal as a command.
+
+use metaspy_format::Words;
+use metaspy_format::arena::TEXT_MAX;
+
+/// Text without control characters, escape sequences and marks that turn the direction of writing.
+pub(crate) fn sanitised(text: &str) -> String {
+    text.chars().map(harmless).collect()
+}
+
+/// As [`sanitised`], for bytes that may not be text at all.
+pub(crate) fn sanitised_bytes(bytes: &[u8]) -> String {
+    sanitised(&String::from_utf8_lossy(bytes))
+}
+
+fn harmless(c: char) -> char {
+    match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if c.is_control() => char::REPLACEMENT_CHARACTER,
+        // Line and paragraph separators; embeddings, overrides and isolates of direction; the byte order mark.
+        '\u{2028}'
+        | '\u{2029}'
+        | '\u{200E}'
+        | '\u{200F}'
+        | '\u{202A}'..='\u{202E}'
+        | '\u{2066}'..='\u{2069}'
+        | '\u{061C}'
+        | '\u{FEFF}' => char::REPLACEMENT_CHARACTER,
+        c => c,
+    }
+}
+
+/// The string that stands at `at`, and the word behind it; cut where the words end.
+pub(crate) fn string(words: Words<'_>, at: usize) -> (String, usize) {
+    let bytes = usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(TEXT_MAX);
+    let length = bytes.min(words.len().saturating_sub(at + 1).saturating_mul(8));
+    let mut buffer = Vec::with_capacity(length.next_multiple_of(8));
+    for word in at + 1..at + 1 + length.div_ceil(8) {
+        buffer.extend_from_slice(&words.get(word).to_le_bytes());
+    }
+    buffer.truncate(length);
+    (sanitised_bytes(&buffer), at + 1 + bytes.div_ceil(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_and_direction_marks_lose_their_power() {
+        assert_eq!(sanitised("a\u{1b}[31mb\u{9b}c\nd\u{202e}e"), "a\u{FFFD}[31mb\u{FFFD}c d\u{FFFD}e");
+        assert_eq!(sanitised("größer, 大きい"), "größer, 大きい");
+        assert_eq!(sanitised_bytes(&[b'a', 0xFF, b'b']), "a\u{FFFD}b");
+    }
+}

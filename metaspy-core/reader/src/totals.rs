@@ -1,0 +1,81 @@
+//! How many calls there were, and where they stand now.
+
+use serde::Serialize;
+
+use crate::Store;
+use metaspy_format::row::COUNT;
+use metaspy_format::superblock as sb;
+
+/// Every call that a hook was asked to look at, by where it stands: `emitted` is the sum of the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// All of them.
+    pub emitted: u64,
+    /// Events in the window.
+    pub stored: u64,
+    /// Events that left the window and stand in the tallies.
+    pub folded: u64,
+    /// Calls that were only counted, as was asked for.
+    pub counted: u64,
+    /// Calls that should have been events and found no room: they are counted by site and subject.
+    pub lost: u64,
+    /// Calls of which only the number is known.
+    pub unnamed: u64,
+    /// Whether nothing moved from the window into the tallies while this was read.
+    pub exact: bool,
+}
+
+/// Times that a live recording is read again because it moved on meanwhile.
+const TRIES: usize = 4;
+
+impl Store {
+    /// How many calls there were, and where they stand. Reads summaries and tables, and blocks only of chunks that
+    /// are being filled.
+    pub fn totals(&self) -> Totals {
+        let ring = self.ring();
+        let mut totals = Totals::default();
+        for _ in 0..TRIES {
+            let before = ring.fold_state();
+            totals = self.totals_once();
+            totals.exact &= ring.fold_state() == before && self.missing().is_empty();
+            totals.exact &= self.is_settled();
+            if totals.exact || !self.missing().is_empty() || !self.is_settled() {
+                break;
+            }
+        }
+        totals
+    }
+
+    /// Calls of which only the number is known.
+    pub(crate) fn unnamed(&self) -> u64 {
+        let words = self.words();
+        words.get(sb::REENTRANT).saturating_add(words.get(sb::UNNAMED))
+    }
+
+    fn totals_once(&self) -> Totals {
+        let ring = self.ring();
+        let pending = ring.pending();
+        let folded_blocks = pending.as_ref().map_or(&[][..], |pending| &pending.blocks);
+        let is_touched = |chunk: u64| {
+            let places = ring.places_of(chunk);
+            folded_blocks.iter().any(|&sequence| places.contains(&(sequence % self.layout().blocks)))
+        };
+        let mut stored = 0_u64;
+        for chunk in 0..ring.chunk_count() {
+            stored += match ring.summary(chunk) {
+                Some(summary) if folded_blocks.is_empty() || !is_touched(chunk) => summary.events.into(),
+                _ => ring.count(chunk, folded_blocks).events,
+            };
+        }
+        let (mut counted, mut lost) = (0_u64, 0_u64);
+        let exact = ring.page_rows(|row| {
+            let into = if row.who().lost { &mut lost } else { &mut counted };
+            *into = into.saturating_add(row.0[COUNT]);
+        });
+        let folded = ring.folded(pending.as_ref());
+        let unnamed = self.unnamed();
+        let parts = [stored, folded, counted, lost, unnamed];
+        let emitted = parts.into_iter().fold(0, u64::saturating_add);
+        Totals { emitted, stored, folded, counted, lost, unnamed, exact }
+    }
+}

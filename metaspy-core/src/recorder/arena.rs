@@ -1,0 +1,89 @@
+//! Writing the arena: names, labels, relations, views. Never called by a hook.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::format::arena::{Entry, head, push_text};
+use crate::format::superblock as sb;
+use crate::platform::lock::lock;
+use crate::platform::map;
+use crate::recorder::Log;
+
+/// Serialises the writers of the arena, and knows how much of it a file has room for.
+pub(crate) struct Arena {
+    /// Bytes that are allocated: a full disk must be an error here, never a signal.
+    writing: Mutex<usize>,
+}
+
+/// Bytes that a file allocates at a time: few programs label so much that they need a second step.
+pub(crate) const STEP: usize = 1 << 20;
+/// Bytes that labels and relations leave allocated for what is said when the disk is full.
+const RESERVE: usize = 64 << 10;
+
+/// One entry in the making.
+pub(crate) struct Draft {
+    entry: Entry,
+    a: u32,
+    words: Vec<u64>,
+}
+
+impl Draft {
+    pub fn new(entry: Entry, a: u32) -> Self {
+        Draft { entry, a, words: vec![0] }
+    }
+
+    pub fn word(mut self, word: u64) -> Self {
+        self.words.push(word);
+        self
+    }
+
+    pub fn text(mut self, text: &str) -> Self {
+        push_text(&mut self.words, text);
+        self
+    }
+}
+
+impl Arena {
+    /// An arena of which so many bytes are allocated.
+    pub fn new(allocated: usize) -> Self {
+        Arena { writing: Mutex::new(allocated) }
+    }
+}
+
+impl Log {
+    /// Appends an entry; without room it is counted and left out.
+    pub(crate) fn append(&self, draft: Draft) {
+        let Draft { entry, a, mut words } = draft;
+        words[0] = head(entry, words.len(), a);
+        let mut writing = lock(&self.arena.writing);
+        let table = self.layout.arena;
+        let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
+        // What labels and relations may take leaves room for the names of sites and kinds that come later.
+        let is_many = matches!(entry, Entry::Label | Entry::Relation);
+        let (room, ahead) = if is_many { (table.bytes / 4 * 3, RESERVE) } else { (table.bytes, 0) };
+        let end = (used + words.len()) * 8;
+        if end > room || !self.allocate_arena(&mut writing, (end + ahead).min(table.bytes)) {
+            if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
+                drop(writing);
+                self.note("There was no room for all labels and relations; a larger budget has more.");
+            }
+            return;
+        }
+        let cells = self.cells();
+        for (cell, word) in cells[table.word() + used..].iter().zip(&words) {
+            AtomicU64::store(cell, *word, Ordering::Relaxed);
+        }
+        self.word(sb::ARENA_USED).store((used + words.len()) as u64, Ordering::Release);
+        drop(writing);
+    }
+
+    /// Allocates the arena as far as `wanted` bytes; false if the disk has no room.
+    fn allocate_arena(&self, allocated: &mut usize, wanted: usize) -> bool {
+        let Some((_, file)) = self.file.as_ref().filter(|_| *allocated < wanted) else { return true };
+        let table = self.layout.arena;
+        let bytes = (wanted - *allocated).next_multiple_of(STEP).min(table.bytes - *allocated);
+        let is_there = map::allocate(file, (table.offset + *allocated) as u64, bytes as u64).is_ok();
+        *allocated += if is_there { bytes } else { 0 };
+        is_there
+    }
+}

@@ -1,0 +1,114 @@
+//! Where lanes get their blocks from: places that were never used, then those that the collector made ready.
+
+use std::sync::atomic::Ordering;
+
+use crate::format::superblock as sb;
+use crate::format::{header, slot};
+use crate::recorder::Log;
+use crate::recorder::protocol::publish;
+
+/// What becomes of a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// Never used.
+    Empty = 0,
+    /// A lane fills it; nobody else touches it.
+    Held = 1,
+    /// Full, or left: only ends are still written, by exchange.
+    Full = 2,
+    /// Empty again, and on offer.
+    Ready = 3,
+}
+
+/// A block in the hand of a lane.
+pub(crate) struct Taken {
+    pub sequence: u64,
+    /// The first word of its header.
+    pub word: usize,
+    pub lap: u8,
+}
+
+impl Log {
+    /// A block for a lane, if one is to be had at once.
+    pub(super) fn take(&self, lane: u32, epoch: u32, base: u64, lost_before: u64) -> Option<Taken> {
+        if self.is_stopped() {
+            return None;
+        }
+        let sequence = self.take_fresh().or_else(|| self.ready.take());
+        if sequence.is_none() && !self.dry.load(Ordering::Relaxed) {
+            self.dry.store(true, Ordering::Relaxed);
+        }
+        self.wake_if_scarce(sequence.is_none());
+        let sequence = sequence?;
+        let place = header::place(sequence, self.layout.blocks);
+        self.states[place as usize].store(State::Held as u8, Ordering::Release);
+        let word = self.layout.block_word(place);
+        let cells = &self.cells()[word..word + 4];
+        cells[header::LANE_EPOCH].store(header::lane_epoch(lane, epoch), Ordering::Relaxed);
+        cells[header::BASE].store(base, Ordering::Relaxed);
+        cells[header::LOST_BEFORE].store(lost_before, Ordering::Relaxed);
+        // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is written before it.
+        publish(&cells[header::SEQUENCE], sequence);
+        Some(Taken { sequence, word, lap: header::lap_byte(sequence, self.layout.blocks) })
+    }
+
+    /// A place that was never used, if its memory is allocated.
+    fn take_fresh(&self) -> Option<u64> {
+        let fresh = self.word(sb::FRESH);
+        let mut place = fresh.load(Ordering::Relaxed);
+        loop {
+            if place >= self.word(sb::GROWN).load(Ordering::Acquire) {
+                return None;
+            }
+            match fresh.compare_exchange_weak(place, place + 1, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Some(header::sequence(1, place, self.layout.blocks)),
+                Err(now) => place = now,
+            }
+        }
+    }
+
+    /// A lane goes on elsewhere: from now on ends in this block are written by exchange only.
+    pub(super) fn leave(&self, sequence: u64) {
+        let place = header::place(sequence, self.layout.blocks);
+        self.states[place as usize].store(State::Full as u8, Ordering::Release);
+    }
+
+    pub(super) fn state(&self, place: u64) -> State {
+        match self.states[place as usize].load(Ordering::Acquire) {
+            0 => State::Empty,
+            1 => State::Held,
+            2 => State::Full,
+            _ => State::Ready,
+        }
+    }
+
+    pub(super) fn set_state(&self, place: u64, state: State) {
+        self.states[place as usize].store(state as u8, Ordering::Release);
+    }
+
+    /// Wakes the collector when it sleeps while blocks run out.
+    fn wake_if_scarce(&self, none: bool) {
+        let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
+        let unused = self.present.load(Ordering::Relaxed).saturating_sub(fresh);
+        let scarce = none || unused + self.ready.ready() < self.scarce.load(Ordering::Relaxed);
+        if scarce && self.asleep.load(Ordering::Relaxed) {
+            self.wake();
+        }
+    }
+
+    /// Wakes the collector, once.
+    pub(super) fn wake(&self) {
+        if self.asleep.swap(false, Ordering::AcqRel)
+            && let Some(thread) = self.collector.get()
+        {
+            thread.unpark();
+        }
+    }
+}
+
+/// The commit word of an event.
+#[inline(always)]
+pub(super) fn commit(start: u64, site: u32, lap: u8) -> u64 {
+    slot::Commit { start, site, lap }.pack()
+}

@@ -1,0 +1,213 @@
+//! The collector: one thread that keeps blocks ready, so that no hook ever waits.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::clock;
+use crate::format::superblock::{self as sb, calibration};
+use crate::platform::lock::lock;
+use crate::recorder::feed::{Fed, Feed};
+use crate::recorder::fold::Scratch;
+use crate::recorder::{Log, sync_names};
+use crate::recording::Policy;
+use crate::store::Store;
+use crate::watch;
+
+/// What the collector remembers from round to round.
+pub(crate) struct Round {
+    /// The place that is freed next.
+    pub(super) hand: u64,
+    /// Blocks that should be ready.
+    pub(super) target: u64,
+    /// Blocks taken up to the last round.
+    taken: u64,
+    /// Chunks without a summary that were full or partly used when last looked at.
+    pub(super) unsummarised: Vec<u64>,
+    /// The first chunk that was never looked at.
+    pub(super) next_chunk: u64,
+    calibrated_ns: u64,
+    /// That the budget was spent has been said.
+    said_spent: bool,
+    pub(super) fold: u64,
+    pub(super) scratch: Scratch,
+    /// What those who watch are told; `None` if nobody does.
+    pub(super) feed: Option<Feed>,
+}
+
+impl Round {
+    pub fn new() -> Self {
+        Round {
+            hand: 0,
+            target: FEW,
+            taken: 0,
+            unsummarised: Vec::new(),
+            next_chunk: 0,
+            calibrated_ns: 0,
+            said_spent: false,
+            fold: 0,
+            scratch: Scratch::new(),
+            feed: None,
+        }
+    }
+}
+
+/// Blocks kept ready for a program that emits little: a chunk's worth, 8,000 events.
+const FEW: u64 = 64;
+/// With fewer blocks than this left, the collector is woken to let a file grow.
+const ROOM: u64 = 512;
+/// A calibration pair each second.
+const CALIBRATE_NS: u64 = 1_000_000_000;
+/// An idle collector looks this often.
+const IDLE: Duration = Duration::from_millis(100);
+/// While somebody watches, this often.
+const WATCHED: Duration = Duration::from_millis(20);
+
+impl Log {
+    /// The collector's life.
+    pub(super) fn collect(&'static self) {
+        let _meta = crate::hook::Level::raise(1);
+        loop {
+            let busy = self.round();
+            watch::tell(self);
+            if self.is_stopped() {
+                return;
+            }
+            if !busy {
+                self.asleep.store(true, Ordering::SeqCst);
+                std::thread::park_timeout(if watch::is_watched() { WATCHED } else { IDLE });
+                self.asleep.store(false, Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// One round of the collector's work: true if there is more to do at once.
+    pub(crate) fn round(&self) -> bool {
+        let mut round = lock(&self.collecting);
+        if self.closed.load(Ordering::Acquire) {
+            return false;
+        }
+        let round = &mut *round;
+        let now = crate::platform::clock::monotonic_ns();
+        if now.saturating_sub(round.calibrated_ns) >= CALIBRATE_NS || round.calibrated_ns == 0 {
+            round.calibrated_ns = now;
+            self.calibrate();
+            sync_names(self);
+        }
+        self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
+        self.aim(round);
+        let fed = self.feed(round);
+        let grew = self.grow(round);
+        // What a closed recording holds was counted; it stays.
+        let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);
+        self.summarise(round);
+        self.say_if_spent(round);
+        grew || freed || fed
+    }
+
+    /// Reads what is new for those who watch: true if there is more.
+    fn feed(&self, round: &mut Round) -> bool {
+        match watch::is_watched() {
+            true => {
+                if round.feed.is_none() {
+                    round.feed = Feed::new(self);
+                }
+                round.feed.as_mut().is_some_and(|feed| feed.pass(self))
+            }
+            false => {
+                round.feed = None;
+                false
+            }
+        }
+    }
+
+    /// From now on what happens is read for those who watch.
+    pub(crate) fn begin_feeding(&self) {
+        let mut round = lock(&self.collecting);
+        if round.feed.is_none() {
+            round.feed = Feed::new(self);
+        }
+        drop(round);
+        // It looks more often now.
+        self.wake();
+    }
+
+    /// Reads what is new for those who watch, now: true if there is more.
+    pub(crate) fn feed_on(&self) -> bool {
+        lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
+    }
+
+    /// Events that nobody was told of, as too many ran at once.
+    pub(crate) fn unwatched(&self) -> u64 {
+        lock(&self.collecting).feed.as_ref().map_or(0, |feed| feed.unwatched)
+    }
+
+    /// Takes what was read.
+    pub(crate) fn take_fed(&self) -> Option<(Vec<Fed>, Store)> {
+        lock(&self.collecting).feed.as_mut().map(Feed::take)
+    }
+
+    /// Keeps the collector from folding for as long as it is held: who reads meanwhile reads every call once.
+    pub(crate) fn lease(&'static self) -> impl Drop + use<> {
+        lock(&self.collecting)
+    }
+
+    /// How many blocks should be ready: twice what was taken since the last round, between a few and an eighth of
+    /// the ring.
+    fn aim(&self, round: &mut Round) {
+        let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
+        // Counters of a file that somebody truncated begin anew at zero.
+        let rate = taken.saturating_sub(round.taken);
+        round.taken = taken;
+        let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
+        round.target = (round.target - round.target / 16).max(rate * 2).clamp(FEW.min(most), most);
+        let grows = self.file.is_some() && self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks;
+        let low = if grows { round.target.max(ROOM) } else { round.target / 2 };
+        self.scarce.store(low, Ordering::Relaxed);
+    }
+
+    /// Frees blocks until enough are ready, at most a chunk's worth a round.
+    fn free(&self, round: &mut Round) -> bool {
+        if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
+            return false;
+        }
+        let (grown, fresh) =
+            (self.word(sb::GROWN).load(Ordering::Relaxed), self.word(sb::FRESH).load(Ordering::Relaxed));
+        let unused = grown.saturating_sub(fresh);
+        if unused + self.ready.ready() >= round.target {
+            return false;
+        }
+        let want = (round.target - unused - self.ready.ready()).min(self.ready.capacity() - self.ready.ready());
+        self.fold_some(round, want as usize) != 0
+    }
+
+    /// Says, once, that a recording that folds nothing is full and calls came after that.
+    fn say_if_spent(&self, round: &mut Round) {
+        let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
+        if self.policy == Policy::KeepNewest || round.said_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
+            return;
+        }
+        round.said_spent = true;
+        let mebibytes = self.word(sb::BUDGET).load(Ordering::Relaxed) >> 20;
+        self.note(&format!(
+            "The budget of {mebibytes} MiB was spent: calls after that are counted and are no events. Ask for a larger \
+             budget, or keep the newest."
+        ));
+    }
+
+    /// Notes one instant on all clocks.
+    pub(crate) fn calibrate(&self) {
+        let used = self.word(sb::CALIBRATION_USED).load(Ordering::Relaxed);
+        let table = self.layout.calibration;
+        let capacity = (table.bytes / (calibration::WORDS * 8)) as u64;
+        // The first pair stays; the others go round.
+        let at = if used < capacity { used } else { 1 + (used - 1) % (capacity - 1) };
+        let word = table.word() + at as usize * calibration::WORDS;
+        let now = clock::instant();
+        let cells = &self.cells()[word..word + calibration::WORDS];
+        cells[calibration::TICK].store(now.tick, Ordering::Relaxed);
+        cells[calibration::MONOTONIC_NS].store(now.monotonic_ns, Ordering::Relaxed);
+        cells[calibration::BOOT_NS].store(now.boot_ns, Ordering::Relaxed);
+        cells[calibration::REAL_NS].store(now.real_ns, Ordering::Relaxed);
+        self.word(sb::CALIBRATION_USED).store(used + 1, Ordering::Release);
+    }
+}

@@ -1,0 +1,157 @@
+//! What happened, for those who watch while it happens: the collector reads each event once, after it has ended.
+
+use std::sync::atomic::Ordering::Acquire;
+
+use crate::event::{EventId, Outcome};
+use crate::format::slot::Commit;
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header};
+use crate::recorder::Log;
+use crate::recorder::blocks::State;
+use crate::store::Store;
+use crate::store::blocks::{Block, Head, Record, Ring, Slot};
+
+/// Events that are read in one go at most.
+const AT_ONCE: usize = 1 << 14;
+/// Running events that are waited for at most; later ones are not watched, and counted.
+const RUNNING: usize = 1 << 16;
+
+/// An event as it was read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fed {
+    pub head: Head,
+    pub slot: Slot,
+}
+
+impl Fed {
+    /// When it ended, as far as that is known.
+    fn end(&self) -> u64 {
+        self.head.base.saturating_add(self.slot.start).saturating_add(self.slot.span().unwrap_or(0))
+    }
+}
+
+/// How far a place was read.
+#[derive(Clone, Copy, Default)]
+struct Cursor {
+    sequence: u64,
+    /// The slot that is read next.
+    slot: usize,
+    /// Nothing more comes in this block.
+    done: bool,
+}
+
+/// The reader.
+pub(crate) struct Feed {
+    store: Store,
+    cursors: Vec<Cursor>,
+    /// Events that have begun and not ended.
+    running: Vec<EventId>,
+    /// Events that are to be told, in the order in which they ended.
+    pub ready: Vec<Fed>,
+    /// Events that nobody was told of, as too many ran at once.
+    pub unwatched: u64,
+    block: Box<Block>,
+}
+
+impl Feed {
+    /// Reads on from now.
+    pub fn new(log: &Log) -> Option<Self> {
+        let store = Store::from_region(log.region.clone()).ok()?;
+        let cursors = vec![Cursor::default(); log.layout.blocks as usize];
+        let (running, ready) = (Vec::new(), Vec::new());
+        let mut feed = Feed { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
+        // What there is was before.
+        while feed.pass(log) {
+            feed.ready.clear();
+        }
+        feed.ready.clear();
+        feed.running.clear();
+        Some(feed)
+    }
+
+    /// Reads what is new: true if there is more.
+    pub fn pass(&mut self, log: &Log) -> bool {
+        self.end_those_that_ended();
+        let mut more = false;
+        for place in 0..log.layout.blocks {
+            let state = log.state(place);
+            match state {
+                State::Empty => break,
+                State::Ready => continue,
+                State::Full if self.cursors[place as usize].done => continue,
+                State::Full | State::Held => {}
+            }
+            if self.ready.len() >= AT_ONCE {
+                more = true;
+                break;
+            }
+            self.read(log, place, state == State::Full);
+        }
+        self.ready.sort_by_key(Fed::end);
+        more
+    }
+
+    /// Reads the rest of a block that is about to be freed. What still runs has moved on, and is told as it is.
+    pub fn finish(&mut self, log: &Log, place: u64) {
+        self.read(log, place, true);
+        let sequence = self.cursors[place as usize].sequence;
+        let ring = self.store.ring();
+        let ready = &mut self.ready;
+        self.running.retain(|id| {
+            let stays = id.sequence() != sequence;
+            if !stays && let Some((head, slot)) = ring.glimpse(*id) {
+                ready.push(Fed { head, slot });
+            }
+            stays
+        });
+        self.cursors[place as usize] = Cursor::default();
+    }
+
+    /// Takes what is to be told, and the store to tell it with.
+    pub fn take(&mut self) -> (Vec<Fed>, Store) {
+        let _ = self.store.refresh();
+        (std::mem::take(&mut self.ready), self.store.clone())
+    }
+
+    fn end_those_that_ended(&mut self) {
+        let ring = self.store.ring();
+        let ready = &mut self.ready;
+        self.running.retain(|id| match ring.glimpse(*id) {
+            Some((_, slot)) if slot.outcome() == Outcome::Running => true,
+            Some((head, slot)) => {
+                ready.push(Fed { head, slot });
+                false
+            }
+            None => false,
+        });
+    }
+
+    fn read(&mut self, log: &Log, place: u64, is_full: bool) {
+        let cells = log.block(place);
+        let sequence = cells[header::SEQUENCE].load(Acquire);
+        let cursor = &mut self.cursors[place as usize];
+        if cursor.sequence != sequence {
+            *cursor = Cursor { sequence, slot: 1, done: false };
+        }
+        if cursor.done || sequence == 0 {
+            return;
+        }
+        let lap = header::lap_byte(sequence, log.layout.blocks);
+        let is_new =
+            cursor.slot < BLOCK_SLOTS && Commit::unpack(cells[cursor.slot * SLOT_WORDS].load(Acquire)).lap == lap;
+        let ring: Ring<'_> = self.store.ring();
+        if is_new && ring.load(place, &mut self.block) {
+            let mut records = self.block.records_from(cursor.slot);
+            for record in records.by_ref() {
+                let Record::Event(slot) = record else { continue };
+                let head = self.block.head;
+                match slot.outcome() {
+                    Outcome::Running if self.running.len() < RUNNING => self.running.push(head.id(slot.slot)),
+                    Outcome::Running => self.unwatched += 1,
+                    _ => self.ready.push(Fed { head, slot }),
+                }
+            }
+            cursor.slot = records.slot();
+        }
+        cursor.done = is_full || cursor.slot >= BLOCK_SLOTS;
+    }
+}

@@ -1,0 +1,377 @@
+//! The lane of a thread: the block it fills, and the event it is in.
+//!
+//! A constant thread-local without a destructor, so that reaching it costs one instruction and it is there even in
+//! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
+
+use crate::format::superblock::{self as sb, lane as row};
+use crate::format::{BLOCK_SLOTS, slot};
+use crate::platform::lock::lock;
+use crate::recorder::begin::{About, Begun, Busy};
+use crate::recorder::page::{Page, Rows as PageRows};
+use crate::recorder::{EPOCH, Log, current};
+use crate::site::woven::Cells;
+
+/// What a thread needs to write events.
+pub(crate) struct Lane {
+    /// A hook is at work; one that starts meanwhile is counted and not recorded.
+    pub busy: AtomicU8,
+    /// The lap of the block, as slots carry it.
+    pub lap: AtomicU8,
+    /// The log's number.
+    pub log: AtomicU8,
+    /// The next event's id; a multiple of 128 if there is no slot for it.
+    pub next: AtomicU64,
+    /// Address of the block's first word.
+    pub block: AtomicUsize,
+    /// The block's sequence.
+    pub sequence: AtomicU64,
+    /// The tick that starts count from.
+    pub base: AtomicU64,
+    /// What all events that begin now have in common, for their guards: the block's epoch, the log, the meta level.
+    pub about: AtomicU64,
+    /// The same for their last word: running, the block's tag, the meta level.
+    pub running: AtomicU64,
+    /// The event that this thread is in; 0 = none.
+    pub current: AtomicU64,
+    /// When this lane last looked at the clock.
+    pub seen: AtomicU64,
+    /// Sampled calls until the next timed one.
+    pub untimed: AtomicU64,
+    /// State of the generator that chooses it.
+    pub dice: AtomicU64,
+    /// Events lost since the last header.
+    pub lost: AtomicU64,
+    /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
+    pub row: AtomicU64,
+    /// Where it counts what is no event.
+    pub page: Page,
+    /// The rows of that page, as long as this thread is at level 0; else rows that nothing matches.
+    pub near: PageRows,
+    /// The rows of woven sites, found without looking, at level 0 as well.
+    pub cells: Cells,
+}
+
+/// There is no row for this thread: the table is full, or the thread ends.
+pub(crate) const NO_ROW: u64 = u64::MAX;
+
+impl Lane {
+    const fn new() -> Self {
+        Lane {
+            busy: AtomicU8::new(0),
+            lap: AtomicU8::new(0),
+            log: AtomicU8::new(0),
+            next: AtomicU64::new(0),
+            block: AtomicUsize::new(0),
+            sequence: AtomicU64::new(0),
+            base: AtomicU64::new(0),
+            about: AtomicU64::new(0),
+            running: AtomicU64::new(0),
+            current: AtomicU64::new(0),
+            seen: AtomicU64::new(0),
+            untimed: AtomicU64::new(0),
+            dice: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            row: AtomicU64::new(0),
+            page: Page::none(),
+            near: PageRows::nothing(),
+            cells: Cells::none(),
+        }
+    }
+
+    /// Goes on in a new block. False: there is none, and what comes is counted as lost.
+    #[cold]
+    #[inline(never)]
+    pub fn turn(&self, tick: u64) -> bool {
+        let Some(log) = current() else { return false };
+        self.join(log);
+        self.leave(log);
+        let row = self.row.load(Relaxed);
+        if row == NO_ROW {
+            return false;
+        }
+        let epoch = EPOCH.load(std::sync::atomic::Ordering::Acquire);
+        let lane = (row - 1) as u32;
+        // Another core's counter may be behind; in a lane, time never goes back.
+        let tick = tick.max(self.seen.load(Relaxed));
+        let Some(taken) = log.take(lane, epoch, tick, self.lost.load(Relaxed)) else { return false };
+        self.lost.store(0, Relaxed);
+        self.sequence.store(taken.sequence, Relaxed);
+        self.block.store(std::ptr::from_ref(&log.cells()[taken.word]) as usize, Relaxed);
+        self.base.store(tick, Relaxed);
+        self.seen.store(tick, Relaxed);
+        let level = self.level();
+        self.about.store(About::of_lane(epoch, log.number, level).0, Relaxed);
+        self.running.store(running_in(taken.sequence, level), Relaxed);
+        self.lap.store(taken.lap, Relaxed);
+        self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
+        true
+    }
+
+    /// Whether an event lies in the block that this lane fills.
+    #[inline(always)]
+    pub fn holds(&self, begun: &Begun) -> bool {
+        begun.id / BLOCK_SLOTS as u64 == self.sequence.load(Relaxed)
+            && (begun.about.0 ^ self.about.load(Relaxed)) & About::LOG == 0
+    }
+
+    /// The meta level.
+    #[inline(always)]
+    pub fn level(&self) -> u8 {
+        About(self.about.load(Relaxed)).level()
+    }
+
+    /// Lets calls that are only counted find the newest page.
+    pub fn aim(&self) {
+        match self.level() {
+            0 => self.page.show(&self.near),
+            _ => self.near.forget(),
+        }
+        self.cells.aim(self.level() == 0);
+    }
+
+    /// Goes to another meta level.
+    pub fn set_level(&self, level: u8) {
+        let about = About(self.about.load(Relaxed));
+        self.about.store(About::of_lane(about.epoch(), about.log(), level).0, Relaxed);
+        self.running.store(running_in(self.sequence.load(Relaxed), level), Relaxed);
+        self.aim();
+    }
+
+    /// Makes `log` the lane's log: another recording may have been started since.
+    pub fn join(&self, log: &'static Log) {
+        if !self.is_apart(log) {
+            return;
+        }
+        if self.row.load(Relaxed) != 0
+            && let Some(old) = super::numbered(self.log.load(Relaxed))
+        {
+            self.leave(old);
+        }
+        self.page.forget();
+        self.cells.clear();
+        self.aim();
+        self.log.store(log.number, Relaxed);
+        self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);
+        if self.row.load(Relaxed) != 0 {
+            // An event of the recording before; a thread that had no lane yet can only have named its cause.
+            self.current.store(0, Relaxed);
+        }
+        self.lost.store(0, Relaxed);
+        if RETIRE.try_with(|retire| retire.0.set(true)).is_err() {
+            self.row.store(NO_ROW, Relaxed);
+            return;
+        }
+        self.row.store(log.lane_row().map_or(NO_ROW, |row| u64::from(row) + 1), Relaxed);
+        self.dice.store(self.row.load(Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, Relaxed);
+    }
+
+    /// Whether `log` is not the lane's log.
+    #[inline]
+    pub fn is_apart(&self, log: &Log) -> bool {
+        self.row.load(Relaxed) == 0 || self.log.load(Relaxed) != log.number
+    }
+
+    /// Whether it writes the log with this number, now that it has met the current one.
+    #[inline]
+    pub fn writes(&self, number: u8) -> bool {
+        current().is_some_and(|log| {
+            self.join(log);
+            log.number == number
+        })
+    }
+
+    /// As [`Lane::join`], for a thread that has no lane yet.
+    pub fn join_if_new(&self, log: &'static Log) {
+        if self.row.load(Relaxed) == 0 {
+            self.join(log);
+        }
+    }
+
+    /// Leaves the block it holds.
+    fn leave(&self, log: &Log) {
+        let sequence = self.sequence.load(Relaxed);
+        if sequence != 0 {
+            log.leave(sequence);
+            self.sequence.store(0, Relaxed);
+            self.next.store(0, Relaxed);
+        }
+    }
+
+    /// The next roll of a xorshift generator.
+    #[inline]
+    pub fn roll(&self) -> u64 {
+        let mut dice = self.dice.load(Relaxed) | 1;
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        self.dice.store(dice, Relaxed);
+        dice
+    }
+}
+
+/// The last word of an event that begins in a block, without its subject's kind.
+fn running_in(sequence: u64, level: u8) -> u64 {
+    slot::running(sequence, u64::from(level & 3) << 19)
+}
+
+thread_local! {
+    static LANE: Lane = const { Lane::new() };
+    /// Its destructor retires the lane; touched when the lane takes its first block.
+    static RETIRE: Retire = const { Retire(Cell::new(false)) };
+}
+
+struct Retire(Cell<bool>);
+
+impl Drop for Retire {
+    fn drop(&mut self) {
+        let lane = here();
+        let row = lane.row.load(Relaxed);
+        if let Some(log) = super::numbered(lane.log.load(Relaxed))
+            && row != 0
+            && row != NO_ROW
+        {
+            lane.leave(log);
+            log.retire_lane((row - 1) as u32, &lane.page);
+        }
+        lane.row.store(NO_ROW, Relaxed);
+        lane.cells.give_up();
+        lane.aim();
+    }
+}
+
+/// The lane of this thread. Not a closure within `LocalKey::with`: what a hook computes would then go through memory.
+#[inline(always)]
+pub(crate) fn here<'a>() -> &'a Lane {
+    let lane = LANE.with(std::ptr::from_ref);
+    // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its thread. No caller keeps
+    // the reference beyond a hook on this thread, and `Lane` is not `Sync`-dependent: its words are atomics.
+    unsafe { &*lane }
+}
+
+/// Makes the lane of this thread one of the current log.
+#[inline]
+fn join_current() {
+    let lane = here();
+    if let Some(log) = current()
+        && lane.is_apart(log)
+    {
+        join_now(lane, log);
+    }
+}
+
+#[cold]
+fn join_now(lane: &Lane, log: &'static Log) {
+    if let Some(_busy) = Busy::enter(lane) {
+        lane.join(log);
+    }
+}
+
+/// The event that this thread is in.
+pub(crate) fn current_event() -> u64 {
+    here().current.load(Relaxed)
+}
+
+/// As [`current_event`], unless that is an event of an earlier recording.
+pub(crate) fn current_event_in(log: &Log) -> u64 {
+    let lane = here();
+    let is_its = lane.row.load(Relaxed) == 0 || lane.log.load(Relaxed) == log.number;
+    if is_its { lane.current.load(Relaxed) } else { 0 }
+}
+
+/// Puts this thread into another event, and tells in which it was.
+#[inline]
+pub(crate) fn swap_current(event: u64) -> u64 {
+    let current = &here().current;
+    let before = current.load(Relaxed);
+    current.store(event, Relaxed);
+    before
+}
+
+/// The meta level of this thread.
+pub(crate) fn lane_level() -> u8 {
+    here().level()
+}
+
+/// An event that this thread is in for as long as this lives; then it is back in the one before.
+#[derive(Debug)]
+pub(crate) struct Current {
+    before: u64,
+    _thread: std::marker::PhantomData<*const ()>,
+}
+
+impl Current {
+    /// A lane that meets a log is in no event: it has to meet it before, not afterwards.
+    pub fn enter(event: u64) -> Self {
+        // A lane that joins a log begins with nothing around it: it must not do so only after the cause was named.
+        join_current();
+        Current { before: swap_current(event), _thread: std::marker::PhantomData }
+    }
+}
+
+impl Current {
+    /// As [`Current::enter`], with an event of the log with this number. If another log is written by now the event is
+    /// none of its own, and the thread is in nothing.
+    pub fn enter_in(log: u8, event: u64) -> Self {
+        let is_current = current().is_some_and(|current| current.number == log);
+        Current::enter(if is_current { event } else { 0 })
+    }
+}
+
+impl Drop for Current {
+    fn drop(&mut self) {
+        swap_current(self.before);
+    }
+}
+
+/// Rows of lanes that can be given out again.
+#[derive(Default)]
+pub(crate) struct Rows {
+    /// Rows whose thread ended, oldest first.
+    ended: std::collections::VecDeque<u32>,
+    /// Pages of those threads, for the next ones.
+    pub pages: Vec<(usize, usize)>,
+}
+
+impl Log {
+    /// A row for this thread, if there is one. Rows of ended threads are given out again only when all are used.
+    fn lane_row(&self) -> Option<u32> {
+        let mut rows = lock(&self.lanes);
+        let used = self.word(sb::LANES_USED).load(Relaxed);
+        let capacity = (self.layout.lanes.bytes / (row::WORDS * 8)) as u64;
+        let number = if used < capacity {
+            self.word(sb::LANES_USED).store(used + 1, std::sync::atomic::Ordering::Release);
+            used as u32
+        } else {
+            rows.ended.pop_front()?
+        };
+        let cells = self.lane_cells(number);
+        let thread = std::thread::current();
+        let mut name = [0_u8; 32];
+        let text = thread.name().unwrap_or("").as_bytes();
+        let len = text.len().min(name.len());
+        name[..len].copy_from_slice(&text[..len]);
+        for (at, bytes) in name.chunks(8).enumerate() {
+            let word = u64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
+            cells[row::NAME + at].store(word, Relaxed);
+        }
+        cells[row::THREAD].store(crate::platform::process::thread_id(), Relaxed);
+        cells[row::STATE].store(1, std::sync::atomic::Ordering::Release);
+        Some(number)
+    }
+
+    fn retire_lane(&self, number: u32, page: &Page) {
+        self.lane_cells(number)[row::STATE].store(2, std::sync::atomic::Ordering::Release);
+        let mut rows = lock(&self.lanes);
+        rows.ended.push_back(number);
+        rows.pages.extend(page.hand_on());
+    }
+
+    /// The words of a lane's row.
+    pub(super) fn lane_cells(&self, number: u32) -> &[AtomicU64] {
+        let at = self.layout.lanes.word() + number as usize * row::WORDS;
+        &self.cells()[at..at + row::WORDS]
+    }
+}

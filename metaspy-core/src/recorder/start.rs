@@ -1,0 +1,358 @@
+//! Starting a log: memory or a file, laid out for its budget.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use crate::clock;
+use crate::format::arena::Entry;
+use crate::format::{Region, superblock as sb};
+use crate::platform::lock::lock;
+use crate::platform::{self, map};
+use crate::recorder::layout::{self, LARGEST, Layout, SMALLEST};
+use crate::recorder::protocol::ReadyRing;
+use crate::recorder::{CURRENT, Draft, EPOCH, LOGS, Log, arena, collector, lane, names, page, sync_names};
+use crate::recording::Policy;
+
+/// Where a log lies.
+#[derive(Clone, Debug)]
+pub(crate) enum Backing {
+    Memory,
+    File(PathBuf),
+}
+
+/// The log that is wanted.
+#[derive(Clone, Debug)]
+pub(crate) struct Spec {
+    pub backing: Backing,
+    pub budget: u64,
+    pub policy: Policy,
+    /// Whether a thread collects; without one, tests call [`Log::round`].
+    pub collector: bool,
+}
+
+/// Why a recording could not be started.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The file cannot be made.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// There is no memory for the tables.
+    Memory(io::Error),
+    /// The program runs with rights that its user does not have.
+    Privileged,
+    /// 255 recordings were started in this process, and their memory is never given back.
+    TooMany,
+    /// The directory of live recordings cannot be trusted or made.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::File { path, source } => write!(
+                f,
+                "cannot record to {}: {source}. Choose another path, make room, or ask for a smaller budget",
+                path.display()
+            ),
+            StartError::Memory(source) => {
+                write!(f, "no memory for a recording: {source}. Ask for a smaller budget")
+            }
+            StartError::Privileged => {
+                f.write_str("a program that runs with more rights than its user does not record; start it as that user")
+            }
+            StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
+            StartError::Directory { path, why } => write!(
+                f,
+                "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::File { source, .. } | StartError::Memory(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+static STARTING: Mutex<()> = Mutex::new(());
+
+/// The current log; starts one as `METASPY_RECORD` says, or in memory, if there is none.
+pub(crate) fn ensure() -> Result<&'static Log, StartError> {
+    if let Some(log) = super::current() {
+        return Ok(log);
+    }
+    let _starting = lock(&STARTING);
+    match super::current() {
+        Some(log) => Ok(log),
+        None => begin(crate::recording::default_spec()?),
+    }
+}
+
+/// Starts a log; hooks write it from now on.
+pub(crate) fn start(spec: Spec) -> Result<&'static Log, StartError> {
+    let _starting = lock(&STARTING);
+    begin(spec)
+}
+
+fn begin(spec: Spec) -> Result<&'static Log, StartError> {
+    if platform::process::is_privileged() {
+        return Err(StartError::Privileged);
+    }
+    clock::choose();
+    let number = (1..=255_u8)
+        .find(|number| LOGS[*number as usize].load(Ordering::Relaxed).is_null())
+        .ok_or(StartError::TooMany)?;
+    let (log, note) = match &spec.backing {
+        Backing::Memory => (in_memory(&spec, number)?, None),
+        Backing::File(path) => match in_file(&spec, path, number) {
+            Ok(log) => (log, None),
+            Err(StartError::File { path, source }) if is_full(&source) => {
+                let note = format!("There was no room for {}: {source}. This recording is in memory.", path.display());
+                (in_memory(&spec, number)?, Some(note))
+            }
+            Err(error) => return Err(error),
+        },
+    };
+    let log: &'static Log = Box::leak(Box::new(log));
+    log.describe_program();
+    sync_names(log);
+    crate::model::write_all(log);
+    if let Some(note) = note {
+        log.note(&note);
+        eprintln!("metaspy: {note}");
+    }
+    if let Some(said) = layout::other_budget(spec.budget) {
+        log.note(&said);
+    }
+    log.calibrate();
+    log.round();
+    log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
+    LOGS[number as usize].store(std::ptr::from_ref(log).cast_mut(), Ordering::Release);
+    let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
+    // Lanes go on in the new log as soon as they meet the new epoch.
+    super::next_epoch("a recording begins");
+    // SAFETY: logs are leaked boxes.
+    if let Some(before) = unsafe { before.as_ref() } {
+        before.close();
+    }
+    watch_forks();
+    close_at_exit();
+    if spec.collector {
+        spawn_collector(log);
+    }
+    Ok(log)
+}
+
+/// No room: on the disk, or within the user's quota.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}
+
+fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
+    // A log in memory does not grow without bound: it keeps the newest.
+    let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
+    let layout = Layout::new(spec.budget, policy);
+    let map = map::anonymous(layout.total_bytes).map_err(StartError::Memory)?;
+    let log = Log::new(Spec { policy, ..spec.clone() }, layout, Region::writable(map), None, number);
+    log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
+    Ok(log)
+}
+
+fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
+    let failed = |source| StartError::File { path: path.to_owned(), source };
+    let layout = Layout::new(spec.budget, spec.policy);
+    let file = new_file(path).map_err(failed)?;
+    let made = file
+        .set_len(layout.total_bytes as u64)
+        .and_then(|()| allocate_tables(&file, &layout))
+        .and_then(|()| map::file(&file, layout.total_bytes));
+    let map = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
+    let region = Region::writable(map);
+    let file = Some((path.to_owned(), file));
+    let log = Log::new(spec.clone(), layout, region, file, number);
+    Ok(log)
+}
+
+/// Bytes of the arena that a file allocates at once.
+fn arena_at_once(layout: &Layout) -> usize {
+    layout.arena.bytes.min(arena::STEP)
+}
+
+/// All tables but most of the arena, which no hook touches and whose writer can be told that there is no room. The
+/// tallies must have theirs when the disk is full: then more events than ever leave the window.
+fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
+    let first = layout.arena.offset + arena_at_once(layout);
+    let rest = layout.arena.offset + layout.arena.bytes;
+    map::allocate(file, 0, first as u64)?;
+    match layout.table_bytes() - rest {
+        0 => Ok(()),
+        bytes => map::allocate(file, rest as u64, bytes as u64),
+    }
+}
+
+/// A file of our own: never one that was there before, never behind a link, readable by its user only.
+fn new_file(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() && (found.len() == 0 || crate::recording::is_recording(path)) => {
+            // Somebody may still read the old recording: it is unlinked, not overwritten.
+            std::fs::remove_file(path)?;
+        }
+        Ok(_) => {
+            let why = "there is something else than a recording in that place";
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+        }
+        Err(_) => {}
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
+    }
+    options.open(path)
+}
+
+impl Log {
+    fn new(spec: Spec, layout: Layout, region: Region, file: Option<(PathBuf, File)>, number: u8) -> Log {
+        let words = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
+        let ready = layout.blocks.min(1 << 15) as usize;
+        let log = Log {
+            region,
+            layout,
+            number,
+            policy: spec.policy,
+            file,
+            ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
+            states: states(layout.blocks as usize),
+            arena: arena::Arena::new(arena_at_once(&layout)),
+            names: Mutex::new(names::Written::default()),
+            collecting: Mutex::new(collector::Round::new()),
+            collector: OnceLock::new(),
+            scarce: AtomicU64::new(0),
+            present: AtomicU64::new(0),
+            short: AtomicBool::new(false),
+            dry: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+            late: Mutex::new(page::Page::none()),
+            lanes: Mutex::new(lane::Rows::default()),
+        };
+        log.describe_layout(&spec);
+        log
+    }
+
+    fn describe_layout(&self, spec: &Spec) {
+        let tables = self.layout.tables();
+        let words = [
+            (sb::VERSION, u64::from(sb::MAJOR) << 32 | u64::from(sb::MINOR)),
+            (sb::STATE, sb::STATE_LIVE),
+            (sb::TOTAL_BYTES, self.layout.total_bytes as u64),
+            (sb::BLOCKS, self.layout.blocks),
+            (sb::POLICY, spec.policy as u64),
+            (sb::BUDGET, spec.budget.clamp(SMALLEST, LARGEST)),
+            (sb::PID, u64::from(std::process::id())),
+            (sb::STARTED_NS, platform::clock::real_ns()),
+            (sb::CLOCK, clock::current() as u64),
+            (sb::TICKS_PER_S, clock::rough_ticks_per_s()),
+            (sb::FIRST_TICK, clock::now()),
+            (sb::PROCESS_START, platform::process::start_of(std::process::id()).unwrap_or(0)),
+            (sb::EPOCH, u64::from(EPOCH.load(Ordering::Relaxed))),
+            (sb::SPAN_WORD, platform::random() | 1 << 63),
+            (sb::TRACE_WORD, platform::random() | 1),
+        ];
+        let places =
+            tables.into_iter().flat_map(|(word, table)| [(word, table.offset as u64), (word + 1, table.bytes as u64)]);
+        for (word, value) in words.into_iter().chain(places) {
+            self.word(word).store(value, Ordering::Relaxed);
+        }
+    }
+
+    fn describe_program(&self) {
+        let path = platform::process::program();
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let program = serde_json::json!({
+            "name": name,
+            "path": path.to_string_lossy(),
+            "arguments": std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>(),
+            "build_id": crate::recording::build_id(&path),
+            "boot": platform::process::boot_id(),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        self.append(Draft::new(Entry::Program, 0).text(&program.to_string()));
+    }
+}
+
+/// States of all places. A growing log has millions of places that are never used: zeroed memory that is not touched
+/// costs nothing.
+fn states(blocks: usize) -> Box<[AtomicU8]> {
+    let zeros = vec![0_u8; blocks].into_boxed_slice();
+    let raw = Box::into_raw(zeros);
+    // SAFETY: `AtomicU8` has the size, alignment and validity of `u8`, and the box is ours alone.
+    unsafe { Box::from_raw(raw as *mut [AtomicU8]) }
+}
+
+/// Without a thread of its own the log still works: lanes count what finds no block.
+fn spawn_collector(log: &'static Log) {
+    let spawned = std::thread::Builder::new().name("metaspy-collector".into()).spawn(|| log.collect());
+    match spawned {
+        Ok(thread) => drop(log.collector.set(thread.thread().clone())),
+        Err(error) => {
+            log.note(&format!("No thread for the collector: {error}. Events are lost when the ring is full."))
+        }
+    }
+}
+
+/// Has forked children leave alone what is their parent's.
+pub(crate) fn watch_forks() {
+    platform::fork::on_fork(in_forked_child);
+}
+
+/// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded. Nor do
+/// profilers look.
+extern "C" fn in_forked_child() {
+    crate::method_profilers::look_away();
+    for log in &LOGS {
+        // SAFETY: logs are leaked boxes.
+        let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };
+        log.stop();
+        if let Some(map) = log.region.map() {
+            // SAFETY: the mapping is this process's own view; whoever writes there from now on writes for nobody.
+            unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes) };
+        }
+    }
+    CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+    EPOCH.fetch_add(1, Ordering::AcqRel);
+}
+
+fn close_at_exit() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        platform::exit::at_exit(|status| {
+            if let Some(log) = super::current() {
+                log.close_with(status);
+            }
+        });
+    });
+}
