@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::environment::names;
+
 /// Folders that hold no text of ours: build output, and inputs of tests.
 const FOLDERS_PASSED_OVER: &[&str] =
     &["target", ".git", "ui", "snapshots", "pages", "grammars", "proptest-regressions"];
@@ -92,6 +94,12 @@ impl Source {
             && (path.starts_with("src/") || path.contains("/src/"))
             && !path.contains("/tests/")
             && !path.starts_with("tests/")
+    }
+
+    /// Environment variables of metaspy: string literals that are nothing but a name.
+    pub fn variables(&self) -> Vec<String> {
+        let literals = self.text.split('"').filter(|text| text.starts_with("METASPY_"));
+        literals.filter(|text| names(text).any(|name| name == *text)).map(str::to_string).collect()
     }
 
     /// The file, and the inline modules of product code, where they have no docs.
