@@ -343,7 +343,7 @@ fn other_attributes_may_stand_on_either_side() {
     check("First::Fetch::*", || assert_eq!(block_on(First.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
     check("Second::Fetch::*", || assert_eq!(block_on(Second.after(1)), Ok(2)), "after succeeded\n  before succeeded\n");
     check(
-        "Both::*",
+        "orders::*",
         || {
             assert_eq!(block_on(Both.outside(1)), Some(1));
             assert_eq!(block_on(Both.inside(1)), Some(1));

@@ -70,14 +70,14 @@ fn what_cannot_be_observed_is_listed_with_the_reason() {
     let skipped: Vec<(&str, &str)> =
         sites("Mixed").iter().map(|site| (site.name, site.skipped.expect("all are skipped"))).collect();
     let expected = [
-        ("Mixed::new", "a const fn runs in the compiler too, where nobody can look"),
-        ("Mixed::foreign", "a function with a foreign ABI is called from code that metaspy knows nothing about"),
-        ("Mixed::method!", "what a macro makes is not there yet when an attribute looks"),
+        ("Mixed::new", "a `const fn` also runs at compile time, where a hook cannot"),
+        ("Mixed::foreign", "a function with a foreign ABI is called by code outside Rust, where a hook may not run"),
+        ("Mixed::method!", "a macro makes it, and an attribute runs before that macro is expanded"),
         ("Mixed::quiet", "left out by #[observe(skip)]"),
     ];
     assert_eq!(skipped, expected);
     let refused = Profiler::new("mixed").observe(methods("Mixed::new")).install().expect_err("it cannot be armed");
-    assert!(refused.to_string().ends_with("where nobody can look"), "{refused}");
+    assert!(refused.to_string().ends_with("where a hook cannot"), "{refused}");
 }
 
 #[test]
@@ -110,6 +110,11 @@ fn sites_are_named_by_type_trait_and_function() {
             Named
         }
     }
+    #[observe(only)]
+    impl Named {
+        #[observe]
+        fn chosen(&self) {}
+    }
     #[observe]
     fn function_by_itself() {}
     let named = Named::made();
@@ -119,14 +124,17 @@ fn sites_are_named_by_type_trait_and_function() {
     named.one();
     named.two();
     named.alone();
+    named.chosen();
     function_by_itself();
     for name in [
         "Named::Layout::own",
         "Shape::area",
         "Renamed::one",
         "Renamed::zwei",
-        "Named::alone",
-        "Named::made",
+        "Named::chosen",
+        // An attribute on a method alone cannot see the type.
+        "alone",
+        "made",
         "function_by_itself",
     ] {
         assert_eq!(sites(name).len(), 1, "{name}");

@@ -24,7 +24,7 @@ pub fn parse(tokens: TokenStream) -> Result<Item> {
         syn::Item::Trait(item) => Ok(Item::Trait(item)),
         syn::Item::Macro(item) => Err(Error::new_spanned(
             item,
-            format!("`#[observe]` cannot look into a macro: {}", crate::unobservable::MADE_BY_A_MACRO),
+            format!("`#[observe]` cannot observe a macro call: {}", metaspy_syntax::refusal::MADE_BY_A_MACRO),
         )),
         other => Err(Error::new_spanned(other, "`#[observe]` goes on an `impl`, a trait, a function or a method")),
     }

@@ -10,23 +10,24 @@
 mod announce;
 mod identify;
 mod item;
-mod lone;
-mod naming;
 mod observe;
 mod options;
 mod proxy;
 mod site_ref;
-mod unobservable;
 
 #[cfg(feature = "record")]
 mod hook;
 #[cfg(not(feature = "record"))]
-#[path = "untouched.rs"]
+#[path = "disabled.rs"]
 mod hook;
 
 use proc_macro::TokenStream;
 
 /// Makes functions observable: an `impl`, a trait, a free function, or one method of an `impl`.
+///
+/// Put the attribute on the `impl`, and `only` to observe chosen methods. An attribute on a method alone cannot see the
+/// `impl` around it: the site is called `measure` instead of `Scene::measure`, and `site!` cannot name it. An associated
+/// function without `self` and `Self` needs the attribute on its `impl`.
 ///
 /// | option | on | meaning |
 /// |---|---|---|

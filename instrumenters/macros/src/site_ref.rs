@@ -2,10 +2,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use metaspy_syntax::name;
 use syn::parse::{ParseStream, Parser};
-use syn::{Error, ExprPath, Path, PathArguments, QSelf, Result, Token};
-
-use crate::naming;
+use syn::{Error, ExprPath, Ident, Path, PathArguments, QSelf, Result, Token};
 
 /// Given `where metaspy is; path of the function`.
 pub fn site(tokens: TokenStream) -> TokenStream {
@@ -16,6 +15,11 @@ pub fn site(tokens: TokenStream) -> TokenStream {
         of(&krate, function)
     };
     parse.parse2(tokens).unwrap_or_else(Error::into_compile_error)
+}
+
+/// The name of the hidden function that returns the site of a function.
+pub fn sibling(function: &Ident) -> String {
+    format!("__metaspy_site_{}", name::of_ident(function))
 }
 
 fn of(krate: &Path, function: ExprPath) -> Result<TokenStream> {
@@ -30,19 +34,19 @@ fn beside(mut function: ExprPath) -> Result<TokenStream> {
     let Some(last) = function.path.segments.last_mut() else {
         return Err(Error::new_spanned(function, "write the path of an observed function"));
     };
-    last.ident = format_ident!("{}", naming::sibling(&last.ident), span = last.ident.span());
+    last.ident = format_ident!("{}", sibling(&last.ident), span = last.ident.span());
     last.arguments = PathArguments::None;
     Ok(quote!(#function()))
 }
 
-/// An `impl` of a trait has no room for a hidden function: that the method exists is checked, and its site is found by
-/// name.
+/// The `impl` of a trait cannot have a hidden function: the compiler checks that the method exists, and its site is
+/// found by name.
 fn of_trait(krate: &Path, function: &ExprPath) -> TokenStream {
     let Some(QSelf { ty, position, .. }) = &function.qself else { return TokenStream::new() };
     let segments: Vec<String> =
-        function.path.segments.iter().skip(position - 1).map(|segment| naming::ident_name(&segment.ident)).collect();
+        function.path.segments.iter().skip(position - 1).map(|segment| name::of_ident(&segment.ident)).collect();
     let default = segments.join("::");
-    let own = format!("{}::{default}", naming::type_name(ty));
+    let own = format!("{}::{default}", name::of_type(ty));
     quote!({
         let _ = #function;
         #krate::__private::SiteRef::<#ty>::named(#own, #default)

@@ -28,9 +28,10 @@ impl<T> Grid<T> {
     }
 }
 
+#[observe(only)]
 impl Scene {
     #[observe]
-    pub fn alone(&self) {}
+    pub fn chosen(&self) {}
     #[observe]
     pub fn associated() {}
 }
@@ -54,13 +55,13 @@ fn main() {
     Scene.layout();
     Scene.twice();
     Scene.r#type();
-    Scene.alone();
+    Scene.chosen();
     Scene::associated();
     Grid(1).cell();
     deep::Tree("").walk();
     deep::free(1);
     println!("{:?}", site!(Scene::measure));
-    println!("{:?}", site!(Scene::alone));
+    println!("{:?}", site!(Scene::chosen));
     println!("{:?}", site!(Scene::associated));
     println!("{:?}", site!(Scene::r#type));
     println!("{:?}", site!(<Scene>::measure));

@@ -8,14 +8,14 @@ use crate::hook::entry::Entry;
 use crate::hook::exits;
 use crate::hook::future;
 use crate::hook::output::Output;
-use crate::hook::owner::Owner;
+use crate::hook::self_type::SelfType;
 use crate::options::Options;
 
 /// A function about to be observed.
 pub struct Call<'a> {
     pub krate: &'a Path,
     pub options: &'a Options,
-    pub owner: Owner,
+    pub self_type: SelfType,
     /// Statements and an expression: what makes the function's site known in its body.
     pub statics: TokenStream,
     pub site: TokenStream,

@@ -7,8 +7,8 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::hook::call::Call;
-use crate::hook::owner::Owner;
-use crate::hook::plain;
+use crate::hook::self_type::SelfType;
+use crate::hook::plain_expr;
 use crate::hook::receiver;
 
 /// The way into a call.
@@ -24,7 +24,7 @@ impl Entry<'_> {
     /// take their addresses, and so their registers from the body.
     pub fn tokens(&self) -> TokenStream {
         let krate = self.call.krate;
-        let offered = self.receiver().filter(|_| self.call.owner == Owner::Static);
+        let offered = self.receiver().filter(|_| self.call.self_type == SelfType::Static);
         let (caller, subject) = (self.caller(), self.subject());
         let enter = match (self.arguments(), &self.call.options.subject, self.receiver()) {
             (Some(arguments), ..) => {
@@ -73,7 +73,7 @@ impl Entry<'_> {
             // A subject that cannot be identified is pointed at.
             let at = Span::mixed_site().located_at(subject.span());
             let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
-            return match plain::is_plain(subject) {
+            return match plain_expr::is_plain(subject) {
                 true => identity,
                 false => quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity)),
             };
@@ -93,13 +93,13 @@ impl Entry<'_> {
             (&#krate::__private::Who::<Self>(#it))
         );
         let by_value = self.sig.receiver().is_some_and(receiver::is_by_value);
-        match self.call.owner {
+        match self.call.self_type {
             _ if by_value => quote_spanned!(Span::mixed_site()=> { #asked.subject_or_none() }),
-            Owner::Static | Owner::Borrowing => quote_spanned!(Span::mixed_site()=> {
+            SelfType::Static | SelfType::Borrowing => quote_spanned!(Span::mixed_site()=> {
                 static __METASPY_PLACE: #krate::__private::PlaceOf = #krate::__private::PlaceOf::new();
                 #asked.subject_or(&__METASPY_PLACE)
             }),
-            Owner::Generic | Owner::Nobody => quote_spanned!(Span::mixed_site()=> { #asked.subject_or_place() }),
+            SelfType::Generic | SelfType::Unknown => quote_spanned!(Span::mixed_site()=> { #asked.subject_or_place() }),
         }
     }
 

@@ -1,52 +1,56 @@
 //! With the feature `record`: a static site for each function, and a hook in its body.
 
 mod call;
-mod enclosing;
 mod entry;
 mod exits;
 mod future;
 mod output;
-mod owner;
-mod plain;
+mod plain_expr;
 mod receiver;
-mod scan;
+mod self_type;
 mod site;
 
-use proc_macro2::{Span, TokenStream};
+use metaspy_syntax::name;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Path, Result, Signature, TraitItem, Visibility};
 
 use crate::hook::call::Call;
-use crate::hook::enclosing::Enclosing;
-use crate::hook::owner::Owner;
+use crate::hook::self_type::SelfType;
 use crate::hook::site::{Definition, Place};
-use crate::naming;
 use crate::observe::Verdict;
 use crate::options::Options;
+use crate::site_ref;
 
 /// One function, or a method whose `impl` has no attribute.
-pub fn lone(mut function: ItemFn, options: &Options) -> Result<TokenStream> {
-    let (prefix, owner, reach) = match enclosing::of(&function.sig) {
-        Enclosing::Module => (String::new(), Owner::Nobody, Reach::Sibling("")),
-        Enclosing::Unknown => (String::new(), Owner::Nobody, Reach::Body),
-        Enclosing::Other { prefix, owner } => (prefix, owner, Reach::Body),
-        Enclosing::Inherent(item) => {
-            let owner = Owner::of(&item.generics, &item.self_ty);
-            (naming::type_name(&item.self_ty), owner, Reach::Sibling("Self"))
-        }
-    };
-    let name = naming::of_function(&prefix, options, &function.sig);
+///
+/// The attribute on a method cannot see the type of its `impl`, so the site is named like the method alone.
+pub fn function(mut function: ItemFn, options: &Options) -> Result<TokenStream> {
+    let reach = if is_method(&function) { Reach::Body } else { Reach::Sibling("") };
+    let name = site::name_of("", options, &function.sig);
     let ItemFn { attrs, vis, sig, block, .. } = &mut function;
-    let sibling = Function { attrs, vis, sig, block }.observe(options, owner, &name, reach)?;
+    let sibling = Function { attrs, vis, sig, block }.observe(options, SelfType::Unknown, &name, reach)?;
     Ok(quote!(#function #sibling))
+}
+
+/// True if a function has a receiver or mentions `Self`, and so is in an `impl` or a trait.
+fn is_method(function: &ItemFn) -> bool {
+    fn mentions_self(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "Self",
+            TokenTree::Group(group) => mentions_self(group.stream()),
+            _ => false,
+        })
+    }
+    function.sig.receiver().is_some() || mentions_self(function.to_token_stream())
 }
 
 /// All methods of an `impl`.
 pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
-    let owner = Owner::of(&item.generics, &item.self_ty);
-    let ty = options.name.as_ref().map_or_else(|| naming::type_name(&item.self_ty), |name| name.value());
+    let self_type = SelfType::of(&item.generics, &item.self_ty);
+    let ty = options.name.as_ref().map_or_else(|| name::of_type(&item.self_ty), |name| name.value());
     let (prefix, reach) = match &item.trait_ {
-        Some((path, ..)) => (format!("{ty}::{}", naming::path_name(path)), Reach::Body),
+        Some((path, ..)) => (format!("{ty}::{}", name::of_path(path)), Reach::Body),
         None => (ty, Reach::Sibling("Self")),
     };
     let krate = options.krate();
@@ -55,18 +59,18 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
     for (item, verdict) in item.items.iter_mut().zip(verdicts) {
         match (item, verdict) {
             (ImplItem::Fn(method), Verdict::Observe(own)) => {
-                let name = naming::of_function(&prefix, &own, &method.sig);
+                let name = site::name_of(&prefix, &own, &method.sig);
                 let function =
                     Function { attrs: &mut method.attrs, vis: &method.vis, sig: &method.sig, block: &mut method.block };
-                siblings.push(ImplItem::Verbatim(function.observe(&own, owner, &name, reach)?));
+                siblings.push(ImplItem::Verbatim(function.observe(&own, self_type, &name, reach)?));
             }
             (ImplItem::Fn(method), Verdict::Skip(reason)) => {
-                let name = naming::of_function(&prefix, &Options::default(), &method.sig);
+                let name = site::name_of(&prefix, &Options::default(), &method.sig);
                 let place = Place::of_function(&method.sig, method.block.brace_token.span.close());
                 beside.extend(skipped(&krate, &name, &place, reason).beside(&method.attrs));
             }
             (ImplItem::Macro(made), Verdict::Skip(reason)) => {
-                let name = format!("{prefix}::{}!", naming::path_name(&made.mac.path));
+                let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
                 beside.extend(skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs));
             }
             _ => {}
@@ -84,19 +88,19 @@ pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Option
     for (item, verdict) in item.items.iter_mut().zip(verdicts) {
         match (item, verdict) {
             (TraitItem::Fn(method), Verdict::Observe(own)) => {
-                let name = naming::of_function(&prefix, &own, &method.sig);
+                let name = site::name_of(&prefix, &own, &method.sig);
                 let Some(block) = &mut method.default else { continue };
                 let function =
                     Function { attrs: &mut method.attrs, vis: &Visibility::Inherited, sig: &method.sig, block };
-                function.observe(&own, Owner::Generic, &name, Reach::Body)?;
+                function.observe(&own, SelfType::Generic, &name, Reach::Body)?;
             }
             (TraitItem::Fn(method), Verdict::Skip(reason)) => {
-                let name = naming::of_function(&prefix, &Options::default(), &method.sig);
+                let name = site::name_of(&prefix, &Options::default(), &method.sig);
                 let place = Place::of_item(method);
                 beside.extend(skipped(&krate, &name, &place, reason).beside(&method.attrs));
             }
             (TraitItem::Macro(made), Verdict::Skip(reason)) => {
-                let name = format!("{prefix}::{}!", naming::path_name(&made.mac.path));
+                let name = format!("{prefix}::{}!", name::of_path(&made.mac.path));
                 beside.extend(skipped(&krate, &name, &Place::of_item(made), reason).beside(&made.attrs));
             }
             _ => {}
@@ -123,13 +127,13 @@ struct Function<'a> {
 
 impl Function<'_> {
     /// Puts a hook in, and hands out what must stand beside the function.
-    fn observe(self, options: &Options, owner: Owner, name: &str, reach: Reach) -> Result<TokenStream> {
+    fn observe(self, options: &Options, self_type: SelfType, name: &str, reach: Reach) -> Result<TokenStream> {
         let Function { attrs, vis, sig, block } = self;
         let krate = options.krate();
         let place = Place::of_function(sig, block.brace_token.span.close());
         let kind = if Call::is_async(sig, block) { "Async" } else { "Method" };
         let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None };
-        let sibling = format_ident!("{}", naming::sibling(&sig.ident), span = Span::mixed_site());
+        let sibling = format_ident!("{}", site_ref::sibling(&sig.ident), span = Span::mixed_site());
         let (statics, site, beside) = match reach {
             Reach::Body => {
                 let site = quote_spanned!(Span::mixed_site()=> &__METASPY_SITE);
@@ -140,11 +144,11 @@ impl Function<'_> {
                     "" => quote_spanned!(Span::mixed_site()=> #sibling().site()),
                     _ => quote_spanned!(Span::mixed_site()=> Self::#sibling().site()),
                 };
-                let offered = if sig.receiver().is_some() && kind == "Method" { owner } else { Owner::Nobody };
+                let offered = if sig.receiver().is_some() && kind == "Method" { self_type } else { SelfType::Unknown };
                 (TokenStream::new(), site, definition.sibling(attrs, vis, &sig.ident, &offered.receiver()))
             }
         };
-        Call { krate: &krate, options, owner, statics, site }.hook(attrs, sig, block)?;
+        Call { krate: &krate, options, self_type, statics, site }.hook(attrs, sig, block)?;
         Ok(beside.into_token_stream())
     }
 }

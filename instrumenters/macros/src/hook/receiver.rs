@@ -2,9 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
+use metaspy_syntax::name;
 use syn::{GenericArgument, PathArguments, Receiver, ReceiverKind, Type};
 
-use crate::naming;
 
 /// An expression of type `&Self`, whatever the receiver is wrapped in.
 ///
@@ -45,7 +45,7 @@ fn wrappers(ty: &Type) -> usize {
                 GenericArgument::Type(ty) => Some(wrappers(ty)),
                 _ => None,
             });
-            let own = usize::from(naming::path_name(&path.path) != "Pin");
+            let own = usize::from(name::of_path(&path.path) != "Pin");
             pointee.map_or(0, |inner| own + inner)
         }
         _ => 0,

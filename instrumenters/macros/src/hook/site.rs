@@ -2,10 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use metaspy_syntax::name;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Path, Signature, Visibility};
 
-use crate::naming;
+use crate::options::Options;
+use crate::site_ref;
 
 /// Where a function stands in its source.
 pub struct Place {
@@ -81,7 +83,7 @@ impl Definition<'_> {
         receiver: &TokenStream,
     ) -> TokenStream {
         let (krate, conditions, item) = (self.krate, conditions(attrs), self.item());
-        let name = format_ident!("{}", naming::sibling(function), span = Span::mixed_site());
+        let name = format_ident!("{}", site_ref::sibling(function), span = Span::mixed_site());
         quote_spanned!(Span::mixed_site()=>
             #(#conditions)*
             #[doc(hidden)]
@@ -92,6 +94,12 @@ impl Definition<'_> {
             }
         )
     }
+}
+
+/// The name of the site of a function. A name with `::` in it is the whole name.
+pub fn name_of(prefix: &str, options: &Options, sig: &Signature) -> String {
+    let own = options.name.as_ref().map_or_else(|| name::of_ident(&sig.ident), |name| name.value());
+    if prefix.is_empty() || own.contains("::") { own } else { format!("{prefix}::{own}") }
 }
 
 /// The `#[cfg]` attributes among these.

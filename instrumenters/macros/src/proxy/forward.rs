@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use metaspy_syntax::name;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path, PathArguments, Receiver,
@@ -9,7 +10,6 @@ use syn::{
     TypePath, Visibility, parse_quote, parse_quote_spanned,
 };
 
-use crate::naming;
 use crate::options::Options;
 
 /// Forwards to an `inner` that is a trait `of`.
@@ -83,7 +83,7 @@ fn forwarded_receiver(receiver: &Receiver) -> Option<Expr> {
         ReceiverKind::Reference(_, _, None) => Some(parse_quote_spanned!(Span::mixed_site()=> &*#it.0)),
         ReceiverKind::Reference(_, _, Some(_)) => Some(parse_quote_spanned!(Span::mixed_site()=> &mut *#it.0)),
         ReceiverKind::Typed(_, ty) => match &**ty {
-            Type::Path(path) if naming::path_name(&path.path) == "Box" => {
+            Type::Path(path) if name::of_path(&path.path) == "Box" => {
                 let new = without_arguments(&path.path);
                 Some(parse_quote_spanned!(Span::mixed_site()=> #new::new((*#it).0.into_inner())))
             }
@@ -162,10 +162,10 @@ fn returned(sig: &Signature, call: TokenStream) -> Result<TokenStream> {
 
 /// The path of `Box` in `Pin<Box<dyn Future>>`.
 fn boxed_future(pin: &Path) -> Option<Path> {
-    let boxed = argument(pin).filter(|_| naming::path_name(pin) == "Pin")?;
+    let boxed = argument(pin).filter(|_| name::of_path(pin) == "Pin")?;
     let Type::Path(boxed) = boxed else { return None };
     let Type::TraitObject(future) = argument(&boxed.path)? else { return None };
-    let is_boxed = naming::path_name(&boxed.path) == "Box" && is_movable_future(future.bounds.iter());
+    let is_boxed = name::of_path(&boxed.path) == "Box" && is_movable_future(future.bounds.iter());
     is_boxed.then(|| without_arguments(&boxed.path))
 }
 
@@ -173,7 +173,7 @@ fn boxed_future(pin: &Path) -> Option<Path> {
 fn is_movable_future<'a>(bounds: impl Iterator<Item = &'a TypeParamBound>) -> bool {
     let names: Vec<String> = bounds
         .filter_map(|bound| match bound {
-            TypeParamBound::Trait(bound) => Some(naming::path_name(&bound.path)),
+            TypeParamBound::Trait(bound) => Some(name::of_path(&bound.path)),
             _ => None,
         })
         .collect();
@@ -244,7 +244,7 @@ fn why_not(receiver: &Receiver) -> String {
 
 fn outer_name(ty: &Type) -> String {
     match ty {
-        Type::Path(path) => naming::path_name(&path.path),
+        Type::Path(path) => name::of_path(&path.path),
         _ => String::new(),
     }
 }

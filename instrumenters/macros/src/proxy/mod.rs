@@ -6,6 +6,7 @@ mod forward;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use metaspy_syntax::refusal::MADE_BY_A_MACRO;
 use syn::{
     Error, GenericParam, Generics, Ident, ImplItem, ItemImpl, ItemTrait, Path, Result, TraitItem, TypeParam,
     parse_quote, parse_quote_spanned,
@@ -14,7 +15,6 @@ use syn::{
 use crate::hook;
 use crate::observe::{Verdict, judge};
 use crate::options::{Options, Proxy};
-use crate::unobservable::MADE_BY_A_MACRO;
 
 /// The trait, unless it only lists the signatures of another crate's, and its proxy.
 pub fn declare(options: Options, mut item: ItemTrait) -> Result<TokenStream> {

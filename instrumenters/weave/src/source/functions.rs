@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::mem::{replace, take};
 use std::ops::Range;
 
+use metaspy_syntax::{Facts, Owner, Receiver, Seen, complexity, is_unit, name, refusal};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -14,13 +15,10 @@ use syn::{
 
 use crate::source::body;
 use crate::source::closures::{self, Around};
-use crate::source::facts::{Facts, Receiver, Seen, is_unit};
 use crate::source::invisible::{self, Invisible};
 use crate::source::looks::{self, Looks};
 use crate::source::modules::Declared;
-use crate::source::owner::Owner;
 use crate::source::shape::Shape;
-use crate::source::{complexity, naming, skip};
 
 /// A function with a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +90,7 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn function(&mut self, attrs: &[Attribute], seen: Seen, sig: &Signature, block: &Block) {
-        self.owners.push(naming::ident(&sig.ident));
+        self.owners.push(name::of_ident(&sig.ident));
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
         let lines = (first, last.max(first));
@@ -105,7 +103,7 @@ impl Search<'_> {
             is_async: sig.asyncness.is_some(),
             is_test: attributes.iter().any(|name| name == "test"),
             is_unit: is_unit(&sig.output, false),
-            is_chain: self.owner.is_chain(sig, &shape.returns),
+            is_chain: self.owner.is_chain(sig),
             is_nested: self.in_function,
             ..self.owner.facts()
         };
@@ -115,9 +113,9 @@ impl Search<'_> {
             returns: shape.returns.replace(char::is_whitespace, ""),
             lines: lines.1 + 1 - lines.0,
         };
-        let skipped = self.owner.refused.or_else(|| skip::reason(sig, attrs));
+        let skipped = self.owner.refused.or_else(|| self::reason(sig, attrs));
         let around =
-            Around { closures: 0, looks: looks.clone(), skipped: skipped.filter(|why| *why != skip::OBSERVED) };
+            Around { closures: 0, looks: looks.clone(), skipped: skipped.filter(|why| *why != refusal::OBSERVED) };
         let close = block.brace_token.span.close().byte_range().start;
         let body = self.offset + body::start(self.source, attrs, block)..self.offset + close;
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
@@ -171,6 +169,11 @@ impl Search<'_> {
     }
 }
 
+/// The reason why a function cannot be woven; `None` if it can.
+fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
+    refusal::reason(sig, attrs).or_else(|| refusal::is_observed(attrs).then_some(refusal::OBSERVED))
+}
+
 impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
         self.function(&item.attrs, Seen::of(&item.vis), &item.sig, &item.block);
@@ -187,7 +190,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
-        let owner = Owner::of_impl(item, self.source);
+        let owner = Owner::of_impl(item);
         self.within(&owner.names(), owner, |search| visit::visit_item_impl(search, item));
     }
 
@@ -218,7 +221,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
         match &item.content {
             None => self.declared.push(Declared::module(item, &self.modules, &self.paths)),
             Some(_) => {
-                self.modules.push(naming::ident(&item.ident));
+                self.modules.push(name::of_ident(&item.ident));
                 self.paths.push(path.into_iter().next());
                 visit::visit_item_mod(self, item);
                 self.modules.pop();

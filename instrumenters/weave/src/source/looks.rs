@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use syn::{Attribute, Meta};
 
-use crate::source::naming;
+use metaspy_syntax::name;
 
 /// What a function looks like. A closure looks like the function that it stands in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Looks {
 pub(super) fn names(attrs: &[Attribute]) -> Vec<String> {
     let name = |attr: &Attribute| {
         let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
-        naming::path(inner.as_ref().map_or(attr.path(), Meta::path))
+        name::of_path(inner.as_ref().map_or(attr.path(), Meta::path))
     };
     attrs.iter().map(name).collect()
 }

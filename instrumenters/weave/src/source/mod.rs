@@ -4,8 +4,6 @@
 
 mod body;
 mod closures;
-mod complexity;
-mod facts;
 mod files;
 mod functions;
 mod hook;
@@ -14,18 +12,15 @@ mod invisible;
 mod level;
 mod looks;
 mod modules;
-mod naming;
-mod owner;
 mod parse;
 mod shape;
-mod skip;
 
-pub use facts::{Facts, Receiver, Seen};
 pub use files::{CrateSource, SourceFile, plain, read};
 pub use functions::{Function, Functions};
 pub use hook::{EXTERN_CRATE, Hook, insertions, weave};
 pub use invisible::Invisible;
 pub use level::Level;
 pub use looks::Looks;
+pub use metaspy_syntax::{Facts, Receiver, Seen};
 pub use parse::{Parsed, Unreadable, parse};
 pub use shape::{Limit, Shape};

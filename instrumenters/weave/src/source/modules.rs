@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Expr, ExprLit, ItemMacro, ItemMod, Lit, LitStr, Meta, Token, punctuated::Punctuated};
 
-use crate::source::naming;
+use metaspy_syntax::name;
 
 /// A file that another one names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ enum What {
 impl Declared {
     pub fn module(item: &ItemMod, modules: &[String], paths: &[Option<String>]) -> Self {
         let what = What::Module {
-            name: naming::ident(&item.ident),
+            name: name::of_ident(&item.ident),
             paths: Declared::path_of(&item.attrs),
             is_elsewhere: item.attrs.iter().any(|attr| attr.path().is_ident("path")),
         };
@@ -54,7 +54,7 @@ impl Declared {
                 && word == "mod"
                 && end.as_char() == ';'
             {
-                let what = What::Module { name: naming::ident(name), paths: Vec::new(), is_elsewhere: false };
+                let what = What::Module { name: name::of_ident(name), paths: Vec::new(), is_elsewhere: false };
                 found.push(Declared { modules: modules.to_vec(), paths: paths.to_vec(), what });
             }
         }

@@ -1,45 +1,45 @@
-//! Whose method a function is: what may be said about `Self`.
+//! What is known of `Self` in a function.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericParam, Generics, Lifetime, Type, TypePath, TypeReference, TypeSlice, TypeTraitObject};
 
-/// Whose method a function is.
+/// What `Self` is in a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Owner {
-    /// Nobody's, as far as one can see.
-    Nobody,
-    /// Of one type that lives as long as it likes: a handler may be given the receiver.
+pub enum SelfType {
+    /// There is none, or the attribute cannot see it.
+    Unknown,
+    /// One type without lifetimes: a handler can take the receiver.
     Static,
-    /// Of one type with lifetimes.
+    /// One type with lifetimes.
     Borrowing,
-    /// Of many types: `Self` depends on parameters.
+    /// Many types: `Self` has type parameters.
     Generic,
 }
 
-impl Owner {
-    /// Of an `impl` with these generics for this type.
-    pub fn of(generics: &Generics, ty: &Type) -> Owner {
+impl SelfType {
+    /// The `Self` of an `impl` with these generics for this type.
+    pub fn of(generics: &Generics, ty: &Type) -> SelfType {
         if generics.params.iter().any(|param| !matches!(param, GenericParam::Lifetime(_))) {
-            return Owner::Generic;
+            return SelfType::Generic;
         }
         match ty {
-            Type::Path(_) if !may_borrow_or_be_unsized(ty) => Owner::Static,
-            _ => Owner::Borrowing,
+            Type::Path(_) if !may_borrow_or_be_unsized(ty) => SelfType::Static,
+            _ => SelfType::Borrowing,
         }
     }
 
-    /// The type that a typed handler of its sites is given.
+    /// The type of the receiver for typed handlers of its sites.
     pub fn receiver(self) -> TokenStream {
         match self {
-            Owner::Static => quote!(Self),
+            SelfType::Static => quote!(Self),
             _ => quote!(()),
         }
     }
 }
 
-/// Whether the type has lifetimes, or parts without a size, which may leave the whole without one.
+/// True if the type has lifetimes or an unsized part, which can make the whole type unsized.
 fn may_borrow_or_be_unsized(ty: &Type) -> bool {
     struct Search(bool);
     impl VisitMut for Search {

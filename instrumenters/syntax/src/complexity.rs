@@ -1,17 +1,17 @@
-//! How many ways lead through a body.
+//! The cyclomatic complexity of a function: how many ways lead through its body.
 
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, ExprBinary, ExprClosure, ExprForLoop, ExprIf, ExprMatch, ExprTry, ExprWhile, Item, PatGuard};
 
-/// The cyclomatic complexity: one, and one more for each `if`, loop with a condition, arm of a `match` but the first,
-/// guard of an arm, `?`, `&&` and `||`. Closures count with their function; functions within it are on their own.
+/// The complexity of a body: one, and one more for each `if`, loop with a condition, arm of a `match` but the first,
+/// guard of an arm, `?`, `&&` and `||`. Closures count with their function; nested functions do not count.
 pub fn of(block: &Block) -> u32 {
     let mut ways = Ways(1);
     ways.visit_block(block);
     ways.0
 }
 
-/// That of a closure.
+/// The complexity of a closure.
 pub fn of_closure(closure: &ExprClosure) -> u32 {
     let mut ways = Ways(1);
     ways.visit_expr(&closure.body);
@@ -61,11 +61,9 @@ impl<'ast> Visit<'ast> for Ways {
 
 #[cfg(test)]
 mod tests {
-    use crate::source::parse;
-
     fn check(body: &str, expected: u32) {
-        let parsed = parse(&format!("fn f() {{ {body} }}")).expect("it is Rust");
-        assert_eq!(parsed.functions.all[0].facts.complexity, expected, "{body}");
+        let block = syn::parse_str(&format!("{{ {body} }}")).expect("a body");
+        assert_eq!(super::of(&block), expected, "{body}");
     }
 
     #[test]
@@ -78,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_within_are_on_their_own() {
+    fn a_nested_function_does_not_count() {
         check("fn g() { if a { } } g();", 1);
     }
 }

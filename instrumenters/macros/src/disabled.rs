@@ -1,4 +1,4 @@
-//! Without the feature `record`: items are handed back as they were written.
+//! Without the feature `record`: each item is returned unchanged.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -7,7 +7,7 @@ use syn::{ItemFn, ItemImpl, ItemTrait, Result};
 use crate::observe::Verdict;
 use crate::options::Options;
 
-pub fn lone(function: ItemFn, _: &Options) -> Result<TokenStream> {
+pub fn function(function: ItemFn, _: &Options) -> Result<TokenStream> {
     Ok(function.into_token_stream())
 }
 

@@ -1,36 +1,37 @@
-//! What is known of a function before it runs: the words that its hook carries into the program.
+//! The facts of a function, as its text shows them: what a site carries into the recording.
 
 use std::fmt::Write;
 
+use quote::ToTokens;
 use serde::{Deserialize, Serialize};
-use syn::{FnArg, ReceiverKind, ReturnType, Signature, Type, Visibility};
+use syn::{FnArg, ReceiverKind, ReturnType, Signature, Type};
 
-/// What is known of a function by its text.
+/// What is known of a function before it runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// How many ways lead through it: its cyclomatic complexity.
+    /// Its cyclomatic complexity.
     pub complexity: u32,
     /// How it takes `self`.
     pub receiver: Receiver,
-    /// The type of the `impl` that it stands in.
+    /// The type of its `impl`.
     pub ty: Option<String>,
-    /// The trait that it implements, or, without a type, that it is a default method of.
+    /// The trait that it implements, or, without a type, the trait whose default method it is.
     pub of_trait: Option<String>,
-    /// Of a default method, what its trait asks for besides.
+    /// The supertraits of the trait, for a default method.
     pub supertraits: Vec<String>,
     /// Who may call it.
     pub seen: Seen,
-    /// Whether it is async.
+    /// True for an async function.
     pub is_async: bool,
-    /// Whether it is a closure.
+    /// True for a closure.
     pub is_closure: bool,
-    /// Whether it is a test.
+    /// True for a test.
     pub is_test: bool,
-    /// Whether it returns nothing.
+    /// True if it returns nothing.
     pub is_unit: bool,
-    /// Whether it takes `self` by value and gives one back.
+    /// True if it takes `self` by value and returns a `Self`.
     pub is_chain: bool,
-    /// Whether it stands in another function.
+    /// True if it is inside another function.
     pub is_nested: bool,
 }
 
@@ -93,7 +94,7 @@ impl Facts {
 }
 
 impl Receiver {
-    /// Of a function with this signature.
+    /// The receiver of a function with this signature.
     pub fn of(sig: &Signature) -> Self {
         let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return Receiver::None };
         let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
@@ -111,7 +112,7 @@ impl Receiver {
         }
     }
 
-    /// Whether `self` has a place for as long as the call lasts.
+    /// True if `self` stays at one place while the call lasts.
     pub fn has_place(self) -> bool {
         matches!(self, Receiver::Ref | Receiver::Mut)
     }
@@ -129,12 +130,12 @@ impl Receiver {
 }
 
 impl Seen {
-    /// What is written before an item.
-    pub fn of(vis: &Visibility) -> Self {
+    /// The visibility that is written before an item.
+    pub fn of(vis: &syn::Visibility) -> Self {
         match vis {
-            Visibility::Public(_) => Seen::Pub,
-            Visibility::Restricted(_) => Seen::Restricted,
-            Visibility::Inherited => Seen::Private,
+            syn::Visibility::Public(_) => Seen::Pub,
+            syn::Visibility::Restricted(_) => Seen::Restricted,
+            syn::Visibility::Inherited => Seen::Private,
         }
     }
 
@@ -148,10 +149,15 @@ impl Seen {
     }
 }
 
-/// Whether nothing is returned. What a closure returns that does not say so, nobody knows.
-pub(super) fn is_unit(output: &ReturnType, is_closure: bool) -> bool {
+/// True if nothing is returned. The type that a closure without `->` returns is unknown.
+pub fn is_unit(output: &ReturnType, is_closure: bool) -> bool {
     match output {
         ReturnType::Default => !is_closure,
         ReturnType::Type(_, ty) => matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()),
     }
+}
+
+/// The tokens of an item as text, without spaces.
+pub(crate) fn written(item: &impl ToTokens) -> String {
+    item.to_token_stream().to_string().replace(char::is_whitespace, "")
 }

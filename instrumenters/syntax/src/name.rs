@@ -1,0 +1,67 @@
+//! The names of sites: `Scene::measure`, `Scene::Layout::measure`, `Layout::measure`, `compute`.
+
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::{Ident, Path, Type, TypeParamBound};
+
+/// An identifier without the `r#` of a raw one.
+pub fn of_ident(ident: &Ident) -> String {
+    ident.unraw().to_string()
+}
+
+/// The last segment of a path, without its arguments.
+pub fn of_path(path: &Path) -> String {
+    path.segments.last().map(|last| of_ident(&last.ident)).unwrap_or_default()
+}
+
+/// A type without paths, parameters and lifetimes, as one segment of a site's path.
+pub fn of_type(ty: &Type) -> String {
+    match ty {
+        Type::Path(path) => of_path(&path.path),
+        Type::Reference(reference) => of_type(&reference.elem),
+        Type::Paren(inner) => of_type(&inner.elem),
+        Type::Group(inner) => of_type(&inner.elem),
+        Type::Slice(slice) => format!("[{}]", of_type(&slice.elem)),
+        Type::Array(array) => format!("[{}]", of_type(&array.elem)),
+        Type::Tuple(tuple) => {
+            let elems: Vec<String> = tuple.elems.iter().map(of_type).collect();
+            format!("({})", elems.join(","))
+        }
+        Type::TraitObject(object) => object.bounds.iter().find_map(of_bound).unwrap_or_default(),
+        other => without_separators(&other.to_token_stream().to_string()),
+    }
+}
+
+/// The trait of a bound; `None` for lifetimes.
+fn of_bound(bound: &TypeParamBound) -> Option<String> {
+    match bound {
+        TypeParamBound::Trait(bound) => Some(of_path(&bound.path)),
+        _ => None,
+    }
+}
+
+/// A segment has no space and no `::`, and stands in a string literal.
+fn without_separators(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace() && !matches!(c, ':' | '"' | '\\')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_one_segment() {
+        for (written, name) in [
+            ("a::b::Scene<'a, T>", "Scene"),
+            ("&'a mut r#type", "type"),
+            ("[Vec<u8>; 4]", "[Vec]"),
+            ("(a::A, &[B])", "(A,[B])"),
+            ("dyn fmt::Debug + Send", "Debug"),
+            ("fn(u8) -> a::B", "fn(u8)->aB"),
+            ("unsafe extern \"C\" fn()", "unsafeexternCfn()"),
+            ("*const u8", "*constu8"),
+        ] {
+            assert_eq!(of_type(&syn::parse_str(written).expect("a type")), name, "{written}");
+        }
+    }
+}

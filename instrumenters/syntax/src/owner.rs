@@ -1,0 +1,88 @@
+//! The owner of methods: an `impl` or a trait.
+
+use syn::{ItemImpl, ItemTrait, ReturnType, Signature, TypeParamBound};
+
+use crate::facts::{Facts, Receiver, Seen, written};
+use crate::{name, refusal};
+
+/// An `impl`, a trait, or neither.
+#[derive(Clone, Debug, Default)]
+pub struct Owner {
+    ty: Option<String>,
+    /// The tokens of the type, without spaces.
+    written: String,
+    of_trait: Option<String>,
+    supertraits: Vec<String>,
+    /// Who may call the methods of a trait or of its `impl`s.
+    seen: Option<Seen>,
+    /// The reason why none of its functions can have a hook.
+    pub refused: Option<&'static str>,
+}
+
+impl Owner {
+    /// The owner of the functions of an `impl`.
+    pub fn of_impl(item: &ItemImpl) -> Self {
+        let of_trait = item.trait_.as_ref().map(|(path, ..)| name::of_path(path));
+        let is_allocator = of_trait.as_ref().is_some_and(|of| of == "GlobalAlloc");
+        let observed = refusal::is_observed(&item.attrs).then_some(refusal::OBSERVED);
+        Owner {
+            ty: Some(name::of_type(&item.self_ty)),
+            written: written(&item.self_ty),
+            // A caller that can name the trait can call its methods.
+            seen: of_trait.is_some().then_some(Seen::Pub),
+            of_trait,
+            supertraits: Vec::new(),
+            refused: if is_allocator { Some(refusal::ALLOCATOR) } else { observed },
+        }
+    }
+
+    /// The owner of the default methods of a trait.
+    pub fn of_trait(item: &ItemTrait) -> Self {
+        let supertrait = |bound: &TypeParamBound| match bound {
+            TypeParamBound::Trait(bound) if bound.maybe.is_none() => Some(name::of_path(&bound.path)),
+            _ => None,
+        };
+        Owner {
+            of_trait: Some(name::of_ident(&item.ident)),
+            supertraits: item.supertraits.iter().filter_map(supertrait).collect(),
+            seen: Some(Seen::of(&item.vis)),
+            refused: refusal::is_observed(&item.attrs).then_some(refusal::OBSERVED),
+            ..Owner::default()
+        }
+    }
+
+    /// The segments that the names of its methods begin with: type and trait.
+    pub fn names(&self) -> Vec<String> {
+        self.ty.iter().chain(&self.of_trait).cloned().collect()
+    }
+
+    /// The facts that its functions have in common.
+    pub fn facts(&self) -> Facts {
+        Facts {
+            ty: self.ty.clone(),
+            of_trait: self.of_trait.clone(),
+            supertraits: self.supertraits.clone(),
+            ..Facts::default()
+        }
+    }
+
+    /// Who may call a method with this visibility of its own.
+    pub fn seen(&self, own: Seen) -> Seen {
+        self.seen.unwrap_or(own)
+    }
+
+    /// True for an `impl` of a trait of std that makes this method `#[track_caller]`.
+    pub fn is_tracked(&self, sig: &Signature) -> bool {
+        let tracked = [("Index", "index"), ("IndexMut", "index_mut")];
+        let is_of = |(of, method): (&str, &str)| self.of_trait.as_deref() == Some(of) && sig.ident == method;
+        self.ty.is_some() && tracked.into_iter().any(is_of)
+    }
+
+    /// True if a method takes an object by value and returns one of the same type.
+    pub fn is_chain(&self, sig: &Signature) -> bool {
+        let ReturnType::Type(_, returned) = &sig.output else { return false };
+        let returned = written(returned);
+        Receiver::of(sig) == Receiver::Value
+            && (returned == "Self" || !self.written.is_empty() && returned == self.written)
+    }
+}
