@@ -13,7 +13,7 @@
 use std::path::PathBuf;
 
 use metaspy::prelude::*;
-use metaspy::productions::{Ended, Nested, with_input};
+use metaspy::productions::{ActivationEnd, ActivationStack, with_input};
 use metaspy::{InstallError, Site, production, productions};
 use toml_parser::decoder::Encoding;
 use toml_parser::parser::{EventReceiver, parse_document};
@@ -38,18 +38,18 @@ fn array() -> &'static Site {
 
 /// Tells of each production, and hands everything on.
 struct Spy<'r, R> {
-    nested: Nested,
+    nested: ActivationStack,
     inner: &'r mut R,
 }
 
 impl<'r, R: EventReceiver> Spy<'r, R> {
     fn around(inner: &'r mut R) -> Self {
-        Spy { nested: Nested::new(), inner }
+        Spy { nested: ActivationStack::new(), inner }
     }
 
     /// What is found whole.
     fn found(&mut self, production: &'static Site, span: Span) {
-        self.nested.leaf(production, span.start(), Ended::Matched, span.end());
+        self.nested.leaf(production, span.start(), ActivationEnd::Matched, span.end());
     }
 }
 
@@ -61,7 +61,7 @@ impl<R: EventReceiver> EventReceiver for Spy<'_, R> {
 
     fn std_table_close(&mut self, span: Span, error: &mut dyn ErrorSink) {
         self.inner.std_table_close(span, error);
-        self.nested.end(table(), Ended::Matched, span.end());
+        self.nested.end(table(), ActivationEnd::Matched, span.end());
     }
 
     fn array_table_open(&mut self, span: Span, error: &mut dyn ErrorSink) {
@@ -71,7 +71,7 @@ impl<R: EventReceiver> EventReceiver for Spy<'_, R> {
 
     fn array_table_close(&mut self, span: Span, error: &mut dyn ErrorSink) {
         self.inner.array_table_close(span, error);
-        self.nested.end(array_table(), Ended::Matched, span.end());
+        self.nested.end(array_table(), ActivationEnd::Matched, span.end());
     }
 
     // What the receiver says of these two, the parser obeys.
@@ -82,7 +82,7 @@ impl<R: EventReceiver> EventReceiver for Spy<'_, R> {
 
     fn inline_table_close(&mut self, span: Span, error: &mut dyn ErrorSink) {
         self.inner.inline_table_close(span, error);
-        self.nested.end(inline_table(), Ended::Matched, span.end());
+        self.nested.end(inline_table(), ActivationEnd::Matched, span.end());
     }
 
     fn array_open(&mut self, span: Span, error: &mut dyn ErrorSink) -> bool {
@@ -92,7 +92,7 @@ impl<R: EventReceiver> EventReceiver for Spy<'_, R> {
 
     fn array_close(&mut self, span: Span, error: &mut dyn ErrorSink) {
         self.inner.array_close(span, error);
-        self.nested.end(array(), Ended::Matched, span.end());
+        self.nested.end(array(), ActivationEnd::Matched, span.end());
     }
 
     fn simple_key(&mut self, span: Span, kind: Option<Encoding>, error: &mut dyn ErrorSink) {

@@ -1,7 +1,7 @@
 //! Metaspy profiles a *domain*, not a call stack: which of my nodes is laid out too often, which announcement fires
 //! five times too many, and what caused it.
 //!
-#![cfg_attr(feature = "record", doc = include_str!("on/first.md"))]
+#![cfg_attr(feature = "record", doc = include_str!("enabled/example.md"))]
 //!
 //! # Off is nothing
 //!
@@ -13,15 +13,15 @@
 #![forbid(unsafe_code)]
 
 #[cfg(not(feature = "record"))]
-mod off;
+mod disabled;
 #[cfg(feature = "record")]
-mod on;
+mod enabled;
 pub mod prelude;
 
-#[cfg_attr(feature = "record", doc = include_str!("on/observe.md"))]
+#[cfg(not(feature = "record"))]
+pub use disabled::*;
+#[cfg(feature = "record")]
+pub use enabled::*;
+#[cfg_attr(feature = "record", doc = include_str!("enabled/observe.md"))]
 pub use metaspy_macros::observe;
 pub use metaspy_macros::{Announce, Identify};
-#[cfg(not(feature = "record"))]
-pub use off::*;
-#[cfg(feature = "record")]
-pub use on::*;

@@ -1,29 +1,29 @@
 //! Productions through the facade: a parser written by hand, with the door that the libraries use.
 
 use metaspy::prelude::*;
-use metaspy::productions::{Activation, Ended, Slot, Where, with_input};
+use metaspy::productions::{Activation, ActivationEnd, ActivationFrame, Position, with_input};
 use metaspy::{production, productions};
 
 /// A sum of numbers, as far as the text is one; what is left of it.
 fn sum(text: &str) -> Option<(u64, &str)> {
-    let mut slot = Slot::vacant();
-    let activation = Activation::begin(&mut slot, production!("sum"), Where::Left(text.len()));
+    let mut slot = ActivationFrame::vacant();
+    let activation = Activation::begin(&mut slot, production!("sum"), Position::Left(text.len()));
     let (mut total, mut rest) = number(text)?;
     while let Some(more) = rest.strip_prefix('+') {
         let (value, left) = number(more)?;
         (total, rest) = (total + value, left);
     }
-    activation.end(Ended::Matched, Where::Left(rest.len()));
+    activation.end(ActivationEnd::Matched, Position::Left(rest.len()));
     Some((total, rest))
 }
 
 fn number(text: &str) -> Option<(u64, &str)> {
-    let mut slot = Slot::vacant();
-    let activation = Activation::begin(&mut slot, production!("number"), Where::Left(text.len()));
+    let mut slot = ActivationFrame::vacant();
+    let activation = Activation::begin(&mut slot, production!("number"), Position::Left(text.len()));
     let digits = text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
     assert!(digits < 8, "longer than anybody writes");
-    let ended = if digits > 0 { Ended::Matched } else { Ended::Backtracked };
-    activation.end(ended, Where::Left(text.len() - digits));
+    let ended = if digits > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
+    activation.end(ended, Position::Left(text.len() - digits));
     Some((text[..digits].parse().ok()?, &text[digits..]))
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{Seen, panics, quietly, turn, watch};
 use metaspy::prelude::*;
-use metaspy::tasks::{self, JoinSet, Spy, carry, tasks, thread};
+use metaspy::tasks::{self, FutureExt, JoinSet, carry, tasks, thread};
 use tokio::runtime::{Builder, Runtime};
 
 /// Runs on a runtime of one thread, in an event, and hands back what the tasks of this file did.

@@ -8,10 +8,10 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use metaspy::announcements::spied::Bus;
+use metaspy::channels::Bus;
 use metaspy::arm::Mode;
 use metaspy::site::register_dynamic;
-use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, announced, announcements, hook, methods};
+use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, proxied, announcements, hook, methods};
 use metaspy_benches::clock::Took;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
@@ -69,7 +69,7 @@ macro_rules! rally {
 macro_rules! time {
     ($receive:ident, $case:expr, $instant:expr) => {{
         let ((sender, receiver), (spied, spied_receiver)) =
-            (broadcast::channel(16), Bus::named("announcements_bench").broadcast(16));
+            (broadcast::channel(16), Bus::new("announcements_bench").broadcast(16));
         let (took, ()) = Took::by(|| match $case {
             "plain" => rally!($receive, || (), &sender, receiver),
             "two instants" => rally!($receive, $instant, &sender, receiver),
@@ -84,15 +84,15 @@ fn main() -> ExitCode {
     let (owner, site) = (Owner::new("bench"), site());
     let instant = || _ = hook::instant(site, owner.subject(1_u64));
     // So that the name is known.
-    let _channel = Bus::named("announcements_bench").broadcast::<u64>(16);
+    let _channel = Bus::new("announcements_bench").broadcast::<u64>(16);
     let mut times: [[Vec<f64>; 5]; 2] = Default::default();
     let mut sends: [Vec<f64>; 2] = Default::default();
     for _ in 0..rounds::wanted() * PASSES {
         for (case, at) in CASES.iter().zip(0..) {
             let observed = match *case {
                 "two instants" => Some(methods(site)),
-                "tally" => Some(announced("announcements_bench::*").mode(Mode::Tally)),
-                "full" => Some(announced("announcements_bench::*")),
+                "tally" => Some(proxied("announcements_bench::*").mode(Mode::Tally)),
+                "full" => Some(proxied("announcements_bench::*")),
                 _ => None,
             };
             let install = |calls| Profiler::new("bench").observe(calls).install().expect("it is known");

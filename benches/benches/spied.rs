@@ -13,7 +13,7 @@ use metaspy_benches::rounds;
 use metaspy_benches::stats::{median, quantile};
 use metaspy_instrumenters::production;
 use metaspy_instrumenters::productions::productions;
-use metaspy_instrumenters::productions::winnow::Spy;
+use metaspy_instrumenters::productions::winnow::ParserExt;
 use serde::Serialize;
 use winnow::ascii::float;
 use winnow::combinator::{alt, delimited, separated, separated_pair};

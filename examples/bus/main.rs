@@ -100,7 +100,7 @@ fn profile(options: &Options) -> mini_redis::Result<(Findings, u64)> {
         .observe(methods("publisher::Publisher::*"))
         .observe(methods(site!(publisher::end)))
         .observe(methods("view::View::*"))
-        .observe(announced(view::sites()))
+        .observe(proxied(view::sites()))
         .observe(spans("mini_redis::**"))
         .install()?;
     let receivers = load::run(options, Arc::from(wire::name_of(&recording)));

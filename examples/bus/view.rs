@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use async_stream::try_stream;
-use metaspy::announcements::SpiedStream;
 use metaspy::causality::Carried;
+use metaspy::channels::SpiedStream;
 use metaspy::prelude::*;
 use metaspy::{Site, Subject};
 use mini_redis::client::{self, Message, Subscriber};
@@ -107,7 +107,7 @@ fn heard(
 }
 
 /// The stream, each item of which is an event: caused by the PUBLISH that its envelope names.
-fn spied<S>(view: Subject, heard: S) -> SpiedStream<S, impl metaspy::announcements::KindOf<S::Item> + Unpin>
+fn spied<S>(view: Subject, heard: S) -> SpiedStream<S, impl metaspy::channels::KindOf<S::Item> + Unpin>
 where
     S: Stream<Item = mini_redis::Result<Heard>>,
 {

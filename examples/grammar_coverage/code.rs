@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use metaspy::prelude::*;
-use metaspy::productions::winnow::Spy;
+use metaspy::productions::winnow::ParserExt;
 use metaspy::{production, productions};
 use winnow::ascii::{float, multispace0};
 use winnow::combinator::{alt, cut_err, delimited, repeat, separated, separated_pair};

@@ -18,7 +18,7 @@ mod way;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use metaspy::announcements::announced;
+use metaspy::channels::proxied;
 use metaspy::prelude::*;
 use metaspy::store::{Filter, Position};
 use metaspy::tasks::tasks;
@@ -51,9 +51,9 @@ fn run(record: Option<PathBuf>) -> Result<(), Box<dyn std::error::Error>> {
     let profiler = Profiler::new("pipeline")
         .observe(methods("stages::**"))
         .observe(tasks())
-        .observe(announced("decoded::*"))
-        .observe(announced("resized::*"))
-        .observe(announced("pictures::*"))
+        .observe(proxied("decoded::*"))
+        .observe(proxied("resized::*"))
+        .observe(proxied("pictures::*"))
         .install()?;
     stages::run(PICTURES)?;
     let profile = profiler.uninstall();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn every_result_leads_back_to_its_beginning() {
-        let profiler = Profiler::new("ways").observe(methods("stages::**")).observe(announced("*::*")).observe(tasks());
+        let profiler = Profiler::new("ways").observe(methods("stages::**")).observe(proxied("*::*")).observe(tasks());
         let profiler = profiler.install().expect("it is observed");
         stages::run(20).expect("a runtime");
         let profile = profiler.uninstall();

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use metaspy::announcements::spied::Bus;
-use metaspy::announcements::spied::mpsc::{Receiver, Sender};
+use metaspy::channels::Bus;
+use metaspy::channels::mpsc::{Receiver, Sender};
 use metaspy::prelude::*;
-use metaspy::tasks::{self, Spy};
+use metaspy::tasks::{self, FutureExt};
 use tokio::runtime::Builder;
 
 /// A picture on its way.
@@ -16,9 +16,9 @@ struct Picture(u64);
 pub fn run(pictures: u64) -> std::io::Result<()> {
     let runtime = Builder::new_multi_thread().worker_threads(2).enable_time().build()?;
     runtime.block_on(async {
-        let (pictures_in, pictures_out) = Bus::named("pictures").mpsc(4);
-        let (decoded_in, decoded_out) = Bus::named("decoded").mpsc(64);
-        let (resized_in, resized_out) = Bus::named("resized").mpsc(64);
+        let (pictures_in, pictures_out) = Bus::new("pictures").mpsc(4);
+        let (decoded_in, decoded_out) = Bus::new("decoded").mpsc(64);
+        let (resized_in, resized_out) = Bus::new("resized").mpsc(64);
         let stages = [
             tasks::spawn(decoding(pictures_out, decoded_in)),
             tasks::spawn(resizing(decoded_out, resized_in)),

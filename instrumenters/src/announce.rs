@@ -18,7 +18,7 @@ pub trait Announce {
 }
 
 /// A type that derives [`Announce`], as the linker collects it: found by type, whoever asks.
-pub struct Announced {
+pub struct AnnouncementType {
     type_id: fn() -> TypeId,
     kind: fn(&dyn Any) -> Option<&'static str>,
     kinds: &'static [&'static str],
@@ -27,17 +27,17 @@ pub struct Announced {
 /// The types that derive [`Announce`] and have no parameters.
 #[distributed_slice]
 #[linkme(crate = linkme)]
-pub static ANNOUNCED: [Announced];
+pub static ANNOUNCEMENT_TYPES: [AnnouncementType];
 
-impl Announced {
+impl AnnouncementType {
     /// The entry of a type.
-    pub const fn of<T: Announce + 'static>() -> Self {
-        Announced { type_id: TypeId::of::<T>, kind: kind_of::<T>, kinds: T::KINDS }
+    pub const fn new<T: Announce + 'static>() -> Self {
+        AnnouncementType { type_id: TypeId::of::<T>, kind: kind_of::<T>, kinds: T::KINDS }
     }
 
     /// The entry of `T`, if it has one.
-    pub fn find<T: 'static>() -> Option<&'static Announced> {
-        ANNOUNCED.iter().find(|announced| (announced.type_id)() == TypeId::of::<T>())
+    pub fn find<T: 'static>() -> Option<&'static AnnouncementType> {
+        ANNOUNCEMENT_TYPES.iter().find(|announced| (announced.type_id)() == TypeId::of::<T>())
     }
 
     /// The kind of a message of this type.
@@ -51,9 +51,9 @@ impl Announced {
     }
 }
 
-impl std::fmt::Debug for Announced {
+impl std::fmt::Debug for AnnouncementType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Announced").field(&self.kinds).finish()
+        f.debug_tuple("AnnouncementType").field(&self.kinds).finish()
     }
 }
 

@@ -1,48 +1,48 @@
 //! The instrumenters of metaspy. Use them through the facade, `metaspy`.
 //!
-//! Each knows how to install hooks into one kind of domain, and how to take them out again.
+//! Each module installs hooks into one kind of domain, and removes them again. All of them use the public trait
+//! [`Instrumenter`](metaspy_core::Instrumenter).
 
 #![forbid(unsafe_code)]
 
-mod announce;
-#[cfg(feature = "tokio")]
-pub mod announcements;
-mod calls;
-mod dynamic;
-#[doc(hidden)]
-pub mod expansion;
-mod known;
-pub mod live;
-pub mod locks;
+// Calls of observed methods.
+mod call_instrumenter;
 mod methods;
-#[cfg(feature = "tokio")]
-mod names;
 mod objects;
-pub mod productions;
 mod site_ref;
 mod sites;
-#[cfg(feature = "tracing")]
-pub mod spans;
+
+// Values that are observed.
 mod spied;
 mod state;
-pub mod tasks;
 mod watched;
 
+// Libraries.
+#[cfg(feature = "tokio")]
+pub mod channels;
+pub mod locks;
+pub mod productions;
+#[cfg(feature = "tracing")]
+pub mod spans;
+pub mod tasks;
+
+// Events of a running profiler.
+pub mod live;
+
+// What the instrumenters share.
 #[doc(hidden)]
-pub use metaspy_core::{
-    Site as __Site, SiteDef as __SiteDef, SiteKind as __SiteKind,
-    site::{SITES as __SITES, linkme as __linkme},
-};
+pub mod __private;
+mod announce;
+mod dynamic_sites;
+#[cfg(feature = "tokio")]
+mod interned;
+mod lookup_cache;
 
 pub use announce::Announce;
-#[doc(hidden)]
-pub use announce::{ANNOUNCED as __ANNOUNCED, Announced as __Announced};
-pub use calls::Calls;
+pub use call_instrumenter::CallInstrumenter;
 pub use methods::{ReceiverSite, methods, on};
 pub use objects::{group, in_group, objects};
 pub use site_ref::{NamedSite, SiteRef};
 pub use sites::Sites;
 pub use spied::Spied;
-#[doc(hidden)]
-pub use state::transition as __transition;
 pub use watched::Watched;

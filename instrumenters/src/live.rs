@@ -14,7 +14,7 @@ use metaspy_core::{Event, Installed};
 const CAPACITY: usize = 4096;
 
 /// Hands out the events of a profiler while the program runs.
-pub trait Live {
+pub trait LiveEvents {
     /// All of its events, each once, after it has ended.
     fn events(&self) -> Events {
         self.events_of(Filter::all())
@@ -29,7 +29,7 @@ pub trait Live {
     fn events_with(&self, filter: Filter, capacity: usize) -> Events;
 }
 
-impl Live for Installed {
+impl LiveEvents for Installed {
     fn events_with(&self, filter: Filter, capacity: usize) -> Events {
         let queue = Arc::new(Queue::new(capacity.max(1)));
         let ours = queue.clone();

@@ -5,13 +5,13 @@ use std::any::TypeId;
 use metaspy_core::arm::Subjects;
 use metaspy_core::hook::CallView;
 
-use crate::calls::Calls;
+use crate::call_instrumenter::CallInstrumenter;
 use crate::site_ref::{NamedSite, SiteRef};
 use crate::sites::Sites;
 
 /// Observes methods on all objects, and functions: `methods(site!(Scene::measure))`, `methods("layout::*")`.
-pub fn methods(sites: impl Into<Sites>) -> Calls {
-    Calls::new(sites.into(), Subjects::All)
+pub fn methods(sites: impl Into<Sites>) -> CallInstrumenter {
+    CallInstrumenter::new(sites.into(), Subjects::All)
 }
 
 /// Runs before each call of one method, and is given the receiver:
@@ -22,7 +22,7 @@ pub fn methods(sites: impl Into<Sites>) -> Calls {
 pub fn on<R: 'static>(
     site: impl ReceiverSite<R>,
     handler: impl Fn(&R, &CallView<'_>) + Send + Sync + 'static,
-) -> Calls {
+) -> CallInstrumenter {
     let nobody = TypeId::of::<R>() == TypeId::of::<()>();
     methods(site)
         .before(move |call| {

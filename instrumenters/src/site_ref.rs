@@ -17,7 +17,7 @@ pub struct SiteRef<R: ?Sized = ()> {
 impl<R: ?Sized> SiteRef<R> {
     /// A reference to this site.
     #[inline(always)]
-    pub const fn of(site: &'static Site) -> Self {
+    pub const fn new(site: &'static Site) -> Self {
         SiteRef { site, receiver: PhantomData }
     }
 
@@ -28,7 +28,7 @@ impl<R: ?Sized> SiteRef<R> {
     }
 
     /// The site of `<R as Trait>::method`: that it exists is checked by the compiler, the site is found by name.
-    pub const fn named(own: &'static str, default: &'static str) -> NamedSite<R> {
+    pub const fn by_name(own: &'static str, default: &'static str) -> NamedSite<R> {
         NamedSite { own, default, receiver: PhantomData }
     }
 }

@@ -9,7 +9,7 @@ use std::panic::Location;
 use metaspy_core::hook::{self, Call, Resident};
 use metaspy_core::{Identify, ObjectId, Outcome, Site, Subject};
 
-use crate::dynamic;
+use crate::dynamic_sites;
 
 /// A `T` with an identity of its own, wherever it moves.
 ///
@@ -58,7 +58,7 @@ impl<T> Spied<T> {
         home.value
     }
 
-    /// Calls something on the value, under a name. The name is the last segment of the site's path, after the type.
+    /// CallInstrumenter something on the value, under a name. The name is the last segment of the site's path, after the type.
     #[track_caller]
     pub fn call<R>(&self, name: &'static str, f: impl FnOnce(&T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -67,7 +67,7 @@ impl<T> Spied<T> {
         value
     }
 
-    /// Calls something that changes the value, under a name.
+    /// CallInstrumenter something that changes the value, under a name.
     #[track_caller]
     pub fn call_mut<R>(&mut self, name: &'static str, f: impl FnOnce(&mut T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -79,12 +79,12 @@ impl<T> Spied<T> {
     /// The site of what is called under this name on values of this type. It is known from now on, called or not.
     #[track_caller]
     pub fn site(&self, name: &'static str) -> &'static Site {
-        dynamic::of_type::<T>(name, Location::caller())
+        dynamic_sites::of_type::<T>(name, Location::caller())
     }
 
     #[inline]
     fn enter(&self, name: &'static str, at: &'static Location<'static>) -> Call {
-        let site = dynamic::of_type::<T>(name, at);
+        let site = dynamic_sites::of_type::<T>(name, at);
         if site.is_armed() { hook::enter(site, self.identify()) } else { Call::inert() }
     }
 }

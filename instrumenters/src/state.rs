@@ -29,10 +29,10 @@ macro_rules! state {
     (@last $name:ident) => { ::core::stringify!($name) };
     (@last $first:ident :: $($rest:tt)+) => { $crate::state!(@last $($rest)+) };
     (@tell $subject:expr, $from:expr, $to:expr, $name:expr) => {{
-        #[$crate::__linkme::distributed_slice($crate::__SITES)]
-        #[linkme(crate = $crate::__linkme)]
-        static SITE: $crate::__Site = $crate::__Site::new($crate::__SiteDef {
-            kind: $crate::__SiteKind::State,
+        #[$crate::__private::linkme::distributed_slice($crate::__private::SITES)]
+        #[linkme(crate = $crate::__private::linkme)]
+        static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
+            kind: $crate::__private::SiteKind::State,
             module: ::core::module_path!(),
             name: $name,
             file: ::core::file!(),
@@ -40,7 +40,7 @@ macro_rules! state {
             skipped: None,
         });
         if SITE.is_armed() {
-            $crate::__transition(&SITE, &$subject, &$from, &$to);
+            $crate::__private::transition(&SITE, &$subject, &$from, &$to);
         }
     }};
     ($subject:expr, $($from:ident)::+, $($to:ident)::+ $(,)?) => {

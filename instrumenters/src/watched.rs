@@ -7,7 +7,7 @@ use metaspy_core::hook::{self, Call};
 use metaspy_core::site::{Site, SiteKind};
 use metaspy_core::{Identify, ObjectId, Outcome, Subject};
 
-use crate::dynamic;
+use crate::dynamic_sites;
 
 /// A value whose reads and writes are events, at the sites `name::read` and `name::write`.
 ///
@@ -31,7 +31,7 @@ impl<T> Watched<T> {
     #[track_caller]
     pub fn new(name: &'static str, value: T) -> Self {
         let at = Location::caller();
-        let site = |access| dynamic::site(SiteKind::State, "", format!("{name}::{access}"), at);
+        let site = |access| dynamic_sites::site(SiteKind::State, "", format!("{name}::{access}"), at);
         Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::new()) }
     }
 

@@ -39,7 +39,7 @@ fn told(store: &Store, event: &Event) -> String {
 
 mod in_winnow {
     use metaspy_instrumenters::production;
-    use metaspy_instrumenters::productions::winnow::Spy;
+    use metaspy_instrumenters::productions::winnow::ParserExt;
     use winnow::ascii::{alpha1, digit1};
     use winnow::combinator::{alt, cut_err, delimited, separated};
     use winnow::error::{ContextError, ErrMode};
@@ -122,7 +122,7 @@ fn a_tally_counts_without_events() {
 }
 
 mod in_nom {
-    use metaspy_instrumenters::productions::nom::Spy;
+    use metaspy_instrumenters::productions::nom::ParserExt;
     use nom::branch::alt;
     use nom::bytes::streaming::tag;
     use nom::character::complete::{alpha1, char, digit1};
@@ -168,7 +168,7 @@ fn nom_tells_the_same_in_check_mode_and_of_input_that_ends_too_early() {
 
 mod in_chumsky {
     use chumsky::prelude::*;
-    use metaspy_instrumenters::productions::chumsky::Spy;
+    use metaspy_instrumenters::productions::chumsky::ParserExt;
 
     pub fn value<'i>() -> impl Parser<'i, &'i str, ()> {
         recursive(|value| {
@@ -209,7 +209,7 @@ fn chumsky_tells_the_same_whether_it_parses_or_only_checks() {
 #[test]
 fn what_chumsky_remembered_is_asked_for_and_not_run() {
     use chumsky::prelude::*;
-    use metaspy_instrumenters::productions::chumsky::Spy;
+    use metaspy_instrumenters::productions::chumsky::ParserExt;
     let word = text::ascii::ident::<&str, extra::Default>().spied("run").memoized().spied("asked").boxed();
     let words = choice((word.clone().then_ignore(just('!')), word.clone().then_ignore(just('?')), word));
     let events = walked("combinators::*", || assert!(words.parse("7").has_errors()));

@@ -1,8 +1,8 @@
 //! Channels both of whose ends are watched.
 
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::spied::{Bus, broadcast, mpsc, oneshot, watch};
-use metaspy_instrumenters::announcements::{Callbacks, announced};
+use metaspy_instrumenters::channels::{Bus, broadcast, mpsc, oneshot, watch};
+use metaspy_instrumenters::channels::{Callbacks, proxied};
 use tokio::runtime::Builder;
 use tokio::sync::mpsc::error::TrySendError;
 
@@ -21,7 +21,7 @@ fn reply() {}
 #[test]
 fn a_receipt_is_caused_by_its_sending_and_that_by_what_the_sender_was_in() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_causes").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_causes").mpsc::<u32>(4);
     let functions =
         Profiler::new("functions").observe(methods(site!(reply))).observe(methods("proxies::handle_request"));
     let functions = functions.install().expect("they are observed");
@@ -45,11 +45,11 @@ fn a_receipt_is_caused_by_its_sending_and_that_by_what_the_sender_was_in() {
 #[test]
 fn every_channel_tells_who_sent_what_was_received() {
     let _turn = turn();
-    let (news, mut reader) = Bus::named("px_broadcast").broadcast::<u32>(4);
+    let (news, mut reader) = Bus::new("px_broadcast").broadcast::<u32>(4);
     let mut second = news.subscribe();
-    let (numbers, mut queue) = Bus::named("px_unbounded").unbounded::<u32>();
-    let (answer, question) = Bus::named("px_oneshot").oneshot::<u32>();
-    let (state, mut seen) = Bus::named("px_watch").watch(0_u32);
+    let (numbers, mut queue) = Bus::new("px_unbounded").unbounded::<u32>();
+    let (answer, question) = Bus::new("px_oneshot").oneshot::<u32>();
+    let (state, mut seen) = Bus::new("px_watch").watch(0_u32);
     let ((), profile) = watching("px_*", || {
         assert_eq!(news.send(1).ok(), Some(2));
         assert_eq!((reader.blocking_recv(), second.try_recv()), (Ok(1), Ok(1)));
@@ -71,7 +71,7 @@ fn every_channel_tells_who_sent_what_was_received() {
 #[test]
 fn causes_cross_threads_and_tasks() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_tasks").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_tasks").mpsc::<u32>(4);
     let runtime = Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
     let (sum, profile) = watching("px_tasks", || {
         runtime.block_on(async {
@@ -98,7 +98,7 @@ fn causes_cross_threads_and_tasks() {
 #[test]
 fn of_a_spied_watch_each_change_that_is_seen_is_one_receipt_of_the_last_sending() {
     let _turn = turn();
-    let (state, mut seen) = Bus::named("px_conflates").watch(0_u32);
+    let (state, mut seen) = Bus::new("px_conflates").watch(0_u32);
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let ((), profile) = watching("px_conflates", || {
         runtime.block_on(async {
@@ -127,7 +127,7 @@ enum Job {
 #[test]
 fn kinds_of_messages_have_sites_of_their_own_and_details_say_what_and_from_where() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_kinds").kinds().details().mpsc(4);
+    let (jobs, mut queue) = Bus::new("px_kinds").kinds().details().mpsc(4);
     let run = |jobs: &mpsc::Sender<Job>, queue: &mut mpsc::Receiver<Job>| {
         [Job::Begun(7), Job::Done, Job::Done].into_iter().for_each(|job| jobs.try_send(job).expect("there is room"));
         (0..3).for_each(|_| _ = queue.try_recv());
@@ -160,9 +160,9 @@ fn the_constructors_are_those_of_tokio_and_name_the_channel_after_its_messages()
 #[test]
 fn who_receives_learns_what_the_sender_was_in_if_sendings_are_not_observed() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_half").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_half").mpsc::<u32>(4);
     let profiler = Profiler::new("half").observe(methods("proxies::handle_request"));
-    let profiler = profiler.observe(announced("px_half::received")).install().expect("they are observed");
+    let profiler = profiler.observe(proxied("px_half::received")).install().expect("they are observed");
     handle_request(|| jobs.try_send(1).expect("there is room"));
     assert_eq!(queue.try_recv(), Ok(1));
     let profile = profiler.uninstall();
@@ -172,7 +172,7 @@ fn who_receives_learns_what_the_sender_was_in_if_sendings_are_not_observed() {
 #[test]
 fn permits_send_events_and_room_that_is_given_back_sends_none() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_permits").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_permits").mpsc::<u32>(4);
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let ((), profile) = watching("px_permits", || {
         runtime.block_on(async {
@@ -196,10 +196,10 @@ fn permits_send_events_and_room_that_is_given_back_sends_none() {
 #[test]
 fn a_callback_hangs_under_what_called_it() {
     let _turn = turn();
-    let editor = Callbacks::named("px_editor");
+    let editor = Callbacks::new("px_editor");
     let on_save: [Box<dyn Fn()>; 2] = [(); 2].map(|()| Box::new(move || editor.callback("saved", || ())) as _);
     let sites = [editor.sent("saved"), editor.received("saved")];
-    let profiler = Profiler::new("saving").observe(announced(sites)).install().expect("they are sites");
+    let profiler = Profiler::new("saving").observe(proxied(sites)).install().expect("they are sites");
     editor.announce("saved", || on_save.iter().for_each(|callback| callback()));
     let profile = profiler.uninstall();
     let expected = ["sent returned <- nothing", "received returned <- sent", "received returned <- sent"];
@@ -210,7 +210,7 @@ fn a_callback_hangs_under_what_called_it() {
 #[test]
 fn of_several_channels_of_one_name_one_can_be_chosen() {
     let _turn = turn();
-    let [(one, _), (two, _)] = [(); 2].map(|()| Bus::named("px_chosen").broadcast::<u32>(4));
+    let [(one, _), (two, _)] = [(); 2].map(|()| Bus::new("px_chosen").broadcast::<u32>(4));
     let chosen = objects([&two], "px_chosen::sent");
     let profiler = Profiler::new("chosen").observe(chosen).install().expect("they are channels");
     for _ in 0..3 {

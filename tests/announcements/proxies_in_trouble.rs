@@ -4,8 +4,8 @@ use std::task::{Context, Poll, Waker};
 
 use metaspy::Outcome;
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::announced;
-use metaspy_instrumenters::announcements::spied::Bus;
+use metaspy_instrumenters::channels::Bus;
+use metaspy_instrumenters::channels::proxied;
 use tokio::runtime::Builder;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc::error::TrySendError;
@@ -17,9 +17,9 @@ use super::{count, events};
 #[test]
 fn what_nobody_can_receive_is_a_sending_that_failed() {
     let _turn = turn();
-    let (news, reader) = Bus::named("px_failed").broadcast::<u32>(4);
-    let (jobs, queue) = Bus::named("px_failed").mpsc::<u32>(1);
-    let (answer, question) = Bus::named("px_failed").oneshot::<u32>();
+    let (news, reader) = Bus::new("px_failed").broadcast::<u32>(4);
+    let (jobs, queue) = Bus::new("px_failed").mpsc::<u32>(1);
+    let (answer, question) = Bus::new("px_failed").oneshot::<u32>();
     drop((reader, question));
     let ((), profile) = watching("px_failed", || {
         assert_eq!(news.send(1).map_err(|error| error.0), Err(1));
@@ -41,7 +41,7 @@ fn what_nobody_can_receive_is_a_sending_that_failed() {
 #[test]
 fn a_receiver_that_lags_is_told_as_before_and_the_gap_is_recorded() {
     let _turn = turn();
-    let (news, mut reader) = Bus::named("px_lag").broadcast::<u32>(1);
+    let (news, mut reader) = Bus::new("px_lag").broadcast::<u32>(1);
     let ((), profile) = watching("px_lag", || {
         (0..10).for_each(|n| _ = news.send(n));
         assert_eq!(reader.try_recv(), Err(TryRecvError::Lagged(9)));
@@ -61,9 +61,9 @@ fn a_receiver_that_lags_is_told_as_before_and_the_gap_is_recorded() {
 #[test]
 fn a_receive_that_select_drops_half_way_loses_nothing() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_select").mpsc::<u32>(4);
-    let (news, mut reader) = Bus::named("px_select").broadcast::<u32>(4);
-    let (state, mut seen) = Bus::named("px_select").watch(0_u32);
+    let (jobs, mut queue) = Bus::new("px_select").mpsc::<u32>(4);
+    let (news, mut reader) = Bus::new("px_select").broadcast::<u32>(4);
+    let (state, mut seen) = Bus::new("px_select").watch(0_u32);
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let ((), profile) = watching("px_select", || {
         runtime.block_on(async {
@@ -91,7 +91,7 @@ fn a_receive_that_select_drops_half_way_loses_nothing() {
 #[test]
 fn a_change_in_place_that_panics_is_none() {
     let _turn = turn();
-    let (state, seen) = Bus::named("px_panics").watch(0_u32);
+    let (state, seen) = Bus::new("px_panics").watch(0_u32);
     let ((), profile) = watching("px_panics", || super::common::panics(|| state.send_modify(|_| panic!("no change"))));
     assert_eq!(profile.counts().total(), 0);
     assert!(!seen.has_changed().expect("it is open"));
@@ -101,7 +101,7 @@ fn a_change_in_place_that_panics_is_none() {
 fn channels_that_nobody_looks_at_make_no_events_and_what_is_inside_is_the_channel() {
     let _turn = turn();
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
-    let (jobs, mut queue) = Bus::named("px_unarmed").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_unarmed").mpsc::<u32>(4);
     jobs.try_send(1).expect("there is room");
     assert_eq!((queue.try_recv(), queue.received()), (Ok(1), None));
     assert_eq!(recording.store().totals().emitted, 0);
@@ -112,7 +112,7 @@ fn channels_that_nobody_looks_at_make_no_events_and_what_is_inside_is_the_channe
 #[test]
 fn a_send_that_is_dropped_while_it_waits_for_room_sends_nothing() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_dropped").mpsc::<u32>(1);
+    let (jobs, mut queue) = Bus::new("px_dropped").mpsc::<u32>(1);
     let ((), profile) = watching("px_dropped", || {
         jobs.try_send(1).expect("there is room");
         let mut waits = Box::pin(jobs.send(2));
@@ -130,8 +130,8 @@ fn what_left_the_window_still_adds_up_on_every_thread() {
     const EACH: u64 = 60_000;
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().expect("there is a mebibyte");
-    let (jobs, mut queue) = Bus::named("px_window").mpsc::<u64>(64);
-    let profiler = Profiler::new("window").observe(announced("px_window::*")).install().expect("it is a channel");
+    let (jobs, mut queue) = Bus::new("px_window").mpsc::<u64>(64);
+    let profiler = Profiler::new("window").observe(proxied("px_window::*")).install().expect("it is a channel");
     std::thread::scope(|scope| {
         for _ in 0..3 {
             let jobs = jobs.clone();
@@ -161,7 +161,7 @@ fn what_left_the_window_still_adds_up_on_every_thread() {
 #[test]
 fn a_message_that_was_sent_in_another_recording_has_no_cause_in_this_one() {
     let _turn = turn();
-    let (jobs, mut queue) = Bus::named("px_recordings").mpsc::<u32>(4);
+    let (jobs, mut queue) = Bus::new("px_recordings").mpsc::<u32>(4);
     let ((), _) = watching("px_recordings", || jobs.try_send(1).expect("there is room"));
     let _another = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
     let ((), profile) = watching("px_recordings", || assert_eq!(queue.try_recv(), Ok(1)));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use metaspy::causality::Carried;
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::{Callbacks, SpiedStream, announced, announcements, announcements_in};
+use metaspy_instrumenters::channels::{Callbacks, SpiedStream, announcements, announcements_in, proxied};
 use tokio::sync::{broadcast, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::BroadcastStream;
@@ -274,7 +274,7 @@ fn a_stream_is_passed_on_as_it_is_and_its_items_are_events() {
     let mut spied = SpiedStream::new("passed_on", tokio_stream::iter(items));
     assert_eq!(tokio_stream::Stream::size_hint(&spied), (3, Some(3)));
     let sites = [spied.site("Ok"), spied.site("Err")];
-    let profiler = Profiler::new("items").observe(announced(sites)).install().expect("they are sites");
+    let profiler = Profiler::new("items").observe(proxied(sites)).install().expect("they are sites");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     let passed = runtime.block_on(async {
         let mut passed = Vec::new();
@@ -298,12 +298,12 @@ fn an_item_of_a_stream_says_what_caused_it_whom_it_is_about_and_what_was_missed(
     }
     let _turn = turn();
     let sender = ObjectId::new();
-    let (about, bus) = (sender.identify(), Callbacks::named("envelopes"));
+    let (about, bus) = (sender.identify(), Callbacks::new("envelopes"));
     // As bytes would carry it; the last one names no event.
     let carried = |bits: u64| Sent::Here(Carried::from_bits(bits));
     let sites = [bus.sent("letter"), SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("letter")];
     let missed = SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("missed");
-    let profiler = Profiler::new("letters").observe(announced(sites)).observe(announced(missed));
+    let profiler = Profiler::new("letters").observe(proxied(sites)).observe(proxied(missed));
     let profiler = profiler.install().expect("they are sites");
     let sent = bus.announce("letter", || carried(metaspy::causality::carried().to_bits()));
     let items = [sent, Sent::Missed(4), carried(u64::MAX)];

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::announcements;
+use metaspy_instrumenters::channels::announcements;
 use proptest::prelude::*;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;

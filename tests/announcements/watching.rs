@@ -2,14 +2,14 @@
 
 use metaspy::Event;
 use metaspy::prelude::*;
-use metaspy_instrumenters::announcements::announced;
+use metaspy_instrumenters::channels::proxied;
 
 use super::events;
 
 /// Runs while the channels of a name are observed.
 pub fn watching<R>(bus: &str, run: impl FnOnce() -> R) -> (R, Profile) {
     let sites = format!("{bus}::**");
-    let profiler = Profiler::new(bus).observe(announced(sites).details()).install().expect("there is such a channel");
+    let profiler = Profiler::new(bus).observe(proxied(sites).details()).install().expect("there is such a channel");
     let value = run();
     (value, profiler.uninstall())
 }

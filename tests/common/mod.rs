@@ -26,7 +26,7 @@ pub struct Seen {
 }
 
 /// Runs under an instrumenter. `selector` says which sites belong to this test.
-pub fn watch(calls: Calls, selector: &str, run: impl FnOnce()) -> Seen {
+pub fn watch(calls: CallInstrumenter, selector: &str, run: impl FnOnce()) -> Seen {
     let ((), profile) = Profiler::new(selector).observe(calls).profile(run).expect("the sites are observed");
     let filter: Filter = format!("site:{selector}").parse().expect("a selector is a filter");
     let mut events = profile.store().forward(Position::Start, &filter, usize::MAX, usize::MAX).events;

@@ -65,9 +65,9 @@ fn entry(krate: &Path, name: &Ident) -> TokenStream {
     }
     quote! {
         const _: () = {
-            #[#krate::__private::linkme::distributed_slice(#krate::__private::ANNOUNCED)]
+            #[#krate::__private::linkme::distributed_slice(#krate::__private::ANNOUNCEMENT_TYPES)]
             #[linkme(crate = #krate::__private::linkme)]
-            static ANNOUNCED: #krate::__private::Announced = #krate::__private::Announced::of::<#name>();
+            static ANNOUNCED: #krate::__private::AnnouncementType = #krate::__private::AnnouncementType::new::<#name>();
         };
     }
 }

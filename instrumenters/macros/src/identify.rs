@@ -30,8 +30,8 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
     let body = match by {
         By::Same => quote!(
             #[allow(unused_imports)]
-            use #krate::__private::AskedIdentity as _;
-            (&#krate::__private::Who(&self.#field)).identity()
+            use #krate::__private::GuardedIdentity as _;
+            (&#krate::__private::Receiver(&self.#field)).identity()
         ),
         By::Key => quote!(
             static KIND: #krate::Kind = #krate::Kind::new(::core::concat!(::core::module_path!(), #path));
@@ -48,7 +48,7 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
         }
 
         #[automatically_derived]
-        impl #impl_generics #krate::__private::PlainIdentity for #name #type_generics #where_clause {}
+        impl #impl_generics #krate::__private::DirectIdentity for #name #type_generics #where_clause {}
     })
 }
 

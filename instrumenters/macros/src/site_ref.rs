@@ -49,6 +49,6 @@ fn of_trait(krate: &Path, function: &ExprPath) -> TokenStream {
     let own = format!("{}::{default}", name::of_type(ty));
     quote!({
         let _ = #function;
-        #krate::__private::SiteRef::<#ty>::named(#own, #default)
+        #krate::__private::SiteRef::<#ty>::by_name(#own, #default)
     })
 }

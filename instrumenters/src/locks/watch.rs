@@ -5,8 +5,8 @@ use std::panic::Location;
 use metaspy_core::hook::Held;
 use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 
-use crate::dynamic;
-use crate::expansion::{Frame, Guard, enter};
+use crate::__private::{Frame, Guard, enter};
+use crate::dynamic_sites;
 
 /// The two sites of a lock, and what its events are about.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Watch {
     }
 
     fn waiting(kind: SiteKind, name: &'static str, at: &'static Location<'static>) -> Self {
-        let site = |kind, what| dynamic::site(kind, "", format!("{name}::{what}"), at);
+        let site = |kind, what| dynamic_sites::site(kind, "", format!("{name}::{what}"), at);
         let about = About::Itself(ObjectId::new());
         Watch { wait: site(kind, "wait"), hold: site(SiteKind::Hold, "hold"), about }
     }

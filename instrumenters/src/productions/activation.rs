@@ -4,14 +4,14 @@
 //! library, does the same:
 //!
 //! ```
-//! use metaspy_instrumenters::productions::{Activation, Ended, Slot, Where};
+//! use metaspy_instrumenters::productions::{Activation, ActivationEnd, ActivationFrame, Position};
 //!
 //! /// Digits at the beginning; how many.
 //! fn digits(text: &str) -> Option<usize> {
-//!     let (mut slot, digits) = (Slot::vacant(), metaspy_instrumenters::production!("digits"));
-//!     let activation = Activation::begin(&mut slot, digits, Where::Left(text.len()));
+//!     let (mut slot, digits) = (ActivationFrame::vacant(), metaspy_instrumenters::production!("digits"));
+//!     let activation = Activation::begin(&mut slot, digits, Position::Left(text.len()));
 //!     let count = text.bytes().take_while(u8::is_ascii_digit).count();
-//!     activation.end(if count > 0 { Ended::Matched } else { Ended::Backtracked }, Where::Left(text.len() - count));
+//!     activation.end(if count > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked }, Position::Left(text.len() - count));
 //!     (count > 0).then_some(count)
 //! }
 //! assert_eq!(digits("42!"), Some(2));
@@ -24,13 +24,13 @@ use std::panic::Location;
 use metaspy_core::hook::{Frame, Guard};
 use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, label};
 
-use crate::dynamic;
-use crate::expansion::enter_with;
-use crate::known::Known;
+use crate::__private::enter_with;
+use crate::dynamic_sites;
+use crate::lookup_cache::LookupCache;
 
 /// How an activation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum ActivationEnd {
     /// It matched.
     Matched,
     /// It did not, and another alternative may be tried.
@@ -41,19 +41,19 @@ pub enum Ended {
     Incomplete,
 }
 
-impl Ended {
+impl ActivationEnd {
     pub(super) fn outcome(self) -> Outcome {
         match self {
-            Ended::Matched => Outcome::Succeeded,
-            Ended::Backtracked | Ended::Cut => Outcome::Failed,
-            Ended::Incomplete => Outcome::Cancelled,
+            ActivationEnd::Matched => Outcome::Succeeded,
+            ActivationEnd::Backtracked | ActivationEnd::Cut => Outcome::Failed,
+            ActivationEnd::Incomplete => Outcome::Cancelled,
         }
     }
 }
 
 /// A place in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Where {
+pub enum Position {
     /// So many bytes or tokens from its beginning.
     At(usize),
     /// So many before its end. The beginning is where the outermost activation on the thread was tried.
@@ -63,19 +63,19 @@ pub enum Where {
 }
 
 /// What an activation needs while it lasts. It stays as it is, uninitialised, unless somebody observes.
-pub struct Slot(Frame);
+pub struct ActivationFrame(Frame);
 
-impl fmt::Debug for Slot {
+impl fmt::Debug for ActivationFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slot").finish_non_exhaustive()
+        f.debug_struct("ActivationFrame").finish_non_exhaustive()
     }
 }
 
-impl Slot {
+impl ActivationFrame {
     /// Room for one activation.
     #[inline(always)]
     pub const fn vacant() -> Self {
-        Slot(Frame::vacant())
+        ActivationFrame(Frame::vacant())
     }
 }
 
@@ -99,10 +99,10 @@ thread_local! {
 struct Place(Option<usize>);
 
 impl Place {
-    fn enter(place: Where) -> Self {
+    fn enter(place: Position) -> Self {
         let (open, whole) = PARSE.get();
         let whole = match place {
-            Where::Left(left) if open == 0 => left,
+            Position::Left(left) if open == 0 => left,
             _ => whole,
         };
         PARSE.set((open + 1, whole));
@@ -119,25 +119,25 @@ impl Drop for Place {
     }
 }
 
-fn offset(place: Where) -> Option<usize> {
+fn offset(place: Position) -> Option<usize> {
     match place {
-        Where::At(at) => Some(at),
-        Where::Left(left) => PARSE.get().1.checked_sub(left),
-        Where::Unknown => None,
+        Position::At(at) => Some(at),
+        Position::Left(left) => PARSE.get().1.checked_sub(left),
+        Position::Unknown => None,
     }
 }
 
 impl<'s> Activation<'s> {
     /// A production is tried at this place.
     #[inline(always)]
-    pub fn begin(slot: &'s mut Slot, production: &'static Site, place: Where) -> Self {
+    pub fn begin(slot: &'s mut ActivationFrame, production: &'static Site, place: Position) -> Self {
         Self::begin_as(slot, production, place, false)
     }
 
     /// As [`begin`](Self::begin). If it only `checks`, as nobody needs what it would make of the input, its argument
     /// `checks` says so.
     #[inline(always)]
-    pub fn begin_as(slot: &'s mut Slot, production: &'static Site, place: Where, checks: bool) -> Self {
+    pub fn begin_as(slot: &'s mut ActivationFrame, production: &'static Site, place: Position, checks: bool) -> Self {
         match production.is_armed() {
             true => Self::observed(slot, production, place, checks),
             false => Activation { call: Guard::unarmed(), place: None },
@@ -145,7 +145,7 @@ impl<'s> Activation<'s> {
     }
 
     #[inline]
-    fn observed(slot: &'s mut Slot, production: &'static Site, place: Where, checks: bool) -> Self {
+    fn observed(slot: &'s mut ActivationFrame, production: &'static Site, place: Position, checks: bool) -> Self {
         let mut begun = None;
         let entered = enter_with(&mut slot.0, production, INPUT.get(), |reify| {
             let place = Place::enter(place);
@@ -164,11 +164,11 @@ impl<'s> Activation<'s> {
 
     /// It has ended, having read up to there. A cut is told as what it returned; what is incomplete is cancelled.
     #[inline]
-    pub fn end(mut self, ended: Ended, place: Where) {
+    pub fn end(mut self, ended: ActivationEnd, place: Position) {
         if let Some(Place(began)) = &self.place {
             match (ended, began.zip(offset(place))) {
-                (Ended::Matched, Some((at, end))) => self.call.returns(&(at..end)),
-                (Ended::Cut, _) => self.call.returns(&format_args!("cut")),
+                (ActivationEnd::Matched, Some((at, end))) => self.call.returns(&(at..end)),
+                (ActivationEnd::Cut, _) => self.call.returns(&format_args!("cut")),
                 _ => {}
             }
         }
@@ -210,12 +210,12 @@ fn next_input(name: &str) -> Subject {
 }
 
 /// What names a production: its site, as [`production!`](crate::production) makes it, or its name alone.
-pub trait Named {
+pub trait IntoProduction {
     /// The production's site.
     fn site(self, at: &'static Location<'static>) -> &'static Site;
 }
 
-impl Named for &'static Site {
+impl IntoProduction for &'static Site {
     #[inline]
     fn site(self, _at: &'static Location<'static>) -> &'static Site {
         self
@@ -223,12 +223,12 @@ impl Named for &'static Site {
 }
 
 /// The site is made when the name is first used in a file, so a production that nothing asks for is not known.
-impl Named for &'static str {
+impl IntoProduction for &'static str {
     fn site(self, at: &'static Location<'static>) -> &'static Site {
         thread_local! {
-            static KNOWN: Known<&'static Site> = const { Known::new() };
+            static KNOWN: LookupCache<&'static Site> = const { LookupCache::new() };
         }
-        let make = || dynamic::site(SiteKind::Production, dynamic::stem(at.file()), self.to_owned(), at);
+        let make = || dynamic_sites::site(SiteKind::Production, dynamic_sites::stem(at.file()), self.to_owned(), at);
         KNOWN.try_with(|known| known.get([self, at.file()], make)).unwrap_or_else(|_| make())
     }
 }
@@ -238,10 +238,10 @@ impl Named for &'static str {
 #[macro_export]
 macro_rules! production {
     ($name:literal) => {{
-        #[$crate::__linkme::distributed_slice($crate::__SITES)]
-        #[linkme(crate = $crate::__linkme)]
-        static SITE: $crate::__Site = $crate::__Site::new($crate::__SiteDef {
-            kind: $crate::__SiteKind::Production,
+        #[$crate::__private::linkme::distributed_slice($crate::__private::SITES)]
+        #[linkme(crate = $crate::__private::linkme)]
+        static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
+            kind: $crate::__private::SiteKind::Production,
             module: ::core::module_path!(),
             name: $name,
             file: ::core::file!(),

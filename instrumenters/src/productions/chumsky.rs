@@ -1,12 +1,12 @@
 //! Productions of parsers that are written with [chumsky](https://docs.rs/chumsky).
 //!
 //! An activation whose output nobody needs is one as well; chumsky then only checks the input, and the argument `checks`
-//! says so. A result that chumsky remembered (`memoized`) is none, as the production did not run. Named on both sides,
+//! says so. A result that chumsky remembered (`memoized`) is none, as the production did not run. IntoProduction on both sides,
 //! `parser.spied("sum").memoized().spied("sum, asked")`, the difference is what was remembered.
 //!
 //! ```
 //! use chumsky::prelude::*;
-//! use metaspy_instrumenters::productions::chumsky::Spy;
+//! use metaspy_instrumenters::productions::chumsky::ParserExt;
 //!
 //! let word = choice((text::ascii::ident().spied("name"), text::int(10).spied("number")));
 //! let parser = word.then_ignore(end::<&str, extra::Default>());
@@ -22,7 +22,7 @@ use chumsky::input::{Input, InputRef};
 use chumsky::span::Span;
 use metaspy_core::Site;
 
-use super::activation::{Activation, Ended, Named, Slot, Where};
+use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
 /// A parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
@@ -32,19 +32,19 @@ pub struct SpiedParser<P> {
 }
 
 /// Gives a parser a name.
-pub trait Spy<'src, I, O, E>: Parser<'src, I, O, E> + Sized
+pub trait ParserExt<'src, I, O, E>: Parser<'src, I, O, E> + Sized
 where
     I: Input<'src, Span: Span<Offset = usize>>,
     E: ParserExtra<'src, I>,
 {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> Ext<SpiedParser<Self>> {
+    fn spied(self, production: impl IntoProduction) -> Ext<SpiedParser<Self>> {
         Ext(SpiedParser { parser: self, production: production.site(Location::caller()) })
     }
 }
 
-impl<'src, I, O, E, P> Spy<'src, I, O, E> for P
+impl<'src, I, O, E, P> ParserExt<'src, I, O, E> for P
 where
     I: Input<'src, Span: Span<Offset = usize>>,
     E: ParserExtra<'src, I>,
@@ -82,12 +82,12 @@ impl<P> SpiedParser<P> {
             return parse(input);
         }
         let before = input.cursor();
-        let at = Where::At(input.span_since(&before).start());
-        let mut slot = Slot::vacant();
+        let at = Position::At(input.span_since(&before).start());
+        let mut slot = ActivationFrame::vacant();
         let activation = Activation::begin_as(&mut slot, self.production, at, checks);
         let result = parse(input);
-        let ended = if result.is_ok() { Ended::Matched } else { Ended::Backtracked };
-        activation.end(ended, Where::At(input.span_since(&before).end()));
+        let ended = if result.is_ok() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
+        activation.end(ended, Position::At(input.span_since(&before).end()));
         result
     }
 }

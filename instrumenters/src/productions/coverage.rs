@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Alternative, Watch};
+use super::{Alternative, ParseObserver};
 
 /// What happened to a production or to an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -215,7 +215,7 @@ impl Tally {
     }
 }
 
-impl Watch for Tally {
+impl ParseObserver for Tally {
     #[inline]
     fn enter(&mut self, production: usize, _at: usize) {
         self.depth += 1;

@@ -5,25 +5,36 @@
 //! inputs that the grammar accepts and inputs that it rejects. It knows no parser library; `pest` does.
 
 mod activation;
+mod activation_stack;
 #[cfg(feature = "chumsky")]
 pub mod chumsky;
 mod coverage;
-#[cfg(feature = "pest")]
-mod events;
-mod nested;
 #[cfg(feature = "nom")]
 pub mod nom;
-mod observe;
 #[cfg(feature = "pest")]
 pub mod pest;
+#[cfg(feature = "pest")]
+mod suite_events;
 #[cfg(feature = "winnow")]
 pub mod winnow;
 
-pub use activation::{Activation, Ended, Named, Slot, Where, with_input};
+use metaspy_core::arm::Subjects;
 
+use crate::call_instrumenter::CallInstrumenter;
+use crate::sites::Sites;
+
+pub use activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, with_input};
+pub use activation_stack::ActivationStack;
 pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Tally, Verdict};
-pub use nested::Nested;
-pub use observe::productions;
+
+/// Observes productions: those of a grammar, `productions(&grammar)`, or by name those of a parser that is written with
+/// combinators, `productions("json::*")`.
+///
+/// Each activation is an event about its input. Its argument `at` is the place where the production was tried, and its
+/// return value is what it matched.
+pub fn productions(productions: impl Into<Sites>) -> CallInstrumenter {
+    CallInstrumenter::new(productions.into(), Subjects::All).details()
+}
 
 /// A production of a grammar, as its author wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +76,7 @@ impl Role {
     }
 
     /// The role of a production of which a recording gives this reason.
-    pub fn of_reason(reason: Option<&str>) -> Role {
+    pub fn from_reason(reason: Option<&str>) -> Role {
         match reason {
             None => Role::InUse,
             Some(Self::OPTIMISED_AWAY) => Role::OptimisedAway,
@@ -88,7 +99,7 @@ pub struct Alternative {
 }
 
 /// What a parser tells while it runs. A parser library is taught by calling this around its productions.
-pub trait Watch {
+pub trait ParseObserver {
     /// A production is tried at this byte of the input.
     fn enter(&mut self, production: usize, at: usize);
     /// It has matched up to `end`, or failed after reading up to there.

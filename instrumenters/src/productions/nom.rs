@@ -1,7 +1,7 @@
 //! Productions of parsers that are written with [nom](https://docs.rs/nom) 8.
 //!
 //! ```
-//! use metaspy_instrumenters::productions::nom::Spy;
+//! use metaspy_instrumenters::productions::nom::ParserExt;
 //! use nom::{IResult, Parser, branch::alt, character::complete::{alpha1, digit1}};
 //!
 //! fn word(input: &str) -> IResult<&str, &str> {
@@ -15,7 +15,7 @@ use std::panic::Location;
 use metaspy_core::Site;
 use nom::{Err, Input, Mode, OutputMode, PResult, Parser};
 
-use super::activation::{Activation, Ended, Named, Slot, Where};
+use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
@@ -25,15 +25,15 @@ pub struct SpiedParser<P> {
 }
 
 /// Gives a parser a name.
-pub trait Spy<I>: Parser<I> + Sized {
+pub trait ParserExt<I>: Parser<I> + Sized {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> SpiedParser<Self> {
+    fn spied(self, production: impl IntoProduction) -> SpiedParser<Self> {
         SpiedParser { parser: self, production: production.site(Location::caller()) }
     }
 }
 
-impl<I, P: Parser<I>> Spy<I> for P {}
+impl<I, P: Parser<I>> ParserExt<I> for P {}
 
 impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
     type Output = P::Output;
@@ -45,16 +45,16 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
             return self.parser.process::<OM>(input);
         }
         let left = input.input_len();
-        let mut slot = Slot::vacant();
-        let activation = Activation::begin_as(&mut slot, self.production, Where::Left(left), checks::<OM>());
+        let mut slot = ActivationFrame::vacant();
+        let activation = Activation::begin_as(&mut slot, self.production, Position::Left(left), checks::<OM>());
         let result = self.parser.process::<OM>(input);
         let (ended, left) = match &result {
-            Ok((rest, _)) => (Ended::Matched, rest.input_len()),
-            Err(Err::Error(_)) => (Ended::Backtracked, left),
-            Err(Err::Failure(_)) => (Ended::Cut, left),
-            Err(Err::Incomplete(_)) => (Ended::Incomplete, left),
+            Ok((rest, _)) => (ActivationEnd::Matched, rest.input_len()),
+            Err(Err::Error(_)) => (ActivationEnd::Backtracked, left),
+            Err(Err::Failure(_)) => (ActivationEnd::Cut, left),
+            Err(Err::Incomplete(_)) => (ActivationEnd::Incomplete, left),
         };
-        activation.end(ended, Where::Left(left));
+        activation.end(ended, Position::Left(left));
         result
     }
 }

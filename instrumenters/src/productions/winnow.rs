@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use metaspy_instrumenters::production;
-//! use metaspy_instrumenters::productions::winnow::Spy;
+//! use metaspy_instrumenters::productions::winnow::ParserExt;
 //! use winnow::Parser;
 //! use winnow::combinator::alt;
 //! use winnow::ascii::{alpha1, digit1};
@@ -22,7 +22,7 @@ use winnow::Parser;
 use winnow::error::ParserError;
 use winnow::stream::Stream;
 
-use super::activation::{Activation, Ended, Named, Slot, Where};
+use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
 /// A parser whose activations are events of a production. What it parses and makes of it is part of its type, as a
 /// literal parses more than one kind of input.
@@ -47,15 +47,15 @@ impl<P: fmt::Debug, I, O, E> fmt::Debug for SpiedParser<P, I, O, E> {
 }
 
 /// Gives a parser a name.
-pub trait Spy<I, O, E>: Parser<I, O, E> + Sized {
+pub trait ParserExt<I, O, E>: Parser<I, O, E> + Sized {
     /// This parser, as the production with that name.
     #[track_caller]
-    fn spied(self, production: impl Named) -> SpiedParser<Self, I, O, E> {
+    fn spied(self, production: impl IntoProduction) -> SpiedParser<Self, I, O, E> {
         SpiedParser { parser: self, production: production.site(Location::caller()), parses: PhantomData }
     }
 }
 
-impl<I, O, E, P: Parser<I, O, E>> Spy<I, O, E> for P {}
+impl<I, O, E, P: Parser<I, O, E>> ParserExt<I, O, E> for P {}
 
 impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for SpiedParser<P, I, O, E> {
     #[inline]
@@ -63,16 +63,16 @@ impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for Sp
         if !self.production.is_armed() {
             return self.parser.parse_next(input);
         }
-        let mut slot = Slot::vacant();
-        let activation = Activation::begin(&mut slot, self.production, Where::Left(input.eof_offset()));
+        let mut slot = ActivationFrame::vacant();
+        let activation = Activation::begin(&mut slot, self.production, Position::Left(input.eof_offset()));
         let result = self.parser.parse_next(input);
         let ended = match &result {
-            Ok(_) => Ended::Matched,
-            Err(error) if error.is_incomplete() => Ended::Incomplete,
-            Err(error) if error.is_backtrack() => Ended::Backtracked,
-            Err(_) => Ended::Cut,
+            Ok(_) => ActivationEnd::Matched,
+            Err(error) if error.is_incomplete() => ActivationEnd::Incomplete,
+            Err(error) if error.is_backtrack() => ActivationEnd::Backtracked,
+            Err(_) => ActivationEnd::Cut,
         };
-        activation.end(ended, Where::Left(input.eof_offset()));
+        activation.end(ended, Position::Left(input.eof_offset()));
         result
     }
 }

@@ -1,4 +1,4 @@
-//! The sites of spans and events: one for each place in the program that tells of them.
+//! The sites of spans and events: one for each place in the program that role of them.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -8,24 +8,24 @@ use metaspy_core::site::register_dynamic;
 use metaspy_core::{Kind, KindId, Site, SiteDef, SiteKind};
 use tracing_core::{Level, Metadata};
 
-/// A place that tells of a span or an event, and what is known of it beforehand.
+/// A place that role of a span or an event, and what is known of it beforehand.
 pub(super) struct Callsite {
     pub site: &'static Site,
     /// The field that names the subject, by its number, and whose key it is.
     pub subject: Option<(usize, KindId)>,
-    pub tells: Tells,
+    pub role: EventRole,
 }
 
 /// What an event is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tells {
+pub(super) enum EventRole {
     /// Nothing but itself; or a span.
-    Itself,
+    Plain,
     /// A record of `log`, which was written elsewhere: `tracing-log` has one callsite for each level.
-    Record,
-    /// Perhaps what a function returned, as `#[instrument(ret)]` tells it.
+    LogRecord,
+    /// Perhaps what a function returned, as `#[instrument(ret)]` role it.
     Return,
-    /// Perhaps that a function failed, as `#[instrument(err)]` tells it.
+    /// Perhaps that a function failed, as `#[instrument(err)]` role it.
     Error,
 }
 
@@ -79,18 +79,18 @@ impl Callsite {
             skipped: None,
         });
         let subject = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
-        Callsite { site, subject, tells: Tells::of(metadata) }
+        Callsite { site, subject, role: EventRole::of(metadata) }
     }
 }
 
-impl Tells {
-    fn of(metadata: &Metadata<'_>) -> Tells {
+impl EventRole {
+    fn of(metadata: &Metadata<'_>) -> EventRole {
         let mut fields = metadata.fields().iter().map(|field| field.name());
         match (metadata.name(), metadata.is_event(), fields.next(), fields.next()) {
-            ("log event", true, ..) if metadata.target() == "log" => Tells::Record,
-            (_, true, Some("return"), None) => Tells::Return,
-            (_, true, Some("error"), None) => Tells::Error,
-            _ => Tells::Itself,
+            ("log event", true, ..) if metadata.target() == "log" => EventRole::LogRecord,
+            (_, true, Some("return"), None) => EventRole::Return,
+            (_, true, Some("error"), None) => EventRole::Error,
+            _ => EventRole::Plain,
         }
     }
 }
@@ -100,14 +100,14 @@ impl Tells {
 fn name(metadata: &'static Metadata<'static>) -> &'static str {
     let is_made_up = metadata.is_event() && metadata.name().starts_with("event ");
     match (is_made_up, metadata.line()) {
-        (true, Some(line)) => told_at(*metadata.level(), line).leak(),
+        (true, Some(line)) => event_name(*metadata.level(), line).leak(),
         (true, None) => metadata.level().as_str(),
         (false, _) => metadata.name(),
     }
 }
 
 /// The name of what is told at this level in this line.
-pub(super) fn told_at(level: Level, line: u32) -> String {
+pub(super) fn event_name(level: Level, line: u32) -> String {
     format!("{}:{line}", level.as_str().to_lowercase())
 }
 

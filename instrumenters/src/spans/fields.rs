@@ -8,7 +8,7 @@ use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, span};
 
 use crate::spans::callsite::Callsite;
-use crate::spans::key;
+use crate::spans::text_key;
 
 /// Whoever has fields.
 pub(super) trait Fields {
@@ -90,7 +90,7 @@ impl Visit for Named {
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         if field.index() == self.field {
-            self.subject = key::of(self.kind, value);
+            self.subject = text_key::of(self.kind, value);
         }
     }
 }

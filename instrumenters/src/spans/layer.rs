@@ -1,4 +1,4 @@
-//! The layer: what the registry tells becomes events.
+//! The layer: what the registry role becomes events.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use crate::spans::callsite::{self, Callsite, Tells};
-use crate::spans::live::{Found, Live};
-use crate::spans::{fields, records};
+use crate::spans::callsite::{self, Callsite, EventRole};
+use crate::spans::open_spans::{Found, OpenSpans};
+use crate::spans::{fields, log_records};
 
 /// A layer that hands on the spans and events that somebody observes:
 /// `tracing_subscriber::registry().with(spans::layer())`.
@@ -21,17 +21,17 @@ use crate::spans::{fields, records};
 /// It takes what the subscriber lets through, and never keeps anything from other layers. One for each subscriber will
 /// do: a second one is idle.
 pub fn layer() -> Spans {
-    Spans { live: Live::new(), is_idle: false }
+    Spans { open: OpenSpans::new(), is_idle: false }
 }
 
 /// The layer; see [`layer`].
 pub struct Spans {
-    live: Live,
+    open: OpenSpans,
     is_idle: bool,
 }
 
 /// A span that found no room in the layer: kept in its extensions.
-struct Elsewhere(Arc<SpanCall>);
+struct Overflow(Arc<SpanCall>);
 
 impl<S> Layer<S> for Spans
 where
@@ -82,27 +82,27 @@ where
         if self.is_idle {
             return;
         }
-        match callsite.tells {
-            Tells::Itself => {}
-            Tells::Record => return self.tell(records::of(event).unwrap_or(callsite), event, &context),
-            Tells::Return | Tells::Error => self.end_is_told(callsite.tells, event, &context),
+        match callsite.role {
+            EventRole::Plain => {}
+            EventRole::LogRecord => return self.tell(log_records::of(event).unwrap_or(callsite), event, &context),
+            EventRole::Return | EventRole::Error => self.record_end(callsite.role, event, &context),
         }
         self.tell(callsite, event, &context);
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
-        match self.live.find(&id) {
-            Found::Here(span) => {
+        match self.open.find(&id) {
+            Found::InCell(span) => {
                 span.end();
-                self.live.release(&id);
+                self.open.release(&id);
             }
-            Found::Elsewhere => {
-                if let Some(span) = elsewhere(&id, &context) {
+            Found::InExtensions => {
+                if let Some(span) = overflow(&id, &context) {
                     span.end();
-                    self.live.release_elsewhere(&id);
+                    self.open.release_overflow(&id);
                 }
             }
-            Found::Nowhere => {}
+            Found::NotObserved => {}
         }
     }
 }
@@ -118,13 +118,13 @@ impl Spans {
         let begin = |span: &SpanCall| {
             span.begin(callsite.site, subject, cause, |reify| fields::arguments(attributes, reify));
         };
-        match self.live.claim(id) {
+        match self.open.claim(id) {
             Some(span) => begin(span),
             None => {
                 let span = Arc::new(SpanCall::vacant());
                 begin(&span);
                 if let Some(data) = context.span(id) {
-                    data.extensions_mut().replace(Elsewhere(span));
+                    data.extensions_mut().replace(Overflow(span));
                 }
             }
         }
@@ -176,7 +176,7 @@ impl Spans {
     /// `#[instrument(ret)]` and `#[instrument(err)]` tell how a function ended by an event with one field, in the very line
     /// of the span that it is in.
     #[cold]
-    fn end_is_told<S>(&self, tells: Tells, event: &Event<'_>, context: &Context<'_, S>)
+    fn record_end<S>(&self, role: EventRole, event: &Event<'_>, context: &Context<'_, S>)
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
@@ -186,7 +186,7 @@ impl Spans {
             return;
         }
         self.with(&around.id(), context, |span| {
-            if tells == Tells::Error {
+            if role == EventRole::Error {
                 span.exit(Outcome::Failed);
             }
             fields::only(event, |value| span.returns(value));
@@ -199,22 +199,22 @@ impl Spans {
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
-        match self.live.find(id) {
-            Found::Here(span) => Some(then(span)),
-            Found::Elsewhere => elsewhere(id, context).map(|span| then(&span)),
-            Found::Nowhere => None,
+        match self.open.find(id) {
+            Found::InCell(span) => Some(then(span)),
+            Found::InExtensions => overflow(id, context).map(|span| then(&span)),
+            Found::NotObserved => None,
         }
     }
 }
 
-/// The span in its extensions, which are not held meanwhile: what a field's `Debug` tells may look there as well.
+/// The span in its extensions, which are not held meanwhile: what a field's `Debug` role may look there as well.
 #[cold]
 #[inline(never)]
-fn elsewhere<S>(id: &Id, context: &Context<'_, S>) -> Option<Arc<SpanCall>>
+fn overflow<S>(id: &Id, context: &Context<'_, S>) -> Option<Arc<SpanCall>>
 where
     S: Subscriber + for<'l> LookupSpan<'l>,
 {
-    context.span(id)?.extensions().get::<Elsewhere>().map(|found| Arc::clone(&found.0))
+    context.span(id)?.extensions().get::<Overflow>().map(|found| Arc::clone(&found.0))
 }
 
 impl std::fmt::Debug for Spans {

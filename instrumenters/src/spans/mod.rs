@@ -1,4 +1,4 @@
-//! Spans: what a program tells by `tracing`, taken as it is.
+//! Spans: what a program role by `tracing`, taken as it is.
 //!
 //! [`layer`] is a layer of `tracing-subscriber` that goes with others. It sets no subscriber, and writes nothing while
 //! nobody looks: each span and each event of the program is a site, and [`spans`] observes those that it selects.
@@ -28,11 +28,24 @@
 
 mod callsite;
 mod fields;
-mod key;
 mod layer;
-mod live;
-mod observe;
-mod records;
+mod log_records;
+mod open_spans;
+mod text_key;
 
 pub use layer::{Spans, layer};
-pub use observe::spans;
+
+use metaspy_core::SiteKind;
+use metaspy_core::arm::Subjects;
+
+use crate::call_instrumenter::CallInstrumenter;
+use crate::sites::Sites;
+
+/// Observes the spans and events of `tracing` that a selector matches: `spans("my_crate::*")`. The subscriber must have
+/// a [`layer`].
+///
+/// A span is registered when the program first reaches it, so a selector that matches none is no error. Fields are
+/// recorded with [`CallInstrumenter::details`].
+pub fn spans(selector: impl Into<Sites>) -> CallInstrumenter {
+    CallInstrumenter::new(selector.into().or_later(SiteKind::Span), Subjects::All)
+}

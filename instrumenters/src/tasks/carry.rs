@@ -27,7 +27,7 @@ pin_project! {
 }
 
 impl<F> Carried<F> {
-    pub(super) fn by(cause: causality::Carried, future: F) -> Self {
+    pub(super) fn with_cause(cause: causality::Carried, future: F) -> Self {
         Carried { future, cause }
     }
 }

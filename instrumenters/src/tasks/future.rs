@@ -12,35 +12,35 @@ use metaspy_core::{EventId, Outcome, Site, Subject};
 use pin_project_lite::pin_project;
 
 use super::carry::Carried;
-use super::name;
+use super::task_sites;
 
 /// Makes events of futures.
-pub trait Spy: Future + Sized {
+pub trait FutureExt: Future + Sized {
     /// This future as a task with a name. What it does has the event as its cause that it is made in.
     #[track_caller]
-    fn spied(self, name: &'static str) -> Spied<Self> {
-        Spied::new(self, name::of(name, Location::caller()))
+    fn spied(self, name: &'static str) -> SpiedFuture<Self> {
+        SpiedFuture::new(self, task_sites::of(name, Location::caller()))
     }
 
     /// This future, with the cause that it has here, and no event of its own.
     fn carried(self) -> Carried<Self> {
-        Carried::by(carried(), self)
+        Carried::with_cause(carried(), self)
     }
 
     /// This future, with this event as the cause of what it does: the receipt of what it works on, say. It has no event of
     /// its own.
     fn caused_by(self, cause: Option<EventId>) -> Carried<Self> {
-        Carried::by(Cause::new(cause), self)
+        Carried::with_cause(Cause::new(cause), self)
     }
 }
 
-impl<F: Future> Spy for F {}
+impl<F: Future> FutureExt for F {}
 
 pin_project! {
     /// A future that is an event from its first poll to its end. Dropped before, it was cancelled. Its subject is the
     /// task, each its own; its argument `waited` says how long it waited for its first poll.
     #[must_use = "futures do nothing unless they are polled"]
-    pub struct Spied<F> {
+    pub struct SpiedFuture<F> {
         #[pin]
         future: F,
         // Behind the future: what that does when it is dropped is still within the call.
@@ -95,7 +95,7 @@ impl fmt::Debug for Waited {
     }
 }
 
-impl<F> Spied<F> {
+impl<F> SpiedFuture<F> {
     #[inline]
     pub(super) fn new(future: F, site: &'static Site) -> Self {
         // Without the clock while nobody looks.
@@ -103,11 +103,11 @@ impl<F> Spied<F> {
             true => Stage::Seen(Box::new((site, Instant::now()))),
             false => Stage::Made(site),
         };
-        Spied { future, task: Task { cause: carried(), stage } }
+        SpiedFuture { future, task: Task { cause: carried(), stage } }
     }
 }
 
-impl<F: Future> Future for Spied<F> {
+impl<F: Future> Future for SpiedFuture<F> {
     type Output = F::Output;
 
     #[inline]
@@ -116,14 +116,16 @@ impl<F: Future> Future for Spied<F> {
         let _because = this.task.cause.because();
         this.task.stage.begin();
         match &mut this.task.stage {
-            Stage::Observed(call) => call.poll(name::next_task, || this.future.poll(context), |_, _| Outcome::Returned),
+            Stage::Observed(call) => {
+                call.poll(task_sites::next_task, || this.future.poll(context), |_, _| Outcome::Returned)
+            }
             _ => this.future.poll(context),
         }
     }
 }
 
-impl<F: fmt::Debug> fmt::Debug for Spied<F> {
+impl<F: fmt::Debug> fmt::Debug for SpiedFuture<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Spied").field(&self.future).finish()
+        f.debug_tuple("SpiedFuture").field(&self.future).finish()
     }
 }

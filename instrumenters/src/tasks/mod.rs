@@ -25,17 +25,25 @@ mod carry;
 mod future;
 #[cfg(feature = "tokio")]
 mod join_set;
-mod name;
-mod observe;
 #[cfg(feature = "tokio")]
 mod spawn;
+mod task_sites;
 pub mod thread;
-mod work;
 
 pub use carry::{Carried, carry};
-pub use future::{Spied, Spy};
+pub use future::{FutureExt, SpiedFuture};
 #[cfg(feature = "tokio")]
 pub use join_set::JoinSet;
-pub use observe::tasks;
 #[cfg(feature = "tokio")]
 pub use spawn::{spawn, spawn_blocking, spawn_local};
+
+use metaspy_core::arm::Subjects;
+
+use crate::call_instrumenter::CallInstrumenter;
+use crate::sites::Sites;
+
+/// Observes all tasks, threads and named futures, including later ones. To select tasks by name, use
+/// `methods("pipeline::*::task")` once there is one.
+pub fn tasks() -> CallInstrumenter {
+    CallInstrumenter::new(Sites::family(*task_sites::TASKS, "tasks"), Subjects::All).details()
+}

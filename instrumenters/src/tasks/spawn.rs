@@ -4,9 +4,9 @@ use std::panic::Location;
 
 use tokio::task::{self, JoinHandle};
 
-use super::future::Spied;
-use super::name;
-use super::work::observed;
+use super::future::SpiedFuture;
+use super::task_sites;
+use super::thread::observed;
 
 /// As [`tokio::spawn`]: what the task does has the event as its cause that this thread is in now. The task is an event at
 /// the site `FUNCTION::task`, after the function whose future it runs.
@@ -16,7 +16,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(Spied::new(future, name::of_type::<F>("task", Location::caller())))
+    tokio::spawn(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
 }
 
 /// As [`tokio::task::spawn_local`], likewise.
@@ -26,7 +26,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    task::spawn_local(Spied::new(future, name::of_type::<F>("task", Location::caller())))
+    task::spawn_local(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
 }
 
 /// As [`tokio::task::spawn_blocking`], likewise; the site is `FUNCTION::blocking`.
@@ -36,5 +36,5 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    task::spawn_blocking(observed(work, name::of_type::<F>("blocking", Location::caller())))
+    task::spawn_blocking(observed(work, task_sites::of_type::<F>("blocking", Location::caller())))
 }

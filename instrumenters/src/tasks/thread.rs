@@ -4,8 +4,11 @@ use std::io;
 use std::panic::Location;
 use std::thread::{self, JoinHandle};
 
-use super::name;
-use super::work::observed;
+use metaspy_core::causality::carried;
+use metaspy_core::hook::{Call, enter};
+use metaspy_core::{Outcome, Site};
+
+use super::task_sites;
 
 /// As [`std::thread::spawn`]: what the thread does has the event as its cause that this one is in now. The thread is an
 /// event at the site `FUNCTION::thread`.
@@ -15,7 +18,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    thread::spawn(observed(work, name::of_type::<F>("thread", Location::caller())))
+    thread::spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
 }
 
 /// As [`std::thread::Builder::spawn`], likewise.
@@ -25,5 +28,17 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    builder.spawn(observed(work, name::of_type::<F>("thread", Location::caller())))
+    builder.spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
+}
+
+/// Wraps a closure: it is one event, on whatever thread it runs, and its cause is the event that this thread is in now.
+pub(super) fn observed<R>(work: impl FnOnce() -> R, site: &'static Site) -> impl FnOnce() -> R {
+    let cause = carried();
+    move || {
+        let _because = cause.because();
+        let call = if site.is_armed() { enter(site, task_sites::next_task()) } else { Call::inert() };
+        let value = work();
+        call.done(Outcome::Returned);
+        value
+    }
 }

@@ -1,7 +1,7 @@
 //! Lists of numbers and words.
 
 use metaspy::production;
-use metaspy::productions::winnow::Spy;
+use metaspy::productions::winnow::ParserExt;
 use winnow::Parser;
 use winnow::ascii::{alpha1, digit1};
 use winnow::combinator::{alt, separated};

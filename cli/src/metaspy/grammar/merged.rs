@@ -220,7 +220,7 @@ impl Part {
 fn add(rows: &mut BTreeMap<String, Row>, store: &Store) -> bool {
     let tally = store.tally(By::Site, &Scope::default());
     for site in store.sites().iter().filter(|site| site.kind == SiteKind::Production) {
-        let role = convert::role(productions::Role::of_reason(site.skipped.as_deref()));
+        let role = convert::role(productions::Role::from_reason(site.skipped.as_deref()));
         let row = rows.entry(site.path.clone()).or_insert_with(|| Row {
             name: site.path.clone(),
             file: site.file.clone(),

@@ -112,8 +112,8 @@ impl Call<'_> {
         // A type called `QueryResult` may be anything, so the compiler is asked whether it tells how a call went.
         quote_spanned!(Span::mixed_site()=> {
             #[allow(unused_imports)]
-            use #krate::__private::TellsNothing as _;
-            #krate::__private::Told(#value).outcome()
+            use #krate::__private::WithoutOutcome as _;
+            #krate::__private::Returned(#value).outcome()
         })
     }
 

@@ -29,7 +29,7 @@ impl Entry<'_> {
         let enter = match (self.arguments(), &self.call.options.subject, self.receiver()) {
             (Some(arguments), ..) => {
                 let receiver = offered.map(
-                    |it| quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Who::<Self>(#it).0);),
+                    |it| quote_spanned!(Span::mixed_site()=> __reify.receiver(#krate::__private::Receiver::<Self>(#it).0);),
                 );
                 quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;
@@ -89,8 +89,8 @@ impl Entry<'_> {
         let krate = self.call.krate;
         let asked = quote_spanned!(Span::mixed_site()=>
             #[allow(unused_imports)]
-            use #krate::__private::{AskedIdentity as _, WithoutIdentity as _};
-            (&#krate::__private::Who::<Self>(#it))
+            use #krate::__private::{GuardedIdentity as _, AddressIdentity as _};
+            (&#krate::__private::Receiver::<Self>(#it))
         );
         let by_value = self.sig.receiver().is_some_and(receiver::is_by_value);
         match self.call.self_type {

@@ -90,7 +90,7 @@ impl Definition<'_> {
             #[inline(always)]
             #vis fn #name() -> #krate::__private::SiteRef<#receiver> {
                 #item
-                #krate::__private::SiteRef::of(&__METASPY_SITE)
+                #krate::__private::SiteRef::new(&__METASPY_SITE)
             }
         )
     }

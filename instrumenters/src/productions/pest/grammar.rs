@@ -8,12 +8,12 @@ use pest::error::{Error, LineColLocation};
 use pest_meta::parser::{self, Rule};
 use pest_meta::{optimizer, validator};
 
-use super::build::{Built, build};
+use super::compile::{Compiled, compile};
 use super::error::GrammarError;
 use super::machine::Skipping;
-use super::node::Program;
-use super::reach;
-use crate::productions::events::sites;
+use super::program::Program;
+use super::reachability;
+use crate::productions::suite_events::sites;
 use crate::productions::{Alternative, Production};
 use crate::sites::Sites;
 
@@ -78,11 +78,11 @@ impl Grammar {
             return Err(no_rule(start, rules.iter().map(|rule| rule.name.as_str())));
         };
         let optimised = optimizer::optimize(rules.clone());
-        let roles = reach::roles(&rules, &optimised, start);
-        let Built { programs, alternatives, properties, .. } = build(&optimised, &numbers);
+        let roles = reachability::roles(&rules, &optimised, start);
+        let Compiled { programs, alternatives, properties, .. } = compile(&optimised, &numbers);
         let productions = rules.iter().zip(roles).map(|(rule, role)| {
             let (file, lines) = places.get(&rule.name).copied().unwrap_or_default();
-            let refers_to = reach::references(rule, &numbers);
+            let refers_to = reachability::references(rule, &numbers);
             Production { name: rule.name.clone(), file, lines, role, refers_to }
         });
         let number = |name: &str| numbers.get(name).map(|&number| number as u32);

@@ -1,11 +1,11 @@
-//! The machine: it runs the program of a grammar on an input, and tells a [`Watch`] what happens.
+//! The machine: it runs the program of a grammar on an input, and tells a [`ParseObserver`] what happens.
 
 use pest::{Atomicity, MatchDir, ParseResult, ParserState};
 
-use super::experiment::{Experiment, Place};
 use super::grammar::Grammar;
-use super::node::{Kind, Node};
-use crate::productions::Watch;
+use super::program::{Kind, Node};
+use super::shadows::{Place, ShadowSearch};
+use crate::productions::ParseObserver;
 
 /// The number of a rule in pest's tokens and errors; 0 is the end of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -49,10 +49,10 @@ pub(super) struct Machine<'g, 'w, W> {
     /// The furthest byte that the rule at hand has read.
     pub furthest: usize,
     /// What alternatives would have matched, if somebody wants to know.
-    pub experiment: Option<&'w mut Experiment<'g>>,
+    pub search: Option<&'w mut ShadowSearch<'g>>,
 }
 
-impl<'g, W: Watch> Machine<'g, '_, W> {
+impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     /// Runs a rule.
     pub fn rule(&mut self, rule: u32, state: State<'g>) -> Step<'g> {
         let at = state.position().pos();
@@ -150,9 +150,9 @@ impl<'g, W: Watch> Machine<'g, '_, W> {
             let Err(state) = result else { break };
             result = self.node(alternative, state);
             self.watch.alternative(first as usize + number, result.is_ok());
-            if let (Ok(state), Some(experiment)) = (&result, &mut self.experiment) {
+            if let (Ok(state), Some(search)) = (&result, &mut self.search) {
                 let place = Place { at, end: state.position().pos(), atomicity };
-                experiment.try_others(first as usize, number, alternatives, &place);
+                search.try_others(first as usize, number, alternatives, &place);
             }
         }
         result

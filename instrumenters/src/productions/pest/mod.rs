@@ -21,14 +21,14 @@
 //! # Ok::<(), metaspy_instrumenters::productions::pest::GrammarError>(())
 //! ```
 
-mod build;
 mod builtin;
+mod compile;
 mod error;
-mod experiment;
 mod grammar;
 mod machine;
-mod node;
-mod reach;
+mod program;
+mod reachability;
+mod shadows;
 mod suite;
 #[cfg(test)]
 mod tests;

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use pest::error::ErrorVariant;
 use pest::iterators::Pairs;
 
-use super::experiment::{Experiment, Found, shadows, wanted};
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
-use crate::productions::Watch;
+use super::shadows::{Found, ShadowSearch, shadows, wanted};
+use crate::productions::ParseObserver;
 use crate::productions::coverage::{Coverage, Input, State, Tally, Verdict};
-use crate::productions::events::{Inputs, tell_shadow};
+use crate::productions::suite_events::{Inputs, tell_shadow};
 
 /// How far one input may drive a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +92,9 @@ impl<'g> Suite<'g> {
             if let Some(text) = read(input) {
                 let (grammar, properties, tried) = (self.grammar, &*self.properties, &*tried);
                 let steps = self.limits.steps;
-                let mut experiment =
-                    Experiment { grammar, properties, tried, found: &mut found, text: &text, input, steps };
-                let _ = self.run(&text, &mut unheard, Some(&mut experiment));
+                let mut search =
+                    ShadowSearch { grammar, properties, tried, found: &mut found, text: &text, input, steps };
+                let _ = self.run(&text, &mut unheard, Some(&mut search));
             }
         }
         self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
@@ -114,7 +114,7 @@ impl<'g> Suite<'g> {
     }
 
     /// Runs an input, with an event for each activation of a production that somebody observes.
-    fn observed<'i, W: Watch>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
+    fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
         let sites = self.grammar.sites();
         match sites.iter().any(|site| site.is_armed()) {
             true => self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None),
@@ -122,11 +122,11 @@ impl<'g> Suite<'g> {
         }
     }
 
-    pub(super) fn run<'i, W: Watch>(
+    pub(super) fn run<'i, W: ParseObserver>(
         &'i self,
         text: &'i str,
         watch: &mut W,
-        experiment: Option<&mut Experiment<'i>>,
+        search: Option<&mut ShadowSearch<'i>>,
     ) -> (Outcome<'i>, bool) {
         let mut machine = Machine {
             grammar: self.grammar,
@@ -135,7 +135,7 @@ impl<'g> Suite<'g> {
             steps: self.limits.steps,
             stopped: false,
             furthest: 0,
-            experiment,
+            search,
         };
         let outcome = pest::state(text, |state| machine.rule(self.grammar.start, state));
         (outcome.map_err(Box::new), machine.stopped)
@@ -172,7 +172,7 @@ struct Timed<'t> {
     open: Vec<(Instant, Duration)>,
 }
 
-impl Watch for Timed<'_> {
+impl ParseObserver for Timed<'_> {
     fn enter(&mut self, production: usize, at: usize) {
         self.tally.enter(production, at);
         self.open.push((Instant::now(), Duration::ZERO));

@@ -4,18 +4,18 @@
 #![deny(warnings, missing_docs)]
 
 use metaspy::production;
-use metaspy::productions::winnow::Spy;
-use metaspy::productions::{Activation, Ended, Slot, Where};
+use metaspy::productions::winnow::ParserExt;
+use metaspy::productions::{Activation, ActivationEnd, ActivationFrame, Position};
 use winnow::Parser;
 use winnow::ascii::{digit1, multispace0};
 use winnow::combinator::{alt, delimited, separated};
 
 /// How many numbers stand between commas.
 pub fn count(text: &str) -> Option<usize> {
-    let mut slot = Slot::vacant();
-    let activation = Activation::begin(&mut slot, production!("list"), Where::Left(text.len()));
+    let mut slot = ActivationFrame::vacant();
+    let activation = Activation::begin(&mut slot, production!("list"), Position::Left(text.len()));
     let () = separated(1.., number, ',').parse(text).ok()?;
-    activation.end(Ended::Matched, Where::Left(0));
+    activation.end(ActivationEnd::Matched, Position::Left(0));
     Some(text.split(',').count())
 }
 

@@ -1,7 +1,7 @@
 //! The machine beside pest's own.
 
-mod finding;
-mod same;
+mod coverage;
+mod same_as_pest;
 
 use super::{Grammar, Limits, Source, Suite};
 use crate::productions::Verdict;

@@ -1,0 +1,17 @@
+//! What the code needs that `#[observe]`, the derives, `state!` and `production!` generate. It may change in any version.
+
+mod enter;
+mod place_of;
+mod receiver;
+mod returns;
+mod subject;
+
+pub use crate::announce::{ANNOUNCEMENT_TYPES, AnnouncementType};
+pub use crate::state::transition;
+pub use enter::{Frame, Guard, enter, enter_as, enter_by, enter_on, enter_with};
+pub use metaspy_core::site::{SITES, linkme};
+pub use metaspy_core::{Site, SiteDef, SiteKind};
+pub use place_of::PlaceOf;
+pub use receiver::{AddressIdentity, DirectIdentity, GuardedIdentity, Receiver};
+pub use returns::{Returned, WithoutOutcome};
+pub use subject::subject;

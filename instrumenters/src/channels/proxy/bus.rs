@@ -1,0 +1,159 @@
+//! How a spied channel is made.
+
+use std::fmt::{self, Debug};
+use std::panic::Location;
+
+use metaspy_core::hook::Reify;
+
+use super::channel_sites::ChannelSites;
+use super::endpoint::Endpoint;
+use super::{broadcast, mpsc, oneshot, watch};
+use crate::announce::Announce;
+
+/// A channel to be made: its name, and what its messages tell of themselves.
+///
+/// ```
+/// use metaspy_instrumenters::channels::Bus;
+///
+/// let (jobs, queue) = Bus::new("jobs").mpsc::<String>(16);
+/// let (states, state) = Bus::new("states").watch(0);
+/// let (news, reader) = Bus::new("news").details().broadcast::<&str>(16);
+/// ```
+///
+/// Channels of one name share their sites; each is a subject of its own, `jobs #1`.
+#[must_use = "it is a channel only when it is made"]
+pub struct Bus<M = Plain> {
+    name: Option<&'static str>,
+    at: &'static Location<'static>,
+    messages: M,
+}
+
+/// What a channel asks of its messages.
+pub trait Messages<T> {
+    #[doc(hidden)]
+    fn kind(&self) -> Option<fn(&T) -> &'static str>;
+    #[doc(hidden)]
+    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)>;
+}
+
+/// Nothing is asked of messages.
+#[derive(Debug)]
+pub struct Plain;
+
+/// Messages are shown to whom asks for details.
+#[derive(Debug)]
+pub struct Shown<M>(M);
+
+/// Messages say what kind of announcement they are.
+#[derive(Debug)]
+pub struct Kinds<M>(M);
+
+impl<T> Messages<T> for Plain {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        None
+    }
+
+    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
+        None
+    }
+}
+
+impl<T: Debug, M: Messages<T>> Messages<T> for Shown<M> {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        self.0.kind()
+    }
+
+    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
+        Some(|message, reify| reify.arg("message", message))
+    }
+}
+
+impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        Some(T::kind)
+    }
+
+    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
+        self.0.show()
+    }
+}
+
+impl Bus {
+    /// A channel of this name.
+    #[track_caller]
+    pub fn new(name: &str) -> Self {
+        Bus { name: Some(crate::interned::kept(name)), at: Location::caller(), messages: Plain }
+    }
+
+    /// A channel that is named after the type of its messages.
+    #[track_caller]
+    pub fn unnamed() -> Self {
+        Bus { name: None, at: Location::caller(), messages: Plain }
+    }
+}
+
+impl<M> Bus<M> {
+    /// Messages are shown, by their `Debug`, to whom asks for details.
+    pub fn details(self) -> Bus<Shown<M>> {
+        Bus { name: self.name, at: self.at, messages: Shown(self.messages) }
+    }
+
+    /// Each kind of message has sites of its own, `jobs::Done::sent`; the messages derive [`Announce`]. What kind a
+    /// message is, is asked whether anybody looks or not.
+    pub fn kinds(self) -> Bus<Kinds<M>> {
+        Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }
+    }
+
+    /// As [`tokio::sync::broadcast::channel`].
+    pub fn broadcast<T: Clone>(self, capacity: usize) -> (broadcast::Sender<T>, broadcast::Receiver<T>)
+    where
+        M: Messages<T>,
+    {
+        broadcast::pair(self.endpoint(), capacity)
+    }
+
+    /// As [`tokio::sync::mpsc::channel`].
+    pub fn mpsc<T>(self, buffer: usize) -> (mpsc::Sender<T>, mpsc::Receiver<T>)
+    where
+        M: Messages<T>,
+    {
+        mpsc::bounded(self.endpoint(), buffer)
+    }
+
+    /// As [`tokio::sync::mpsc::unbounded_channel`].
+    pub fn unbounded<T>(self) -> (mpsc::UnboundedSender<T>, mpsc::UnboundedReceiver<T>)
+    where
+        M: Messages<T>,
+    {
+        mpsc::unbounded(self.endpoint())
+    }
+
+    /// As [`tokio::sync::watch::channel`].
+    pub fn watch<T>(self, first: T) -> (watch::Sender<T>, watch::Receiver<T>)
+    where
+        M: Messages<T>,
+    {
+        watch::pair(self.endpoint(), first)
+    }
+
+    /// As [`tokio::sync::oneshot::channel`].
+    pub fn oneshot<T>(self) -> (oneshot::Sender<T>, oneshot::Receiver<T>)
+    where
+        M: Messages<T>,
+    {
+        oneshot::pair(self.endpoint())
+    }
+
+    fn endpoint<T>(&self) -> Endpoint<T>
+    where
+        M: Messages<T>,
+    {
+        Endpoint::new(ChannelSites::of::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
+    }
+}
+
+impl<M> fmt::Debug for Bus<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bus").field("name", &self.name).finish_non_exhaustive()
+    }
+}

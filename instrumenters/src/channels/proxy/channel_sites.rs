@@ -1,0 +1,73 @@
+//! What all channels of one name have in common: their sites, and the kind of their subjects.
+
+use std::any::type_name;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use metaspy_core::{Owner, Site, SiteKind, Subject};
+
+use crate::dynamic_sites::{self, path_of};
+use crate::lookup_cache::LookupCache;
+
+/// Channels of one name. Each name has one, for the rest of the process.
+#[derive(Debug)]
+pub(super) struct ChannelSites {
+    /// The module of its sites: the name, or the path of the message's type.
+    bus: &'static str,
+    at: &'static Location<'static>,
+    pub sent: &'static Site,
+    pub received: &'static Site,
+    pub missed: &'static Site,
+    owner: Owner,
+    channels: AtomicU64,
+}
+
+impl ChannelSites {
+    /// The line of a name, or of a type of messages that has none.
+    pub fn of<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
+        thread_local! {
+            static KNOWN: LookupCache<&'static ChannelSites> = const { LookupCache::new() };
+        }
+        let name = name.unwrap_or_else(type_name::<T>);
+        let look_up = || ChannelSites::find(name, at);
+        KNOWN.try_with(|known| known.get([name, ""], look_up)).unwrap_or_else(|_| look_up())
+    }
+
+    #[cold]
+    fn find(name: &'static str, at: &'static Location<'static>) -> &'static ChannelSites {
+        static ALL: Mutex<Option<HashMap<&'static str, &'static ChannelSites>>> = Mutex::new(None);
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get_or_insert_default().entry(name).or_insert_with(|| {
+            let (module, message) = path_of(name);
+            let bus = if module.is_empty() { message } else { crate::interned::kept(&format!("{module}::{message}")) };
+            let site = |end: &str| dynamic_sites::site(SiteKind::Announcement, bus, end.to_owned(), at);
+            let (sent, received, missed) = (site("sent"), site("received"), site("missed"));
+            Box::leak(Box::new(ChannelSites {
+                bus,
+                at,
+                sent,
+                received,
+                missed,
+                owner: Owner::new(message),
+                channels: AtomicU64::new(1),
+            }))
+        })
+    }
+
+    /// The subject of a channel that is made.
+    pub fn next_channel(&self) -> Subject {
+        self.owner.subject(self.channels.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Where messages of a kind are sent.
+    pub fn sent_of(&self, kind: &'static str) -> &'static Site {
+        dynamic_sites::of_announcement(self.bus, kind, "sent", self.at)
+    }
+
+    /// Where messages of a kind are received.
+    pub fn received_of(&self, kind: &'static str) -> &'static Site {
+        dynamic_sites::of_announcement(self.bus, kind, "received", self.at)
+    }
+}

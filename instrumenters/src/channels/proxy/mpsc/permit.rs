@@ -1,0 +1,85 @@
+//! Room in a channel that was asked for beforehand.
+
+use std::panic::Location;
+
+use tokio::sync::mpsc as tokio;
+
+use super::Sender;
+use crate::channels::proxy::Envelope;
+use crate::channels::proxy::endpoint::Endpoint;
+
+/// A [`tokio::Permit`] of a spied channel.
+pub struct Permit<'a, T> {
+    inner: tokio::Permit<'a, Envelope<T>>,
+    endpoint: Endpoint<T>,
+}
+
+impl<'a, T> Permit<'a, T> {
+    pub(super) fn new(inner: tokio::Permit<'a, Envelope<T>>, endpoint: Endpoint<T>) -> Self {
+        Permit { inner, endpoint }
+    }
+
+    /// As [`tokio::Permit::send`].
+    #[track_caller]
+    pub fn send(self, value: T) {
+        self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), |()| true);
+    }
+}
+
+/// A [`tokio::PermitIterator`] of a spied channel.
+pub struct PermitIterator<'a, T> {
+    inner: tokio::PermitIterator<'a, Envelope<T>>,
+    endpoint: Endpoint<T>,
+}
+
+impl<'a, T> PermitIterator<'a, T> {
+    pub(super) fn new(inner: tokio::PermitIterator<'a, Envelope<T>>, endpoint: Endpoint<T>) -> Self {
+        PermitIterator { inner, endpoint }
+    }
+}
+
+impl<'a, T> Iterator for PermitIterator<'a, T> {
+    type Item = Permit<'a, T>;
+
+    fn next(&mut self) -> Option<Permit<'a, T>> {
+        Some(Permit { inner: self.inner.next()?, endpoint: self.endpoint })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.inner.size_hint()
+    }
+}
+
+impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
+impl<T> std::iter::FusedIterator for PermitIterator<'_, T> {}
+
+/// A [`tokio::OwnedPermit`] of a spied channel.
+pub struct OwnedPermit<T> {
+    inner: tokio::OwnedPermit<Envelope<T>>,
+    endpoint: Endpoint<T>,
+}
+
+impl<T> OwnedPermit<T> {
+    pub(super) fn new(inner: tokio::OwnedPermit<Envelope<T>>, endpoint: Endpoint<T>) -> Self {
+        OwnedPermit { inner, endpoint }
+    }
+
+    /// As [`tokio::OwnedPermit::send`].
+    #[track_caller]
+    pub fn send(self, value: T) -> Sender<T> {
+        let OwnedPermit { inner, endpoint } = self;
+        Sender::new(endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true), endpoint)
+    }
+
+    /// As [`tokio::OwnedPermit::release`].
+    pub fn release(self) -> Sender<T> {
+        Sender::new(self.inner.release(), self.endpoint)
+    }
+
+    /// As [`tokio::OwnedPermit::same_channel`].
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+}
+
+shown_by_channel!(Permit<'a>, PermitIterator<'a>, OwnedPermit);

@@ -1,0 +1,140 @@
+//! `tokio::sync::oneshot`, watched at both ends.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use metaspy_core::causality::Because;
+use metaspy_core::{EventId, Identify, Subject};
+pub use tokio::error;
+use tokio::error::{RecvError, TryRecvError};
+use tokio::sync::oneshot as tokio;
+
+use super::endpoint::{Endpoint, because_of};
+use super::{Bus, Envelope};
+
+/// As [`tokio::sync::oneshot::channel`](tokio::channel()), named after the type of its message.
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    Bus::unnamed().oneshot()
+}
+
+pub(super) fn pair<T>(endpoint: Endpoint<T>) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = tokio::channel();
+    (Sender { inner: sender, endpoint }, Receiver { inner: receiver, endpoint, last: None })
+}
+
+/// A [`tokio::Sender`] whose message is an event.
+pub struct Sender<T> {
+    inner: tokio::Sender<Envelope<T>>,
+    endpoint: Endpoint<T>,
+}
+
+impl<T> Sender<T> {
+    /// As [`tokio::Sender::send`].
+    #[inline]
+    #[track_caller]
+    pub fn send(self, value: T) -> Result<(), T> {
+        let sent = self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), Result::is_ok);
+        sent.map_err(Envelope::into_value)
+    }
+
+    /// As [`tokio::Sender::closed`].
+    pub async fn closed(&mut self) {
+        self.inner.closed().await;
+    }
+
+    /// As [`tokio::Sender::is_closed`].
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// As [`tokio::Sender::poll_closed`].
+    pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll_closed(context)
+    }
+
+    /// The sender inside.
+    pub fn into_inner(self) -> tokio::Sender<Envelope<T>> {
+        self.inner
+    }
+}
+
+/// The channel.
+impl<T> Identify for Sender<T> {
+    fn identify(&self) -> Subject {
+        self.endpoint.subject()
+    }
+}
+
+/// A [`tokio::Receiver`] whose receipt is an event.
+pub struct Receiver<T> {
+    inner: tokio::Receiver<Envelope<T>>,
+    endpoint: Endpoint<T>,
+    last: Option<EventId>,
+}
+
+impl<T> Receiver<T> {
+    /// As [`tokio::Receiver::try_recv`].
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let envelope = self.inner.try_recv()?;
+        Ok(self.endpoint.receive(envelope, &mut self.last))
+    }
+
+    /// As [`tokio::Receiver::blocking_recv`].
+    #[track_caller]
+    pub fn blocking_recv(self) -> Result<T, RecvError> {
+        let envelope = self.inner.blocking_recv()?;
+        Ok(self.endpoint.receive(envelope, &mut None))
+    }
+
+    /// As [`tokio::Receiver::close`].
+    pub fn close(&mut self) {
+        self.inner.close();
+    }
+
+    /// As [`tokio::Receiver::is_terminated`].
+    pub fn is_terminated(&self) -> bool {
+        self.inner.is_terminated()
+    }
+
+    /// As [`tokio::Receiver::is_empty`].
+    pub fn is_empty(&self) -> bool {
+        self.inner.is_empty()
+    }
+
+    /// The event of the receipt, where it was observed: await `&mut receiver` and ask.
+    pub fn received(&self) -> Option<EventId> {
+        self.last
+    }
+
+    /// Names the receipt as the cause of what this thread does until the guard is dropped.
+    pub fn because(&self) -> Option<Because> {
+        because_of(self.last)
+    }
+
+    /// The receiver inside.
+    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
+        self.inner
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let received = std::task::ready!(Pin::new(&mut this.inner).poll(context));
+        Poll::Ready(received.map(|envelope| this.endpoint.receive(envelope, &mut this.last)))
+    }
+}
+
+/// The channel.
+impl<T> Identify for Receiver<T> {
+    fn identify(&self) -> Subject {
+        self.endpoint.subject()
+    }
+}
+
+shown_by_channel!(Sender, Receiver);

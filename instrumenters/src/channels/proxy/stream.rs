@@ -1,0 +1,198 @@
+//! A stream whose items are events, and which is otherwise itself.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use metaspy_core::causality::{Because, Carried, because};
+use metaspy_core::hook;
+use metaspy_core::{EventId, Identify, Site, SiteKind, Subject};
+use tokio_stream::Stream;
+
+use crate::channels::kind::{ByClosure, ByItself, KindOf};
+use crate::dynamic_sites;
+
+/// A stream that passes everything on, and makes an event of each item: at the site of its kind, `name::Kind`, caused
+/// by what the thread was in, or by what the item says ([`SpiedStream::caused_by`]). Nobody subscribes, so nothing is
+/// disturbed. What kind an item is, is hooks whether anybody looks or not.
+///
+/// ```
+/// use metaspy_core::Profiler;
+/// use metaspy_instrumenters::channels::{SpiedStream, proxied};
+/// use tokio_stream::StreamExt;
+///
+/// let mut readings = SpiedStream::new("readings", tokio_stream::iter([Ok(3), Err("noise"), Ok(4)]));
+/// let profiler = Profiler::new("readings").observe(proxied(readings.site("Ok"))).install()?;
+/// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
+/// while let Some(reading) = readings.next().await {
+///     println!("{reading:?}");
+/// }
+/// # });
+/// assert_eq!(profiler.uninstall().counts().total(), 2);
+/// # Ok::<(), metaspy_core::InstallError>(())
+/// ```
+pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
+    stream: Pin<Box<S>>,
+    name: &'static str,
+    at: &'static Location<'static>,
+    bus: Subject,
+    kind: K,
+    /// The sites of the kinds that were met.
+    sites: HashMap<String, &'static Site>,
+    hooks: ItemHooks<S::Item>,
+    last: Option<EventId>,
+}
+
+/// What else is hooks of an item.
+struct ItemHooks<M> {
+    subject: Option<Ask<M, Subject>>,
+    cause: Option<Ask<M, Carried>>,
+    gaps: Option<Gaps<M>>,
+}
+
+type Ask<M, R> = Box<dyn Fn(&M) -> R + Send + Sync>;
+
+/// Which items say that others were missed, and where that is counted.
+struct Gaps<M> {
+    size: fn(&M) -> Option<u64>,
+    missed: &'static Site,
+}
+
+/// Kinds that are told apart; the rest share the site `others`.
+const KINDS_MAX: usize = 256;
+
+impl<S: Stream<Item: 'static>> SpiedStream<S> {
+    /// Makes events of a stream's items.
+    #[track_caller]
+    pub fn new(name: &str, stream: S) -> Self {
+        let bus = crate::channels::tap::named_bus(name);
+        let name = crate::interned::kept(name);
+        SpiedStream {
+            stream: Box::pin(stream),
+            name,
+            at: Location::caller(),
+            bus,
+            kind: ByItself::new(),
+            sites: HashMap::new(),
+            hooks: ItemHooks { subject: None, cause: None, gaps: None },
+            last: None,
+        }
+    }
+}
+
+impl<S: Stream, K> SpiedStream<S, K> {
+    /// What kind of announcement an item is.
+    pub fn kind<F>(self, kind: F) -> SpiedStream<S, ByClosure<F>>
+    where
+        F: Fn(&S::Item) -> &str + Send + 'static,
+    {
+        let SpiedStream { stream, name, at, bus, hooks, last, .. } = self;
+        SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new(), hooks, last }
+    }
+
+    /// Whom an item is about, instead of the stream.
+    pub fn subject<I: Identify>(mut self, subject: impl Fn(&S::Item) -> I + Send + Sync + 'static) -> Self {
+        self.hooks.subject = Some(Box::new(move |item| subject(item).identify()));
+        self
+    }
+
+    /// Which event caused an item, where the item carries it: the sending of a message. One that carries nothing is
+    /// caused by what the thread was in.
+    pub fn caused_by(mut self, cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static) -> Self {
+        self.hooks.cause = Some(Box::new(cause));
+        self
+    }
+
+    /// Which items are none but tell that others were missed, and how many: these are counted at the site `missed`, one
+    /// event of which stands where the gap is. They are passed on as all others are.
+    pub fn gaps(mut self, size: fn(&S::Item) -> Option<u64>) -> Self {
+        self.hooks.gaps = Some(Gaps { size, missed: self.site("missed") });
+        self
+    }
+
+    /// The site of a kind. It is known from now on, whether an item of this kind ever comes or not.
+    pub fn site(&self, kind: &str) -> &'static Site {
+        dynamic_sites::site(SiteKind::Announcement, self.name, kind.to_owned(), self.at)
+    }
+
+    /// The event of the last item, where it was observed.
+    pub fn received(&self) -> Option<EventId> {
+        self.last
+    }
+
+    /// Names the last item as the cause of what this thread does until the guard is dropped; it lives across no await.
+    pub fn because(&self) -> Option<Because> {
+        self.last.map(because)
+    }
+
+    /// The stream inside.
+    pub fn into_inner(self) -> Pin<Box<S>> {
+        self.stream
+    }
+}
+
+impl<S: Stream, K: KindOf<S::Item> + Unpin> Stream for SpiedStream<S, K> {
+    type Item = S::Item;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
+        let item = ready!(self.stream.as_mut().poll_next(context));
+        self.last = item.as_ref().and_then(|item| self.tell(item));
+        Poll::Ready(item)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.stream.size_hint()
+    }
+}
+
+impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
+    /// Makes an event of an item. What is hooks of it runs at meta level.
+    fn tell(&mut self, item: &S::Item) -> Option<EventId> {
+        let ItemHooks { subject, cause, gaps } = &self.hooks;
+        let bus = self.bus;
+        let subject = || subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(item)));
+        if let Some(gaps) = gaps
+            && let Some(size) = hook::at_meta_level(|| (gaps.size)(item)).flatten()
+        {
+            return gaps.missed.is_armed().then(|| hook::missed(gaps.missed, subject(), size)).flatten();
+        }
+        let (kind, sites) = (&self.kind, &mut self.sites);
+        let site = hook::at_meta_level(|| kind.with_kind(item, |kind| met(sites, self.name, kind, self.at)));
+        let site = site.filter(|site| site.is_armed())?;
+        let cause = cause.as_ref().and_then(|cause| hook::at_meta_level(|| cause(item).event()).flatten());
+        hook::instant_with(site, subject(), cause, |reify| kind.show(item, reify))
+    }
+}
+
+/// The site of a kind, looked up once.
+fn met(
+    sites: &mut HashMap<String, &'static Site>,
+    bus: &'static str,
+    kind: &str,
+    at: &'static Location<'static>,
+) -> &'static Site {
+    if let Some(site) = sites.get(kind) {
+        return site;
+    }
+    if sites.len() >= KINDS_MAX {
+        return dynamic_sites::site(SiteKind::Announcement, bus, "others".to_owned(), at);
+    }
+    let site = dynamic_sites::site(SiteKind::Announcement, bus, kind.to_owned(), at);
+    sites.insert(kind.to_owned(), site);
+    site
+}
+
+/// The bus.
+impl<S: Stream, K> Identify for SpiedStream<S, K> {
+    fn identify(&self) -> Subject {
+        self.bus
+    }
+}
+
+impl<S: Stream, K> fmt::Debug for SpiedStream<S, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpiedStream").field("name", &self.name).finish_non_exhaustive()
+    }
+}

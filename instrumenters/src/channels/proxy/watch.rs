@@ -1,0 +1,241 @@
+//! `tokio::sync::watch`, watched at both ends.
+//!
+//! A watch keeps the last value only, so several sendings may have one receipt: that of the last. Receipts are counted
+//! as changes are seen, once each by each receiver.
+
+use std::ops::Deref;
+use std::panic::Location;
+
+use metaspy_core::causality::Because;
+use metaspy_core::{EventId, Identify, Subject};
+pub use tokio::error;
+use tokio::error::{RecvError, SendError};
+use tokio::sync::watch as tokio;
+
+use super::endpoint::{Endpoint, because_of};
+use super::{Bus, Envelope};
+
+/// As [`tokio::sync::watch::channel`](tokio::channel()), named after the type of its values.
+#[track_caller]
+pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
+    Bus::unnamed().watch(first)
+}
+
+pub(super) fn pair<T>(endpoint: Endpoint<T>, first: T) -> (Sender<T>, Receiver<T>) {
+    let (sender, receiver) = tokio::channel(Envelope::new(first));
+    (Sender { inner: sender, endpoint }, Receiver { inner: receiver, endpoint, last: None })
+}
+
+/// A [`tokio::Sender`] whose changes are events.
+pub struct Sender<T> {
+    inner: tokio::Sender<Envelope<T>>,
+    endpoint: Endpoint<T>,
+}
+
+impl<T> Sender<T> {
+    /// As [`tokio::Sender::send`].
+    #[inline]
+    #[track_caller]
+    pub fn send(&self, value: T) -> Result<(), SendError<T>> {
+        let sent = self.endpoint.send(value, Location::caller(), |envelope| self.inner.send(envelope), Result::is_ok);
+        sent.map_err(|SendError(envelope)| SendError(envelope.value))
+    }
+
+    /// As [`tokio::Sender::send_replace`].
+    #[track_caller]
+    pub fn send_replace(&self, value: T) -> T {
+        self.endpoint.send(value, Location::caller(), |envelope| self.inner.send_replace(envelope), |_| true).value
+    }
+
+    /// As [`tokio::Sender::send_modify`].
+    #[track_caller]
+    pub fn send_modify(&self, modify: impl FnOnce(&mut T)) {
+        self.send_if_modified(|value| {
+            modify(value);
+            true
+        });
+    }
+
+    /// As [`tokio::Sender::send_if_modified`]: it is an event if something was modified.
+    #[track_caller]
+    pub fn send_if_modified(&self, modify: impl FnOnce(&mut T) -> bool) -> bool {
+        let at = Location::caller();
+        self.inner.send_if_modified(|envelope| {
+            let modified = modify(&mut envelope.value);
+            if modified {
+                envelope.cause = self.endpoint.changed(&envelope.value, at);
+            }
+            modified
+        })
+    }
+
+    /// As [`tokio::Sender::borrow`].
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref(self.inner.borrow())
+    }
+
+    /// As [`tokio::Sender::is_closed`].
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// As [`tokio::Sender::closed`].
+    pub async fn closed(&self) {
+        self.inner.closed().await;
+    }
+
+    /// As [`tokio::Sender::subscribe`].
+    pub fn subscribe(&self) -> Receiver<T> {
+        Receiver { inner: self.inner.subscribe(), endpoint: self.endpoint, last: None }
+    }
+
+    /// As [`tokio::Sender::receiver_count`].
+    pub fn receiver_count(&self) -> usize {
+        self.inner.receiver_count()
+    }
+
+    /// As [`tokio::Sender::sender_count`].
+    pub fn sender_count(&self) -> usize {
+        self.inner.sender_count()
+    }
+
+    /// As [`tokio::Sender::same_channel`].
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// The sender inside.
+    pub fn into_inner(self) -> tokio::Sender<Envelope<T>> {
+        self.inner
+    }
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Self {
+        Sender { inner: self.inner.clone(), endpoint: self.endpoint }
+    }
+}
+
+/// The channel.
+impl<T> Identify for Sender<T> {
+    fn identify(&self) -> Subject {
+        self.endpoint.subject()
+    }
+}
+
+/// A value that is borrowed from the channel; see [`tokio::Ref`].
+#[derive(Debug)]
+pub struct Ref<'a, T>(tokio::Ref<'a, Envelope<T>>);
+
+impl<T> Ref<'_, T> {
+    /// As [`tokio::Ref::has_changed`].
+    pub fn has_changed(&self) -> bool {
+        self.0.has_changed()
+    }
+}
+
+impl<T> Deref for Ref<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0.value
+    }
+}
+
+/// A [`tokio::Receiver`] that makes an event of each change that it sees.
+pub struct Receiver<T> {
+    inner: tokio::Receiver<Envelope<T>>,
+    endpoint: Endpoint<T>,
+    last: Option<EventId>,
+}
+
+impl<T> Receiver<T> {
+    /// As [`tokio::Receiver::changed`], and as safe to cancel.
+    pub async fn changed(&mut self) -> Result<(), RecvError> {
+        self.inner.changed().await?;
+        let Receiver { inner, endpoint, last } = self;
+        // What was sent meanwhile is seen with it, and not told of once more.
+        *last = endpoint.received(&inner.borrow_and_update());
+        Ok(())
+    }
+
+    /// As [`tokio::Receiver::borrow_and_update`].
+    pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
+        let Receiver { inner, endpoint, last } = self;
+        let value = inner.borrow_and_update();
+        if value.has_changed() {
+            *last = endpoint.received(&value);
+        }
+        Ref(value)
+    }
+
+    /// As [`tokio::Receiver::wait_for`], and as safe to cancel.
+    pub async fn wait_for(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
+        let Receiver { inner, endpoint, last } = self;
+        let value = inner.wait_for(|envelope| condition(&envelope.value)).await?;
+        if value.has_changed() {
+            *last = endpoint.received(&value);
+        }
+        Ok(Ref(value))
+    }
+
+    /// As [`tokio::Receiver::borrow`].
+    pub fn borrow(&self) -> Ref<'_, T> {
+        Ref(self.inner.borrow())
+    }
+
+    /// As [`tokio::Receiver::has_changed`].
+    pub fn has_changed(&self) -> Result<bool, RecvError> {
+        self.inner.has_changed()
+    }
+
+    /// As [`tokio::Receiver::is_closed`].
+    pub fn is_closed(&self) -> bool {
+        self.inner.is_closed()
+    }
+
+    /// As [`tokio::Receiver::mark_changed`].
+    pub fn mark_changed(&mut self) {
+        self.inner.mark_changed();
+    }
+
+    /// As [`tokio::Receiver::mark_unchanged`].
+    pub fn mark_unchanged(&mut self) {
+        self.inner.mark_unchanged();
+    }
+
+    /// As [`tokio::Receiver::same_channel`].
+    pub fn same_channel(&self, other: &Self) -> bool {
+        self.inner.same_channel(&other.inner)
+    }
+
+    /// The event of the change that was seen last, where it was observed.
+    pub fn received(&self) -> Option<EventId> {
+        self.last
+    }
+
+    /// Names the change that was seen last as the cause of what this thread does until the guard is dropped.
+    pub fn because(&self) -> Option<Because> {
+        because_of(self.last)
+    }
+
+    /// The receiver inside.
+    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
+        self.inner
+    }
+}
+
+impl<T> Clone for Receiver<T> {
+    fn clone(&self) -> Self {
+        Receiver { inner: self.inner.clone(), ..*self }
+    }
+}
+
+/// The channel.
+impl<T> Identify for Receiver<T> {
+    fn identify(&self) -> Subject {
+        self.endpoint.subject()
+    }
+}
+
+shown_by_channel!(Sender, Receiver);

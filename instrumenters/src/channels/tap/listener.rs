@@ -1,0 +1,175 @@
+//! The thread of a tap: it works without a runtime and beside any, and the application never waits for it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
+
+use metaspy_core::Subject;
+use metaspy_core::hook;
+
+use super::block_on::{ThreadWaker, poll_once, until_stopped};
+use super::emit::Emitter;
+use super::sites::LeasedSites;
+use super::sources::{Received, Source};
+use crate::channels::kind::KindOf;
+
+/// How long whoever uninstalls waits at most for the thread: the `Clone` of a message may wait for a lock that is held.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How long a stream is asked for what waits in it.
+const LAST_LOOK: Duration = Duration::from_millis(50);
+
+/// A tap that listens.
+pub(super) struct Listener {
+    waker: Arc<ThreadWaker>,
+    thread: ThreadId,
+    process: u32,
+    state: Arc<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Whoever uninstalled waits no longer: nothing more is recorded.
+    abandoned: AtomicBool,
+    ended: Mutex<bool>,
+    has_ended: Condvar,
+}
+
+impl Listener {
+    /// Listens on a thread of its own.
+    pub fn start<S, K>(
+        source: S,
+        emitter: Emitter<S::Message, K>,
+        sites: Arc<LeasedSites>,
+        bus: Subject,
+    ) -> io::Result<Self>
+    where
+        S: Source,
+        K: KindOf<S::Message>,
+    {
+        let state = Arc::<State>::default();
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let ending = End(Arc::clone(&state));
+        let thread = thread::Builder::new().name("metaspy-tap".into()).spawn(move || {
+            let waker = ThreadWaker::here();
+            // Whoever starts it waits for this.
+            let _ = sender.send(Arc::clone(&waker));
+            let subscription = Subscription { source, emitter, sites, bus, waker, state: Arc::clone(&ending.0) };
+            subscription.listen();
+            drop(ending);
+        })?;
+        let waker = receiver.recv().map_err(|_| io::Error::other("the thread of a tap ended at once"))?;
+        Ok(Listener { waker, thread: thread.thread().id(), process: std::process::id(), state })
+    }
+
+    /// Hears what was announced before now, and ends.
+    pub fn finish(&self) {
+        if self.process != std::process::id() {
+            // A forked child has a copy of everything but the thread.
+            return;
+        }
+        self.waker.stop();
+        if thread::current().id() == self.thread {
+            // One of its own emitter uninstalls the profiler.
+            return;
+        }
+        let ended = self.state.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.state.has_ended.wait_timeout_while(ended, PATIENCE, |ended| !*ended);
+        if waited.is_ok_and(|(_, waited)| waited.timed_out()) {
+            self.state.abandoned.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Says that the thread has ended, whatever ended it.
+struct End(Arc<State>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        *self.0.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.0.has_ended.notify_all();
+    }
+}
+
+struct Subscription<S: Source, K> {
+    source: S,
+    emitter: Emitter<S::Message, K>,
+    sites: Arc<LeasedSites>,
+    bus: Subject,
+    waker: Arc<ThreadWaker>,
+    state: Arc<State>,
+}
+
+impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
+    fn listen(mut self) {
+        while !self.waker.is_stopped() {
+            // What runs here besides the tap, the `Clone` of a message say, is not the application's doing.
+            let heard = hook::at_meta_level(|| until_stopped(&self.waker, self.source.receive()));
+            match heard {
+                Some(Some(heard)) => {
+                    if self.take(heard).is_none() {
+                        return;
+                    }
+                }
+                Some(None) => break,
+                None if S::SURVIVES_PANICS => self.miss(1),
+                None => return self.miss(1),
+            }
+        }
+        self.drain();
+    }
+
+    /// What was announced before now: nothing that comes later keeps the thread.
+    fn drain(&mut self) {
+        let (began, mut left) = (Instant::now(), self.source.waiting());
+        while left != Some(0) && (left.is_some() || began.elapsed() < LAST_LOOK) {
+            let taken = match hook::at_meta_level(|| poll_once(self.source.receive())) {
+                Some(Some(heard)) => self.take(heard),
+                Some(None) => return,
+                None => {
+                    self.miss(1);
+                    S::SURVIVES_PANICS.then_some(1)
+                }
+            };
+            let Some(taken) = taken else { return };
+            left = left.map(|left| left.saturating_sub(taken));
+        }
+    }
+
+    /// Records what was heard; how many announcements that were. `None`: there will be no more.
+    fn take(&mut self, heard: Received<S::Message>) -> Option<u64> {
+        match heard {
+            Received::Message(message) => {
+                if !self.is_abandoned() {
+                    self.emitter.emit(&message, &self.sites, self.bus, || self.is_abandoned());
+                }
+                // The message is the application's, and may do anything when it is dropped.
+                hook::at_meta_level(|| drop(message));
+                Some(1)
+            }
+            Received::Lost(missed) => {
+                self.miss(missed);
+                Some(missed)
+            }
+            Received::Ended => None,
+        }
+    }
+
+    fn miss(&self, missed: u64) {
+        if !self.is_abandoned() {
+            hook::missed(self.sites.missed(), self.bus, missed);
+        }
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.state.abandoned.load(Ordering::Acquire)
+    }
+}

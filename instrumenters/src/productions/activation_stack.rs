@@ -1,0 +1,110 @@
+//! The door for parsers that tell of a beginning and, later, of an end: those that drive a receiver of events.
+
+use metaspy_core::hook::{Call, enter_with};
+use metaspy_core::{Outcome, Site, Subject};
+
+use super::activation::{ActivationEnd, input};
+
+/// Activations that have begun and not ended, the innermost last. Dropping it ends them: they did not match.
+///
+/// ```
+/// use metaspy_instrumenters::production;
+/// use metaspy_instrumenters::productions::{ActivationEnd, ActivationStack};
+///
+/// const PAIR: fn() -> &'static metaspy_core::Site = || production!("pair");
+/// let mut nested = ActivationStack::new();
+/// for (at, letter) in "(())".char_indices() {
+///     match letter {
+///         '(' => nested.begin(PAIR(), at),
+///         _ => nested.end(PAIR(), ActivationEnd::Matched, at + 1),
+///     }
+/// }
+/// assert_eq!(nested.depth(), 0);
+/// ```
+#[derive(Debug)]
+pub struct ActivationStack {
+    subject: Subject,
+    open: Vec<Open>,
+}
+
+struct Open {
+    production: &'static Site,
+    call: Call,
+    at: usize,
+}
+
+impl Default for ActivationStack {
+    fn default() -> Self {
+        ActivationStack::new()
+    }
+}
+
+impl ActivationStack {
+    /// None yet, about the input at hand ([`with_input`](super::with_input)).
+    pub fn new() -> Self {
+        ActivationStack::about(input())
+    }
+
+    pub(crate) fn about(subject: Subject) -> Self {
+        ActivationStack { subject, open: Vec::new() }
+    }
+
+    /// A production begins, in those that have not ended.
+    #[inline]
+    pub fn begin(&mut self, production: &'static Site, at: usize) {
+        let call = match production.is_armed() {
+            true => enter_with(production, self.subject, |reify| reify.arg("at", &at)),
+            false => Call::inert(),
+        };
+        self.open.push(Open { production, call, at });
+    }
+
+    /// The innermost activation of a production ends, having read up to there. What began in it and has not ended did not
+    /// match. If there is none, nothing happens.
+    #[inline]
+    pub fn end(&mut self, production: &'static Site, ended: ActivationEnd, end: usize) {
+        let is_it = |open: &Open| std::ptr::eq(open.production, production);
+        let Some(place) = self.open.iter().rposition(is_it) else { return };
+        self.break_off(place + 1);
+        let Some(Open { mut call, at, .. }) = self.open.pop() else { return };
+        match ended {
+            ActivationEnd::Matched => call.returns(&(at..end)),
+            ActivationEnd::Cut => call.returns(&format_args!("cut")),
+            ActivationEnd::Backtracked | ActivationEnd::Incomplete => {}
+        }
+        call.done(ended.outcome());
+    }
+
+    /// A production that begins and ends with nothing in it.
+    #[inline]
+    pub fn leaf(&mut self, production: &'static Site, at: usize, ended: ActivationEnd, end: usize) {
+        self.begin(production, at);
+        self.end(production, ended, end);
+    }
+
+    /// How many have begun and not ended.
+    pub fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Ends all but so many, from the innermost on, as they would have ended.
+    fn break_off(&mut self, left: usize) {
+        while self.open.len() > left
+            && let Some(Open { mut call, .. }) = self.open.pop()
+        {
+            call.exit(Outcome::Failed);
+        }
+    }
+}
+
+impl Drop for ActivationStack {
+    fn drop(&mut self) {
+        self.break_off(0);
+    }
+}
+
+impl std::fmt::Debug for Open {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", self.production.path(), self.at)
+    }
+}

@@ -1,0 +1,108 @@
+//! Activations of productions as events: the crawler walks a parse as it walks anything else.
+
+use metaspy_core::site::{entry, register_dynamic};
+use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
+
+use super::{ActivationEnd, ActivationStack, ParseObserver, Production};
+
+/// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
+/// Number 0 is the grammar, which refers to the rule that it starts with.
+static PRODUCTION: Kind = Kind::new("Production");
+
+/// The relation of a production to those that it refers to.
+const REFERS_TO: &str = "refers to";
+
+/// What takes the place of productions that never matched: the label of a subject of this kind, with the number of their
+/// site.
+static SHADOW: Kind = Kind::new("Shadow");
+
+/// Says why a production never matched.
+pub(crate) fn tell_shadow(site: &'static Site, sentence: String) {
+    label(Subject::new(SHADOW.id(), entry(site).id.0.into()), sentence);
+}
+
+/// The sites of a grammar's productions, in their order. Each grammar has its own, for the rest of the process.
+pub(crate) fn sites(productions: &[Production], start: usize, file: impl Fn(usize) -> String) -> Vec<&'static Site> {
+    let mut files: Vec<&'static str> = Vec::new();
+    let site = |production: &Production| {
+        while files.len() <= production.file {
+            files.push(file(files.len()).leak());
+        }
+        let file = files[production.file];
+        let name = production.name.clone().leak();
+        register_dynamic(SiteDef {
+            kind: SiteKind::Production,
+            module: stem(file),
+            name,
+            file,
+            lines: production.lines,
+            skipped: production.role.reason(),
+        })
+    };
+    let sites: Vec<&'static Site> = productions.iter().map(site).collect();
+    let subject = |production: usize| {
+        let number = sites.get(production).map_or(0, |site| entry(site).id.0);
+        Subject::new(PRODUCTION.id(), number.into())
+    };
+    relate(REFERS_TO, Subject::new(PRODUCTION.id(), 0), subject(start));
+    for (from, production) in productions.iter().enumerate() {
+        production.refers_to.iter().for_each(|&to| relate(REFERS_TO, subject(from), subject(to)));
+    }
+    sites
+}
+
+/// `toml` of `grammars/toml.pest`.
+fn stem(file: &'static str) -> &'static str {
+    let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+    name.split_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// The inputs of a suite, as subjects.
+#[derive(Debug)]
+pub(crate) struct Inputs(Owner);
+
+impl Inputs {
+    pub fn new() -> Self {
+        Inputs(Owner::new("Input"))
+    }
+
+    /// Events of one input, by its number. Its name is its label.
+    pub fn events<'s, W>(
+        &self,
+        number: usize,
+        name: &str,
+        sites: &'s [&'static Site],
+        inner: &'s mut W,
+    ) -> Events<'s, W> {
+        let subject = self.0.subject(number as u64);
+        label(subject, name);
+        Events { open: ActivationStack::about(subject), sites, inner }
+    }
+}
+
+/// Makes an event of each activation that somebody observes, and tells another as well.
+pub(crate) struct Events<'s, W> {
+    sites: &'s [&'static Site],
+    open: ActivationStack,
+    inner: &'s mut W,
+}
+
+impl<W: ParseObserver> ParseObserver for Events<'_, W> {
+    fn enter(&mut self, production: usize, at: usize) {
+        self.inner.enter(production, at);
+        self.open.begin(self.sites[production], at);
+    }
+
+    fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool) {
+        self.open.end(
+            self.sites[production],
+            if matched { ActivationEnd::Matched } else { ActivationEnd::Backtracked },
+            end,
+        );
+        self.inner.exit(production, at, end, matched);
+    }
+
+    fn alternative(&mut self, alternative: usize, matched: bool) {
+        self.inner.alternative(alternative, matched);
+    }
+}

@@ -1,0 +1,76 @@
+//! What tasks are called, and which is which.
+
+use std::any::type_name;
+use std::panic::Location;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use metaspy_core::site::Family;
+use metaspy_core::{Owner, Site, SiteKind, Subject};
+
+use crate::dynamic_sites;
+use crate::lookup_cache::{CacheKey, LookupCache};
+
+thread_local! {
+    static KNOWN: LookupCache<&'static Site> = const { LookupCache::new() };
+}
+
+/// The sites of all tasks.
+pub(super) static TASKS: LazyLock<Family> = LazyLock::new(Family::new);
+
+fn site(module: &'static str, name: String, at: &'static Location<'static>) -> &'static Site {
+    dynamic_sites::site_in(Some(*TASKS), SiteKind::Async, module, name, at)
+}
+
+/// The site of tasks that have this name, in the module that their file is.
+pub(super) fn of(name: &'static str, at: &'static Location<'static>) -> &'static Site {
+    let make = || site(dynamic_sites::stem(at.file()), name.to_owned(), at);
+    known([name, at.file()], make)
+}
+
+/// The site of tasks that run a function, or a closure in it: `pipeline::consume::task` for the future of
+/// `pipeline::consume`. Where the type does not tell the function, it is named after the place that spawns it.
+pub(super) fn of_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
+    let ty = type_name::<T>();
+    let make = || match function(ty) {
+        Some(function) => {
+            let (module, name) = function.rsplit_once("::").unwrap_or(("", function));
+            site(module, format!("{name}::{kind}"), at)
+        }
+        None => {
+            let name = format!("{kind}_{}", at.line());
+            site(dynamic_sites::stem(at.file()), name, at)
+        }
+    };
+    known((ty, at), make)
+}
+
+fn known(name: impl Into<CacheKey> + Copy, make: impl Fn() -> &'static Site) -> &'static Site {
+    KNOWN.try_with(|known| known.get(name, &make)).unwrap_or_else(|_| make())
+}
+
+/// `a::b` of the type `a::b::{{closure}}`, and of a closure in that.
+fn function(ty: &'static str) -> Option<&'static str> {
+    let is_plain = ty.ends_with("::{{closure}}") && !ty.contains(['<', ' ', '&', '(']);
+    is_plain.then(|| ty.split("::{{closure}}").next().unwrap_or(ty))
+}
+
+/// A task that was not there before.
+pub(super) fn next_task() -> Subject {
+    static OWNER: LazyLock<Owner> = LazyLock::new(|| Owner::new("Task"));
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    OWNER.subject(NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::function;
+
+    #[test]
+    fn a_future_is_named_after_its_function() {
+        assert_eq!(function("a::b::{{closure}}"), Some("a::b"));
+        assert_eq!(function("a::b::{{closure}}::{{closure}}"), Some("a::b"));
+        let others = ["core::pin::Pin<alloc::boxed::Box<dyn core::future::Future>>", "a::B", "a::b<u8>::{{closure}}"];
+        assert_eq!(others.map(function), [None; 3]);
+    }
+}
