@@ -30,6 +30,7 @@ step "clippy, examples" cargo clippy -p metaspy --examples --features pest,tokio
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,nom,winnow -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
+    step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
     # One set of features, so that nothing is built twice.
     example() { cargo run --release --quiet --features pest,tokio,tracing,winnow --example "$@"; }

@@ -1,5 +1,5 @@
-//! The rules of the design that a machine can check: arrows between packages, the layout of recordings, module docs,
-//! plain words, and import circles.
+//! The rules of the design that a machine can check: arrows between packages, their metadata, the layout of recordings,
+//! module docs, plain words, environment variables, and import circles.
 //!
 //! Each rule has a budget: the faults that are still in the tree. A budget only ever falls.
 
@@ -11,6 +11,8 @@ mod environment;
 mod imports;
 #[path = "tidy/layout.rs"]
 mod layout;
+#[path = "tidy/packages.rs"]
+mod packages;
 #[path = "tidy/source.rs"]
 mod source;
 #[path = "tidy/words.rs"]
@@ -41,6 +43,11 @@ fn packages_depend_on_each_other_only_as_the_design_says() {
 #[test]
 fn an_exception_of_an_arrow_is_needed() {
     fail_over(0, "exceptions in `arrows.rs` that no Cargo.toml needs: delete them", &arrows::needless());
+}
+
+#[test]
+fn every_package_can_be_published_and_found() {
+    fail_over(0, "metadata that a published package lacks", &packages::faults());
 }
 
 #[test]
