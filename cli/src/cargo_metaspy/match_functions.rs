@@ -151,7 +151,7 @@ impl Search {
 
 impl Mistaken {
     fn of(subject: &SubjectOf, path: &str, function: &Function) -> Self {
-        let own = (function.facts.receiver != source::Receiver::None).then(|| "self".to_owned());
+        let own = (function.facts.self_kind != source::SelfKind::None).then(|| "self".to_owned());
         Mistaken {
             subject: subject.path.clone(),
             path: path.to_owned(),

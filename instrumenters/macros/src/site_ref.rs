@@ -1,8 +1,8 @@
 //! `site!(Scene::measure)`: the site of an observed function, checked by the compiler.
 
+use metaspy_syntax::name;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use metaspy_syntax::name;
 use syn::parse::{ParseStream, Parser};
 use syn::{Error, ExprPath, Ident, Path, PathArguments, QSelf, Result, Token};
 

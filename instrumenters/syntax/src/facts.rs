@@ -1,163 +1,91 @@
-//! The facts of a function, as its text shows them: what a site carries into the recording.
+//! The facts of a function that its signature shows.
 
-use std::fmt::Write;
+pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
 
 use quote::ToTokens;
-use serde::{Deserialize, Serialize};
-use syn::{FnArg, ReceiverKind, ReturnType, Signature, Type};
+use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signature, Type};
 
-/// What is known of a function before it runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Facts {
-    /// Its cyclomatic complexity.
-    pub complexity: u32,
-    /// How it takes `self`.
-    pub receiver: Receiver,
-    /// The type of its `impl`.
-    pub ty: Option<String>,
-    /// The trait that it implements, or, without a type, the trait whose default method it is.
-    pub of_trait: Option<String>,
-    /// The supertraits of the trait, for a default method.
-    pub supertraits: Vec<String>,
-    /// Who may call it.
-    pub seen: Seen,
-    /// True for an async function.
-    pub is_async: bool,
-    /// True for a closure.
-    pub is_closure: bool,
-    /// True for a test.
-    pub is_test: bool,
-    /// True if it returns nothing.
-    pub is_unit: bool,
-    /// True if it takes `self` by value and returns a `Self`.
-    pub is_chain: bool,
-    /// True if it is inside another function.
-    pub is_nested: bool,
-}
-
-/// How a function takes `self`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Receiver {
-    /// Not at all.
-    #[default]
-    None,
-    /// `&self`
-    Ref,
-    /// `&mut self`
-    Mut,
-    /// `self`
-    Value,
-    /// `self: Rc<Self>` and the like.
-    Other,
-}
-
-/// Who may call a function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Seen {
-    /// Everybody: `pub`, and methods of implemented traits.
-    Pub,
-    /// `pub(crate)` and the like.
-    Restricted,
-    /// Its module.
-    #[default]
-    Private,
-}
-
-impl Facts {
-    /// As words with a space between them.
-    pub fn to_text(&self) -> String {
-        let mut text = format!("c={} self={}", self.complexity, self.receiver.word());
-        let named = [("type", &self.ty), ("trait", &self.of_trait), ("super", &self.joined_supertraits())];
-        for (word, name) in named {
-            if let Some(name) = name.as_ref().filter(|name| !name.is_empty()) {
-                let _ = write!(text, " {word}={}", name.replace(char::is_whitespace, ""));
-            }
-        }
-        let _ = write!(text, " vis={}", self.seen.word());
-        let flags = [
-            (self.is_async, " async"),
-            (self.is_closure, " closure"),
-            (self.is_test, " test"),
-            (self.is_unit, " unit"),
-            (self.is_chain, " chain"),
-            (self.is_nested, " nested"),
-        ];
-        text.extend(flags.iter().filter(|(is_so, _)| *is_so).map(|(_, word)| *word));
-        text
-    }
-
-    fn joined_supertraits(&self) -> Option<String> {
-        (!self.supertraits.is_empty()).then(|| self.supertraits.join("+"))
+/// How a function with this signature takes `self`.
+pub fn self_kind(sig: &Signature) -> SelfKind {
+    let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return SelfKind::None };
+    let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
+    match &receiver.kind {
+        ReceiverKind::Value => SelfKind::Value,
+        ReceiverKind::Reference(_, _, None) => SelfKind::Ref,
+        ReceiverKind::Reference(_, _, Some(_)) => SelfKind::Mut,
+        ReceiverKind::Typed(_, ty) => match &**ty {
+            Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => SelfKind::Mut,
+            Type::Reference(to) if is_self(&to.elem) => SelfKind::Ref,
+            ty if is_self(ty) => SelfKind::Value,
+            _ => SelfKind::Other,
+        },
+        _ => SelfKind::Other,
     }
 }
 
-impl Receiver {
-    /// The receiver of a function with this signature.
-    pub fn of(sig: &Signature) -> Self {
-        let Some(FnArg::Receiver(receiver)) = sig.inputs.first() else { return Receiver::None };
-        let is_self = |ty: &Type| matches!(ty, Type::Path(of) if of.path.is_ident("Self"));
-        match &receiver.kind {
-            ReceiverKind::Value => Receiver::Value,
-            ReceiverKind::Reference(_, _, None) => Receiver::Ref,
-            ReceiverKind::Reference(_, _, Some(_)) => Receiver::Mut,
-            ReceiverKind::Typed(_, ty) => match &**ty {
-                Type::Reference(to) if is_self(&to.elem) && to.mutability.is_some() => Receiver::Mut,
-                Type::Reference(to) if is_self(&to.elem) => Receiver::Ref,
-                ty if is_self(ty) => Receiver::Value,
-                _ => Receiver::Other,
-            },
-            _ => Receiver::Other,
-        }
-    }
-
-    /// True if `self` stays at one place while the call lasts.
-    pub fn has_place(self) -> bool {
-        matches!(self, Receiver::Ref | Receiver::Mut)
-    }
-
-    /// As one word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Receiver::None => "none",
-            Receiver::Ref => "ref",
-            Receiver::Mut => "mut",
-            Receiver::Value => "value",
-            Receiver::Other => "other",
-        }
-    }
-}
-
-impl Seen {
-    /// The visibility that is written before an item.
-    pub fn of(vis: &syn::Visibility) -> Self {
-        match vis {
-            syn::Visibility::Public(_) => Seen::Pub,
-            syn::Visibility::Restricted(_) => Seen::Restricted,
-            syn::Visibility::Inherited => Seen::Private,
-        }
-    }
-
-    /// As one word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Seen::Pub => "pub",
-            Seen::Restricted => "restricted",
-            Seen::Private => "private",
-        }
+/// The visibility that is written before an item.
+pub fn visibility(vis: &syn::Visibility) -> Visibility {
+    match vis {
+        syn::Visibility::Public(_) => Visibility::Public,
+        syn::Visibility::Restricted(_) => Visibility::Restricted,
+        syn::Visibility::Inherited => Visibility::Private,
     }
 }
 
 /// True if nothing is returned. The type that a closure without `->` returns is unknown.
-pub fn is_unit(output: &ReturnType, is_closure: bool) -> bool {
+pub fn returns_nothing(output: &ReturnType, is_closure: bool) -> bool {
     match output {
         ReturnType::Default => !is_closure,
-        ReturnType::Type(_, ty) => matches!(&**ty, Type::Tuple(tuple) if tuple.elems.is_empty()),
+        ReturnType::Type(_, ty) => is_nothing(ty),
+    }
+}
+
+/// True for `()`, a `Result` of it, and `fmt::Result`.
+pub fn is_nothing(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(tuple) => tuple.elems.is_empty(),
+        Type::Paren(inner) => is_nothing(&inner.elem),
+        Type::Group(inner) => is_nothing(&inner.elem),
+        Type::Path(path) => {
+            let mut segments = path.path.segments.iter().rev();
+            let Some(last) = segments.next().filter(|last| last.ident == "Result") else { return false };
+            match &last.arguments {
+                PathArguments::AngleBracketed(arguments) => {
+                    let mut types = arguments.args.iter().filter_map(|argument| match argument {
+                        GenericArgument::Type(ty) => Some(ty),
+                        _ => None,
+                    });
+                    types.next().is_some_and(is_nothing)
+                }
+                _ => segments.next().is_some_and(|module| module.ident == "fmt"),
+            }
+        }
+        _ => false,
     }
 }
 
 /// The tokens of an item as text, without spaces.
 pub(crate) fn written(item: &impl ToTokens) -> String {
     item.to_token_stream().to_string().replace(char::is_whitespace, "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_of_nothing_is_nothing() {
+        for (ty, expected) in [
+            ("()", true),
+            ("Result<(), E>", true),
+            ("io::Result<()>", true),
+            ("std::fmt::Result", true),
+            ("Result", false),
+            ("Result<u8, ()>", false),
+            ("Option<()>", false),
+            ("u8", false),
+        ] {
+            assert_eq!(is_nothing(&syn::parse_str(ty).expect("a type")), expected, "{ty}");
+        }
+    }
 }

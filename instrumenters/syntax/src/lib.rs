@@ -5,11 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "facts")]
 pub mod complexity;
-mod facts;
+#[cfg(feature = "facts")]
+pub mod facts;
 pub mod name;
+#[cfg(feature = "facts")]
 mod owner;
 pub mod refusal;
 
-pub use facts::{Facts, Receiver, Seen, is_unit};
+#[cfg(feature = "facts")]
+pub use facts::{Facts, SelfKind, Visibility};
+#[cfg(feature = "facts")]
 pub use owner::Owner;

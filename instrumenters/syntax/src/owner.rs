@@ -2,7 +2,7 @@
 
 use syn::{ItemImpl, ItemTrait, ReturnType, Signature, TypeParamBound};
 
-use crate::facts::{Facts, Receiver, Seen, written};
+use crate::facts::{Facts, SelfKind, Visibility, self_kind, visibility, written};
 use crate::{name, refusal};
 
 /// An `impl`, a trait, or neither.
@@ -14,7 +14,7 @@ pub struct Owner {
     of_trait: Option<String>,
     supertraits: Vec<String>,
     /// Who may call the methods of a trait or of its `impl`s.
-    seen: Option<Seen>,
+    visibility: Option<Visibility>,
     /// The reason why none of its functions can have a hook.
     pub refused: Option<&'static str>,
 }
@@ -29,7 +29,7 @@ impl Owner {
             ty: Some(name::of_type(&item.self_ty)),
             written: written(&item.self_ty),
             // A caller that can name the trait can call its methods.
-            seen: of_trait.is_some().then_some(Seen::Pub),
+            visibility: of_trait.is_some().then_some(Visibility::Public),
             of_trait,
             supertraits: Vec::new(),
             refused: if is_allocator { Some(refusal::ALLOCATOR) } else { observed },
@@ -45,7 +45,7 @@ impl Owner {
         Owner {
             of_trait: Some(name::of_ident(&item.ident)),
             supertraits: item.supertraits.iter().filter_map(supertrait).collect(),
-            seen: Some(Seen::of(&item.vis)),
+            visibility: Some(visibility(&item.vis)),
             refused: refusal::is_observed(&item.attrs).then_some(refusal::OBSERVED),
             ..Owner::default()
         }
@@ -59,7 +59,7 @@ impl Owner {
     /// The facts that its functions have in common.
     pub fn facts(&self) -> Facts {
         Facts {
-            ty: self.ty.clone(),
+            of_type: self.ty.clone(),
             of_trait: self.of_trait.clone(),
             supertraits: self.supertraits.clone(),
             ..Facts::default()
@@ -67,8 +67,8 @@ impl Owner {
     }
 
     /// Who may call a method with this visibility of its own.
-    pub fn seen(&self, own: Seen) -> Seen {
-        self.seen.unwrap_or(own)
+    pub fn visibility(&self, own: Visibility) -> Visibility {
+        self.visibility.unwrap_or(own)
     }
 
     /// True for an `impl` of a trait of std that makes this method `#[track_caller]`.
@@ -82,7 +82,7 @@ impl Owner {
     pub fn is_chain(&self, sig: &Signature) -> bool {
         let ReturnType::Type(_, returned) = &sig.output else { return false };
         let returned = written(returned);
-        Receiver::of(sig) == Receiver::Value
+        self_kind(sig) == SelfKind::Value
             && (returned == "Self" || !self.written.is_empty() && returned == self.written)
     }
 }

@@ -1,52 +1,68 @@
-//! What is known of a woven method before it runs.
+//! The facts of a function: what is known of it before it runs, as the words of its site.
 
-/// What the weaver saw of a method.
-#[derive(Clone, Debug, PartialEq, Eq)]
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What is known of a function before it runs. The macros and the weaver write it as words, and every reader of a
+/// recording parses them here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Facts {
-    /// The module that it stands in: `taffy::compute`.
+    /// The module in which its `impl` or its trait is: `taffy::compute`.
     pub module: String,
-    /// The type whose impl it stands in; `None` for free functions and default methods.
-    pub of_type: Option<String>,
-    /// The trait that its impl is of, or that it is a default method of.
-    pub of_trait: Option<String>,
-    /// The supertraits of that trait, where it is a default method of it.
-    pub supertraits: Vec<String>,
-    /// Its name; functions in functions are called `outer::inner`.
+    /// Its name without type and trait; a nested function is called `outer::inner`.
     pub name: String,
+    /// What follows the module in its path: `Scene::Layout::measure`.
+    pub whole_name: String,
     /// Its file.
     pub file: String,
     /// Its first and last line.
     pub lines: (u32, u32),
+    /// The name of the type of its `impl`; `None` for free functions and default methods.
+    pub of_type: Option<String>,
+    /// The trait that its `impl` implements, or whose default method it is.
+    pub of_trait: Option<String>,
+    /// The supertraits of that trait, for a default method.
+    pub supertraits: Vec<String>,
+    /// The type that it belongs to, or for a default method the trait, by the place of its definition:
+    /// `taffy::tree::Node`. All `impl`s of a type have the same owner, whatever module they are in. A type of another crate
+    /// has the path that the source imports it by, `std::collections::HashMap`; a primitive its name.
+    pub owner: Option<String>,
+    /// True if the definition of the type was not found, as with types that a macro makes. Then `owner` is a guess: the
+    /// module of the `impl` and the name of the type.
+    pub is_unresolved: bool,
     /// Its cyclomatic complexity.
     pub complexity: u32,
     /// How it takes `self`.
-    pub takes: Takes,
+    pub self_kind: SelfKind,
     /// Who may call it.
     pub visibility: Visibility,
-    /// Whether it is async.
+    /// True for an async function.
     pub is_async: bool,
-    /// Whether it is a test.
+    /// True for a test.
     pub is_test: bool,
-    /// Whether it is a closure.
+    /// True for a closure.
     pub is_closure: bool,
-    /// Whether it returns nothing.
+    /// True if it returns nothing: `()`, or a `Result` of it.
     pub is_unit: bool,
-    /// Whether it takes `self` by value and returns a `Self`.
+    /// True if it takes `self` by value and returns a `Self`.
     pub is_chain: bool,
-    /// Whether what it returns is seen.
+    /// True if it is inside another function.
+    pub is_nested: bool,
+    /// True if its hook sees what it returns.
     pub is_deep: bool,
-    /// A test that nobody selected: its hook only says which test runs.
+    /// True for a test that is not selected: its hook only marks which test runs.
     pub is_alone: bool,
-    /// What follows the module, as it was woven.
-    pub whole_name: String,
 }
 
-/// How a method takes `self`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Takes {
+/// How a function takes `self`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SelfKind {
     /// Not at all.
     #[default]
-    Nothing,
+    None,
     /// `&self`.
     Ref,
     /// `&mut self`.
@@ -57,20 +73,55 @@ pub enum Takes {
     Other,
 }
 
-/// Who may call a method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Who may call a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Visibility {
-    /// Everybody.
+    /// Everybody: `pub`, and the methods of implemented traits.
+    #[serde(rename = "pub")]
     Public,
-    /// Some, as with `pub(crate)`.
+    /// A part of the crate, as with `pub(crate)`.
     Restricted,
     /// Its module.
     #[default]
     Private,
 }
 
+impl SelfKind {
+    const ALL: [SelfKind; 5] = [SelfKind::None, SelfKind::Ref, SelfKind::Mut, SelfKind::Value, SelfKind::Other];
+
+    /// As one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            SelfKind::None => "none",
+            SelfKind::Ref => "ref",
+            SelfKind::Mut => "mut",
+            SelfKind::Value => "value",
+            SelfKind::Other => "other",
+        }
+    }
+
+    /// True if `self` stays at one place while the call lasts.
+    pub fn has_place(self) -> bool {
+        matches!(self, SelfKind::Ref | SelfKind::Mut)
+    }
+}
+
+impl Visibility {
+    const ALL: [Visibility; 3] = [Visibility::Public, Visibility::Restricted, Visibility::Private];
+
+    /// As one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Visibility::Public => "pub",
+            Visibility::Restricted => "restricted",
+            Visibility::Private => "private",
+        }
+    }
+}
+
 impl Facts {
-    /// What these words say, which a weaver wrote of the function with this module, name, file and lines.
+    /// Parses the words of the function with this module, name, file and lines.
     pub fn parse(module: &str, name: &str, file: &str, lines: (u32, u32), words: &str) -> Self {
         let value = |key: &str| {
             let mut words = words.split(' ').filter_map(|word| word.strip_prefix(key)?.strip_prefix('='));
@@ -82,41 +133,39 @@ impl Facts {
         for owner in [of_type, of_trait].into_iter().flatten() {
             rest = rest.strip_prefix(owner).and_then(|rest| rest.strip_prefix("::")).unwrap_or(rest);
         }
+        let self_kind = value("self").and_then(|word| SelfKind::ALL.into_iter().find(|kind| kind.word() == word));
+        let visibility = value("vis").and_then(|word| Visibility::ALL.into_iter().find(|it| it.word() == word));
+        let owner = value("owner").and_then(|owner| absolute(owner, module));
+        let guessed = of_type.or(of_trait).map(|name| joined(module, name));
         Facts {
             module: module.to_owned(),
+            name: rest.to_owned(),
+            whole_name: name.to_owned(),
+            file: file.to_owned(),
+            lines,
             of_type: of_type.map(str::to_owned),
             of_trait: of_trait.map(str::to_owned),
             supertraits: value("super").map_or(Vec::new(), |all| all.split('+').map(str::to_owned).collect()),
-            name: rest.to_owned(),
-            file: file.to_owned(),
-            lines,
+            // A trait is defined where its default methods are; recordings without owners are of an older version.
+            is_unresolved: has("unresolved") || of_type.is_some() && owner.is_none(),
+            owner: owner.or(guessed),
             complexity: value("c").and_then(|text| text.parse().ok()).unwrap_or(1),
-            takes: match value("self") {
-                Some("ref") => Takes::Ref,
-                Some("mut") => Takes::Mut,
-                Some("value") => Takes::Value,
-                Some("other") => Takes::Other,
-                _ => Takes::Nothing,
-            },
-            visibility: match value("vis") {
-                Some("pub") => Visibility::Public,
-                Some("restricted") => Visibility::Restricted,
-                _ => Visibility::Private,
-            },
+            self_kind: self_kind.unwrap_or_default(),
+            visibility: visibility.unwrap_or_default(),
             is_async: has("async"),
             is_test: has("test"),
             is_closure: has("closure"),
             is_unit: has("unit"),
             is_chain: has("chain"),
+            is_nested: has("nested"),
             is_deep: has("deep"),
             is_alone: has("alone"),
-            whole_name: name.to_owned(),
         }
     }
 
     /// `crate::module::Type::Trait::method`.
     pub fn path(&self) -> String {
-        format!("{}::{}", self.module, self.whole_name)
+        joined(&self.module, &self.whole_name)
     }
 
     /// The crate.
@@ -128,22 +177,107 @@ impl Facts {
     pub fn line_count(&self) -> u32 {
         self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }
+
+    /// The module in which its owner is defined, and the name of the owner. The module of a primitive is empty.
+    pub fn owner_module_and_name(&self) -> Option<(&str, &str)> {
+        let owner = self.owner.as_deref()?;
+        Some(owner.rsplit_once("::").unwrap_or(("", owner)))
+    }
+}
+
+/// The words of the facts, but for module, name, file and lines, which a site has anyway.
+impl fmt::Display for Facts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c={} self={}", self.complexity, self.self_kind.word())?;
+        let supertraits = self.supertraits.join("+");
+        let named = [
+            ("type", self.of_type.as_deref()),
+            ("trait", self.of_trait.as_deref()),
+            ("super", Some(&*supertraits)),
+            ("owner", self.owner.as_deref()),
+        ];
+        for (word, name) in named {
+            if let Some(name) = name.filter(|name| !name.is_empty()) {
+                write!(f, " {word}={}", name.replace(char::is_whitespace, ""))?;
+            }
+        }
+        write!(f, " vis={}", self.visibility.word())?;
+        let flags = [
+            (self.is_unresolved, "unresolved"),
+            (self.is_async, "async"),
+            (self.is_closure, "closure"),
+            (self.is_test, "test"),
+            (self.is_unit, "unit"),
+            (self.is_chain, "chain"),
+            (self.is_nested, "nested"),
+            (self.is_alone, "alone"),
+            (self.is_deep, "deep"),
+        ];
+        flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))
+    }
+}
+
+/// The path of an owner from its crate on. The words may say it relative to the module: `self::`, `super::`, `crate::`.
+fn absolute(owner: &str, module: &str) -> Option<String> {
+    if let Some(rest) = owner.strip_prefix("crate::") {
+        return Some(joined(module.split("::").next().unwrap_or_default(), rest));
+    }
+    let (mut around, mut rest) = (Some(module), owner.strip_prefix("self::").unwrap_or(owner));
+    let is_relative = rest.len() < owner.len() || rest.starts_with("super::");
+    while let Some(outer) = rest.strip_prefix("super::") {
+        (around, rest) = (around?.rsplit_once("::").map(|(outer, _)| outer), outer);
+    }
+    if is_relative { Some(joined(around?, rest)) } else { Some(owner.to_owned()) }
+}
+
+fn joined(module: &str, name: &str) -> String {
+    if module.is_empty() { name.to_owned() } else { format!("{module}::{name}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn parse(words: &str) -> Facts {
+        Facts::parse("a::b", "Scene::Layout::measure", "src/b.rs", (3, 9), words)
+    }
+
     #[test]
-    fn what_the_weaver_wrote_is_read() {
-        let words = "c=4 self=mut type=Scene trait=Layout super=A+B vis=pub test unit";
-        let facts = Facts::parse("a::b", "Scene::Layout::measure", "src/b.rs", (3, 9), words);
+    fn words_are_parsed() {
+        let facts = parse("c=4 self=mut type=Scene trait=Layout super=A+B vis=pub test unit");
         assert_eq!((facts.path().as_str(), facts.name.as_str()), ("a::b::Scene::Layout::measure", "measure"));
         assert_eq!((facts.package(), facts.line_count(), facts.complexity), ("a", 7, 4));
-        assert_eq!((facts.takes, facts.visibility), (Takes::Mut, Visibility::Public));
+        assert_eq!((facts.self_kind, facts.visibility), (SelfKind::Mut, Visibility::Public));
         assert_eq!(facts.supertraits, ["A", "B"]);
         assert!(facts.is_test && facts.is_unit && !facts.is_async && !facts.is_deep);
         let free = Facts::parse("a", "outer::inner", "src/b.rs", (3, 3), "");
         assert_eq!((free.name.as_str(), &free.of_type, free.line_count()), ("outer::inner", &None, 1));
+        assert_eq!((free.owner_module_and_name(), free.is_unresolved), (None, false));
+    }
+
+    #[test]
+    fn facts_that_are_written_are_parsed_again() {
+        let words =
+            "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub unresolved async unit chain deep";
+        assert_eq!(parse(words).to_string(), words);
+    }
+
+    #[test]
+    fn an_owner_is_known_by_the_path_of_its_definition() {
+        for (words, owner, is_unresolved) in [
+            ("type=Scene owner=crate::c::Scene", "a::c::Scene", false),
+            ("type=Scene owner=super::Scene", "a::Scene", false),
+            ("type=Scene owner=self::super::Scene unresolved", "a::Scene", true),
+            ("type=Vec owner=std::vec::Vec", "std::vec::Vec", false),
+            ("type=u8 owner=u8", "u8", false),
+            ("trait=Layout", "a::b::Layout", false),
+            ("type=Scene", "a::b::Scene", true),
+            ("type=Scene owner=super::super::super::Scene", "a::b::Scene", true),
+        ] {
+            let facts = parse(words);
+            assert_eq!((facts.owner.as_deref(), facts.is_unresolved), (Some(owner), is_unresolved), "{words}");
+        }
+        assert_eq!(parse("type=T owner=crate::c::T").owner_module_and_name(), Some(("a::c", "T")));
+        assert_eq!(parse("type=u8 owner=u8").owner_module_and_name(), Some(("", "u8")));
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::method_profilers::{
-    Call, CallEnd, Count, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns, Takes, TestId, Tests,
-    Value, json,
+    Call, CallEnd, Count, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns, TestId, Tests, Value,
+    json,
 };
 
 /// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same. A
@@ -70,7 +70,7 @@ impl MethodProfiler for TestCoverage {
     fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
         let Covered { executions, receivers, tests, returns, calls } = &spy.data;
         told.insert("executions".into(), json!(executions.get()));
-        let has_identity = matches!(spy.facts.takes, Takes::Ref | Takes::Mut) || !receivers.is_empty();
+        let has_identity = spy.facts.self_kind.has_place() || !receivers.is_empty();
         told.insert("receivers".into(), json!(has_identity.then(|| receivers.len())));
         told.insert("receivers_exact".into(), json!(!receivers.is_full()));
         told.insert("returns".into(), json!(returns.verdict(&spy.facts)));

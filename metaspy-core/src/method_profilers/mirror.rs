@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::method_profilers::{Facts, MethodProfiler, Takes};
+use crate::method_profilers::{Facts, MethodProfiler, SelfKind};
 use crate::site::woven;
 
 /// The mirror of all that was woven into this program, with the data of one profiler.
@@ -54,7 +54,7 @@ pub struct MethodSpy<P: MethodProfiler> {
 impl<P: MethodProfiler> MethodSpy<P> {
     /// Whether it stands on the side of its type that has no objects: it takes no `self`.
     pub fn is_associated(&self) -> bool {
-        self.facts.takes == Takes::Nothing
+        self.facts.self_kind == SelfKind::None
     }
 }
 

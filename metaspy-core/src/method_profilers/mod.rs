@@ -55,7 +55,7 @@ pub use coverage::{Covered, TestCoverage};
 pub use dispatch::{Installed, TooManyProfilers, install};
 pub(crate) use dispatch::{enter, leave, look_away, returned, unsettle};
 pub use identity_set::IdentitySet;
-pub use metaspy_format::facts::{Facts, Takes, Visibility};
+pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
 pub(crate) use profiles::start_own;
 pub use profiles::{FACTORIES, Profile, ProfilerFactory, profile, start_named};

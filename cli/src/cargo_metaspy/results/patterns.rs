@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use metaspy_weave::source::Receiver;
+use metaspy_weave::source::SelfKind;
 
 use crate::cargo_metaspy::results::{Ran, Type};
 
@@ -119,7 +119,7 @@ fn is_judged(ran: &Ran) -> bool {
 fn shown_by(ran: &Ran, long: u32) -> Option<Pattern> {
     let Ran { method, count, told, .. } = ran;
     let receivers = told.receivers.unwrap_or(0);
-    let has_receivers = matches!(method.receiver, Receiver::Ref | Receiver::Mut);
+    let has_receivers = matches!(method.receiver, SelfKind::Ref | SelfKind::Mut);
     if *count == 0 {
         return (method.lines >= long).then_some(Pattern::LongUntested);
     }
@@ -140,7 +140,7 @@ mod tests {
     fn method(name: &str, lines: u32, complexity: u32, count: u64, receivers: Option<u64>) -> Ran {
         let mut ran = ran("a", "Scene", name, count);
         (ran.method.lines, ran.method.complexity) = (lines, complexity);
-        ran.method.receiver = Receiver::Ref;
+        ran.method.receiver = SelfKind::Ref;
         ran.told.receivers = receivers;
         ran
     }

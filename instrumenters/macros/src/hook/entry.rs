@@ -7,9 +7,9 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::hook::call::Call;
-use crate::hook::self_type::SelfType;
 use crate::hook::plain_expr;
 use crate::hook::receiver;
+use crate::hook::self_type::SelfType;
 
 /// The way into a call.
 pub struct Entry<'a> {

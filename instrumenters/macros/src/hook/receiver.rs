@@ -1,10 +1,9 @@
 //! The receiver, by reference.
 
+use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
-use metaspy_syntax::name;
 use syn::{GenericArgument, PathArguments, Receiver, ReceiverKind, Type};
-
 
 /// An expression of type `&Self`, whatever the receiver is wrapped in.
 ///

@@ -1,8 +1,8 @@
 //! The static that a function has as its site.
 
+use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use metaspy_syntax::name;
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, Path, Signature, Visibility};
 

@@ -1,8 +1,8 @@
 //! One item of a trait, forwarded to the wrapped value. In the proxy `self.0` is the `Spied` around it.
 
+use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use metaspy_syntax::name;
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Error, Expr, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, Pat, Path, PathArguments, Receiver,

@@ -4,9 +4,9 @@
 
 mod forward;
 
+use metaspy_syntax::refusal::MADE_BY_A_MACRO;
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use metaspy_syntax::refusal::MADE_BY_A_MACRO;
 use syn::{
     Error, GenericParam, Generics, Ident, ImplItem, ItemImpl, ItemTrait, Path, Result, TraitItem, TypeParam,
     parse_quote, parse_quote_spanned,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::plan::words::{Words, WordsError};
-use crate::source::{Function, Receiver};
+use crate::source::{Function, SelfKind};
 
 /// What the calls of some functions are about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl SubjectOf {
     /// Whether a function has what is named.
     pub fn is_in(&self, function: &Function) -> bool {
         let first = self.parameter();
-        let is_self = first == "self" && function.facts.receiver != Receiver::None;
+        let is_self = first == "self" && function.facts.self_kind != SelfKind::None;
         is_self || function.shape.parameters.iter().any(|parameter| parameter == first)
     }
 

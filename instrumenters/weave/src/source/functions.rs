@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use metaspy_syntax::{Facts, Owner, Receiver, Seen, complexity, is_unit, name, refusal};
+use metaspy_syntax::facts::{Facts, Visibility, returns_nothing, self_kind, visibility};
+use metaspy_syntax::{Owner, complexity, name, refusal};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -89,7 +90,7 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn function(&mut self, attrs: &[Attribute], seen: Seen, sig: &Signature, block: &Block) {
+    fn function(&mut self, attrs: &[Attribute], visibility: Visibility, sig: &Signature, block: &Block) {
         self.owners.push(name::of_ident(&sig.ident));
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
@@ -98,17 +99,17 @@ impl Search<'_> {
         let attributes = looks::names(attrs);
         let facts = Facts {
             complexity: complexity::of(block),
-            receiver: Receiver::of(sig),
-            seen,
+            self_kind: self_kind(sig),
+            visibility,
             is_async: sig.asyncness.is_some(),
             is_test: attributes.iter().any(|name| name == "test"),
-            is_unit: is_unit(&sig.output, false),
+            is_unit: returns_nothing(&sig.output, false),
             is_chain: self.owner.is_chain(sig),
             is_nested: self.in_function,
             ..self.owner.facts()
         };
         let looks = Looks {
-            is_pub: seen == Seen::Pub,
+            is_pub: visibility == Visibility::Public,
             attributes,
             returns: shape.returns.replace(char::is_whitespace, ""),
             lines: lines.1 + 1 - lines.0,
@@ -143,7 +144,7 @@ impl Search<'_> {
             facts: Facts {
                 complexity: complexity::of_closure(closure),
                 is_closure: true,
-                is_unit: is_unit(&closure.output, true),
+                is_unit: returns_nothing(&closure.output, true),
                 is_nested: true,
                 ..Facts::default()
             },
@@ -176,16 +177,16 @@ fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
 
 impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        self.function(&item.attrs, Seen::of(&item.vis), &item.sig, &item.block);
+        self.function(&item.attrs, visibility(&item.vis), &item.sig, &item.block);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.function(&item.attrs, self.owner.seen(Seen::of(&item.vis)), &item.sig, &item.block);
+        self.function(&item.attrs, self.owner.visibility(visibility(&item.vis)), &item.sig, &item.block);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
         if let Some(block) = &item.default {
-            self.function(&item.attrs, self.owner.seen(Seen::Private), &item.sig, block);
+            self.function(&item.attrs, self.owner.visibility(Visibility::Private), &item.sig, block);
         }
     }
 

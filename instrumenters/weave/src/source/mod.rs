@@ -21,6 +21,6 @@ pub use hook::{EXTERN_CRATE, Hook, insertions, weave};
 pub use invisible::Invisible;
 pub use level::Level;
 pub use looks::Looks;
-pub use metaspy_syntax::{Facts, Receiver, Seen};
+pub use metaspy_syntax::{Facts, SelfKind, Visibility};
 pub use parse::{Parsed, Unreadable, parse};
 pub use shape::{Limit, Shape};

@@ -7,11 +7,11 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
-use crate::source::{CrateSource, Receiver, Seen};
+use crate::source::{CrateSource, SelfKind, Visibility};
 use crate::wrapper::file::{File, Source};
 
 /// Changes with what is written down of functions: what was listed otherwise is woven again.
-pub const FORMAT: &str = "listing 4";
+pub const FORMAT: &str = "listing 5";
 
 /// What became of a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,9 +61,9 @@ pub struct Method {
     /// Of a default method, what its trait asks for besides.
     pub supertraits: Vec<String>,
     /// How it takes `self`.
-    pub receiver: Receiver,
+    pub receiver: SelfKind,
     /// Who may call it.
-    pub seen: Seen,
+    pub seen: Visibility,
     /// Whether it is a closure.
     pub is_closure: bool,
     /// Whether it is a test.

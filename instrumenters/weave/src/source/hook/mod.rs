@@ -4,6 +4,8 @@
 //! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
 //! hook around the body ends directly before the brace that closes it.
 
+use metaspy_syntax::Facts;
+
 use crate::source::functions::Function;
 use crate::source::level::Level;
 
@@ -65,16 +67,14 @@ impl Hook<'_> {
     }
 
     fn facts(&self) -> String {
-        let mut facts = self.function.facts.to_text();
-        let more = [(self.is_alone, " alone"), (self.level.is_deep(), " deep")];
-        facts.extend(more.iter().filter(|(is_so, _)| *is_so).map(|(_, word)| *word));
-        facts
+        let facts = &self.function.facts;
+        Facts { is_alone: self.is_alone, is_deep: self.level.is_deep(), ..facts.clone() }.to_string()
     }
 
     fn subject(&self) -> String {
         match self.subject {
             Some(path) => format!("key {path}"),
-            None if self.function.facts.receiver.has_place() => "place self".to_owned(),
+            None if self.function.facts.self_kind.has_place() => "place self".to_owned(),
             None => String::new(),
         }
     }

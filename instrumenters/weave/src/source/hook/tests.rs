@@ -160,7 +160,7 @@ fn async_functions_are_polled_or_only_begun() {
 
 #[test]
 fn facts_name_types_traits_and_how_self_is_taken() {
-    let facts = |text: &str| parse(text).expect("it is Rust").functions.all[0].facts.to_text();
+    let facts = |text: &str| parse(text).expect("it is Rust").functions.all[0].facts.to_string();
     assert_eq!(
         facts("impl a::T<u8> for (B, C) { fn f(self: Rc<Self>) {} }"),
         "c=1 self=other type=(B,C) trait=T vis=pub unit"

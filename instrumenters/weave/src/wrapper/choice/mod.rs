@@ -211,8 +211,9 @@ impl Choice {
 
 fn method(path: String, file: &str, function: &Function) -> Method {
     let (line, last) = function.lines;
-    let Facts { complexity, receiver, ty, of_trait, supertraits, seen, is_async, is_closure, is_test, .. } =
-        function.facts.clone();
+    let Facts {
+        complexity, self_kind, of_type, of_trait, supertraits, visibility, is_async, is_closure, is_test, ..
+    } = function.facts.clone();
     let module = path.strip_suffix(&function.name).and_then(|path| path.strip_suffix("::")).unwrap_or_default();
     Method {
         module: module.to_owned(),
@@ -222,11 +223,11 @@ fn method(path: String, file: &str, function: &Function) -> Method {
         lines: last + 1 - line,
         complexity,
         is_async,
-        ty,
+        ty: of_type,
         of_trait,
         supertraits,
-        receiver,
-        seen,
+        receiver: self_kind,
+        seen: visibility,
         is_closure,
         is_test,
     }

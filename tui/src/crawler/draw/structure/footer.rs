@@ -8,7 +8,7 @@
 //! └─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_core::method_profilers::{Facts, Takes, Visibility};
+use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
 use metaspy_core::store::SiteText;
 use metaspy_core::{SiteKind, Store};
 
@@ -67,12 +67,12 @@ fn signature(facts: &Facts) -> String {
         (_, true) => "test",
         _ => "fn",
     };
-    let takes = match facts.takes {
-        Takes::Nothing => "",
-        Takes::Ref => "(&self)",
-        Takes::Mut => "(&mut self)",
-        Takes::Value => "(self)",
-        Takes::Other => "(self: …)",
+    let takes = match facts.self_kind {
+        SelfKind::None => "",
+        SelfKind::Ref => "(&self)",
+        SelfKind::Mut => "(&mut self)",
+        SelfKind::Value => "(self)",
+        SelfKind::Other => "(self: …)",
     };
     format!("{visibility}{is_async}{sort}{takes}")
 }
