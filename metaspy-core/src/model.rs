@@ -9,7 +9,7 @@ use dashmap::DashMap;
 
 use crate::clock;
 use crate::format::arena::Entry;
-use crate::recorder::{self, Draft, Log};
+use crate::recorder::{self, Draft, Listener, Log, Module};
 use crate::subject::{Identify, Subject};
 
 static LABELS: LazyLock<DashMap<Subject, String>> = LazyLock::new(DashMap::new);
@@ -20,6 +20,7 @@ static RELATED: AtomicU64 = AtomicU64::new(0);
 /// Names a subject: what people read instead of its key. A later label replaces an earlier one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
     let (subject, text) = (subject.identify(), text.into());
+    recorder::listen(Module::Model, &Model);
     if let Some(log) = recorder::current() {
         write_label(log, subject, &text);
     }
@@ -30,6 +31,7 @@ pub fn label(subject: impl Identify, text: impl Into<String>) {
 pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
     let mut is_new = false;
+    recorder::listen(Module::Model, &Model);
     RELATIONS.entry((name.clone(), from, to)).or_insert_with(|| {
         is_new = true;
         RELATED.fetch_add(1, Ordering::Relaxed)
@@ -59,15 +61,19 @@ pub fn forget(subject: impl Identify) {
     }
 }
 
-/// Writes everything that is known into a recording that begins.
-pub(crate) fn write_all(log: &Log) {
-    for entry in LABELS.iter() {
-        write_label(log, *entry.key(), entry.value());
-    }
-    let mut relations: Vec<_> = RELATIONS.iter().map(|entry| (*entry.value(), entry.key().clone())).collect();
-    relations.sort_unstable_by_key(|(when, _)| *when);
-    for (_, (name, from, to)) in relations {
-        write_relation(log, Entry::Relation, &name, from, to);
+/// Writes everything that was stated before into a recording that begins.
+struct Model;
+
+impl Listener for Model {
+    fn started(&self, log: &Log) {
+        for entry in LABELS.iter() {
+            write_label(log, *entry.key(), entry.value());
+        }
+        let mut relations: Vec<_> = RELATIONS.iter().map(|entry| (*entry.value(), entry.key().clone())).collect();
+        relations.sort_unstable_by_key(|(when, _)| *when);
+        for (_, (name, from, to)) in relations {
+            write_relation(log, Entry::Relation, &name, from, to);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use crate::event::{Event, Outcome};
 use crate::hook;
 use crate::platform::lock::lock;
-use crate::recorder::{self, Fed, Log};
+use crate::recorder::{self, Fed, Listener, Log, Module};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::{Filter, Scope, Store};
 
@@ -53,6 +53,7 @@ impl Watching {
     ) -> Self {
         let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
         let watch = Arc::new(Watch { scope, filters, see, ended });
+        recorder::listen(Module::Subscriptions, &Subscriptions);
         // What ended before is for those who watched before.
         catch_up();
         let mut all = lock(&ALL);
@@ -60,7 +61,7 @@ impl Watching {
         COUNT.store(all.len(), Ordering::Release);
         drop(all);
         if let Some(log) = recorder::current() {
-            log.begin_feeding();
+            log.begin_reading();
         }
         Watching(watch)
     }
@@ -80,7 +81,7 @@ fn catch_up() {
     if let Some(log) = recorder::current()
         && !TELLING.get()
     {
-        while log.feed_on() {
+        while log.read_on() {
             tell(log);
         }
         tell(log);
@@ -108,20 +109,28 @@ impl fmt::Debug for Watching {
     }
 }
 
-/// Whether anybody watches.
-pub(crate) fn is_watched() -> bool {
-    COUNT.load(Ordering::Acquire) != 0
+/// Lets the collector read events while there is a subscription.
+struct Subscriptions;
+
+impl Listener for Subscriptions {
+    fn wants_events(&self) -> bool {
+        COUNT.load(Ordering::Acquire) != 0
+    }
+
+    fn round_ended(&self, log: &Log) {
+        tell(log);
+    }
 }
 
 /// Tells everybody what was read.
-pub(crate) fn tell(log: &Log) {
+fn tell(log: &Log) {
     // One after the other, so that each is told in the order of the reading.
     static TURN: Mutex<()> = Mutex::new(());
     if TELLING.get() {
         return;
     }
     let _turn = lock(&TURN);
-    let Some((fed, store)) = log.take_fed().filter(|(fed, _)| !fed.is_empty()) else { return };
+    let Some((fed, store)) = log.take_read().filter(|(fed, _)| !fed.is_empty()) else { return };
     let _telling = Telling::begin();
     let all = lock(&ALL).clone();
     for watch in all {

@@ -35,6 +35,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::format::superblock as sb;
 use crate::recorder;
+pub(crate) use crate::recorder::Level;
 use crate::subject::Subject;
 
 /// Runs a subject expression; a panic in it is caught and counted, and the call is about nobody.
@@ -59,21 +60,6 @@ pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
             }
             None
         }
-    }
-}
-
-/// A raised meta level; dropping it goes back.
-pub(crate) struct Level(u8);
-
-impl Level {
-    pub fn raise(to: u8) -> Self {
-        Level(recorder::enter_level(to))
-    }
-}
-
-impl Drop for Level {
-    fn drop(&mut self) {
-        recorder::enter_level(self.0);
     }
 }
 

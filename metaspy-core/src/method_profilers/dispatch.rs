@@ -16,7 +16,7 @@ use crate::method_profilers::registry::{Observer, Observing, Sight};
 use crate::method_profilers::test_context::TestId;
 use crate::method_profilers::{CallEnd, MethodProfiler, Mirror};
 use crate::platform::lock::lock;
-use crate::recorder::{self, Busy};
+use crate::recorder::{self, Busy, Listener, Module};
 use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
@@ -51,11 +51,15 @@ pub(crate) fn unsettle() {
     SETTLED.fetch_add(1, Release);
 }
 
-/// In a forked child nobody looks. Threads that held a profiler's locks are not there to give them back, and what the child
-/// counts, its parent cannot tell. This uses atomics only: see [`on_fork`](crate::platform::fork::on_fork).
-pub(crate) fn look_away() {
-    PRESENT.store(std::ptr::null_mut(), Release);
-    unsettle();
+/// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist there, and a count of
+/// the child cannot reach its parent.
+struct Profilers;
+
+impl Listener for Profilers {
+    fn forked(&self) {
+        PRESENT.store(std::ptr::null_mut(), Release);
+        unsettle();
+    }
 }
 
 /// Null before there was a profiler, and in a forked child.
@@ -103,6 +107,7 @@ pub fn install<P: MethodProfiler>(profiler: P) -> Installed<P> {
 
 pub(super) fn observe<P: MethodProfiler>(profiler: P) -> Result<&'static Observing<P>, TooManyProfilers> {
     start_clock();
+    recorder::listen(Module::MethodProfilers, &Profilers);
     recorder::watch_forks();
     let mirror = Mirror::of(&profiler);
     let mut standing = lock(&STANDING);

@@ -53,7 +53,7 @@ pub use calls::{Calls, Edge, Timed};
 pub use count::Count;
 pub use coverage::{Covered, TestCoverage};
 pub use dispatch::{Installed, TooManyProfilers, install};
-pub(crate) use dispatch::{enter, leave, look_away, returned, unsettle};
+pub(crate) use dispatch::{enter, leave, returned, unsettle};
 pub use identity_set::IdentitySet;
 pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};

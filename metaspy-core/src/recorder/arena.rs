@@ -1,19 +1,12 @@
 //! Writing the arena: names, labels, relations, views. Never called by a hook.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::platform::map;
-use crate::recorder::Log;
-
-/// Serialises the writers of the arena, and knows how much of it a file has room for.
-pub(crate) struct Arena {
-    /// Bytes that are allocated: a full disk must be an error here, never a signal.
-    writing: Mutex<usize>,
-}
+use crate::recorder::log::Log;
 
 /// Bytes that a file allocates at a time: few programs label so much that they need a second step.
 pub(crate) const STEP: usize = 1 << 20;
@@ -43,19 +36,17 @@ impl Draft {
     }
 }
 
-impl Arena {
-    /// An arena of which so many bytes are allocated.
-    pub fn new(allocated: usize) -> Self {
-        Arena { writing: Mutex::new(allocated) }
-    }
-}
-
 impl Log {
+    /// Writes a sentence for people.
+    pub fn note(&self, text: &str) {
+        self.append(Draft::new(Entry::Note, 0).text(text));
+    }
+
     /// Appends an entry; without room it is counted and left out.
     pub(crate) fn append(&self, draft: Draft) {
         let Draft { entry, a, mut words } = draft;
         words[0] = head(entry, words.len(), a);
-        let mut writing = lock(&self.arena.writing);
+        let mut writing = lock(&self.arena);
         let table = self.layout.arena;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
         // What labels and relations may take leaves room for the names of sites and kinds that come later.

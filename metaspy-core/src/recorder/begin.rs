@@ -9,8 +9,9 @@ use crate::format::slot::{self, DETAIL_MAX, Mark, START_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, superblock as sb};
 use crate::recorder::blocks::commit;
 use crate::recorder::count::lost;
+use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane};
-use crate::recorder::{EPOCH, current};
+use crate::recorder::log::current;
 use crate::subject::Subject;
 
 /// What the second half must know. An id of 0 means that there is nothing to end.
@@ -271,14 +272,6 @@ pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details
     }
     lane.next.store(id + slots as u64, Relaxed);
     Some(id)
-}
-
-/// Raises the meta level of this thread, and tells what it was.
-pub(crate) fn enter_level(level: u8) -> u8 {
-    let lane = lane::here();
-    let before = lane.level();
-    lane.set_level(level.min(3));
-    before
 }
 
 /// Writes an event into its slot; the commit word comes last.

@@ -4,22 +4,8 @@ use std::sync::atomic::Ordering;
 
 use crate::format::superblock as sb;
 use crate::format::{header, slot};
-use crate::recorder::Log;
+use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::publish;
-
-/// What becomes of a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum State {
-    /// Never used.
-    Empty = 0,
-    /// A lane fills it; nobody else touches it.
-    Held = 1,
-    /// Full, or left: only ends are still written, by exchange.
-    Full = 2,
-    /// Empty again, and on offer.
-    Ready = 3,
-}
 
 /// A block in the hand of a lane.
 pub(crate) struct Taken {

@@ -4,55 +4,16 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock;
+use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
 use crate::platform::lock::lock;
 use crate::recorder::feed::{Fed, Feed};
-use crate::recorder::fold::Scratch;
-use crate::recorder::{Log, sync_names};
-use crate::recording::Policy;
+use crate::recorder::level::Level;
+use crate::recorder::log::Log;
+use crate::recorder::round::{FEW, Round};
+use crate::recorder::{listener, sync_names};
 use crate::store::Store;
-use crate::watch;
 
-/// What the collector remembers from round to round.
-pub(crate) struct Round {
-    /// The place that is freed next.
-    pub(super) hand: u64,
-    /// Blocks that should be ready.
-    pub(super) target: u64,
-    /// Blocks taken up to the last round.
-    taken: u64,
-    /// Chunks without a summary that were full or partly used when last looked at.
-    pub(super) unsummarised: Vec<u64>,
-    /// The first chunk that was never looked at.
-    pub(super) next_chunk: u64,
-    calibrated_ns: u64,
-    /// That the budget was spent has been said.
-    said_spent: bool,
-    pub(super) fold: u64,
-    pub(super) scratch: Scratch,
-    /// What those who watch are told; `None` if nobody does.
-    pub(super) feed: Option<Feed>,
-}
-
-impl Round {
-    pub fn new() -> Self {
-        Round {
-            hand: 0,
-            target: FEW,
-            taken: 0,
-            unsummarised: Vec::new(),
-            next_chunk: 0,
-            calibrated_ns: 0,
-            said_spent: false,
-            fold: 0,
-            scratch: Scratch::new(),
-            feed: None,
-        }
-    }
-}
-
-/// Blocks kept ready for a program that emits little: a chunk's worth, 8,000 events.
-const FEW: u64 = 64;
 /// With fewer blocks than this left, the collector is woken to let a file grow.
 const ROOM: u64 = 512;
 /// A calibration pair each second.
@@ -65,19 +26,25 @@ const WATCHED: Duration = Duration::from_millis(20);
 impl Log {
     /// The collector's life.
     pub(super) fn collect(&'static self) {
-        let _meta = crate::hook::Level::raise(1);
+        let _meta = Level::raise(1);
         loop {
-            let busy = self.round();
-            watch::tell(self);
+            let busy = self.collect_once();
             if self.is_stopped() {
                 return;
             }
             if !busy {
                 self.asleep.store(true, Ordering::SeqCst);
-                std::thread::park_timeout(if watch::is_watched() { WATCHED } else { IDLE });
+                std::thread::park_timeout(if listener::wants_events() { WATCHED } else { IDLE });
                 self.asleep.store(false, Ordering::SeqCst);
             }
         }
+    }
+
+    /// One round of the collector's work, with what listeners do after it. True if there is more to do at once.
+    pub(crate) fn collect_once(&self) -> bool {
+        let more = self.round();
+        listener::round_ended(self);
+        more
     }
 
     /// One round of the collector's work: true if there is more to do at once.
@@ -95,33 +62,29 @@ impl Log {
         }
         self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
         self.aim(round);
-        let fed = self.feed(round);
+        let read = self.read(round);
         let grew = self.grow(round);
         // What a closed recording holds was counted; it stays.
         let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);
         self.summarise(round);
-        self.say_if_spent(round);
-        grew || freed || fed
+        self.report_if_spent(round);
+        grew || freed || read
     }
 
     /// Reads what is new for those who watch: true if there is more.
-    fn feed(&self, round: &mut Round) -> bool {
-        match watch::is_watched() {
-            true => {
-                if round.feed.is_none() {
-                    round.feed = Feed::new(self);
-                }
-                round.feed.as_mut().is_some_and(|feed| feed.pass(self))
-            }
-            false => {
-                round.feed = None;
-                false
-            }
+    fn read(&self, round: &mut Round) -> bool {
+        if !listener::wants_events() {
+            round.feed = None;
+            return false;
         }
+        if round.feed.is_none() {
+            round.feed = Feed::new(self);
+        }
+        round.feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
     /// From now on what happens is read for those who watch.
-    pub(crate) fn begin_feeding(&self) {
+    pub(crate) fn begin_reading(&self) {
         let mut round = lock(&self.collecting);
         if round.feed.is_none() {
             round.feed = Feed::new(self);
@@ -132,7 +95,7 @@ impl Log {
     }
 
     /// Reads what is new for those who watch, now: true if there is more.
-    pub(crate) fn feed_on(&self) -> bool {
+    pub(crate) fn read_on(&self) -> bool {
         lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
@@ -142,7 +105,7 @@ impl Log {
     }
 
     /// Takes what was read.
-    pub(crate) fn take_fed(&self) -> Option<(Vec<Fed>, Store)> {
+    pub(crate) fn take_read(&self) -> Option<(Vec<Fed>, Store)> {
         lock(&self.collecting).feed.as_mut().map(Feed::take)
     }
 
@@ -181,12 +144,12 @@ impl Log {
     }
 
     /// Says, once, that a recording that folds nothing is full and calls came after that.
-    fn say_if_spent(&self, round: &mut Round) {
+    fn report_if_spent(&self, round: &mut Round) {
         let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
-        if self.policy == Policy::KeepNewest || round.said_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
+        if self.policy == Policy::KeepNewest || round.reported_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
             return;
         }
-        round.said_spent = true;
+        round.reported_spent = true;
         let mebibytes = self.word(sb::BUDGET).load(Ordering::Relaxed) >> 20;
         self.note(&format!(
             "The budget of {mebibytes} MiB was spent: calls after that are counted and are no events. Ask for a larger \

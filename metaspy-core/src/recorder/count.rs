@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use crate::event::Outcome;
 use crate::format::{row, superblock as sb};
 use crate::recorder::begin::{About, Begun, Busy, COUNTED, LOST};
+use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane, NO_ROW};
+use crate::recorder::log::current;
 use crate::recorder::page::Row;
-use crate::recorder::{EPOCH, current};
 use crate::subject::Subject;
 
 /// Counts a call in tally mode, if its row is where it is looked for first; `None`: it was not counted.

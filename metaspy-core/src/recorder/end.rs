@@ -9,8 +9,8 @@ use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
 use crate::recorder::begin::{About, Begun, COUNTED, LOST, mark};
 use crate::recorder::lane::{self, Lane, NO_ROW};
+use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::protocol::end_elsewhere;
-use crate::recorder::{Log, numbered};
 
 /// Ends an event of this thread, and puts the thread back into the event before it.
 ///
@@ -189,7 +189,7 @@ fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorde
 #[cold]
 #[inline(never)]
 fn out_of_order() {
-    if let Some(log) = crate::recorder::current() {
+    if let Some(log) = current() {
         log.count(sb::OUT_OF_ORDER, 1);
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Acquire;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Commit;
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header};
-use crate::recorder::Log;
-use crate::recorder::blocks::State;
+use crate::recorder::log::Log;
+use crate::recorder::log::State;
 use crate::store::Store;
 use crate::store::blocks::{Block, Head, Record, Ring, Slot};
 

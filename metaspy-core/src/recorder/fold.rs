@@ -7,75 +7,12 @@ use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who};
 use crate::format::slot::{self, Commit, FIRST_MARK, Flags, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
-use crate::recorder::Log;
-use crate::recorder::blocks::State;
-use crate::recorder::collector::Round;
 use crate::recorder::journal::Entry;
 use crate::recorder::layout::FOLD_BLOCKS;
+use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::evict;
-
-/// What a batch of blocks adds to the tallies, by row.
-pub(crate) struct Scratch {
-    index: Vec<u32>,
-    deltas: Vec<Delta>,
-    /// Folded events whose span did not fit, with key and row: an end mark tells the rest.
-    cut: HashMap<u64, (u64, u64)>,
-}
-
-/// Such events remembered at most.
-const CUT_MOST: usize = 1 << 12;
-
-#[derive(Clone, Copy)]
-struct Delta {
-    key: u64,
-    who: u64,
-    /// The words from [`row::COUNT`] on.
-    add: [u64; ROW_WORDS - row::COUNT],
-}
-
-/// A power of two, twice the events of a batch.
-const INDEX: usize = 8192;
-
-impl Scratch {
-    pub fn new() -> Self {
-        Scratch { index: vec![0; INDEX], deltas: Vec::new(), cut: HashMap::new() }
-    }
-
-    fn clear(&mut self) {
-        self.index.fill(0);
-        self.deltas.clear();
-    }
-
-    /// Adds what a span was cut by.
-    fn add_rest(&mut self, event: u64, span: u64) {
-        let Some((key, who)) = self.cut.remove(&event) else { return };
-        let add = &mut self.delta(key, who).add;
-        add[row::TOTAL - row::COUNT] += span.saturating_sub(SPAN_MAX);
-        add[row::MAX - row::COUNT] = add[row::MAX - row::COUNT].max(span);
-    }
-
-    fn delta(&mut self, key: u64, who: u64) -> &mut Delta {
-        let mut at = row::first(key, who, INDEX.trailing_zeros());
-        loop {
-            match self.index[at] {
-                0 => {
-                    self.deltas.push(Delta { key, who, add: [0; ROW_WORDS - row::COUNT] });
-                    self.index[at] = self.deltas.len() as u32;
-                    return self.deltas.last_mut().expect("just pushed");
-                }
-                found => {
-                    let delta = &self.deltas[found as usize - 1];
-                    if delta.key == key && delta.who == who {
-                        return &mut self.deltas[found as usize - 1];
-                    }
-                }
-            }
-            at = (at + 1) % INDEX;
-        }
-    }
-}
-
-const _: () = assert!(FOLD_BLOCKS * BLOCK_SLOTS < INDEX);
+use crate::recorder::round::Round;
+use crate::recorder::scratch::{CUT_MOST, Scratch};
 
 /// What was found in a block.
 #[derive(Default)]

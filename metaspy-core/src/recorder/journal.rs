@@ -8,7 +8,7 @@ use std::sync::atomic::{Ordering, fence};
 use crate::format::header;
 use crate::format::row::ROW_WORDS;
 use crate::format::superblock::{self as sb, journal};
-use crate::recorder::Log;
+use crate::recorder::log::Log;
 use crate::recorder::protocol::retract;
 
 /// One fold.

@@ -10,8 +10,9 @@ use crate::format::superblock::{self as sb, lane as row};
 use crate::format::{BLOCK_SLOTS, slot};
 use crate::platform::lock::lock;
 use crate::recorder::begin::{About, Begun, Busy};
+use crate::recorder::epoch::EPOCH;
+use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::page::{Page, Rows as PageRows};
-use crate::recorder::{EPOCH, Log, current};
 use crate::site::woven::Cells;
 
 /// What a thread needs to write events.
@@ -146,7 +147,7 @@ impl Lane {
             return;
         }
         if self.row.load(Relaxed) != 0
-            && let Some(old) = super::numbered(self.log.load(Relaxed))
+            && let Some(old) = numbered(self.log.load(Relaxed))
         {
             self.leave(old);
         }
@@ -229,7 +230,7 @@ impl Drop for Retire {
     fn drop(&mut self) {
         let lane = here();
         let row = lane.row.load(Relaxed);
-        if let Some(log) = super::numbered(lane.log.load(Relaxed))
+        if let Some(log) = numbered(lane.log.load(Relaxed))
             && row != 0
             && row != NO_ROW
         {
@@ -324,15 +325,6 @@ impl Drop for Current {
     fn drop(&mut self) {
         swap_current(self.before);
     }
-}
-
-/// Rows of lanes that can be given out again.
-#[derive(Default)]
-pub(crate) struct Rows {
-    /// Rows whose thread ended, oldest first.
-    ended: std::collections::VecDeque<u32>,
-    /// Pages of those threads, for the next ones.
-    pub pages: Vec<(usize, usize)>,
 }
 
 impl Log {

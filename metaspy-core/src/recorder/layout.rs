@@ -1,9 +1,9 @@
 //! Where everything stands in a recording of a given budget.
 
+use crate::format::Policy;
 use crate::format::arena::Entry;
 use crate::format::superblock as sb;
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, row, summary};
-use crate::recording::Policy;
 
 const _: () = assert!(Entry::Site as u8 == 1);
 

@@ -2,16 +2,10 @@
 
 use crate::format::arena::Entry;
 use crate::platform::lock::lock;
-use crate::recorder::{Draft, Log, current};
+use crate::recorder::arena::Draft;
+use crate::recorder::log::{Log, current};
 use crate::site::{self, SiteId};
 use crate::subject::registered_since;
-
-/// How many names the recording has so far.
-#[derive(Default)]
-pub(crate) struct Written {
-    sites: usize,
-    kinds: usize,
-}
 
 /// Writes down the sites and kinds that were registered since the last time.
 pub(crate) fn sync_names(log: &Log) {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Or
 use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
-use crate::recorder::Log;
+use crate::recorder::log::Log;
 use crate::recorder::protocol::claim;
 
 /// Rows of a lane's first page.

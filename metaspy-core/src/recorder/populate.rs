@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
 use crate::platform::map;
-use crate::recorder::Log;
-use crate::recorder::collector::Round;
+use crate::recorder::log::Log;
+use crate::recorder::round::Round;
 
 /// Blocks allocated at a time: 4 MiB.
 const STEP: u64 = 16 * CHUNK_BLOCKS as u64;

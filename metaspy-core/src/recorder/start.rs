@@ -8,14 +8,19 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use crate::clock;
+use crate::format::Policy;
 use crate::format::arena::Entry;
 use crate::format::{Region, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map};
+use crate::recorder::arena::{self, Draft};
+use crate::recorder::epoch::{EPOCH, next_epoch};
 use crate::recorder::layout::{self, LARGEST, Layout, SMALLEST};
+use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NamesWritten, current};
+use crate::recorder::page::Page;
 use crate::recorder::protocol::ReadyRing;
-use crate::recorder::{CURRENT, Draft, EPOCH, LOGS, Log, arena, collector, lane, names, page, sync_names};
-use crate::recording::Policy;
+use crate::recorder::round::Round;
+use crate::recorder::{listener, sync_names};
 
 /// Where a log lies.
 #[derive(Clone, Debug)]
@@ -95,15 +100,15 @@ impl std::error::Error for StartError {
 
 static STARTING: Mutex<()> = Mutex::new(());
 
-/// The current log; starts one as `METASPY_RECORD` says, or in memory, if there is none.
-pub(crate) fn ensure() -> Result<&'static Log, StartError> {
-    if let Some(log) = super::current() {
+/// The current log. Starts one with `default` if there is none.
+pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Result<&'static Log, StartError> {
+    if let Some(log) = current() {
         return Ok(log);
     }
     let _starting = lock(&STARTING);
-    match super::current() {
+    match current() {
         Some(log) => Ok(log),
-        None => begin(crate::recording::default_spec()?),
+        None => begin(default()?),
     }
 }
 
@@ -135,7 +140,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     let log: &'static Log = Box::leak(Box::new(log));
     log.describe_program();
     sync_names(log);
-    crate::model::write_all(log);
+    listener::started(log);
     if let Some(note) = note {
         log.note(&note);
         eprintln!("metaspy: {note}");
@@ -149,7 +154,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     LOGS[number as usize].store(std::ptr::from_ref(log).cast_mut(), Ordering::Release);
     let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
     // Lanes go on in the new log as soon as they meet the new epoch.
-    super::next_epoch("a recording begins");
+    next_epoch("a recording begins");
     // SAFETY: logs are leaked boxes.
     if let Some(before) = unsafe { before.as_ref() } {
         before.close();
@@ -244,9 +249,9 @@ impl Log {
             file,
             ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
             states: states(layout.blocks as usize),
-            arena: arena::Arena::new(arena_at_once(&layout)),
-            names: Mutex::new(names::Written::default()),
-            collecting: Mutex::new(collector::Round::new()),
+            arena: Mutex::new(arena_at_once(&layout)),
+            names: Mutex::new(NamesWritten::default()),
+            collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),
             present: AtomicU64::new(0),
@@ -256,8 +261,8 @@ impl Log {
             stopped: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
-            late: Mutex::new(page::Page::none()),
-            lanes: Mutex::new(lane::Rows::default()),
+            late: Mutex::new(Page::none()),
+            lanes: Mutex::new(LaneRows::default()),
         };
         log.describe_layout(&spec);
         log
@@ -332,7 +337,7 @@ pub(crate) fn watch_forks() {
 /// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded. Nor do
 /// profilers look.
 extern "C" fn in_forked_child() {
-    crate::method_profilers::look_away();
+    listener::forked();
     for log in &LOGS {
         // SAFETY: logs are leaked boxes.
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };
@@ -350,7 +355,7 @@ fn close_at_exit() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         platform::exit::at_exit(|status| {
-            if let Some(log) = super::current() {
+            if let Some(log) = current() {
                 log.close_with(status);
             }
         });

@@ -4,9 +4,9 @@ use std::sync::atomic::Ordering;
 
 use crate::format::slot::{self, Commit, FIRST_MARK, Mark};
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
-use crate::recorder::Log;
-use crate::recorder::blocks::State;
-use crate::recorder::collector::Round;
+use crate::recorder::log::Log;
+use crate::recorder::log::State;
+use crate::recorder::round::Round;
 
 /// Chunks summarised in one round at most, so that freeing blocks never waits long.
 const AT_ONCE: usize = 64;

@@ -56,7 +56,7 @@ impl Recording {
 
     /// The recording that this process writes now; starts the default one if there is none.
     pub fn current() -> Result<Recording, StartError> {
-        Ok(Recording { log: recorder::ensure()? })
+        Ok(Recording { log: recorder::ensure(default_spec)? })
     }
 
     /// Its file, if it has one.
@@ -88,9 +88,7 @@ impl Recording {
 
     /// Lets the collector do its work now, in a recording that has no thread for it. True if there is more to do.
     pub fn collect(&self) -> bool {
-        let more = self.log.round();
-        crate::watch::tell(self.log);
-        more
+        self.log.collect_once()
     }
 
     /// Keeps old events from being folded while they are counted; see [`Log::lease`].

@@ -1,0 +1,53 @@
+//! Closing a log. A closed file states what it holds, so that a reader notices what is missing later.
+
+use std::sync::atomic::Ordering;
+
+use crate::format::superblock as sb;
+use crate::platform::lock::lock;
+use crate::recorder::log::Log;
+use crate::recorder::{listener, sync_names};
+use crate::store::Sealed;
+
+impl Log {
+    /// Writes everything that a reader needs, and marks the log as closed. It runs once: a closed file belongs to its
+    /// owner, who may have replaced it.
+    pub fn close(&self) {
+        self.close_with(None);
+    }
+
+    /// As [`Log::close`], at the exit of the process with this status.
+    pub fn close_with(&self, exit: Option<u8>) {
+        if self.closing.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        self.word(sb::EXIT).store(exit.map_or(0, |status| 1 + u64::from(status)), Ordering::Relaxed);
+        self.stop();
+        self.round();
+        self.calibrate();
+        sync_names(self);
+        self.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        self.seal();
+        self.read_on();
+        listener::round_ended(self);
+        let _collecting = lock(&self.collecting);
+        self.trim();
+        self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
+        self.closed.store(true, Ordering::Release);
+        if let Some(thread) = self.collector.get() {
+            thread.unpark();
+        }
+    }
+
+    /// Writes how much there is. Nothing leaves after this: a stopped log folds nothing.
+    fn seal(&self) {
+        if self.file.is_none() {
+            return;
+        }
+        // A round that began before the log was stopped must have ended.
+        let _collecting = lock(&self.collecting);
+        let Some(held) = Sealed::count(self.region.words()) else { return };
+        self.word(sb::SEALED_EVENTS).store(held.events, Ordering::Relaxed);
+        self.word(sb::SEALED_COUNTED).store(held.counted, Ordering::Relaxed);
+        self.word(sb::SEALED_BLOCKS).store(held.blocks, Ordering::Release);
+    }
+}

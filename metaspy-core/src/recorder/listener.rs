@@ -1,0 +1,62 @@
+//! What other modules of the core do when something happens to the log. They depend on the recorder, so they register
+//! here.
+
+use std::sync::OnceLock;
+
+use crate::recorder::log::Log;
+
+/// Reacts to what happens to the log. Each method does nothing unless it is overridden.
+pub(crate) trait Listener: Sync {
+    /// A log is about to become the current one: write what was stated before.
+    fn started(&self, log: &Log) {
+        let _ = log;
+    }
+
+    /// This process is a forked child. Only atomics may be used here.
+    fn forked(&self) {}
+
+    /// True if events are to be read as they end.
+    fn wants_events(&self) -> bool {
+        false
+    }
+
+    /// The collector has done a round of its work.
+    fn round_ended(&self, log: &Log) {
+        let _ = log;
+    }
+}
+
+/// The modules that can register, in the order in which they are called.
+#[derive(Clone, Copy)]
+pub(crate) enum Module {
+    Model,
+    MethodProfilers,
+    Subscriptions,
+}
+
+static LISTENERS: [OnceLock<&'static dyn Listener>; 3] = [const { OnceLock::new() }; 3];
+
+/// Registers a module. Later calls do nothing.
+pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
+    LISTENERS[module as usize].get_or_init(|| listener);
+}
+
+fn all() -> impl Iterator<Item = &'static dyn Listener> {
+    LISTENERS.iter().filter_map(|place| place.get().copied())
+}
+
+pub(super) fn started(log: &Log) {
+    all().for_each(|listener| listener.started(log));
+}
+
+pub(super) fn forked() {
+    all().for_each(|listener| listener.forked());
+}
+
+pub(super) fn wants_events() -> bool {
+    all().any(|listener| listener.wants_events())
+}
+
+pub(super) fn round_ended(log: &Log) {
+    all().for_each(|listener| listener.round_ended(log));
+}

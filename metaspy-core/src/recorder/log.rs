@@ -1,0 +1,135 @@
+//! The log: one per process, so that a hook writes an event once, however many profilers are interested.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread::Thread;
+
+use crate::format::Policy;
+use crate::format::Region;
+use crate::recorder::layout::Layout;
+use crate::recorder::page::Page;
+use crate::recorder::protocol::ReadyRing;
+use crate::recorder::round::Round;
+
+/// Logs of this process by number; the number stands in every guard.
+pub(super) static LOGS: [AtomicPtr<Log>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
+pub(super) static CURRENT: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The state of a place in the ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum State {
+    /// Never used.
+    Empty = 0,
+    /// A lane fills it; nothing else writes there.
+    Held = 1,
+    /// Full, or left by its lane. Only ends are still written, by exchange.
+    Full = 2,
+    /// Empty again, and ready for a lane.
+    Ready = 3,
+}
+
+/// Names that the recording has so far.
+#[derive(Default)]
+pub(super) struct NamesWritten {
+    pub sites: usize,
+    pub kinds: usize,
+}
+
+/// Rows of lanes that can be reused.
+#[derive(Default)]
+pub(super) struct LaneRows {
+    /// Rows of ended threads, oldest first.
+    pub ended: VecDeque<u32>,
+    /// Pages of those threads.
+    pub pages: Vec<(usize, usize)>,
+}
+
+/// A recording being written.
+///
+/// It is never unmapped: a guard on some stack may still end its event in it.
+pub(crate) struct Log {
+    pub region: Region,
+    pub layout: Layout,
+    pub number: u8,
+    pub policy: Policy,
+    /// The file, if it has one.
+    pub file: Option<(PathBuf, std::fs::File)>,
+    pub(super) ready: ReadyRing<AtomicU64>,
+    /// One of [`State`] for each place.
+    pub(super) states: Box<[AtomicU8]>,
+    /// Bytes of the arena that are allocated. The lock serialises its writers.
+    pub(super) arena: Mutex<usize>,
+    pub(super) names: Mutex<NamesWritten>,
+    pub(super) collecting: Mutex<Round>,
+    pub(super) collector: OnceLock<Thread>,
+    /// Fewer blocks than this ready, and the collector is woken.
+    pub(super) scarce: AtomicU64,
+    /// Places whose pages are present.
+    pub(super) present: AtomicU64,
+    /// There was no room to grow.
+    pub(super) short: AtomicBool,
+    /// A lane asked for a block and there was none.
+    pub(super) dry: AtomicBool,
+    /// The collector sleeps, and a lane that finds blocks scarce wakes it.
+    pub(super) asleep: AtomicBool,
+    /// No more blocks are handed out: the log was closed, or this process is a forked child.
+    pub(super) stopped: AtomicBool,
+    /// It is being closed.
+    pub(super) closing: AtomicBool,
+    /// It was closed: the collector leaves it alone.
+    pub(super) closed: AtomicBool,
+    /// The page of threads that have no lane (too many, or already ending).
+    pub(super) late: Mutex<Page>,
+    pub(super) lanes: Mutex<LaneRows>,
+}
+
+// SAFETY: all that is shared are atomic words and locks; `Region` is Send and Sync for the same reason.
+unsafe impl Send for Log {}
+// SAFETY: as above.
+unsafe impl Sync for Log {}
+
+impl Log {
+    /// The word of the superblock.
+    #[inline(always)]
+    pub fn word(&self, at: usize) -> &AtomicU64 {
+        &self.cells()[at]
+    }
+
+    /// All words.
+    #[inline(always)]
+    pub fn cells(&self) -> &[AtomicU64] {
+        self.region.cells().expect("a log lies in writable memory")
+    }
+
+    /// Adds to one of the superblock's counters.
+    pub fn count(&self, counter: usize, by: u64) {
+        self.word(counter).fetch_add(by, Ordering::Relaxed);
+    }
+
+    /// Hands out no more blocks; hooks continue to count.
+    pub fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// True if the log hands out no more blocks.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+}
+
+/// The log that hooks write now, if one was started.
+#[inline(always)]
+pub(crate) fn current() -> Option<&'static Log> {
+    // SAFETY: logs are leaked boxes; the pointer is null or valid for the rest of the process.
+    unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
+}
+
+/// The log with this number.
+#[inline]
+pub(super) fn numbered(number: u8) -> Option<&'static Log> {
+    // SAFETY: as above.
+    unsafe { LOGS[number as usize].load(Ordering::Acquire).as_ref() }
+}
