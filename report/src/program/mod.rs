@@ -14,15 +14,12 @@ use metaspy_core::store::{By, Filter, Measure, Scope, What};
 use metaspy_core::{SiteId, SiteKind, Store};
 
 pub use element::{Element, Key, Of, Receivers};
-pub use order::{Column, Order};
 
 /// A program: its elements in the order of the tree, each before those within it.
 #[derive(Clone, Debug, Default)]
 pub struct Structure {
     /// The elements.
     pub elements: Vec<Element>,
-    /// How what stands under the same element is sorted.
-    pub order: Order,
     /// Whether every count is exact.
     pub exact: bool,
 }
@@ -34,7 +31,7 @@ impl Structure {
     }
 
     /// Reads the methods, and what their calls came to that pass the filter; under one, only what it lets through.
-    pub fn read(store: &Store, filter: &Filter, order: Order) -> Self {
+    pub fn read(store: &Store, filter: &Filter) -> Self {
         let tally = store.tally(By::Site, &Scope::of(filter.clone()));
         let measures: HashMap<SiteId, Measure> =
             tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
@@ -46,8 +43,9 @@ impl Structure {
         }
         let counts = Scope { what: What::Counts, ..Scope::of(filter.clone()) };
         receivers::count(&mut grown, &store.tally(By::SiteSubject, &counts).rows);
-        let mut structure = Structure { elements: grown.elements, order, exact: tally.exact };
-        structure.sort(order);
+        let mut structure = Structure { elements: grown.elements, exact: tally.exact };
+        let names: Vec<String> = structure.elements.iter().map(|element| element.name.clone()).collect();
+        structure.sort_siblings(|a, b| names[a].cmp(&names[b]));
         structure
     }
 
@@ -59,25 +57,6 @@ impl Structure {
     /// How many methods ran, and how many there are.
     pub fn ran(&self) -> (u32, u32) {
         self.crates().fold((0, 0), |(ran, of), element| (ran + element.ran, of + element.methods))
-    }
-
-    /// The lines of the tree before an element's name, `│ └ `: so many levels at most, the innermost ones.
-    pub fn guide(&self, at: usize, levels: usize) -> String {
-        let mut lines = Vec::new();
-        let mut element = &self.elements[at];
-        while let Some(under) = element.under.filter(|_| lines.len() < levels) {
-            lines.push(match (lines.is_empty(), element.is_last) {
-                (true, true) => "└ ",
-                (true, false) => "├ ",
-                (false, true) => "  ",
-                (false, false) => "│ ",
-            });
-            element = &self.elements[under];
-        }
-        if let (Some(outermost), true) = (lines.last_mut(), element.under.is_some()) {
-            *outermost = "… ";
-        }
-        lines.into_iter().rev().collect()
     }
 }
 

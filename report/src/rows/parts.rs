@@ -4,11 +4,11 @@ use metaspy_core::Store;
 use metaspy_core::store::Filter;
 
 use super::{By, Key, Part, Row};
-use crate::program::{self, Element, Of, Order, Structure};
+use crate::program::{self, Element, Of, Structure};
 
 /// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
 pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
-    let structure = Structure::read(store, filter, Order::default());
+    let structure = Structure::read(store, filter);
     let wanted = structure.elements.iter().filter(|element| match element.of {
         Of::Package => by == By::Package,
         Of::Type { .. } | Of::Functions => by == By::Type,

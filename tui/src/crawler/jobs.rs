@@ -2,7 +2,7 @@
 //!
 //! A job is data, so that tests run it in place. Of one [`Slot`] only the latest job counts.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -12,10 +12,10 @@ use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
 use super::state::productions::Tree;
-use super::state::table::{self, Sort, TableRow};
+use super::state::structure::StructureView;
+use super::state::tally::TallyView;
 use super::state::view::Count;
 use crate::source;
-use crate::structure::{Order, Structure};
 
 /// Slots that are looked at between two looks at whether anybody still wants to know.
 const STRIDE: usize = 1 << 18;
@@ -58,18 +58,18 @@ pub enum Job {
     SameSubject { id: EventId, subject: Subject },
     /// Builds the index of effects.
     Index,
-    /// Tallies by site or by subject.
-    Table { by: By, filter: Filter, sort: Sort, before: Option<Arc<Vec<TableRow>>> },
-    /// Sorts the rows of a table.
-    Sort { rows: Arc<Vec<TableRow>>, sort: Sort },
+    /// Reads a table of subjects or sites.
+    Tally { table: Box<TallyView>, filter: Filter },
+    /// Sorts the rows of such a table.
+    Sort { table: Box<TallyView> },
     /// What the lanes did last.
     Lanes { around: Option<EventId>, filter: Filter },
     /// Counts what passes the filter.
     Count { filter: Filter },
     /// Tallies the productions, and reads how they refer to each other.
     Productions { filter: Filter },
-    /// Reads the structure of the program, and what its calls came to.
-    Structure { filter: Filter, order: Order },
+    /// Reads the structure of the program, and counts its calls.
+    Structure { view: Box<StructureView>, filter: Filter },
     /// Reads the line of the source that a site begins in.
     Source { site: SiteId },
 }
@@ -86,16 +86,16 @@ pub enum Answer {
     SameSubject(EventId, Vec<Event>),
     /// The index of effects.
     Index(Option<Arc<EffectsIndex>>),
-    /// The rows of a table, sorted; and subjects that were never observed.
-    Table(Table),
-    /// The rows of a table, sorted anew.
-    Sorted(Arc<Vec<TableRow>>),
+    /// A table of subjects or sites.
+    Tally(TallyView),
+    /// The same table in another order.
+    Sorted(TallyView),
     /// The lanes.
     Lanes(Vec<LaneRow>),
     /// The productions.
     Productions(Tree),
     /// The structure of the program.
-    Structure(Arc<Structure>),
+    Structure(StructureView),
     /// The line that this site begins in, if it can be read.
     Source(SiteId, Option<String>),
     /// How many events pass, in the tallies and so beyond the window.
@@ -117,20 +117,6 @@ pub struct Effects {
     pub cut: bool,
     /// Whether effects on other lanes are among them.
     pub whole: bool,
-}
-
-/// The answer for a screen with a table.
-pub struct Table {
-    /// By what it is grouped.
-    pub by: By,
-    /// The rows.
-    pub rows: Arc<Vec<TableRow>>,
-    /// Labelled subjects that stand in no row.
-    pub unobserved: Arc<Vec<Subject>>,
-    /// Whether every number is exact.
-    pub exact: bool,
-    /// How the rows are sorted.
-    pub sort: Sort,
 }
 
 /// How far a job is, seen from both sides.
@@ -169,7 +155,7 @@ impl Job {
             Job::Search { .. } => Slot::Search,
             Job::Effects { .. } | Job::SameSubject { .. } => Slot::Pane,
             Job::Index => Slot::Index,
-            Job::Table { .. }
+            Job::Tally { .. }
             | Job::Sort { .. }
             | Job::Lanes { .. }
             | Job::Productions { .. }
@@ -192,15 +178,11 @@ impl Job {
             Job::Effects { id, index } => Answer::Effects(id, effects(store, id, index.as_deref(), progress)),
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
-            Job::Table { by, filter, sort, before } => Answer::Table(tally(store, by, filter, sort, before.as_deref())),
-            Job::Sort { rows, sort } => {
-                let mut rows = rows.to_vec();
-                table::sort(store, &mut rows, sort);
-                Answer::Sorted(Arc::new(rows))
-            }
+            Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
+            Job::Sort { table } => Answer::Sorted(table.sorted(store)),
             Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
-            Job::Structure { filter, order } => Answer::Structure(Arc::new(Structure::read(store, &filter, order))),
+            Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, what: What::Counts, ..Scope::default() };
@@ -294,24 +276,4 @@ fn index(store: &Store, progress: &Progress) -> Option<EffectsIndex> {
         progress.of.store(of, Relaxed);
         !progress.is_stopped()
     })
-}
-
-fn tally(store: &Store, by: By, filter: Filter, sort: Sort, before: Option<&Vec<TableRow>>) -> Table {
-    let all = filter.is_all();
-    let tally = store.tally(by, &Scope { filter, ..Scope::default() });
-    let before: Option<HashMap<_, u64>> =
-        before.map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
-    let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
-    let mut unobserved = Vec::new();
-    match by {
-        By::Site if all => rows.extend(table::never_called(store, &rows)),
-        By::Subject if all => {
-            let seen: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
-            unobserved.extend(store.labelled().map(|(subject, _)| subject).filter(|subject| !seen.contains(subject)));
-            unobserved.sort();
-        }
-        _ => {}
-    }
-    table::sort(store, &mut rows, sort);
-    Table { by, rows: Arc::new(rows), unobserved: Arc::new(unobserved), exact: tally.exact, sort }
 }

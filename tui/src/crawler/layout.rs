@@ -44,6 +44,16 @@ impl Area {
 /// Narrower than this, list and pane take turns.
 const BOTH: u16 = 70;
 
+/// Which part of the events screen the keys move.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Focus {
+    /// The list.
+    #[default]
+    List,
+    /// The pane on the right.
+    Pane,
+}
+
 /// The places of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -62,13 +72,13 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for a screen of this size; where there is no room for both, `pane` says which of the two is shown.
-    pub fn new(width: u16, height: u16, pane: bool) -> Self {
+    /// The layout for a screen of this size. If list and pane do not fit side by side, only the one with the focus is shown.
+    pub fn new(width: u16, height: u16, focus: Focus) -> Self {
         let line = |y| Area { x: 0, y, width, height: 1.min(height.saturating_sub(y)) };
         let body = Area { x: 0, y: 2, width, height: height.saturating_sub(3) };
-        let left = match (width < BOTH, pane) {
-            (true, true) => 0,
-            (true, false) => width,
+        let left = match (width < BOTH, focus) {
+            (true, Focus::Pane) => 0,
+            (true, Focus::List) => width,
             _ => width * 55 / 100,
         };
         let list = Area { width: left, ..body };
@@ -86,9 +96,10 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     let fits = whole + usize::from(beside) < usize::from(columns);
     let mut x = 1;
     all.iter().map(move |&screen| {
-        let text = match fits || beside == 0 || screen == open {
-            true => format!("{} {}", screen.digit(), screen.name()),
-            false => screen.digit().to_string(),
+        let text = if fits || beside == 0 || screen == open {
+            format!("{} {}", screen.digit(), screen.name())
+        } else {
+            screen.digit().to_string()
         };
         let begin = x;
         x += text.len() as u16 + 2;
@@ -102,8 +113,9 @@ pub fn tabs(columns: usize) -> impl Iterator<Item = (u16, Tab, &'static str)> {
     let mut x = 1;
     Tab::ALL.into_iter().map(move |tab| {
         let begin = x;
-        x += tab.name(narrow).len() as u16 + 1;
-        (begin, tab, tab.name(narrow))
+        let name = if narrow { tab.short_name() } else { tab.name() };
+        x += name.len() as u16 + 1;
+        (begin, tab, name)
     })
 }
 
@@ -131,8 +143,8 @@ mod tests {
     fn no_size_is_too_small() {
         for width in 0..100 {
             for height in 0..30 {
-                for pane in [false, true] {
-                    let layout = Layout::new(width, height, pane);
+                for focus in [Focus::List, Focus::Pane] {
+                    let layout = Layout::new(width, height, focus);
                     for area in [layout.header, layout.screens, layout.list, layout.pane, layout.footer] {
                         assert!(
                             area.x + area.width <= width && (area.height == 0 || area.y + area.height <= height.max(3))

@@ -21,12 +21,12 @@ fn a_term_from_a_row_takes_the_place_of_the_one_before() {
     user.press("2 Enter");
     assert_eq!(filter(&user), "subject:node:#3");
     user.press("3 / \"Scene::layout\" Enter Enter");
-    assert_eq!(filter(&user), "subject:node:#3 site:page::Scene::layout");
+    assert_eq!(filter(&user), "subject:node:#3 site:layout");
     user.press("4 Enter");
-    assert_eq!(filter(&user), "subject:node:#3 site:page::Scene::layout lane:page");
+    assert_eq!(filter(&user), "subject:node:#3 site:layout lane:page");
     assert!(user.screen().contains("40 of "), "{}", user.screen());
     user.press("3 Enter");
-    assert_eq!(filter(&user), "subject:node:#3 lane:page site:page::Scene::layout");
+    assert_eq!(filter(&user), "subject:node:#3 lane:page site:layout");
 }
 
 #[test]

@@ -28,13 +28,13 @@ fn a_walk_to_the_cause_and_back_ends_at_the_exact_view() {
 fn effects_lead_on_from_one_to_the_next() {
     let mut user = user("effects.spy");
     user.press("Down Down Right");
-    assert!(user.crawler.view.pane.focused);
+    assert!(user.crawler.view.pane.has_focus());
     user.press("Right");
     assert!(user.selected().contains("layout #2"), "{}", user.screen());
     user.press("Right");
     assert!(user.selected().contains("measure #4"), "{}", user.screen());
     user.press("Left");
-    assert!(!user.crawler.view.pane.focused);
+    assert!(!user.crawler.view.pane.has_focus());
     user.press("Backspace Backspace");
     assert!(user.selected().contains("layout #1"), "{}", user.screen());
 }
@@ -116,19 +116,19 @@ fn the_mouse_points_at_events_tabs_screens_and_rows() {
     user.click(10, 8);
     assert!(user.selected().contains("hit #4"), "{}", user.screen());
     user.click(54, 3);
-    assert_eq!(user.crawler.view.pane.tab.name(true), "Causes");
+    assert_eq!(user.crawler.view.pane.tab.name(), "Causes");
     // Its cause, and once more to go there.
     user.click(60, 5).click(60, 5);
     assert!(user.selected().contains("measure #4"), "{}", user.screen());
     user.click(14, 1);
     assert_eq!(user.crawler.view.screen.name(), "Subjects");
     user.click(10, 6);
-    assert_eq!(user.crawler.view.subjects.cursor, 2);
+    assert_eq!(user.crawler.view.subjects.cursor.row, 2);
     // Below the rows there is nothing to select.
     user.click(10, 21);
-    assert_eq!(user.crawler.view.subjects.cursor, 2);
-    user.press("n").click(10, 4);
-    assert_eq!(user.crawler.view.subjects.cursor, 1);
+    assert_eq!(user.crawler.view.subjects.cursor.row, 2);
+    user.press("n").click(10, 5);
+    assert_eq!(user.crawler.view.subjects.cursor.row, 1);
 }
 
 #[test]

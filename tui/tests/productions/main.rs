@@ -67,7 +67,7 @@ fn user_of(size: (u16, u16)) -> User {
 /// The production under the cursor.
 fn current(user: &User) -> String {
     let crawler = &user.crawler;
-    let site = crawler.view.productions.table.current().and_then(|row| row.site);
+    let site = crawler.view.productions.current().map(|production| production.site);
     site.map_or(String::new(), |site| crawler.store.site_path(site).to_owned())
 }
 
@@ -82,7 +82,7 @@ fn the_rules_stand_under_each_other_and_what_was_not_covered_is_told() {
 fn why_a_rule_never_matched_stands_below_its_source() {
     let mut user = user();
     user.press("5");
-    let rows = user.crawler.view.productions.table.height;
+    let rows = user.crawler.view.productions.cursor.height;
     user.press("n");
     assert_eq!(current(&user), "lists::integer");
     let screen = user.screen();
@@ -128,9 +128,9 @@ fn under_a_filter_nothing_is_called_uncovered() {
     let mut user = user();
     user.press("5 f \"site:float\" Enter");
     let screen = user.screen();
-    assert!(screen.contains(" rules 1/9 matched in what passes the filter ") && !screen.contains("NEVER"), "{screen}");
+    assert!(screen.contains(" rules 1/9 matched by what passes the filter ") && !screen.contains("NEVER"), "{screen}");
     user.press("n");
-    assert!(user.screen().contains("under a filter nobody can tell"), "{}", user.screen());
+    assert!(user.screen().contains("unknown under a filter"), "{}", user.screen());
     user.press("Esc n");
     assert_eq!(current(&user), "lists::integer");
 }
@@ -138,7 +138,8 @@ fn under_a_filter_nothing_is_called_uncovered() {
 #[test]
 fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
     let mut user = user();
-    user.press("5").crawler.view.productions.table.exact = false;
+    let tree = user.press("5").crawler.view.productions.tree.as_mut().expect("it was read");
+    std::sync::Arc::make_mut(tree).exact = false;
     let screen = user.screen();
     assert!(screen.contains(" rules ≥ 6/9 matched ") && screen.contains(" at least: "), "{screen}");
     assert!(screen.contains("NEVER MATCHED?") && screen.contains("NEVER ENTERED?"), "{screen}");
@@ -170,13 +171,13 @@ fn a_live_recording_is_counted_again_and_the_cursor_stays() {
     // The second `value`, below the group.
     user.press("5 / \"value\" Enter / Enter").tick(100);
     let seen = |user: &User, row: &str| assert!(user.screen().contains(row), "{}", user.screen());
-    let before = user.crawler.view.productions.table.cursor;
+    let before = user.crawler.view.productions.cursor.row;
     seen(&user, "│ list                                1         1         0 ");
     parse(&["2", "3"]);
     user.tick(1500);
     seen(&user, "│ list                                3         3         0 ");
-    assert_eq!((current(&user).as_str(), user.crawler.view.productions.table.cursor), ("lists::value", before));
-    assert!(user.crawler.view.productions.branches[before].again);
+    assert_eq!((current(&user).as_str(), user.crawler.view.productions.cursor.row), ("lists::value", before));
+    assert!(user.crawler.view.productions.productions()[before].again);
     drop(installed);
     recording.close();
 }

@@ -51,8 +51,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// A border with a title on its left and one on its right.
-    pub fn frame(&mut self, area: Area, left: &str, right: &str, focused: bool) {
-        let style = if focused { theme::FOCUS } else { theme::FAINT };
+    pub fn frame(&mut self, area: Area, left: &str, right: &str, style: Style) {
         Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
         let room = area.width.saturating_sub(4);
         // What the left title leaves, and half of the room at least.

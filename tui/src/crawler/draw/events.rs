@@ -18,7 +18,6 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Area;
-use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::event_list::Row;
 use crate::crawler::state::pane::detail;
 use crate::crawler::state::{Crawler, indent, name};
@@ -32,7 +31,12 @@ const GUIDES: usize = 16;
 /// Draws the list.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view;
-    canvas.frame(area, &title(crawler), &news(crawler), !view.pane.focused);
+    canvas.frame(
+        area,
+        &title(crawler),
+        &follow_note(crawler),
+        if view.pane.has_focus() { theme::FAINT } else { theme::FOCUS },
+    );
     let inner = area.inner();
     let rows = view.list.visible();
     if rows.is_empty() {
@@ -124,15 +128,15 @@ fn title(crawler: &Crawler) -> String {
         _ if view.filter.is_all() => format!(" {all} events "),
         Some(count) if count.exact => format!(" {} of {all} ", grouped(count.events)),
         Some(count) => {
-            let doubt = Inaccuracy::new(&crawler.store, &crawler.status.totals, &view.filter);
-            format!(" {}{} of {all} ", doubt.sign(), grouped(count.events))
+            let inaccuracy = crawler.inaccuracy();
+            format!(" {}{} of {all} ", inaccuracy.sign(), grouped(count.events))
         }
         None => format!(" … of {all} "),
     }
 }
 
 /// What goes on at the end of the list.
-fn news(crawler: &Crawler) -> String {
+fn follow_note(crawler: &Crawler) -> String {
     let list = &crawler.view.list;
     if let Some((done, of)) = crawler.progress(Slot::Rows) {
         return match of {

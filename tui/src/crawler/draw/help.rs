@@ -22,7 +22,7 @@ pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) 
     canvas.clear(area);
     let title = format!(" keys on {} ", crawler.view.screen.name());
     let more = if top + (height as usize).saturating_sub(2) < lines.len() { " ↓ more " } else { "" };
-    canvas.frame(area, &title, more, true);
+    canvas.frame(area, &title, more, theme::FOCUS);
     let inner = area.inner();
     for (y, line) in (inner.y..inner.y + inner.height).zip(lines.iter().skip(top)) {
         canvas.text(inner.x + 1, y, KEYS, &line.keys, theme::KEY);

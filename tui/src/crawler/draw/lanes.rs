@@ -26,14 +26,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view.lanes;
     let inner = area.inner();
     let Some(rows) = &view.rows else {
-        canvas.frame(area, " lanes ", "", true);
+        canvas.frame(area, " lanes ", "", theme::FOCUS);
         canvas.empty(inner, &["looking …".into()]);
         return;
     };
     let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
     let title = format!(" {} ", counted(rows.len() as u64, "lane"));
     let around = if crawler.view.list.follow { "" } else { " around the selected event" };
-    canvas.frame(area, &title, &format!(" {}{around} ", duration(span).trim_start()), true);
+    canvas.frame(area, &title, &format!(" {}{around} ", duration(span).trim_start()), theme::FOCUS);
     if rows.is_empty() {
         canvas.empty(inner, &["no thread has emitted anything yet".into()]);
         return;
@@ -52,7 +52,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     canvas.text(x, inner.y, strip, "over time", theme::FAINT);
     canvas.text(x + strip + 2, inner.y, last, "the last event", theme::FAINT);
     let largest = rows.iter().flat_map(|row| joined(row, strip)).max().unwrap_or(0);
-    let seen = rows.iter().enumerate().skip(view.top).take(view.height);
+    let seen = rows.iter().enumerate().skip(view.cursor.top).take(view.cursor.height);
     for (y, (at, row)) in (inner.y + 1..inner.y + inner.height).zip(seen) {
         let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
         canvas.text(inner.x + 1, y, name_columns, &clean(&row.lane.name), style);
@@ -68,7 +68,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let text = row.last.map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
         canvas.text(x + strip + 2, y, room, &text, style);
         canvas.right(end, y, lost_columns, &lost, theme::ALARM);
-        if at == view.cursor {
+        if at == view.cursor.row {
             canvas.paint(Area { y, height: 1, ..inner }, theme::CURSOR);
         }
     }

@@ -1,6 +1,7 @@
 //! State is drawn. Each panel is one file with one `draw`; none of them changes anything.
 
 mod canvas;
+mod element;
 mod events;
 mod footer;
 mod header;
@@ -32,7 +33,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         canvas.text(size.x, size.y, size.width, "too small: make the window larger", theme::WARNING);
         return;
     }
-    let layout = Layout::new(size.width, size.height, crawler.view.pane.focused);
+    let layout = Layout::new(size.width, size.height, crawler.view.pane.focus);
     header::draw(&mut canvas, layout.header, crawler);
     header::draw_screens(&mut canvas, layout.screens, crawler);
     match crawler.view.screen {

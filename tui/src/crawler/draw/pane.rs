@@ -24,7 +24,12 @@ use crate::text::{clean, duration, last_segment, short, short_path, width};
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let pane = &crawler.view.pane;
-    canvas.frame(area, &title(crawler, area.width), &work(crawler), pane.focused);
+    canvas.frame(
+        area,
+        &title(crawler, area.width),
+        &index_progress(crawler),
+        if pane.has_focus() { theme::FOCUS } else { theme::FAINT },
+    );
     if area.x > 0 {
         canvas.text(area.x, area.y, 1, "┬", theme::FAINT);
         canvas.text(area.x, area.y + area.height.saturating_sub(1), 1, "┴", theme::FAINT);
@@ -38,10 +43,10 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let style = if tab == pane.tab { theme::STRONG.patch(theme::CURSOR) } else { theme::FAINT };
         canvas.text(inner.x + x, inner.y, inner.width.saturating_sub(x), text, style);
     }
-    for (at, row) in pane.rows.iter().enumerate().skip(pane.top).take(pane.height) {
-        let line = Area { y: inner.y + 1 + (at - pane.top) as u16, height: 1, ..inner };
+    for (at, row) in pane.rows.iter().enumerate().skip(pane.cursor.top).take(pane.cursor.height) {
+        let line = Area { y: inner.y + 1 + (at - pane.cursor.top) as u16, height: 1, ..inner };
         draw_row(canvas, line, crawler, row);
-        if pane.focused && at == pane.cursor {
+        if pane.has_focus() && at == pane.cursor.row {
             canvas.paint(line, theme::CURSOR);
         }
     }
@@ -130,7 +135,7 @@ fn title(crawler: &Crawler, columns: u16) -> String {
     format!(" {site} ── {} ", name::fit_subject(&crawler.store, subject, room(site)))
 }
 
-fn work(crawler: &Crawler) -> String {
+fn index_progress(crawler: &Crawler) -> String {
     match (crawler.view.pane.tab, crawler.progress(Slot::Index)) {
         (Tab::Effects, Some((done, of))) if of > 0 => format!(" {} of {} ", short(done), short(of)),
         _ => String::new(),

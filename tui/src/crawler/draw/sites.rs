@@ -13,7 +13,7 @@ use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::crawler::state::table::TableRow;
+use crate::crawler::state::table::Rows;
 use crate::text::counted;
 
 /// Draws the screen.
@@ -21,31 +21,24 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view.sites;
     let inner = area.inner();
     let Some(rows) = &view.rows else {
-        canvas.frame(area, " sites ", "", true);
+        canvas.frame(area, " sites ", "", theme::FOCUS);
         canvas.empty(inner, &["counting …".into()]);
         return;
     };
-    let exact = table::doubt(crawler, view);
-    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), &exact, true);
+    let inaccuracy = (!view.exact).then(|| crawler.inaccuracy());
+    let note = table::inaccuracy_note(inaccuracy.as_ref());
+    canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), &note, theme::FOCUS);
     if rows.is_empty() {
-        let why = match crawler.view.filter.is_all() {
-            true => "the recording knows no sites: was anything observed?".into(),
-            false => format!("no site's events pass `{}`", crawler.view.filter.text()),
+        let why = if crawler.view.filter.is_all() {
+            "no sites: the program has no observed code".into()
+        } else {
+            format!("no site has events that pass `{}`", crawler.view.filter.text())
         };
-        canvas.empty(inner, &[why, "f changes the filter, Esc takes it away".into()]);
+        canvas.empty(inner, &[why, "f changes the filter, Esc removes it".into()]);
         return;
     }
-    let body = Area { height: inner.height.saturating_sub(1), ..inner };
-    table::draw(canvas, body, &crawler.store, view, "site", &|row| remark(crawler, row));
-    let Some(site) = view.current().and_then(|row| row.site).and_then(|site| crawler.store.site(site)) else { return };
+    table::draw(canvas, Area { height: inner.height.saturating_sub(1), ..inner }, &crawler.store, view);
+    let Some(site) = view.site().and_then(|site| crawler.store.site(site)) else { return };
     let text = format!("{}  {}:{}–{}", site.kind.name(), site.file, site.lines.0, site.lines.1);
     canvas.text(inner.x + 1, inner.y + inner.height - 1, inner.width - 1, &text, theme::FAINT);
-}
-
-fn remark(crawler: &Crawler, row: &TableRow) -> Option<String> {
-    if row.measure.count > 0 {
-        return None;
-    }
-    let skipped = crawler.store.site(row.site?).and_then(|site| site.skipped.as_deref());
-    Some(skipped.map_or("never called".into(), |why| format!("skipped: {why}")))
 }

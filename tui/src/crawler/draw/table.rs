@@ -1,4 +1,4 @@
-//! What the screens with a table share: a name, a count, a bar, the change, and times.
+//! The one table: titles over columns, and rows of which the one under the cursor is highlighted.
 //!
 //! ```text
 //! │ subject                count                         Δ 1.0 s  total ms │
@@ -6,147 +6,175 @@
 //! ```
 
 use metaspy_core::Store;
+use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::accuracy::Inaccuracy;
-use crate::crawler::state::table::{Column, TableRow, TableView, row_name};
-use crate::crawler::state::{Crawler, name};
-use crate::text::{Unit, grouped, pad_left, shorten_path};
+use crate::crawler::state::name;
+use crate::crawler::state::table::{Cell, Column, Kind, TableList, Tone, Value, fitting};
+use crate::text::{Unit, cut, grouped, short, shorten_path, width};
 
-/// Columns of a count, of a change, and of a time.
-const COUNT: u16 = 13;
-const DELTA: u16 = 10;
-const TIME: u16 = 10;
-/// From this width on all times are shown, not only the one that matters for the order.
-const WIDE: u16 = 100;
-/// Narrower than this, no time is shown.
-const NARROW: u16 = 50;
-
-/// What a screen adds to a row, in place of its bar.
-pub type Remark<'a> = &'a dyn Fn(&TableRow) -> Option<String>;
-
-/// Draws the rows of a table with a head.
-pub fn draw(canvas: &mut Canvas<'_>, area: Area, store: &Store, table: &TableView, title: &str, remark: Remark<'_>) {
-    let Some(rows) = table.rows.as_ref().filter(|_| area.height > 0) else { return };
-    let times = times(area.width, table.sort.column);
-    // What has ended does not change any more.
-    let changes = store.is_live() || table.sort.column == Column::Delta;
-    let delta_columns = if changes && area.width >= NARROW { DELTA } else { 0 };
-    let fixed = COUNT + delta_columns + TIME * times.len() as u16;
-    let name_columns = (area.width.saturating_sub(fixed) * 3 / 5).max(12).min(area.width.saturating_sub(COUNT)).max(2);
-    let bar_columns = area.width.saturating_sub(fixed + name_columns + 1);
-    let seen = rows.iter().skip(table.top).take(table.height);
-    let largest = rows.iter().map(|row| row.measure.count).max().unwrap_or(0);
-    let units: Vec<Unit> = (times.iter())
-        .map(|&column| Unit::for_largest(rows.iter().filter_map(|row| time_ns(store, row, column)).max().unwrap_or(0)))
+/// Draws the head and the rows in view.
+pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
+    let columns = list.columns(store);
+    let mut x = area.x;
+    let placed: Vec<Placed<'_, L>> = (fitting(&columns, list.sort(), area.width).into_iter())
+        .map(|(column, width)| {
+            let placed = Placed { column, x, width, scale: Scale::new(store, list, column) };
+            x += width;
+            placed
+        })
         .collect();
-    head(canvas, area, table, title, name_columns, delta_columns > 0, &times, &units);
-    for (y, row) in (area.y + 1..area.y + area.height).zip(seen) {
-        let mut x = area.x;
-        let text = match (row.site, row.subject) {
-            (Some(_), _) => shorten_path(&row_name(store, row), name_columns as usize - 1),
-            (None, Some(subject)) => name::fit_subject(store, subject, name_columns as usize - 1),
-            (None, None) => row_name(store, row),
-        };
-        canvas.text(x + 1, y, name_columns - 1, &text, theme::PLAIN);
-        x += name_columns;
-        canvas.right(x + COUNT - 1, y, COUNT - 1, &grouped(row.measure.count), theme::PLAIN);
-        x += COUNT;
-        match remark(row) {
-            Some(text) => {
-                canvas.text(x, y, (area.x + area.width).saturating_sub(x), &text, theme::FAINT);
-                continue;
-            }
-            None => canvas.text(x, y, bar_columns, &bar(row.measure.count, largest, bar_columns), theme::BAR),
-        };
-        let mut end = x + bar_columns + delta_columns;
-        let delta = row.delta.map_or("–".into(), |delta| format!("+{}", grouped(delta)));
-        let style = if row.delta.unwrap_or(0) > 0 { theme::LIVE } else { theme::FAINT };
-        canvas.right(end, y, delta_columns, &delta, style);
-        for (&column, unit) in times.iter().zip(&units) {
-            end += TIME;
-            let (text, style) = match time_ns(store, row, column) {
-                // Not nothing, but too little for the unit of the column.
-                Some(ns) if ns > 0 && unit.write(ns) == "0.0" => ("<0.1".into(), theme::FAINT),
-                Some(ns) => (unit.write(ns), theme::PLAIN),
-                None => ("–".into(), theme::FAINT),
-            };
-            canvas.right(end, y, TIME - 1, &text, style);
+    let sorted = list.sort().map(|sort| &sort.column);
+    for column in &placed {
+        let style = if sorted == Some(&column.column.name) { theme::FOCUS } else { theme::FAINT };
+        column.draw_title(canvas, area.y, style);
+    }
+    let rows = list.cursor().visible(list.row_count());
+    for (y, row) in (area.y + 1..area.y + area.height).zip(rows) {
+        draw_row(canvas, y, store, list, list.item(row), &placed);
+        if row == list.cursor().row {
+            canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
         }
     }
-    cursor(canvas, area, table);
 }
 
-/// Shows which row, below the head, is the one under the cursor.
-pub fn cursor(canvas: &mut Canvas<'_>, area: Area, table: &TableView) {
-    let y = area.y + 1 + (table.cursor - table.top) as u16;
-    if !table.is_empty() && y < area.y + area.height {
-        canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
-    }
-}
-
-/// Why the numbers are not exact, if they are not.
-pub fn doubt(crawler: &Crawler, table: &TableView) -> String {
-    if table.exact {
-        return String::new();
-    }
-    format!(" {} ", Inaccuracy::new(&crawler.store, &crawler.status.totals, &crawler.view.filter).reason())
-}
-
-#[allow(clippy::too_many_arguments, reason = "the places of one row, handed from the rows to their head")]
-fn head(
+fn draw_row<L: TableList>(
     canvas: &mut Canvas<'_>,
-    area: Area,
-    table: &TableView,
-    title: &str,
-    name: u16,
-    is_live: bool,
-    times: &[Column],
-    units: &[Unit],
+    y: u16,
+    store: &Store,
+    list: &L,
+    item: usize,
+    row: &[Placed<'_, L>],
 ) {
-    let style = |column| if column == table.sort.column { theme::FOCUS } else { theme::FAINT };
-    canvas.text(area.x + 1, area.y, name, title, style(Column::Name));
-    let mut end = area.x + name + COUNT;
-    canvas.right(end - 1, area.y, COUNT - 1, "count", style(Column::Count));
-    end = area.x + area.width - 1 - TIME * times.len() as u16;
-    let since = table.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
-    if is_live {
-        canvas.right(end, area.y, DELTA, &since, style(Column::Delta));
-    }
-    for (&column, unit) in times.iter().zip(units) {
-        end += TIME;
-        let text = pad_left(&format!("{} {}", column.name(), unit.sign()), TIME as usize - 1);
-        canvas.right(end, area.y, TIME - 1, &text, style(column));
+    let cells: Vec<Cell> = row.iter().map(|placed| placed.column.cell(store, list, item)).collect();
+    for (at, (placed, cell)) in row.iter().zip(&cells).enumerate() {
+        let covered = cells[at + 1..].iter().take_while(|cell| cell.value == Value::Blank).count();
+        let end = row[at + covered].x + row[at + covered].width;
+        match placed.column.kind {
+            Kind::Name => placed.draw_name(canvas, y, store, list, item, cell),
+            _ => placed.draw_cell(canvas, y, end, cell),
+        }
     }
 }
 
-fn times(width: u16, sorted: Column) -> Vec<Column> {
-    match sorted {
-        _ if width >= WIDE => vec![Column::Total, Column::SelfTime, Column::Max],
-        _ if width < NARROW => Vec::new(),
-        Column::SelfTime | Column::Max => vec![sorted],
-        _ => vec![Column::Total],
+/// Why the numbers of a table are not exact, for the right of its frame.
+pub fn inaccuracy_note(inaccuracy: Option<&Inaccuracy>) -> String {
+    inaccuracy.map_or(String::new(), |inaccuracy| format!(" {} ", inaccuracy.reason()))
+}
+
+/// A column at its place.
+struct Placed<'a, L> {
+    column: &'a Column<L>,
+    x: u16,
+    width: u16,
+    scale: Scale,
+}
+
+/// What all numbers of a column are measured by.
+enum Scale {
+    None,
+    Unit(Unit),
+    Largest(u64),
+}
+
+impl Scale {
+    fn new<L: TableList>(store: &Store, list: &L, column: &Column<L>) -> Self {
+        let largest = || (0..list.item_count()).filter_map(|item| column.cell(store, list, item).number()).max();
+        match column.kind {
+            Kind::Time => Scale::Unit(Unit::for_largest(largest().unwrap_or(0))),
+            Kind::Bar => Scale::Largest(largest().unwrap_or(0)),
+            _ => Scale::None,
+        }
     }
 }
 
-/// A time of a row; `None` where nothing was timed.
-fn time_ns(store: &Store, row: &TableRow, column: Column) -> Option<u64> {
-    let measure = &row.measure;
-    let ticks = match column {
-        _ if measure.timed == 0 => return None,
-        Column::SelfTime => measure.self_ticks?,
-        Column::Max => measure.max_ticks,
-        _ => measure.total_ticks,
-    };
-    Some(store.span_ns(ticks))
+impl<L: TableList> Placed<'_, L> {
+    fn draw_title(&self, canvas: &mut Canvas<'_>, y: u16, style: Style) {
+        let title = &self.column.title;
+        match (&self.scale, self.column.kind) {
+            (_, Kind::Name) => _ = canvas.text(self.x + 1, y, self.width.saturating_sub(1), title, style),
+            (_, Kind::Text | Kind::Bar) => _ = canvas.text(self.x, y, self.width, title, style),
+            (Scale::Unit(unit), _) => self.draw_right(canvas, y, &format!("{title} {}", unit.sign()), style),
+            _ => self.draw_right(canvas, y, title, style),
+        }
+    }
+
+    fn draw_name(&self, canvas: &mut Canvas<'_>, y: u16, store: &Store, list: &L, item: usize, cell: &Cell) {
+        let room = self.width.saturating_sub(1);
+        let text = match &cell.value {
+            Value::Subject(subject) => name::fit_subject(store, *subject, room.into()),
+            Value::Path(path) => shorten_path(path, room.into()),
+            Value::Text(text) => text.clone(),
+            _ => String::new(),
+        };
+        // What the name leaves, and a third of the room at least; a level takes two columns.
+        let levels = (room as usize).saturating_sub(width(&text) + 1).max(room as usize / 3) / 2;
+        let x = self.x + 1;
+        let used = canvas.text(x, y, room, &list.tree_lines(item, levels), theme::FAINT);
+        let room = if used > 0 { room.saturating_sub(used + 1) } else { room };
+        canvas.text(x + used, y, room, &text, tone(cell.tone));
+    }
+
+    /// Draws a cell. A note may go on until `end`.
+    fn draw_cell(&self, canvas: &mut Canvas<'_>, y: u16, end: u16, cell: &Cell) {
+        let style = tone(cell.tone);
+        match (&cell.value, &self.scale) {
+            (Value::Blank | Value::Subject(_), _) => {}
+            (Value::Unknown, _) => self.draw_right(canvas, y, "–", style),
+            (Value::Note(text), _) => {
+                // Only what ends in another column needs a blank behind it.
+                let blank = u16::from(cell.tone == Tone::Alert);
+                canvas.text(self.x, y, (end - self.x).saturating_sub(blank), text, style);
+            }
+            (Value::Text(text) | Value::Path(text), _) if self.column.kind == Kind::Text => {
+                canvas.text(self.x, y, self.width.saturating_sub(1), &cut(text, self.width.into()), style);
+            }
+            (Value::Text(text) | Value::Path(text), _) => self.draw_right(canvas, y, text, style),
+            (&Value::Amount(amount, _), &Scale::Largest(largest)) => {
+                let room = self.width.saturating_sub(1);
+                canvas.text(self.x, y, room, &bar(amount, largest, room), theme::BAR);
+            }
+            (Value::Amount(amount, sign), Scale::Unit(unit)) => match unit.write(*amount) {
+                // Not nothing, but too little for the unit of the column.
+                text if *amount > 0 && text == "0.0" => self.draw_right(canvas, y, "<0.1", theme::FAINT),
+                text => self.draw_right(canvas, y, &format!("{sign}{text}"), style),
+            },
+            (Value::Amount(amount, sign), Scale::None) => {
+                let whole = format!("{sign}{}", grouped(*amount));
+                let fits = width(&whole) < self.width.into();
+                let text = if fits { whole } else { format!("{sign}{}", short(*amount)) };
+                let style = match (self.column.kind, amount) {
+                    (Kind::Change, 0) => theme::FAINT,
+                    (Kind::Change, _) => theme::LIVE,
+                    _ => style,
+                };
+                self.draw_right(canvas, y, &text, style);
+            }
+        }
+    }
+
+    fn draw_right(&self, canvas: &mut Canvas<'_>, y: u16, text: &str, style: Style) {
+        let room = self.width.saturating_sub(1);
+        canvas.right(self.x + room, y, room, text, style);
+    }
+}
+
+fn tone(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => theme::PLAIN,
+        Tone::Faint => theme::FAINT,
+        Tone::Strong => theme::STRONG,
+        Tone::Alert => theme::UNCOVERED,
+    }
 }
 
 /// A bar of eighths.
-pub fn bar(count: u64, largest: u64, columns: u16) -> String {
+fn bar(count: u64, largest: u64, columns: u16) -> String {
     let eighths = (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
-    // Whatever happened at all can be seen.
+    // Any count above 0 is visible.
     let eighths = if count > 0 { eighths.max(1) } else { 0 };
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     format!("{}{rest}", "█".repeat(eighths / 8))
@@ -158,9 +186,6 @@ mod tests {
 
     #[test]
     fn a_bar_grows_by_eighths() {
-        assert_eq!(
-            [0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)),
-            ["", "▏", "▍", "▊", "██████████"].map(String::from).map(|b| b)
-        );
+        assert_eq!([0, 1, 4, 8, 100].map(|count| bar(count, 100, 10)), ["", "▏", "▍", "▊", "██████████"]);
     }
 }

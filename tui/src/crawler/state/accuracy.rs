@@ -1,9 +1,8 @@
-//! Why a number is not exact: in a sign before it, and in a few words beside it.
+//! Why a number is not exact: a sign before it, and a few words beside it.
 
-use metaspy_core::Store;
-use metaspy_core::store::{Ended, Filter, Totals};
+use metaspy_core::store::Ended;
 
-use super::filter_edit;
+use super::{Crawler, filter_edit};
 use crate::text::counted;
 
 /// Why a number is not exact.
@@ -11,23 +10,24 @@ use crate::text::counted;
 pub enum Inaccuracy {
     /// The recording is damaged.
     Damaged,
-    /// The filter asks, by this term, what is not known of calls that left the window.
+    /// This term of the filter is not known for calls that left the window.
     UnknownTerm(String),
-    /// The recording moved on while it was read.
+    /// The recording was written while it was read.
     BeingWritten,
-    /// Of some calls only the number is known: they may be among those asked for.
+    /// This many calls were counted without site and subject. Each of them may pass the filter.
     Unattributed(u64),
-    /// Calls whose subjects were not told apart may be among those asked for.
+    /// Some calls were counted together, without their subjects. Each of them may pass the filter.
     Merged,
 }
 
-impl Inaccuracy {
-    /// Why numbers under this filter that are not exact are not.
-    pub fn new(store: &Store, totals: &Totals, filter: &Filter) -> Inaccuracy {
+impl Crawler {
+    /// Why numbers under the open filter are not exact, if they are not.
+    pub fn inaccuracy(&self) -> Inaccuracy {
+        let (store, totals) = (&self.store, &self.status.totals);
         if !store.missing().is_empty() {
             return Inaccuracy::Damaged;
         }
-        match filter_edit::first_event_term(filter) {
+        match filter_edit::first_event_term(&self.view.filter) {
             // Calls that are counted and not stored.
             Some(term) if totals.emitted > totals.stored => Inaccuracy::UnknownTerm(term.to_owned()),
             _ if totals.unnamed > 0 => Inaccuracy::Unattributed(totals.unnamed),
@@ -35,8 +35,10 @@ impl Inaccuracy {
             _ => Inaccuracy::Merged,
         }
     }
+}
 
-    /// What stands before such a number.
+impl Inaccuracy {
+    /// The sign before such a number.
     pub fn sign(&self) -> &'static str {
         match self {
             Inaccuracy::BeingWritten => "about ",
@@ -44,13 +46,13 @@ impl Inaccuracy {
         }
     }
 
-    /// What stands beside a table of such numbers.
+    /// The reason, for the frame around such numbers.
     pub fn reason(&self) -> String {
         match self {
             Inaccuracy::Damaged => "at least: damaged".into(),
             Inaccuracy::UnknownTerm(term) => format!("at least: `{term}:` is unknown beyond the window"),
-            Inaccuracy::BeingWritten => "about: it is being written".into(),
-            Inaccuracy::Unattributed(calls) => format!("at least: of {} no more is known", counted(*calls, "call")),
+            Inaccuracy::BeingWritten => "about: still being written".into(),
+            Inaccuracy::Unattributed(calls) => format!("at least: {} without site or subject", counted(*calls, "call")),
             Inaccuracy::Merged => "at least: some were counted together".into(),
         }
     }

@@ -6,19 +6,20 @@ use super::event_list::Side;
 use super::pane::Tab;
 use super::prompt::{Prompt, Purpose};
 use super::table::SortChange;
-use super::{Crawler, Request, filter_edit};
+use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
 use crate::crawler::jobs::{Job, Slot};
 use crate::crawler::keys;
+use crate::crawler::layout::Focus;
+
+/// Why nothing is listed as never observed or never run under a filter.
+const FILTERED: &str = "unknown under a filter: press Esc to remove it";
 
 impl Crawler {
     /// Does what a command says; what it cannot do itself is handed back.
     pub fn apply(&mut self, command: Command) -> Option<Request> {
         self.message = None;
-        let request = match self.prompt.is_some() {
-            true => self.apply_to_prompt(command),
-            false => self.apply_to_screen(command),
-        };
+        let request = if self.prompt.is_some() { self.apply_to_prompt(command) } else { self.apply_to_screen(command) };
         self.update_dependents();
         request
     }
@@ -48,9 +49,9 @@ impl Crawler {
             Command::Move(step) => self.step(step),
             Command::Click { column, row } => self.click(column, row),
             Command::Enter => self.enter(),
-            Command::NextTab => self.open_tab(self.view.pane.tab.turned(1)),
-            Command::PreviousTab => self.open_tab(self.view.pane.tab.turned(Tab::ALL.len() - 1)),
-            Command::GoToCause if self.view.pane.focused => self.view.pane.focused = false,
+            Command::NextTab => self.open_tab(self.view.pane.tab.next()),
+            Command::PreviousTab => self.open_tab(self.view.pane.tab.previous()),
+            Command::GoToCause if self.view.pane.has_focus() => self.view.pane.focus = Focus::List,
             Command::GoToCause => self.go_to_cause(),
             Command::GoToEffects => self.go_to_effects(),
             Command::GoToSubject => self.go_to_subject(),
@@ -112,11 +113,10 @@ impl Crawler {
 
     fn leave(&mut self) {
         if self.help.take().is_some() {
-        } else if self.view.screen == Screen::Events && self.view.pane.focused {
-            self.view.pane.focused = false;
-        } else if let Some((table, _)) = self.view.table().filter(|(table, _)| table.lists_unobserved) {
-            table.lists_unobserved = false;
-            table.select(0);
+        } else if self.view.screen == Screen::Events && self.view.pane.has_focus() {
+            self.view.pane.focus = Focus::List;
+        } else if self.view.screen == Screen::Subjects && self.view.subjects.lists_unobserved {
+            self.never_observed();
         } else if !self.view.filter.is_all() {
             self.history.leave(&self.view);
             self.set_filter(Filter::all());
@@ -132,40 +132,29 @@ impl Crawler {
             return;
         }
         let (store, view) = (&self.store, &mut self.view);
-        match view.screen {
-            Screen::Events if view.pane.focused => view.pane.step(step),
-            Screen::Events => view.list.step(store, &view.filter, step),
-            Screen::Subjects => view.subjects.step(step),
-            Screen::Sites => view.sites.step(step),
-            Screen::Lanes => view.lanes.step(step),
-            Screen::Productions => view.productions.table.step(step),
-            Screen::Structure => view.structure.step(step),
+        if let Some(rows) = view.rows_mut() {
+            let count = rows.row_count();
+            rows.cursor_mut().step(step, count);
+        } else if view.pane.has_focus() {
+            view.pane.step(step);
+        } else {
+            view.list.step(store, &view.filter, step);
         }
     }
 
     fn enter(&mut self) {
-        if self.view.screen == Screen::Events {
-            match self.view.pane.focused {
-                false => self.view.pane.focused = self.view.list.selected.is_some(),
-                true => self.enter_pane_row(),
+        let Some(rows) = self.view.rows() else {
+            if self.view.pane.has_focus() {
+                self.enter_pane_row();
+            } else if self.view.list.selected.is_some() {
+                self.view.pane.focus = Focus::Pane;
             }
             return;
-        }
-        let term = match self.view.screen {
-            Screen::Lanes => self.view.lanes.current().map(|row| Some(filter_edit::lane_term(&self.store, &row.lane))),
-            Screen::Structure => {
-                self.view.structure.current().map(|element| filter_edit::element_term(&self.store, element))
-            }
-            _ => self.view.table().and_then(|(table, _)| table.current()).map(|row| match (row.subject, row.site) {
-                (Some(subject), _) => Some(filter_edit::subject_term(&self.store, subject)),
-                (None, Some(site)) => Some(filter_edit::site_term(&self.store, site)),
-                (None, None) => None,
-            }),
         };
-        match term {
-            Some(Some(term)) => self.add_filter_term(&self.view.filter.clone(), &term),
-            Some(None) => self.message = Some("these events cannot be asked for by a filter".into()),
-            None => {}
+        match rows.filter_term(&self.store) {
+            Some(term) => self.add_filter_term(&self.view.filter.clone(), &term),
+            None if rows.row_count() == 0 => {}
+            None => self.message = Some("no filter selects exactly these events".into()),
         }
     }
 
@@ -197,26 +186,20 @@ impl Crawler {
             return;
         }
         let text = self.searched.clone();
-        let found = match self.view.screen {
-            Screen::Events => {
-                match text.parse::<Filter>() {
-                    Err(error) => self.message = Some(error.to_string()),
-                    Ok(filter) => {
-                        let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
-                        let filter = self.view.filter.clone().and(filter);
-                        self.queue(Job::Search { side, from, filter });
-                    }
+        let Some(rows) = self.view.rows_mut() else {
+            match text.parse::<Filter>() {
+                Err(error) => self.message = Some(error.to_string()),
+                Ok(filter) => {
+                    let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
+                    let filter = self.view.filter.clone().and(filter);
+                    self.queue(Job::Search { side, from, filter });
                 }
-                return;
             }
-            Screen::Subjects => self.view.subjects.find(&self.store, &text),
-            Screen::Sites => self.view.sites.find(&self.store, &text),
-            Screen::Lanes => self.view.lanes.find(&text),
-            Screen::Productions => self.view.productions.table.find(&self.store, &text),
-            Screen::Structure => self.view.structure.find(&self.store, &text),
+            return;
         };
+        let found = rows.find(&self.store, &text);
         if !found {
-            self.message = Some(format!("`{text}` stands in no row"));
+            self.message = Some(format!("no row contains `{text}`"));
         }
     }
 
@@ -258,34 +241,27 @@ impl Crawler {
         }
     }
 
-    fn sort(&mut self, turn: SortChange) {
-        if self.view.screen == Screen::Structure {
-            return self.view.structure.change_sort(turn);
-        }
-        let store = self.store.clone();
-        let Some((table, _)) = self.view.table() else { return };
-        if let Some(rows) = table.change_sort(&store, turn) {
-            let sort = table.sort;
-            self.queue(Job::Sort { rows, sort });
+    fn sort(&mut self, change: SortChange) {
+        let Some(rows) = self.view.rows_mut() else { return };
+        if let Some(job) = rows.change_sort(&self.store, change) {
+            self.queue(job);
         }
     }
 
     fn never_observed(&mut self) {
         let table = &mut self.view.subjects;
         if table.unobserved.is_empty() && !table.lists_unobserved {
-            self.message = Some(match self.view.filter.is_all() {
-                true => "every labelled subject was observed".into(),
-                false => "under a filter nobody can tell: Esc takes it away".into(),
-            });
+            let text = if self.view.filter.is_all() { "every labelled subject was observed" } else { FILTERED };
+            self.message = Some(text.into());
             return;
         }
         table.lists_unobserved = !table.lists_unobserved;
-        table.select(0);
+        table.cursor.reset();
     }
 
     fn next_uncovered(&mut self) {
         if !self.view.filter.is_all() {
-            self.message = Some("under a filter nobody can tell: Esc takes it away".into());
+            self.message = Some(FILTERED.into());
             return;
         }
         if self.view.screen == Screen::Structure {
@@ -294,10 +270,8 @@ impl Crawler {
             }
             return;
         }
-        let productions = &mut self.view.productions;
-        match productions.next_uncovered(&self.store) {
-            Some(at) => productions.table.select(at),
-            None => self.message = Some("every production in use matched".into()),
+        if !self.view.productions.find_uncovered(&self.store) {
+            self.message = Some("every production in use matched".into());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Indentation by cause, for the rows that are seen.
+//! The lines of trees before the names of rows: `│ ├ `.
 
 use std::collections::HashMap;
 
@@ -62,4 +62,25 @@ fn indent(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
         });
     }
     text
+}
+
+/// The lines before an item of a tree: at most `levels` of them, the innermost ones, and `…` for the others.
+///
+/// `place` returns the parent of an item, and whether the item is the last one there.
+pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
+    let mut lines = Vec::new();
+    let (mut parent, mut is_last) = place(item);
+    while let Some(at) = parent.filter(|_| lines.len() < levels) {
+        lines.push(match (lines.is_empty(), is_last) {
+            (true, true) => "└ ",
+            (true, false) => "├ ",
+            (false, true) => "  ",
+            (false, false) => "│ ",
+        });
+        (parent, is_last) = place(at);
+    }
+    if let (Some(outermost), true) = (lines.last_mut(), parent.is_some()) {
+        *outermost = "… ";
+    }
+    lines.into_iter().rev().collect()
 }

@@ -3,9 +3,12 @@
 use std::collections::HashMap;
 
 use metaspy_core::store::{Filter, LaneText, Position};
-use metaspy_core::{Event, EventId, LaneId, Store};
+use metaspy_core::{Event, EventId, LaneId, SiteId, Store};
 
-use crate::crawler::command::Step;
+use super::cursor::Cursor;
+use super::filter_edit;
+use super::table::Rows;
+use crate::crawler::jobs::Job;
 
 /// Events that are looked at on either side.
 const LOOK_AT: usize = 50_000;
@@ -52,54 +55,73 @@ pub fn read(store: &Store, around: Option<EventId>, filter: &Filter) -> Vec<Lane
     rows
 }
 
-/// The lanes as they are seen.
+/// The screen of lanes.
 #[derive(Clone, Debug, Default)]
 pub struct LanesView {
-    /// The lanes. `None` before the first look.
+    /// The lanes. `None` before the first reading.
     pub rows: Option<Vec<LaneRow>>,
-    /// The row under the cursor.
-    pub cursor: usize,
-    /// The first row that is seen.
-    pub top: usize,
-    /// Rows that are seen at once.
-    pub height: usize,
-    /// When they were read, in ns since the crawler began.
+    /// The cursor.
+    pub cursor: Cursor,
+    /// Time of the last reading, in ns since the crawler began.
     pub read_ns: u64,
+    /// The event around which the lanes are read; `None` for the end.
+    pub around: Option<EventId>,
 }
 
 impl LanesView {
     /// The lane under the cursor.
     pub fn current(&self) -> Option<&LaneRow> {
-        self.rows.as_ref()?.get(self.cursor)
+        self.rows.as_ref()?.get(self.cursor.row)
     }
 
-    /// Moves the cursor.
-    pub fn step(&mut self, step: Step) {
-        let len = self.rows.as_ref().map_or(0, Vec::len);
-        self.select(step.apply(self.cursor, len, self.height));
-    }
-
-    /// Puts the cursor on a row.
-    pub fn select(&mut self, at: usize) {
-        self.cursor = at.min(self.rows.as_ref().map_or(0, Vec::len).saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
-    }
-
-    /// Takes in new rows; the cursor stays on its lane.
+    /// Shows what a job has read. The cursor stays on its lane.
     pub fn accept(&mut self, rows: Vec<LaneRow>, now_ns: u64) {
         let lane = self.current().map(|row| row.lane.id);
-        let at = rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor);
+        let at = rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
+        self.cursor.select(at, rows.len());
         self.rows = Some(rows);
         self.read_ns = now_ns;
-        self.select(at);
+    }
+}
+
+impl Rows for LanesView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
     }
 
-    /// The next lane whose name has `text` in it.
-    pub fn find(&mut self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        let Some(rows) = &self.rows else { return false };
-        let found = (1..=rows.len()).map(|by| (self.cursor + by) % rows.len());
-        let found = found.into_iter().find(|&at| rows[at].lane.name.to_lowercase().contains(&text));
-        found.inspect(|&at| self.select(at)).is_some()
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.as_ref().map_or(0, Vec::len)
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    fn discard(&mut self) {
+        self.rows = None;
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(1);
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.rows.as_ref().map_or(String::new(), |rows| rows[row].lane.name.clone())
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current()?.last.map(|event| event.site)
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        self.current().map(|row| filter_edit::lane_term(store, &row.lane))
+    }
+
+    fn job(&self, filter: Filter) -> Job {
+        Job::Lanes { around: self.around, filter }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod accuracy;
 mod commands;
+pub mod cursor;
 pub mod event_list;
 mod filter_edit;
 pub mod history;
@@ -20,6 +21,7 @@ mod replies;
 pub mod status;
 pub mod structure;
 pub mod table;
+pub mod tally;
 pub mod view;
 
 use std::collections::{BTreeSet, HashMap};
@@ -39,6 +41,7 @@ use pane::Tab;
 use productions::Source;
 use prompt::Prompt;
 use status::Status;
+use table::Rows;
 use view::View;
 
 /// How often tables and panes of a live recording are read again.
@@ -219,14 +222,7 @@ impl Crawler {
         }
         self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
         if !self.waiting.contains_key(&Slot::Table) {
-            let read_ns = match self.view.screen {
-                Screen::Subjects => self.view.subjects.read_ns,
-                Screen::Sites => self.view.sites.read_ns,
-                Screen::Lanes => self.view.lanes.read_ns,
-                Screen::Productions => self.view.productions.table.read_ns,
-                Screen::Structure => self.view.structure.read_ns,
-                Screen::Events => now_ns,
-            };
+            let read_ns = self.view.rows().map_or(now_ns, Rows::read_ns);
             // Reading a large recording takes its time, which the application needs more.
             if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * SPARED) {
                 self.queue_screen();
@@ -268,7 +264,7 @@ impl Crawler {
             self.queue(Job::Rows { side, from, filter: self.view.filter.clone(), want });
         }
         if let Some(site) = self.view.unread_source() {
-            self.view.productions.source = Source { of: Some(site), line: None };
+            self.view.productions.source = Source { production: Some(site), line: None };
             self.queue(Job::Source { site });
         }
         if self.view.list.shows_end() {
@@ -297,18 +293,10 @@ impl Crawler {
 
     /// Orders what the open screen needs.
     fn queue_screen(&mut self) {
-        let filter = self.view.filter.clone();
         self.table_queued_ns = self.now_ns;
-        if self.view.screen == Screen::Lanes {
-            let around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
-            self.queue(Job::Lanes { around, filter });
-        } else if self.view.screen == Screen::Productions {
-            self.queue(Job::Productions { filter });
-        } else if self.view.screen == Screen::Structure {
-            self.queue(Job::Structure { filter, order: self.view.structure.order });
-        } else if let Some((table, by)) = self.view.table() {
-            let (sort, before) = (table.sort, table.rows.clone());
-            self.queue(Job::Table { by, filter, sort, before });
+        self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
+        if let Some(job) = self.view.rows().map(|rows| rows.job(self.view.filter.clone())) {
+            self.queue(job);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::Crawler;
 use crate::crawler::command::Screen;
-use crate::crawler::layout::{Area, Layout, screens, tab_at};
+use crate::crawler::layout::{Area, Focus, Layout, screens, tab_at};
 use crate::text::width;
 
 impl Crawler {
@@ -10,7 +10,7 @@ impl Crawler {
         if self.help.take().is_some() {
             return;
         }
-        let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focused);
+        let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focus);
         if layout.screens.contains(column, row) {
             let beside = width(&self.view.filter_and_sort()) as u16;
             let mut names = screens(self.screens(), self.view.screen, self.size.0, beside);
@@ -24,40 +24,28 @@ impl Crawler {
         let view = &mut self.view;
         match view.screen {
             Screen::Events if layout.list.inner().contains(column, row) => {
-                view.pane.focused = false;
+                view.pane.focus = Focus::List;
                 view.list.select_line(line(layout.list, 0).unwrap_or(0));
             }
             Screen::Events if layout.pane.inner().contains(column, row) => {
-                view.pane.focused = true;
+                view.pane.focus = Focus::Pane;
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
-            Screen::Subjects | Screen::Sites | Screen::Productions => {
-                if let Some((table, _)) = view.table() {
-                    // What was never observed has no head.
-                    let line = line(layout.body, u16::from(!table.lists_unobserved));
-                    if let Some(line) = line.filter(|&line| line < table.height) {
-                        table.select(table.top + line);
-                    }
+            _ => {
+                if let Some(rows) = view.rows_mut()
+                    && let Some(line) = line(layout.body, 1).filter(|&line| line < rows.cursor().height)
+                {
+                    let (row, count) = (rows.cursor().top + line, rows.row_count());
+                    rows.cursor_mut().select(row, count);
                 }
             }
-            Screen::Lanes => {
-                if let Some(line) = line(layout.body, 1).filter(|&line| line < view.lanes.height) {
-                    view.lanes.select(view.lanes.top + line);
-                }
-            }
-            Screen::Structure => {
-                if let Some(line) = line(layout.body, 1).filter(|&line| line < view.structure.height) {
-                    view.structure.select(view.structure.top + line);
-                }
-            }
-            Screen::Events => {}
         }
     }
 
     fn click_pane(&mut self, line: Option<usize>, column: u16) {
         let pane = &mut self.view.pane;
-        match line.map(|line| pane.top + line) {
-            Some(at) if at == pane.cursor => self.enter_pane_row(),
+        match line.map(|line| pane.cursor.top + line) {
+            Some(at) if at == pane.cursor.row => self.enter_pane_row(),
             Some(at) => pane.select(at),
             None => {
                 if let Some(tab) = tab_at(column, pane.width) {

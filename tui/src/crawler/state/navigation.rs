@@ -4,9 +4,10 @@ use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
 
 use super::pane::{Content, Tab, causes};
+use super::table::Rows;
 use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::Screen;
-use crate::structure::Element;
+use crate::crawler::layout::Focus;
 
 /// Events that are looked at for the nearest one of a subject: within a frame.
 const BUDGET: usize = 200_000;
@@ -46,14 +47,14 @@ impl Crawler {
 
     /// Into the tree of effects; there, on to the event of the row.
     pub(super) fn go_to_effects(&mut self) {
-        if self.view.pane.focused && self.view.pane.tab == Tab::Effects {
+        if self.view.pane.has_focus() && self.view.pane.tab == Tab::Effects {
             self.enter_pane_row();
             return;
         }
         if self.view.list.selected.is_none() {
             return;
         }
-        self.view.pane.focused = true;
+        self.view.pane.focus = Focus::Pane;
         self.open_tab(Tab::Effects);
     }
 
@@ -120,19 +121,15 @@ impl Crawler {
         }
         self.queue_count();
         self.stop_rows();
-        (self.view.subjects.rows, self.view.sites.rows, self.view.lanes.rows) = (None, None, None);
-        self.view.productions.table.rows = None;
-        self.view.structure.whole = None;
+        self.view.all_rows().into_iter().for_each(Rows::discard);
         self.queue_screen();
     }
 
     /// Opens the source of the selected event, or of the site under the cursor.
     pub(super) fn open_source(&mut self) -> Option<Request> {
-        let site = match self.view.screen {
-            Screen::Events => self.view.list.selected.map(|event| event.site),
-            Screen::Lanes => self.view.lanes.current().and_then(|row| row.last).map(|event| event.site),
-            Screen::Structure => self.view.structure.current().and_then(Element::site),
-            _ => self.view.table().and_then(|(table, _)| table.current()).and_then(|row| row.site),
+        let site = match self.view.rows() {
+            Some(rows) => rows.site(),
+            None => self.view.list.selected.map(|event| event.site),
         };
         let site = site.and_then(|site| self.store.site(site));
         match site {

@@ -6,6 +6,7 @@ use super::Crawler;
 use super::event_list::Side;
 use super::pane::Tab;
 use super::productions::Source;
+use super::tally::TallyView;
 use crate::crawler::jobs::{Answer, Slot};
 use crate::crawler::worker::Reply;
 
@@ -62,20 +63,13 @@ impl Crawler {
                     self.queue_pane();
                 }
             }
-            Answer::Table(table) => {
+            Answer::Tally(table) => {
                 let now_ns = self.now_ns;
                 self.table_took_ns = now_ns.saturating_sub(self.table_queued_ns);
-                let view = match table.by {
-                    By::Site => &mut self.view.sites,
-                    _ => &mut self.view.subjects,
-                };
-                view.accept(table, now_ns);
+                let store = self.store.clone();
+                self.tally_mut(table.by).accept(&store, table, now_ns);
             }
-            Answer::Sorted(rows) => {
-                if let Some((table, _)) = self.view.table() {
-                    table.rows = Some(rows);
-                }
-            }
+            Answer::Sorted(table) => self.tally_mut(table.by).rows = table.rows,
             Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
             Answer::Productions(tree) => {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
@@ -83,14 +77,21 @@ impl Crawler {
             }
             Answer::Structure(structure) => {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
-                self.view.structure.accept(structure, self.now_ns);
+                self.view.structure.accept(&self.store, structure, self.now_ns);
             }
-            Answer::Source(site, line) => self.view.productions.source = Source { of: Some(site), line },
+            Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => {
                 self.view.count = Some(count);
                 self.counted_ns = self.now_ns;
                 self.count_took_ns = self.now_ns.saturating_sub(self.count_queued_ns);
             }
+        }
+    }
+
+    fn tally_mut(&mut self, by: By) -> &mut TallyView {
+        match by {
+            By::Site => &mut self.view.sites,
+            _ => &mut self.view.subjects,
         }
     }
 

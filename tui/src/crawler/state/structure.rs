@@ -1,87 +1,122 @@
-//! The structure of the program as it is seen: a tree of which parts are folded away.
+//! The structure of the program: a tree whose parts can be folded away.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use metaspy_core::Store;
+use metaspy_core::store::Filter;
+use metaspy_core::{SiteId, Store};
 
-use super::table::SortChange;
+use super::cursor::Cursor;
+use super::table::{Cell, Column, Key as SortKey, Kind, Rows, Sort, SortChange, TableList, Tone, Width};
+use super::{filter_edit, indent};
 use crate::crawler::command::Step;
-use crate::structure::{Element, Key, Of, Order, Structure};
+use crate::crawler::jobs::Job;
+use crate::structure::{Element, Key, Of, Structure};
 
 /// A program with more elements than this is shown without its methods at first.
 const SMALL: usize = 100;
-/// Lines below the tree: what is known of the element under the cursor.
+/// Lines below the tree: the facts of the element under the cursor.
 const FOOTER: usize = 4;
 
-/// The tree as it is seen.
-#[derive(Clone, Debug, Default)]
+/// The screen of the structure.
+#[derive(Clone, Debug)]
 pub struct StructureView {
-    /// All of it. `None` before the first look.
+    /// The whole program. `None` before the first reading.
     pub whole: Option<Arc<Structure>>,
     /// The rows: the places of the elements that are not folded away.
     pub rows: Arc<Vec<usize>>,
-    /// What is folded.
+    /// The elements whose inside is folded away.
     pub folded: Arc<HashSet<Key>>,
-    /// How what stands under the same element is sorted.
-    pub order: Order,
-    /// The row under the cursor.
-    pub cursor: usize,
-    /// The first row that is seen.
-    pub top: usize,
-    /// Rows that are seen at once.
-    pub height: usize,
-    /// When it was read, in ns since the crawler began.
+    /// The order of the elements under the same parent.
+    pub sort: Sort,
+    /// The cursor.
+    pub cursor: Cursor,
+    /// Time of the last reading, in ns since the crawler began.
     pub read_ns: u64,
-    /// Whether it was read before: what is folded is the reader's choice from then on.
+    /// True if all calls are counted, not only those that pass a filter.
+    pub is_complete: bool,
+    /// True after the first reading: from then on the user chooses what is folded.
     was_read: bool,
 }
 
+impl Default for StructureView {
+    fn default() -> Self {
+        StructureView {
+            whole: None,
+            rows: Arc::default(),
+            folded: Arc::default(),
+            sort: Sort::by("name"),
+            cursor: Cursor::default(),
+            read_ns: 0,
+            is_complete: true,
+            was_read: false,
+        }
+    }
+}
+
 impl StructureView {
-    /// Fits it to so many rows.
-    pub fn resize(&mut self, rows: usize) {
-        self.height = rows.saturating_sub(1 + Self::footer_height(rows));
-        self.select(self.cursor);
+    /// Reads the program, and the calls that pass the filter.
+    pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
+        self.whole = Some(Arc::new(Structure::read(store, filter)));
+        self.is_complete = filter.is_all();
+        self.sorted(store)
     }
 
-    /// Lines below the tree where there are so many in all: few leave all room to the tree.
-    pub fn footer_height(rows: usize) -> usize {
-        if rows < 3 * FOOTER { 0 } else { FOOTER }
+    /// Sorts the elements under the same parent.
+    fn sorted(mut self, store: &Store) -> Self {
+        let keys = self.sort.keys(store, &self);
+        if let Some(whole) = &mut self.whole {
+            let names: Vec<String> = whole.elements.iter().map(|element| element.name.clone()).collect();
+            let reversed = self.sort.reversed;
+            Arc::make_mut(whole).sort_siblings(|a, b| {
+                let order = keys[a].cmp(&keys[b]).then_with(|| names[a].cmp(&names[b]));
+                if reversed { order.reverse() } else { order }
+            });
+        }
+        self
+    }
+
+    /// Lines below the tree, of this many in all: a low screen leaves all of them to the tree.
+    pub fn footer_height(lines: usize) -> usize {
+        if lines < 3 * FOOTER { 0 } else { FOOTER }
     }
 
     /// The element under the cursor.
     pub fn current(&self) -> Option<&Element> {
-        self.whole.as_ref()?.elements.get(*self.rows.get(self.cursor)?)
+        self.whole.as_ref()?.elements.get(*self.rows.get(self.cursor.row)?)
     }
 
-    /// Moves the cursor.
-    pub fn step(&mut self, step: Step) {
-        self.select(step.apply(self.cursor, self.rows.len(), self.height));
+    fn element(&self, item: usize) -> Option<&Element> {
+        self.whole.as_ref()?.elements.get(item)
     }
 
-    /// Puts the cursor on a row.
-    pub fn select(&mut self, at: usize) {
-        self.cursor = at.min(self.rows.len().saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
+    fn step(&mut self, step: Step) {
+        self.cursor.step(step, self.rows.len());
     }
 
-    /// Takes in what was read. The cursor stays on its element.
-    pub fn accept(&mut self, mut structure: Arc<Structure>, now_ns: u64) {
+    fn select(&mut self, row: usize) {
+        self.cursor.select(row, self.rows.len());
+    }
+
+    /// Shows what a job has read. The cursor stays on its element.
+    pub fn accept(&mut self, store: &Store, read: StructureView, now_ns: u64) {
         self.read_ns = now_ns;
-        // The reader may have chosen another order since it was asked for.
-        if structure.order != self.order {
-            Arc::make_mut(&mut structure).sort(self.order);
+        let key = self.current().map(|element| element.key.clone());
+        // The user may have chosen another order since the job was started.
+        let is_stale = read.sort != self.sort;
+        (self.whole, self.is_complete) = (read.whole, read.is_complete);
+        if is_stale {
+            self.whole = self.clone().sorted(store).whole;
         }
-        if !self.was_read && structure.elements.len() > SMALL {
-            self.folded = Arc::new(with_methods(&structure));
+        if let Some(structure) = self.whole.as_ref().filter(|it| !self.was_read && it.elements.len() > SMALL) {
+            self.folded = Arc::new(with_methods(structure));
         }
         self.was_read = true;
-        let key = self.current().map(|element| element.key.clone());
-        self.whole = Some(structure);
         self.unroll(key.as_ref());
     }
 
-    /// Whether what stands within an element is folded away.
+    /// True if the inside of an element is folded away.
     pub fn is_folded(&self, element: &Element) -> bool {
         self.folded.contains(&element.key)
     }
@@ -91,9 +126,10 @@ impl StructureView {
         let Some(key) = self.current().filter(|element| element.site().is_none()).map(|it| it.key.clone()) else {
             return;
         };
-        match Arc::make_mut(&mut self.folded).remove(&key) {
-            true => self.unroll(Some(&key)),
-            false => self.step(Step::Down),
+        if Arc::make_mut(&mut self.folded).remove(&key) {
+            self.unroll(Some(&key));
+        } else {
+            self.step(Step::Down);
         }
     }
 
@@ -129,30 +165,6 @@ impl StructureView {
         self.current().is_some_and(|element| element.site().is_some())
     }
 
-    /// Sorts by another column, or the other way round. The cursor goes to the first row, as in the tables.
-    pub fn change_sort(&mut self, turn: SortChange) {
-        self.order = match turn {
-            SortChange::Next => self.order.next(),
-            SortChange::Previous => self.order.previous(),
-            SortChange::Reverse => Order { reversed: !self.order.reversed, ..self.order },
-        };
-        if let Some(structure) = &mut self.whole {
-            Arc::make_mut(structure).sort(self.order);
-            (self.cursor, self.top) = (0, 0);
-            self.unroll(None);
-        }
-    }
-
-    /// Goes to the next element whose name has `text` in it, after the cursor and then from the top; its path, where the
-    /// text is one.
-    pub fn find(&mut self, store: &Store, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.go_to(|element| {
-            let name = if text.contains("::") { element.path(store) } else { &element.name };
-            name.to_lowercase().contains(&text)
-        })
-    }
-
     /// Goes to the next method that never ran.
     pub fn next_that_never_ran(&mut self) -> bool {
         self.go_to(|element| element.site().is_some() && element.never_ran())
@@ -161,7 +173,7 @@ impl StructureView {
     /// Goes to the next element that is wanted, and shows what it stands in.
     fn go_to(&mut self, is_wanted: impl Fn(&Element) -> bool) -> bool {
         let Some(structure) = self.whole.clone() else { return false };
-        let (elements, from) = (&structure.elements, self.rows.get(self.cursor).copied().unwrap_or(0));
+        let (elements, from) = (&structure.elements, self.rows.get(self.cursor.row).copied().unwrap_or(0));
         let len = elements.len();
         let Some(at) = (1..=len).map(|by| (from + by) % len).find(|&at| is_wanted(&elements[at])) else { return false };
         let mut around = elements[at].under;
@@ -181,7 +193,6 @@ impl StructureView {
     /// Lays out the rows anew, the cursor on the element with this key, and on its line of the screen.
     fn unroll(&mut self, key: Option<&Key>) {
         let Some(structure) = &self.whole else { return };
-        let line = self.cursor.saturating_sub(self.top);
         let mut hidden = vec![false; structure.elements.len()];
         let mut rows = Vec::new();
         for (at, element) in structure.elements.iter().enumerate() {
@@ -195,12 +206,184 @@ impl StructureView {
         }
         let found = key.and_then(|key| rows.iter().position(|&at| structure.elements[at].key == *key));
         self.rows = Arc::new(rows);
-        // A reader who never moved looks at the head of the tree.
-        if let (Some(row), true) = (found, self.cursor > 0) {
-            self.top = row.saturating_sub(line);
-            self.select(row);
+        self.cursor.follow(found, self.rows.len());
+    }
+
+    fn name_cell(&self, store: &Store, item: usize) -> Cell {
+        let Some(element) = self.element(item) else { return Cell::blank() };
+        let sign = if self.is_folded(element) { "▸" } else { "" };
+        let tone = match element.site() {
+            None => Tone::Strong,
+            Some(_) if element.skipped(store).is_some() => Tone::Faint,
+            Some(_) => Tone::Plain,
+        };
+        Cell::text(format!("{sign}{}", element.name)).toned(tone)
+    }
+
+    /// The bar of the calls, or the reason why there are none.
+    fn bar(&self, store: &Store, item: usize) -> Cell {
+        let Some(element) = self.element(item) else { return Cell::blank() };
+        if let Some(why) = element.skipped(store) {
+            return Cell::note(format!("skipped: {why}"));
         }
-        self.select(self.cursor);
+        // Under a filter it is not known whether a method ran.
+        if self.is_complete && element.never_ran() && element.site().is_some() {
+            // Numbers that are not exact may hide a call.
+            let question = if self.whole.as_ref().is_some_and(|whole| whole.exact) { "" } else { "?" };
+            return Cell::alert(format!(" NEVER RAN{question} "));
+        }
+        Cell::amount(element.measure.count)
+    }
+
+    fn ran_cell(&self, item: usize) -> Cell {
+        let element = self.element(item).filter(|element| element.site().is_none() && element.methods > 0);
+        match element.filter(|_| self.is_complete) {
+            Some(element) => {
+                let tone = if element.never_ran() { Tone::Alert } else { Tone::Plain };
+                Cell::text(format!("{}/{}", element.ran, element.methods)).toned(tone)
+            }
+            None => Cell::blank(),
+        }
+    }
+
+    /// A column of numbers of an element. A method that cannot run has none.
+    fn number(
+        name: &'static str,
+        kind: Kind,
+        cells: u16,
+        cell: impl Fn(&Store, &Element) -> Cell + Send + Sync + 'static,
+    ) -> Column<Self> {
+        Column::new(name, kind, Width::Cells(cells), move |store, list: &Self, item| {
+            let element = list.element(item).filter(|element| element.skipped(store).is_none());
+            element.map_or(Cell::blank(), |element| cell(store, element))
+        })
+    }
+}
+
+impl TableList for StructureView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let ns = |store: &Store, ticks: Option<u64>| ticks.map(|ticks| store.span_ns(ticks));
+        let key = |number: Option<u64>| SortKey::Amount(Reverse(number));
+        vec![
+            Column::name("element", |store, list: &Self, item| list.name_cell(store, item)).sorted_by(
+                |_, list, item| SortKey::Text(list.element(item).map_or(String::new(), |it| it.name.clone())),
+            ),
+            Self::number("calls", Kind::Number, 11, |_, element| Cell::amount(element.measure.count)),
+            Column::new("bar", Kind::Bar, Width::Part { of: (1, 4), min: 8 }, |store, list: &Self, item| {
+                list.bar(store, item)
+            })
+            .titled(""),
+            Column::new("never ran", Kind::Number, Width::Cells(8), |_, list: &Self, item| list.ran_cell(item))
+                .titled("ran")
+                .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
+            Self::number("receivers", Kind::Number, 10, |_, element| {
+                let receivers = element.receivers;
+                Cell::optional(
+                    Some(receivers.count).filter(|&count| count > 0),
+                    if receivers.is_least { "≥" } else { "" },
+                )
+            })
+            .from_width(66),
+            Self::number("total", Kind::Time, 10, move |store, element| {
+                let sign = if element.measure.is_partly_timed() { "≥" } else { "" };
+                Cell::optional(ns(store, element.total_ticks()), sign)
+            })
+            // What is no method has no total, but a place in the order.
+            .sorted_by(move |_, list, item| key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks()))))
+            .from_width(66),
+            Self::number("self", Kind::Time, 10, move |store, element| {
+                let sign = if element.measure.is_partly_timed() { "~" } else { "" };
+                Cell::optional(ns(store, element.self_ticks()), sign)
+            })
+            .from_width(66),
+            Self::number("lines", Kind::Number, 11, |_, element| {
+                Cell::optional(Some(element.lines).filter(|&lines| lines > 0), "")
+            })
+            .from_width(100),
+            Self::number("complexity", Kind::Number, 11, |_, element| {
+                Cell::optional(element.complexity.map(Into::into), "")
+            })
+            .from_width(100),
+        ]
+    }
+
+    fn item_count(&self) -> usize {
+        self.whole.as_ref().map_or(0, |whole| whole.elements.len())
+    }
+
+    fn item(&self, row: usize) -> usize {
+        self.rows.get(row).copied().unwrap_or_default()
+    }
+
+    fn tree_lines(&self, item: usize, levels: usize) -> String {
+        let place = |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
+        indent::tree_lines(item, levels, place)
+    }
+}
+
+impl Rows for StructureView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    fn discard(&mut self) {
+        self.whole = None;
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(1 + Self::footer_height(lines));
+        self.select(self.cursor.row);
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.element(self.item(row)).map_or(String::new(), |element| element.name.clone())
+    }
+
+    /// Searches elements that are folded away, too. A text with `::` is searched in the paths.
+    fn find(&mut self, store: &Store, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.go_to(|element| {
+            let name = if text.contains("::") { element.path(store) } else { &element.name };
+            name.to_lowercase().contains(&text)
+        })
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current().and_then(Element::site)
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        filter_edit::element_term(store, self.current()?)
+    }
+
+    fn job(&self, filter: Filter) -> Job {
+        Job::Structure { view: Box::new(self.clone()), filter }
+    }
+
+    fn sort(&self) -> Option<&Sort> {
+        Some(&self.sort)
+    }
+
+    fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {
+        self.sort = self.sort.changed(&self.columns(store), change);
+        if self.whole.is_some() {
+            self.whole = self.clone().sorted(store).whole;
+            self.cursor.reset();
+            self.unroll(None);
+        }
+        None
     }
 }
 

@@ -8,9 +8,10 @@ use super::lanes::LanesView;
 use super::pane::Pane;
 use super::productions::ProductionsView;
 use super::structure::StructureView;
-use super::table::TableView;
+use super::table::{Rows, Sort};
+use super::tally::TallyView;
 use crate::crawler::command::Screen;
-use crate::crawler::layout::Layout;
+use crate::crawler::layout::{Focus, Layout};
 
 /// How many events pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +36,9 @@ pub struct View {
     /// The right pane.
     pub pane: Pane,
     /// The table of subjects.
-    pub subjects: TableView,
+    pub subjects: TallyView,
     /// The table of sites.
-    pub sites: TableView,
+    pub sites: TallyView,
     /// The lanes.
     pub lanes: LanesView,
     /// The tree of productions.
@@ -54,11 +55,11 @@ impl View {
             filter: Filter::all(),
             count: None,
             list: EventList::new(0),
-            pane: Pane::new(0, 0),
-            subjects: TableView::new(0),
-            sites: TableView::new(0),
+            pane: Pane::default(),
+            subjects: TallyView::new(By::Subject),
+            sites: TallyView::new(By::Site),
             lanes: LanesView::default(),
-            productions: ProductionsView::new(0),
+            productions: ProductionsView::default(),
             structure: StructureView::default(),
         };
         view.resize(width, height);
@@ -67,47 +68,49 @@ impl View {
 
     /// Fits it to a screen of this size.
     pub fn resize(&mut self, width: u16, height: u16) {
-        let layout = Layout::new(width, height, self.pane.focused);
-        let rows = layout.body.inner().height as usize;
-        self.list.height = rows;
-        // The tabs take the pane's first row.
-        self.pane.height = rows.saturating_sub(1);
-        self.pane.width = Layout::new(width, height, true).pane.inner().width as usize;
-        // Head and foot of a table.
-        self.subjects.height = rows.saturating_sub(2);
-        self.sites.height = rows.saturating_sub(2);
-        self.lanes.height = rows.saturating_sub(1);
-        self.productions.resize(rows);
-        self.structure.resize(rows);
+        let layout = Layout::new(width, height, self.pane.focus);
+        let lines = layout.body.inner().height as usize;
+        self.list.height = lines;
+        // The tabs take the first line of the pane.
+        self.pane.cursor.height = lines.saturating_sub(1);
+        self.pane.width = Layout::new(width, height, Focus::Pane).pane.inner().width as usize;
+        self.all_rows().into_iter().for_each(|rows| rows.resize(lines));
     }
 
-    /// What is let through, and how a table is sorted.
+    /// The filter and the order, for the line at the top.
     pub fn filter_and_sort(&self) -> String {
         let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
-        let sort = match self.screen {
-            Screen::Subjects => Some((self.subjects.sort.column.name(), self.subjects.sort.reversed)),
-            Screen::Sites => Some((self.sites.sort.column.name(), self.sites.sort.reversed)),
-            Screen::Structure => Some((self.structure.order.column.name(), self.structure.order.reversed)),
-            _ => None,
-        };
-        let sort = sort.map(|(column, reversed)| format!("sort: {column} {}", if reversed { '▲' } else { '▼' }));
+        let sort = self.rows().and_then(Rows::sort).map(Sort::label);
         filter.into_iter().chain(sort).collect::<Vec<_>>().join("   ")
     }
 
-    /// The production under the cursor, if its line in the source was not asked for yet.
+    /// The production under the cursor, if its line in the source was not read yet.
     pub fn unread_source(&self) -> Option<SiteId> {
         let productions = &self.productions;
-        let site = productions.table.current().filter(|_| self.screen == Screen::Productions)?.site;
-        site.filter(|_| site != productions.source.of)
+        let site = productions.site().filter(|_| self.screen == Screen::Productions);
+        site.filter(|_| site != productions.source.production)
     }
 
-    /// The open table, and by what it is grouped.
-    pub fn table(&mut self) -> Option<(&mut TableView, By)> {
+    /// The rows of the open screen; `None` for events.
+    pub fn rows(&self) -> Option<&dyn Rows> {
         match self.screen {
-            Screen::Subjects => Some((&mut self.subjects, By::Subject)),
-            Screen::Sites => Some((&mut self.sites, By::Site)),
-            Screen::Productions => Some((&mut self.productions.table, By::Site)),
-            Screen::Events | Screen::Lanes | Screen::Structure => None,
+            Screen::Events => None,
+            Screen::Subjects => Some(&self.subjects),
+            Screen::Sites => Some(&self.sites),
+            Screen::Lanes => Some(&self.lanes),
+            Screen::Productions => Some(&self.productions),
+            Screen::Structure => Some(&self.structure),
         }
+    }
+
+    /// The rows of the open screen, to change them.
+    pub fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
+        let screen = self.screen;
+        self.all_rows().into_iter().zip(&Screen::ALL[1..]).find(|(_, of)| **of == screen).map(|(rows, _)| rows)
+    }
+
+    /// The rows of all screens but the first, in the order of their keys.
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 5] {
+        [&mut self.subjects, &mut self.sites, &mut self.lanes, &mut self.productions, &mut self.structure]
     }
 }

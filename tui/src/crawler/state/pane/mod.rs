@@ -11,11 +11,14 @@ use metaspy_core::{Event, EventId, Store, Subject};
 
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Effects;
+use crate::crawler::layout::Focus;
+use crate::crawler::state::cursor::Cursor;
 
 /// The tabs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tab {
     /// All about the event.
+    #[default]
     Detail,
     /// The chain of causes, nearest first.
     Causes,
@@ -33,23 +36,35 @@ impl Tab {
     /// All of them, from left to right.
     pub const ALL: [Tab; 6] = [Tab::Detail, Tab::Causes, Tab::Effects, Tab::SameSubject, Tab::Siblings, Tab::Parents];
 
-    /// Its name, and the one for narrow panes.
-    pub fn name(self, filter_edit: bool) -> &'static str {
-        match (self, filter_edit) {
-            (Tab::Detail, _) => "Detail",
-            (Tab::Causes, _) => "Causes",
-            (Tab::Effects, _) => "Effects",
-            (Tab::SameSubject, _) => "Same",
-            (Tab::Siblings, true) => "Sib",
-            (Tab::Siblings, false) => "Siblings",
-            (Tab::Parents, true) => "Par",
-            (Tab::Parents, false) => "Parents",
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Tab::Detail => "Detail",
+            Tab::Causes => "Causes",
+            Tab::Effects => "Effects",
+            Tab::SameSubject => "Same",
+            Tab::Siblings => "Siblings",
+            Tab::Parents => "Parents",
         }
     }
 
-    /// The tab `by` places further round.
-    pub fn turned(self, by: usize) -> Tab {
-        Tab::ALL[(self as usize + by) % Tab::ALL.len()]
+    /// Its name in a narrow pane.
+    pub fn short_name(self) -> &'static str {
+        match self {
+            Tab::Siblings => "Sib",
+            Tab::Parents => "Par",
+            tab => tab.name(),
+        }
+    }
+
+    /// The next tab; the first one after the last.
+    pub fn next(self) -> Tab {
+        Tab::ALL[(self as usize + 1) % Tab::ALL.len()]
+    }
+
+    /// The tab before it; the last one before the first.
+    pub fn previous(self) -> Tab {
+        Tab::ALL[(self as usize + Tab::ALL.len() - 1) % Tab::ALL.len()]
     }
 }
 
@@ -96,22 +111,18 @@ impl PaneRow {
 }
 
 /// The pane as it is seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Pane {
     /// The open tab.
     pub tab: Tab,
-    /// Whether the keys go to it.
-    pub focused: bool,
+    /// What the keys move: the list, or this pane.
+    pub focus: Focus,
     /// Its rows.
     pub rows: Vec<PaneRow>,
-    /// The row under the cursor.
-    pub cursor: usize,
-    /// The first row that is seen.
-    pub top: usize,
+    /// The cursor.
+    pub cursor: Cursor,
     /// Columns that it has.
     pub width: usize,
-    /// Rows that are seen at once.
-    pub height: usize,
     /// The event that it is about.
     pub of: Option<EventId>,
     /// What a job has found about that event: its effects.
@@ -121,30 +132,21 @@ pub struct Pane {
 }
 
 impl Pane {
-    /// An empty pane.
-    pub fn new(width: usize, height: usize) -> Self {
-        Pane {
-            tab: Tab::Detail,
-            focused: false,
-            rows: Vec::new(),
-            cursor: 0,
-            top: 0,
-            width,
-            height,
-            of: None,
-            effects: None,
-            same_subject: None,
-        }
+    /// True if the keys move its cursor.
+    pub fn has_focus(&self) -> bool {
+        self.focus == Focus::Pane
     }
 
     /// Opens a tab, at its top.
     pub fn open(&mut self, tab: Tab) {
-        (self.tab, self.cursor, self.top) = (tab, 0, 0);
+        self.tab = tab;
+        self.cursor.reset();
     }
 
     /// Turns to another event. What was found about the one before is forgotten.
     pub fn set_event(&mut self, of: Option<EventId>) {
-        (self.of, self.effects, self.same_subject, self.cursor, self.top) = (of, None, None, 0, 0);
+        (self.of, self.effects, self.same_subject) = (of, None, None);
+        self.cursor.reset();
     }
 
     /// Writes the rows of the open tab anew.
@@ -158,12 +160,12 @@ impl Pane {
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Parents) => relations::parents(store, event),
         };
-        self.select(self.cursor);
+        self.select(self.cursor.row);
     }
 
     /// Moves the cursor: to the next row that can be walked to, else by one row.
     pub fn step(&mut self, step: Step) {
-        let mut at = step.apply(self.cursor, self.rows.len(), self.height);
+        let mut at = step.apply(self.cursor.row, self.rows.len(), self.cursor.height);
         let next = match step {
             Step::Up => self.rows[..at.min(self.rows.len())].iter().rposition(PaneRow::is_target),
             Step::Down => self.rows.iter().skip(at).position(PaneRow::is_target).map(|by| at + by),
@@ -173,20 +175,19 @@ impl Pane {
             || step == Step::Down && self.rows.get(at).is_some_and(|row| !row.is_target())
         {
             // Remarks in between are stepped over as long as they stay in sight.
-            at = next.filter(|next| next.abs_diff(at) < self.height).unwrap_or(at);
+            at = next.filter(|next| next.abs_diff(at) < self.cursor.height).unwrap_or(at);
         }
         self.select(at);
     }
 
     /// Puts the cursor on a row.
     pub fn select(&mut self, at: usize) {
-        self.cursor = at.min(self.rows.len().saturating_sub(1));
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(self.height.max(1)), self.cursor);
+        self.cursor.select(at, self.rows.len());
     }
 
     /// The row under the cursor.
     pub fn current(&self) -> Option<&PaneRow> {
-        self.rows.get(self.cursor)
+        self.rows.get(self.cursor.row)
     }
 }
 

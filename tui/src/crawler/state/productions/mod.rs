@@ -2,36 +2,40 @@
 
 mod tree;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use metaspy_core::store::{By, Measure};
+use metaspy_core::store::{Filter, Measure};
 use metaspy_core::{SiteId, Store};
 
-pub use tree::{Branch, Tree};
+pub use tree::{Production, Tree};
 
-use super::table::{TableRow, TableView};
-use crate::crawler::jobs;
+use super::cursor::Cursor;
+use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
+use super::{filter_edit, indent};
+use crate::crawler::jobs::Job;
+use crate::text::last_segment;
 
-/// The tree of productions as it is seen.
-#[derive(Clone, Debug)]
+/// The screen of productions.
+#[derive(Clone, Debug, Default)]
 pub struct ProductionsView {
-    /// Its rows, one for each branch, in the order of the tree.
-    pub table: TableView,
-    /// Where in the tree each row stands.
-    pub branches: Arc<Vec<Branch>>,
-    /// What takes the place of productions that never matched.
-    pub shadows: Arc<HashMap<SiteId, String>>,
+    /// The productions. `None` before the first reading.
+    pub tree: Option<Arc<Tree>>,
     /// The source of the production under the cursor.
     pub source: Source,
+    /// The cursor.
+    pub cursor: Cursor,
+    /// Time of the last reading, in ns since the crawler began.
+    pub read_ns: u64,
+    /// Lines of the screen, with head and footer.
+    lines: usize,
 }
 
 /// A line of the source.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// The production that it begins.
-    pub of: Option<SiteId>,
-    /// The line; `None` while it is not known, and if it cannot be read.
+    /// The production that begins there.
+    pub production: Option<SiteId>,
+    /// The line; `None` if it was not read yet, or cannot be read.
     pub line: Option<String>,
 }
 
@@ -49,81 +53,190 @@ pub enum Coverage {
 }
 
 impl Coverage {
-    /// What the counts of a row say of its production.
-    pub fn of(store: &Store, row: &TableRow) -> Self {
-        let skipped = row.site.and_then(|site| store.site(site)).is_some_and(|site| site.skipped.is_some());
-        match (row.measure.count, matched(&row.measure)) {
-            _ if skipped => Coverage::Skipped,
+    /// The coverage of a production.
+    pub fn new(store: &Store, production: &Production) -> Self {
+        let site = store.site(production.site);
+        match (production.measure.count, matched(&production.measure)) {
+            _ if site.is_some_and(|site| site.skipped.is_some()) => Coverage::Skipped,
             (0, _) => Coverage::NeverEntered,
             (_, 0) => Coverage::NeverMatched,
             _ => Coverage::Matched,
         }
     }
 
-    /// Whether the inputs lack something.
+    /// True if no input matched it, although one could.
     pub fn is_uncovered(self) -> bool {
         matches!(self, Coverage::NeverMatched | Coverage::NeverEntered)
     }
 }
 
 /// Activations that ended without a match.
-pub fn failed(measure: &Measure) -> u64 {
+fn failed(measure: &Measure) -> u64 {
     measure.failed.saturating_add(measure.cancelled).saturating_add(measure.panicked)
 }
 
 /// Activations that matched.
-pub fn matched(measure: &Measure) -> u64 {
+fn matched(measure: &Measure) -> u64 {
     measure.count.saturating_sub(failed(measure)).saturating_sub(measure.running)
 }
 
 impl ProductionsView {
-    /// Nothing looked at yet.
-    pub fn new(height: usize) -> Self {
-        let table = TableView::new(height);
-        ProductionsView { table, branches: Arc::default(), shadows: Arc::default(), source: Source::default() }
-    }
-
-    /// Fits it to so many rows.
-    pub fn resize(&mut self, rows: usize) {
-        self.table.height = rows.saturating_sub(1 + self.footer_height());
-    }
-
     /// Lines below the table: the source of a production and, if any has one, the reason why it never matched.
     pub fn footer_height(&self) -> usize {
-        1 + usize::from(!self.shadows.is_empty())
+        1 + usize::from(self.tree.as_ref().is_some_and(|tree| !tree.shadows.is_empty()))
     }
 
-    /// Takes in what was read. The cursor stays on its production.
+    /// Shows what a job has read. The cursor stays on its production.
     pub fn accept(&mut self, tree: Tree, now_ns: u64) {
-        self.branches = tree.branches;
-        let rows = self.table.height + 1 + self.footer_height();
-        self.shadows = tree.shadows;
-        self.resize(rows);
-        let (unobserved, sort) = (Arc::default(), self.table.sort);
-        self.table.accept(jobs::Table { by: By::Site, rows: tree.rows, unobserved, exact: tree.exact, sort }, now_ns);
+        let site = self.current().map(|production| production.site);
+        let is_it = |production: &Production| Some(production.site) == site;
+        // A production may be in the tree more than once.
+        let same_row = tree.productions.get(self.cursor.row).is_some_and(is_it).then_some(self.cursor.row);
+        let found = same_row.or_else(|| tree.productions.iter().position(is_it));
+        self.tree = Some(Arc::new(tree));
+        self.read_ns = now_ns;
+        self.resize(self.lines);
+        self.cursor.follow(found, self.row_count());
     }
 
-    /// The rows with their branches, from the top.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = (&TableRow, &Branch)> {
-        self.table.rows.as_deref().map_or(&[][..], Vec::as_slice).iter().zip(self.branches.iter())
+    /// The productions, in the order of the tree.
+    pub fn productions(&self) -> &[Production] {
+        self.tree.as_ref().map_or(&[], |tree| &tree.productions)
     }
 
-    /// How many productions matched, and how many are in use.
+    /// The production under the cursor.
+    pub fn current(&self) -> Option<&Production> {
+        self.productions().get(self.cursor.row)
+    }
+
+    /// Number of productions that matched, and of all that can.
     pub fn covered(&self, store: &Store) -> (usize, usize) {
-        let of = self.rows().filter(|(_, branch)| !branch.again).map(|(row, _)| Coverage::of(store, row));
-        of.fold((0, 0), |(matched, of), coverage| match coverage {
+        let first = self.productions().iter().filter(|production| !production.again);
+        let coverage = first.map(|production| Coverage::new(store, production));
+        coverage.fold((0, 0), |(matched, of), coverage| match coverage {
             Coverage::Matched => (matched + 1, of + 1),
             Coverage::Skipped => (matched, of),
             _ => (matched, of + 1),
         })
     }
 
-    /// The next row whose production never matched, below the cursor and then from the top.
-    pub fn next_uncovered(&self, store: &Store) -> Option<usize> {
-        let uncovered: Vec<usize> = (self.rows().enumerate())
-            .filter(|(_, (row, branch))| !branch.again && Coverage::of(store, row).is_uncovered())
-            .map(|(at, _)| at)
-            .collect();
-        uncovered.iter().find(|&&at| at > self.table.cursor).or(uncovered.first()).copied()
+    /// Moves to the next production that never matched; false if there is none.
+    pub fn find_uncovered(&mut self, store: &Store) -> bool {
+        let productions = self.productions();
+        let found = self.cursor.find(productions.len(), |row| {
+            !productions[row].again && Coverage::new(store, &productions[row]).is_uncovered()
+        });
+        let rows = productions.len();
+        found.inspect(|&row| self.cursor.select(row, rows)).is_some()
+    }
+
+    fn name<'a>(&self, store: &'a Store, row: usize) -> &'a str {
+        last_segment(store.site_path(self.productions()[row].site))
+    }
+
+    /// A column of activations. A production that cannot run has a remark in the first one.
+    fn number(name: &'static str, number: fn(&Measure) -> u64) -> Column<Self> {
+        Column::new(name, Kind::Number, Width::Cells(10), move |store, list: &Self, item| {
+            let production = &list.productions()[item];
+            let skipped = store.site(production.site).and_then(|site| site.skipped.as_deref());
+            match skipped {
+                Some(why) if name == "entered" => Cell::note(why),
+                Some(_) => Cell::blank(),
+                None => Cell::amount(number(&production.measure)).toned(production.tone(store)),
+            }
+        })
+    }
+
+    fn bar(&self, store: &Store, item: usize) -> Cell {
+        let production = &self.productions()[item];
+        let Some(tree) = self.tree.as_ref().filter(|_| !production.again) else { return Cell::blank() };
+        // Numbers that are not exact may hide an activation.
+        let question = if tree.exact { "" } else { "?" };
+        match Coverage::new(store, production) {
+            Coverage::Skipped => Cell::blank(),
+            Coverage::NeverMatched if tree.is_complete => Cell::alert(format!(" NEVER MATCHED{question} ")),
+            Coverage::NeverEntered if tree.is_complete => Cell::alert(format!(" NEVER ENTERED{question} ")),
+            _ => Cell::amount(production.measure.count),
+        }
+    }
+}
+
+impl Production {
+    fn tone(&self, store: &Store) -> Tone {
+        if self.again || Coverage::new(store, self) == Coverage::Skipped { Tone::Faint } else { Tone::Plain }
+    }
+}
+
+impl TableList for ProductionsView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let name = |store: &Store, list: &Self, item: usize| {
+            let production = &list.productions()[item];
+            let sign = if production.again { "↑" } else { "" };
+            Cell::text(format!("{sign}{}", list.name(store, item))).toned(production.tone(store))
+        };
+        vec![
+            Column::name("rule", name),
+            Self::number("entered", |measure| measure.count),
+            Self::number("matched", matched).from_width(60),
+            Self::number("failed", failed).from_width(60),
+            Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 17 }, |store, list: &Self, item| {
+                list.bar(store, item)
+            })
+            .titled(""),
+        ]
+    }
+
+    fn tree_lines(&self, item: usize, levels: usize) -> String {
+        self.tree.as_ref().map_or(String::new(), |tree| tree.lines(item, levels))
+    }
+}
+
+impl Rows for ProductionsView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.productions().len()
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    fn discard(&mut self) {
+        self.tree = None;
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.lines = lines;
+        self.cursor.height = lines.saturating_sub(1 + self.footer_height());
+    }
+
+    fn row_name(&self, store: &Store, row: usize) -> String {
+        store.site_path(self.productions()[row].site).to_owned()
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current().map(|production| production.site)
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        self.site().map(|site| filter_edit::site_term(store, site))
+    }
+
+    fn job(&self, filter: Filter) -> Job {
+        Job::Productions { filter }
+    }
+}
+
+impl Tree {
+    /// The lines before a production.
+    fn lines(&self, item: usize, levels: usize) -> String {
+        indent::tree_lines(item, levels, |at| (self.productions[at].parent, self.productions[at].is_last))
     }
 }

@@ -1,12 +1,9 @@
 //! The productions as a tree: from the start rule down, in the order in which they refer to each other.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use metaspy_core::store::{By, Filter, Measure, Scope};
 use metaspy_core::{SiteId, SiteKind, Store, Subject};
-
-use crate::crawler::state::table::TableRow;
 
 /// The kind of the subjects that stand for productions. Their keys are the numbers of their sites; the one with key 0
 /// is the grammar, which refers to the rule that it starts with.
@@ -17,114 +14,95 @@ const REFERS_TO: &str = "refers to";
 /// The kind of the subjects whose labels say why a production never matched, by the number of its site.
 const SHADOW: &str = "Shadow";
 
-/// What was read of the productions.
+/// The productions of a grammar, from the start rule down.
+#[derive(Clone, Debug, Default)]
 pub struct Tree {
-    /// A row for each branch.
-    pub rows: Arc<Vec<TableRow>>,
-    /// The tree from the start rule; then what it does not reach; at last what no run can reach.
-    pub branches: Arc<Vec<Branch>>,
+    /// First what the start rule reaches, then what it does not reach, at last what no run can reach.
+    pub productions: Vec<Production>,
     /// What takes the place of productions that never matched.
-    pub shadows: Arc<HashMap<SiteId, String>>,
-    /// Whether every number is exact.
+    pub shadows: HashMap<SiteId, String>,
+    /// True if every number is exact.
     pub exact: bool,
+    /// True if all activations are counted, not only those that pass a filter.
+    pub is_complete: bool,
 }
 
-/// A place in the tree.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Branch {
-    /// The production.
+/// A production, at one place of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Production {
+    /// Its site.
     pub site: SiteId,
-    /// The place in the tree of the branch that it hangs under.
-    pub under: Option<usize>,
-    /// Whether it is the last one there.
+    /// Its activations.
+    pub measure: Measure,
+    /// The place of the production that refers to it.
+    pub parent: Option<usize>,
+    /// True if it is the last one there.
     pub is_last: bool,
-    /// Whether the production stands further up already, with all that it refers to.
+    /// True if it is further up in the tree already, with all that it refers to.
     pub again: bool,
 }
 
 impl Tree {
     /// Reads the productions, and counts the activations that pass the filter.
     pub fn read(store: &Store, filter: Filter) -> Self {
+        let is_complete = filter.is_all();
         let productions = store.sites().iter().filter(|site| site.kind == SiteKind::Production);
         let (skipped, in_use): (Vec<_>, Vec<_>) = productions.partition(|site| site.skipped.is_some());
         let in_use: Vec<SiteId> = in_use.iter().map(|site| site.id).collect();
         let kind = store.kinds().find(|kind| kind.name == KIND).map(|kind| kind.id);
-        let mut branches = grow(&in_use, |production| {
+        let mut productions = build(&in_use, |production| {
             let Some(kind) = kind else { return Vec::new() };
             let subject = Subject::new(kind, production.map_or(0, |site| site.0.into()));
             let relations = store.relations_of(subject).into_iter();
             let relations = relations.filter(|it| it.name == REFERS_TO && it.from == subject && it.to.kind == kind);
             relations.filter_map(|it| u32::try_from(it.to.key).ok().map(SiteId)).collect()
         });
-        branches.extend(skipped.iter().map(|site| Branch::root(site.id)));
+        productions.extend(skipped.iter().map(|site| Production::new(site.id, None)));
 
         let tally = store.tally(By::Site, &Scope { filter, ..Scope::default() });
         let counted: HashMap<SiteId, Measure> =
             tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
-        let row = |branch: &Branch| TableRow {
-            site: Some(branch.site),
-            subject: None,
-            measure: counted.get(&branch.site).copied().unwrap_or_default(),
-            delta: None,
-        };
-        let rows = Arc::new(branches.iter().map(row).collect());
+        for production in &mut productions {
+            production.measure = counted.get(&production.site).copied().unwrap_or_default();
+        }
         let shadow = store.kinds().find(|kind| kind.name == SHADOW).map(|kind| kind.id);
-        let why = |branch: &Branch| {
-            let label = store.label(Subject::new(shadow?, branch.site.0.into()))?;
-            Some((branch.site, label.to_owned()))
+        let why = |production: &Production| {
+            let label = store.label(Subject::new(shadow?, production.site.0.into()))?;
+            Some((production.site, label.to_owned()))
         };
-        let shadows = Arc::new(branches.iter().filter_map(why).collect());
-        Tree { rows, branches: Arc::new(branches), shadows, exact: tally.exact }
+        let shadows = productions.iter().filter_map(why).collect();
+        Tree { productions, shadows, exact: tally.exact, is_complete }
     }
 }
 
-impl Branch {
-    fn root(site: SiteId) -> Self {
-        Branch { site, under: None, is_last: true, again: false }
-    }
-
-    /// The lines of the tree before its name, `│ └ `: so many levels at most, the innermost ones, and `…` for the others.
-    pub fn guide(&self, tree: &[Branch], levels: usize) -> String {
-        let mut lines = Vec::new();
-        let mut branch = self;
-        while let Some(under) = branch.under.filter(|_| lines.len() < levels) {
-            lines.push(match (lines.is_empty(), branch.is_last) {
-                (true, true) => "└ ",
-                (true, false) => "├ ",
-                (false, true) => "  ",
-                (false, false) => "│ ",
-            });
-            branch = &tree[under];
-        }
-        if let (Some(outermost), true) = (lines.last_mut(), branch.under.is_some()) {
-            *outermost = "… ";
-        }
-        lines.into_iter().rev().collect()
+impl Production {
+    fn new(site: SiteId, parent: Option<usize>) -> Self {
+        Production { site, measure: Measure::default(), parent, is_last: true, again: false }
     }
 }
 
-/// Grows the tree over all productions in use, depth first. `refers_to` says what a production refers to, and for
-/// `None` what the grammar starts with.
+/// Builds the tree of all productions in use, depth first. `refers_to` returns the references of a production, and for
+/// `None` the start rule of the grammar.
 ///
-/// A production that is met again gets no children, so that recursion ends; one that is met never becomes a root.
-fn grow(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -> Vec<Branch> {
+/// A production that was visited before gets no children, so that recursion ends, and never becomes a root.
+fn build(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) -> Vec<Production> {
     let known: HashSet<SiteId> = in_use.iter().copied().collect();
     let children = |of| refers_to(of).into_iter().filter(|site| known.contains(site)).collect::<Vec<_>>();
-    let (mut tree, mut met) = (Vec::new(), HashSet::new());
+    let (mut tree, mut visited) = (Vec::new(), HashSet::new());
     for root in children(None).into_iter().chain(in_use.iter().copied()) {
-        if met.contains(&root) {
+        if visited.contains(&root) {
             continue;
         }
-        let mut next = vec![Branch::root(root)];
-        while let Some(mut branch) = next.pop() {
-            branch.again = !met.insert(branch.site);
-            if !branch.again {
-                let (under, children) = (Some(tree.len()), children(Some(branch.site)));
+        let mut next = vec![Production::new(root, None)];
+        while let Some(mut production) = next.pop() {
+            production.again = !visited.insert(production.site);
+            if !production.again {
+                let (parent, children) = (Some(tree.len()), children(Some(production.site)));
                 let last = children.len().saturating_sub(1);
-                let hang = |(at, site)| Branch { site, under, is_last: at == last, again: false };
-                next.extend(children.into_iter().enumerate().rev().map(hang));
+                let child = |(at, site)| Production { is_last: at == last, ..Production::new(site, parent) };
+                next.extend(children.into_iter().enumerate().rev().map(child));
             }
-            tree.push(branch);
+            tree.push(production);
         }
     }
     tree
@@ -134,22 +112,23 @@ fn grow(in_use: &[SiteId], refers_to: impl Fn(Option<SiteId>) -> Vec<SiteId>) ->
 mod tests {
     use super::*;
 
-    /// Draws the tree of productions that are called by numbers: `0` before the colon is the grammar.
+    fn tree(productions: Vec<Production>) -> Tree {
+        Tree { productions, ..Tree::default() }
+    }
+
+    /// Draws the tree of productions with numbers as names: `0` before the colon is the grammar.
     fn check(in_use: &[u32], refers_to: &[(u32, &[u32])], expected: &str) {
         let in_use: Vec<SiteId> = in_use.iter().copied().map(SiteId).collect();
-        let tree = grow(&in_use, |of| {
-            let of = of.map_or(0, |site| site.0);
-            refers_to
-                .iter()
-                .filter(|(from, _)| *from == of)
-                .flat_map(|(_, to)| to.iter().copied().map(SiteId))
-                .collect()
-        });
-        let line = |branch: &Branch| {
-            let again = if branch.again { "↑" } else { "" };
-            format!("{}{again}{}\n", branch.guide(&tree, 9), branch.site.0)
+        let tree = tree(build(&in_use, |from| {
+            let from = from.map_or(0, |site| site.0);
+            let references = refers_to.iter().filter(|(other, _)| *other == from);
+            references.flat_map(|(_, to)| to.iter().copied().map(SiteId)).collect()
+        }));
+        let line = |(at, production): (usize, &Production)| {
+            let again = if production.again { "↑" } else { "" };
+            format!("{}{again}{}\n", tree.lines(at, 9), production.site.0)
         };
-        assert_eq!(tree.iter().map(line).collect::<String>(), expected);
+        assert_eq!(tree.productions.iter().enumerate().map(line).collect::<String>(), expected);
     }
 
     #[test]
@@ -158,22 +137,22 @@ mod tests {
     }
 
     #[test]
-    fn the_tree_begins_with_the_start_rule_and_ends_where_it_comes_back() {
+    fn the_tree_begins_with_the_start_rule_and_ends_at_repeated_productions() {
         let refers_to: &[(u32, &[u32])] = &[(0, &[2]), (2, &[3, 4]), (3, &[2, 4]), (4, &[4])];
         check(&[1, 2, 3, 4], refers_to, "2\n├ 3\n│ ├ ↑2\n│ └ 4\n│   └ ↑4\n└ ↑4\n1\n");
     }
 
     #[test]
-    fn what_is_not_in_use_is_passed_over() {
+    fn productions_that_are_not_in_use_are_left_out() {
         check(&[1, 2], &[(0, &[9, 1]), (1, &[8, 2, 7])], "1\n└ 2\n");
     }
 
     #[test]
     fn no_depth_is_too_deep() {
         let in_use: Vec<SiteId> = (1..200_000).map(SiteId).collect();
-        let tree = grow(&in_use, |of| vec![SiteId(of.map_or(1, |site| site.0 + 1))]);
-        assert_eq!(tree.len(), in_use.len());
-        assert_eq!(tree[3].guide(&tree, 3), "    └ ");
-        assert_eq!(tree[tree.len() - 1].guide(&tree, 4), "…     └ ");
+        let tree = tree(build(&in_use, |from| vec![SiteId(from.map_or(1, |site| site.0 + 1))]));
+        assert_eq!(tree.productions.len(), in_use.len());
+        assert_eq!(tree.lines(3, 3), "    └ ");
+        assert_eq!(tree.lines(tree.productions.len() - 1, 4), "…     └ ");
     }
 }

@@ -13,68 +13,56 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-mod columns;
-mod footer;
-
 use super::canvas::Canvas;
-use super::theme;
+use super::{element, table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::structure::StructureView;
 use crate::structure::Structure;
 use crate::text::grouped;
-use columns::Columns;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view.structure;
     let inner = area.inner();
     let Some(whole) = &view.whole else {
-        canvas.frame(area, " structure ", "", true);
+        canvas.frame(area, " structure ", "", theme::FOCUS);
         canvas.empty(inner, &["counting …".into()]);
         return;
     };
-    let doubt = (!whole.exact).then(|| Inaccuracy::new(&crawler.store, &crawler.status.totals, &crawler.view.filter));
-    let reason = doubt.as_ref().map_or(String::new(), |doubt| format!(" {} ", doubt.reason()));
-    canvas.frame(area, &title(crawler, whole, doubt.as_ref()), &reason, true);
+    let inaccuracy = (!whole.exact).then(|| crawler.inaccuracy());
+    let note = table::inaccuracy_note(inaccuracy.as_ref());
+    canvas.frame(area, &title(crawler, whole, inaccuracy.as_ref()), &note, theme::FOCUS);
     if whole.elements.is_empty() {
         canvas.empty(inner, &why_empty(crawler));
         return;
     }
-    let foot = StructureView::footer_height(inner.height as usize) as u16;
-    let body = Area { height: inner.height.saturating_sub(foot), ..inner };
-    let columns = Columns::new(crawler, whole, body.width);
-    columns.draw_head(canvas, body);
-    let seen = view.rows.iter().enumerate().skip(view.top).take(view.height);
-    for (y, (row, &at)) in (body.y + 1..body.y + body.height).zip(seen) {
-        let line = Area { y, height: 1, ..body };
-        columns.draw_row(canvas, line, at);
-        if row == view.cursor {
-            canvas.paint(line, theme::CURSOR);
-        }
-    }
-    if foot > 0 {
-        footer::draw(canvas, Area { y: body.y + body.height, height: foot, ..inner }, crawler);
+    let footer = StructureView::footer_height(inner.height as usize) as u16;
+    let body = Area { height: inner.height.saturating_sub(footer), ..inner };
+    table::draw(canvas, body, &crawler.store, view);
+    if footer > 0 {
+        element::draw(canvas, Area { y: body.y + body.height, height: footer, ..inner }, crawler);
     }
 }
 
-/// How much ran. Under a filter that is no coverage: what it leaves out may have run, too.
-fn title(crawler: &Crawler, whole: &Structure, doubt: Option<&Inaccuracy>) -> String {
+/// Number of methods that ran. Under a filter this is not the coverage: other methods may have run too.
+fn title(crawler: &Crawler, whole: &Structure, inaccuracy: Option<&Inaccuracy>) -> String {
     let (ran, of) = whole.ran();
-    let sign = doubt.map_or("", Inaccuracy::sign);
+    let sign = inaccuracy.map_or("", Inaccuracy::sign);
     let (ran, of) = (grouped(ran.into()), grouped(of.into()));
-    match crawler.view.filter.is_all() {
-        true => format!(" {sign}{ran}/{of} methods ran "),
-        false => format!(" {sign}{ran} methods in what passes the filter "),
+    if crawler.view.filter.is_all() {
+        format!(" {sign}{ran}/{of} methods ran ")
+    } else {
+        format!(" {sign}{ran} methods have calls that pass the filter ")
     }
 }
 
 fn why_empty(crawler: &Crawler) -> Vec<String> {
     if crawler.view.filter.is_all() {
-        vec!["the recording knows no methods: was anything woven or observed?".into()]
+        vec!["no methods: the program has no observed or woven code".into()]
     } else {
-        let filter = format!("no method's calls pass `{}`", crawler.view.filter.text());
-        vec![filter, "f changes the filter, Esc takes it away".into()]
+        let filter = format!("no method has calls that pass `{}`", crawler.view.filter.text());
+        vec![filter, "f changes the filter, Esc removes it".into()]
     }
 }

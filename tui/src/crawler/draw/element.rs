@@ -12,8 +12,8 @@ use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
 use metaspy_core::store::SiteText;
 use metaspy_core::{SiteKind, Store};
 
-use super::super::canvas::Canvas;
-use super::super::theme;
+use super::canvas::Canvas;
+use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::structure::{Element, Of, Receivers};

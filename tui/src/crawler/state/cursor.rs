@@ -1,0 +1,83 @@
+//! A cursor over rows, and the rows in view.
+
+use std::ops::Range;
+
+use crate::crawler::command::Step;
+
+/// A cursor over rows. It scrolls them so that its own row stays in view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cursor {
+    /// The row under the cursor.
+    pub row: usize,
+    /// The first row in view.
+    pub top: usize,
+    /// Rows in view at once.
+    pub height: usize,
+}
+
+impl Cursor {
+    /// Moves over `rows` rows.
+    pub fn step(&mut self, step: Step, rows: usize) {
+        self.select(step.apply(self.row, rows, self.height), rows);
+    }
+
+    /// Moves to a row, or to the last one if there are fewer.
+    pub fn select(&mut self, row: usize, rows: usize) {
+        self.row = row.min(rows.saturating_sub(1));
+        self.top = self.top.clamp((self.row + 1).saturating_sub(self.height.max(1)), self.row);
+    }
+
+    /// Moves to the first row.
+    pub fn reset(&mut self) {
+        (self.row, self.top) = (0, 0);
+    }
+
+    /// Moves to the place that the selected row has after the rows were read again, and keeps its line of the screen.
+    ///
+    /// A cursor on the first row stays there: the user is looking at the head of the table, not at one of its rows.
+    pub fn follow(&mut self, found: Option<usize>, rows: usize) {
+        let line = self.row.saturating_sub(self.top);
+        if let Some(row) = found.filter(|_| self.row > 0) {
+            self.top = row.saturating_sub(line);
+            self.row = row;
+        }
+        self.select(self.row, rows);
+    }
+
+    /// The rows in view.
+    pub fn visible(&self, rows: usize) -> Range<usize> {
+        let top = self.top.min(rows);
+        top..(top + self.height).min(rows)
+    }
+
+    /// The next row that matches: below the cursor, then from the top down to the cursor itself.
+    pub fn find(&self, rows: usize, is_match: impl Fn(usize) -> bool) -> Option<usize> {
+        (1..=rows).map(|by| (self.row + by) % rows).find(|&row| is_match(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_keeps_its_row_and_its_line_when_rows_are_read_again() {
+        let mut cursor = Cursor { row: 7, top: 5, height: 4 };
+        cursor.follow(Some(9), 20);
+        assert_eq!(cursor, Cursor { row: 9, top: 7, height: 4 });
+        cursor.follow(None, 3);
+        assert_eq!((cursor.row, cursor.visible(3)), (2, 2..3));
+        let mut first = Cursor { row: 0, top: 0, height: 4 };
+        first.follow(Some(9), 20);
+        assert_eq!(first.row, 0, "the head of the table stays in view");
+    }
+
+    #[test]
+    fn a_search_begins_below_the_cursor_and_ends_at_the_cursor() {
+        let cursor = Cursor { row: 2, top: 0, height: 4 };
+        assert_eq!(cursor.find(5, |row| row % 2 == 0), Some(4));
+        assert_eq!(cursor.find(5, |row| row < 2), Some(0));
+        assert_eq!(cursor.find(5, |row| row == 2), Some(2));
+        assert_eq!(cursor.find(0, |_| true), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! The order of the rows of a table.
+
+use std::borrow::Cow;
+use std::cmp::Reverse;
+
+use metaspy_core::Store;
+
+use super::{Column, Kind, TableList};
+
+/// What an item is sorted by.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// A number, the largest first; what is not known comes last.
+    Amount(Reverse<Option<u64>>),
+    /// A text, from A.
+    Text(String),
+}
+
+/// The order of a table: the largest number first, texts from A; or reversed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sort {
+    /// The name of the column.
+    pub column: Cow<'static, str>,
+    /// True if the order is reversed.
+    pub reversed: bool,
+}
+
+/// A change of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SortChange {
+    /// By the next column.
+    Next,
+    /// By the column before.
+    Previous,
+    /// Reversed.
+    Reverse,
+}
+
+impl Sort {
+    /// By this column.
+    pub fn by(column: &'static str) -> Self {
+        Sort { column: column.into(), reversed: false }
+    }
+
+    /// The order after a change. The columns form a ring.
+    pub fn changed<L>(&self, columns: &[Column<L>], change: SortChange) -> Self {
+        let sortable: Vec<_> = columns.iter().filter(|column| column.kind != Kind::Bar).collect();
+        let at = sortable.iter().position(|column| column.name == self.column).unwrap_or(0);
+        let at = match change {
+            SortChange::Reverse => return Sort { reversed: !self.reversed, column: self.column.clone() },
+            SortChange::Next => at + 1,
+            SortChange::Previous => at + sortable.len().saturating_sub(1),
+        };
+        let column = sortable.get(at % sortable.len().max(1));
+        Sort { column: column.map_or(Cow::Borrowed("name"), |column| column.name.clone()), reversed: false }
+    }
+
+    /// The keys of all items, in their order.
+    pub fn keys<L: TableList>(&self, store: &Store, list: &L) -> Vec<Key> {
+        let columns = list.columns(store);
+        let Some(column) = columns.iter().find(|column| column.name == self.column).or(columns.first()) else {
+            return Vec::new();
+        };
+        (0..list.item_count()).map(|item| column.key(store, list, item)).collect()
+    }
+
+    /// The order for the line at the top.
+    pub fn label(&self) -> String {
+        format!("sort: {} {}", self.column, if self.reversed { '▲' } else { '▼' })
+    }
+}

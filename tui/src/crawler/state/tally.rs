@@ -1,0 +1,294 @@
+//! The tables of subjects and of sites: one row each, with what was counted and timed.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use metaspy_core::store::{By, Filter, Measure, Scope, TallyRow};
+use metaspy_core::{SiteId, Store, Subject};
+
+use super::cursor::Cursor;
+use super::table::{Cell, Column, Key, Kind, Rows, Sort, SortChange, TableList, Value, Width};
+use super::{filter_edit, name};
+use crate::crawler::jobs::Job;
+
+/// Rows that are sorted between two frames; more of them are sorted beside the screen.
+const SORTED_IN_PLACE: usize = 20_000;
+
+/// A row of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct TableRow {
+    /// The site, in a table of sites.
+    pub site: Option<SiteId>,
+    /// The subject, in a table of subjects; `None` for events without a subject.
+    pub subject: Option<Subject>,
+    /// What was counted and timed.
+    pub measure: Measure,
+    /// Events since the last reading; `None` at the first one.
+    pub delta: Option<u64>,
+}
+
+/// The identity of a row.
+type RowKey = (Option<SiteId>, Option<Subject>);
+
+impl TableRow {
+    fn new(row: &TallyRow, before: Option<&HashMap<RowKey, u64>>) -> Self {
+        let key = (row.site, row.subject);
+        let delta = before.map(|before| row.measure.count.saturating_sub(before.get(&key).copied().unwrap_or(0)));
+        TableRow { site: row.site, subject: row.subject, measure: row.measure, delta }
+    }
+
+    /// A row without events.
+    fn empty(site: Option<SiteId>, subject: Option<Subject>) -> Self {
+        TableRow { site, subject, measure: Measure::default(), delta: None }
+    }
+
+    fn key(&self) -> RowKey {
+        (self.site, self.subject)
+    }
+
+    /// Its name.
+    fn name(&self, store: &Store) -> String {
+        match (self.site, self.subject) {
+            (Some(site), _) => store.site_path(site).to_owned(),
+            (None, Some(subject)) => name::subject(store, subject),
+            (None, None) => "(no subject)".into(),
+        }
+    }
+}
+
+/// A table of subjects or of sites.
+#[derive(Clone, Debug)]
+pub struct TallyView {
+    /// By subject or by site.
+    pub by: By,
+    /// The rows, sorted. `None` before the first reading.
+    pub rows: Option<Arc<Vec<TableRow>>>,
+    /// Labelled subjects without an event.
+    pub unobserved: Arc<Vec<TableRow>>,
+    /// True if these are listed instead of the rows.
+    pub lists_unobserved: bool,
+    /// True if every number is exact.
+    pub exact: bool,
+    /// The order of the rows.
+    pub sort: Sort,
+    /// The cursor.
+    pub cursor: Cursor,
+    /// Time of the last reading, in ns since the crawler began.
+    pub read_ns: u64,
+    /// Time between the last reading and the one before it.
+    pub since_ns: Option<u64>,
+}
+
+impl TallyView {
+    /// A table that was not read yet.
+    pub fn new(by: By) -> Self {
+        TallyView {
+            by,
+            rows: None,
+            unobserved: Arc::default(),
+            lists_unobserved: false,
+            exact: true,
+            sort: Sort::by("count"),
+            cursor: Cursor::default(),
+            read_ns: 0,
+            since_ns: None,
+        }
+    }
+
+    /// Reads the rows. The counts in `self` are those before the change that a row shows.
+    pub fn read(mut self, store: &Store, filter: Filter) -> Self {
+        let is_all = filter.is_all();
+        let tally = store.tally(self.by, &Scope { filter, ..Scope::default() });
+        let before: Option<HashMap<_, u64>> =
+            self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
+        let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
+        let mut unobserved = Vec::new();
+        if is_all {
+            let seen: HashSet<RowKey> = rows.iter().map(TableRow::key).collect();
+            let is_new = |row: &TableRow| !seen.contains(&row.key());
+            match self.by {
+                By::Site => {
+                    rows.extend(store.sites().iter().map(|site| TableRow::empty(Some(site.id), None)).filter(is_new));
+                }
+                _ => {
+                    unobserved.extend(store.labelled().map(|(it, _)| TableRow::empty(None, Some(it))).filter(is_new));
+                    unobserved.sort_by_key(|row| row.subject);
+                }
+            }
+        }
+        (self.unobserved, self.exact) = (Arc::new(unobserved), tally.exact);
+        self.rows = Some(Arc::new(rows));
+        self.sorted(store)
+    }
+
+    /// Sorts the rows.
+    pub fn sorted(mut self, store: &Store) -> Self {
+        let Some(rows) = self.rows.clone() else { return self };
+        let list = TallyView { lists_unobserved: false, ..self.clone() };
+        // The numbers of sites differ from build to build; their paths do not.
+        let path = |row: &TableRow| row.site.map(|site| store.site_path(site));
+        let mut keyed: Vec<(Key, &TableRow)> = self.sort.keys(store, &list).into_iter().zip(rows.iter()).collect();
+        keyed.sort_by(|(a_key, a), (b_key, b)| {
+            a_key.cmp(b_key).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
+        });
+        let mut sorted: Vec<TableRow> = keyed.into_iter().map(|(_, row)| *row).collect();
+        if self.sort.reversed {
+            sorted.reverse();
+        }
+        self.rows = Some(Arc::new(sorted));
+        self
+    }
+
+    /// Shows what a job has read. The cursor stays on its row, and on its line of the screen.
+    pub fn accept(&mut self, store: &Store, read: TallyView, now_ns: u64) {
+        self.since_ns = self.rows.is_some().then(|| now_ns - self.read_ns);
+        self.read_ns = now_ns;
+        let key = self.current().filter(|_| !self.lists_unobserved).map(|row| row.key());
+        // The user may have chosen another order since the job was started.
+        let read =
+            if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
+        (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
+        let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
+        self.cursor.follow(found, self.row_count());
+    }
+
+    /// The rows, or the subjects without an event.
+    pub fn listed(&self) -> &[TableRow] {
+        if self.lists_unobserved { &self.unobserved } else { self.rows.as_deref().map_or(&[], Vec::as_slice) }
+    }
+
+    /// The row under the cursor.
+    pub fn current(&self) -> Option<&TableRow> {
+        self.listed().get(self.cursor.row)
+    }
+
+    fn row(&self, item: usize) -> &TableRow {
+        &self.listed()[item]
+    }
+
+    /// A remark in place of the bar of a site that has no events.
+    fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
+        let site = store.site(row.site.filter(|_| row.measure.count == 0)?);
+        let skipped = site.and_then(|site| site.skipped.as_deref());
+        Some(Cell::note(skipped.map_or("never called".into(), |why| format!("skipped: {why}"))))
+    }
+
+    /// A column of times.
+    fn time(name: &'static str, ticks: fn(&Measure) -> Option<u64>) -> Column<Self> {
+        Column::new(name, Kind::Time, Width::Cells(10), move |store, list: &Self, item| {
+            let measure = &list.row(item).measure;
+            match measure.count {
+                0 => Cell::blank(),
+                _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
+            }
+        })
+    }
+}
+
+impl TableList for TallyView {
+    fn columns(&self, store: &Store) -> Vec<Column<Self>> {
+        let name = Column::name(if self.by == By::Site { "site" } else { "subject" }, |store, list: &Self, item| {
+            match list.row(item) {
+                TableRow { site: Some(site), .. } => Cell::new(Value::Path(store.site_path(*site).to_owned())),
+                TableRow { subject: Some(subject), .. } => Cell::new(Value::Subject(*subject)),
+                row => Cell::text(row.name(store)),
+            }
+        })
+        .sorted_by(|store, list, item| Key::Text(list.row(item).name(store)));
+        if self.lists_unobserved {
+            let kind = |store: &Store, list: &Self, item| {
+                let kind = list.row(item).subject.and_then(|subject| store.kind(subject.kind));
+                Cell::text(kind.map_or(String::new(), |kind| kind.name.clone()))
+            };
+            return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
+        }
+        let count = |_: &Store, list: &Self, item| Cell::amount(list.row(item).measure.count);
+        let bar = |store: &Store, list: &Self, item| {
+            let row = list.row(item);
+            list.remark(store, row).unwrap_or(Cell::amount(row.measure.count))
+        };
+        let delta = |store: &Store, list: &Self, item| {
+            let row = list.row(item);
+            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta, "+") }
+        };
+        let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+        vec![
+            name,
+            Column::new("count", Kind::Number, Width::Cells(13), count),
+            Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
+            // A recording that has ended does not change.
+            Column::new("Δ", Kind::Change, Width::Cells(10), delta).titled(since).from_width(if store.is_live() {
+                50
+            } else {
+                u16::MAX
+            }),
+            Self::time("total", |measure| Some(measure.total_ticks)).from_width(50),
+            Self::time("self", |measure| measure.self_ticks).from_width(100),
+            Self::time("max", |measure| Some(measure.max_ticks)).from_width(100),
+        ]
+    }
+}
+
+impl Rows for TallyView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.listed().len()
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    fn discard(&mut self) {
+        self.rows = None;
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(2);
+    }
+
+    fn row_name(&self, store: &Store, row: usize) -> String {
+        self.row(row).name(store)
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current()?.site
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        let row = self.current()?;
+        match (row.subject, row.site) {
+            (Some(subject), _) => Some(filter_edit::subject_term(store, subject)),
+            (None, Some(site)) => Some(filter_edit::site_term(store, site)),
+            (None, None) => None,
+        }
+    }
+
+    fn job(&self, filter: Filter) -> Job {
+        Job::Tally { table: Box::new(self.clone()), filter }
+    }
+
+    fn sort(&self) -> Option<&Sort> {
+        Some(&self.sort)
+    }
+
+    fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {
+        if self.lists_unobserved {
+            return None;
+        }
+        self.sort = self.sort.changed(&self.columns(store), change);
+        self.cursor.reset();
+        if self.rows.as_ref()?.len() > SORTED_IN_PLACE {
+            return Some(Job::Sort { table: Box::new(self.clone()) });
+        }
+        self.rows = self.clone().sorted(store).rows;
+        None
+    }
+}
