@@ -4,6 +4,10 @@
 //! Entry: word 0 = kind (low 8 bits) | length in words with this one (24 bits) | `a` (high 32 bits), then the payload.
 //! A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
 
+use metaspy_probe::{KindId, SiteKind};
+
+use crate::{high, join, low};
+
 /// What an entry tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -68,6 +72,37 @@ pub const fn unpack_head(word: u64) -> (u8, usize, u32) {
     (word as u8, (word >> 8) as usize & 0xFF_FFFF, (word >> 32) as u32)
 }
 
+/// The two words of a [`Entry::Site`]: kind, first and last line, and bytes of the path that are its module.
+pub const fn site_words(kind: SiteKind, lines: (u32, u32), module: u32) -> [u64; 2] {
+    [join(kind as u32, lines.0), join(lines.1, module)]
+}
+
+/// Kind, lines and module of the words of a [`Entry::Site`].
+pub const fn unpack_site(words: [u64; 2]) -> (SiteKind, (u32, u32), u32) {
+    let [kind_line, end_module] = words;
+    (SiteKind::from_byte(kind_line as u8), (high(kind_line), low(end_module)), high(end_module))
+}
+
+/// The word of a [`Entry::Kind`]: are its keys places, and do they have the same meaning in every process?
+pub const fn nature(is_place: bool, is_across: bool) -> u64 {
+    is_place as u64 | (is_across as u64) << 1
+}
+
+/// What [`nature`] packed.
+pub const fn unpack_nature(word: u64) -> (bool, bool) {
+    (word & 1 != 0, word & 2 != 0)
+}
+
+/// The kinds of both ends of a relation, as the `a` of its entry.
+pub const fn two_kinds(from: KindId, to: KindId) -> u32 {
+    from.0 as u32 | (to.0 as u32) << 16
+}
+
+/// The kinds of both ends of a relation, from the `a` of its entry.
+pub const fn unpack_two_kinds(a: u32) -> (KindId, KindId) {
+    (KindId(a as u16), KindId((a >> 16) as u16))
+}
+
 /// Bytes of a string at most; a longer one is cut at a character.
 pub const TEXT_MAX: usize = 64 * 1024;
 
@@ -80,4 +115,21 @@ pub fn push_text(words: &mut Vec<u64>, text: &str) {
         bytes[..chunk.len()].copy_from_slice(chunk);
         u64::from_le_bytes(bytes)
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_words_of_entries_packed_is_unpacked() {
+        let site = (SiteKind::Method, (3, 9), 4);
+        assert_eq!(unpack_site(site_words(site.0, site.1, site.2)), site);
+        for nature_of in [(false, false), (true, false), (false, true), (true, true)] {
+            assert_eq!(unpack_nature(nature(nature_of.0, nature_of.1)), nature_of);
+        }
+        let kinds = (KindId(7), KindId(u16::MAX));
+        assert_eq!(unpack_two_kinds(two_kinds(kinds.0, kinds.1)), kinds);
+        assert_eq!(unpack_head(head(Entry::Kind, 0xFF_FFFF, u32::MAX)), (2, 0xFF_FFFF, u32::MAX));
+    }
 }

@@ -29,11 +29,25 @@ pub struct Detail {
     pub cut: bool,
 }
 
+/// The bytes before the name of a detail.
+pub const fn head(kind: DetailKind, is_cut: bool, name: u8, value: u16) -> [u8; HEAD] {
+    let [low, high] = value.to_le_bytes();
+    [kind as u8, is_cut as u8, name, low, high]
+}
+
+/// Bytes of the detail that begins here, with those before its name; `None` if the bytes end before that.
+pub const fn length(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [_, _, name, low, high, ..] => Some(HEAD + *name as usize + u16::from_le_bytes([*low, *high]) as usize),
+        _ => None,
+    }
+}
+
 /// Reads details back; what does not make sense ends the reading.
 pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
     let mut details = Vec::new();
     while let [kind, cut, name, low, high, rest @ ..] = bytes {
-        let (name, value) = (*name as usize, *low as usize | (*high as usize) << 8);
+        let (name, value) = (*name as usize, u16::from_le_bytes([*low, *high]).into());
         let Some((name, rest)) = rest.split_at_checked(name) else { break };
         let Some((value, rest)) = rest.split_at_checked(value) else { break };
         let kind = match kind {

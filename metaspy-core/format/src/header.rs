@@ -1,5 +1,7 @@
 //! Slot 0 of a block: who fills it, since when, and which lap this is.
 
+use crate::{high, join, low};
+
 /// Word of the block's sequence: the block's seqlock. 0 while the block is empty or changes hands.
 pub const SEQUENCE: usize = 0;
 /// Word of the lane (low 32 bits) and of the epoch (high 32 bits).
@@ -30,5 +32,17 @@ pub const fn lap_byte(sequence: u64, blocks: u64) -> u8 {
 /// Lane and epoch in one word.
 #[inline(always)]
 pub const fn lane_epoch(lane: u32, epoch: u32) -> u64 {
-    lane as u64 | (epoch as u64) << 32
+    join(lane, epoch)
+}
+
+/// The lane in the word of lane and epoch.
+#[inline(always)]
+pub const fn lane(lane_epoch: u64) -> u32 {
+    low(lane_epoch)
+}
+
+/// The epoch in the word of lane and epoch.
+#[inline(always)]
+pub const fn epoch(lane_epoch: u64) -> u32 {
+    high(lane_epoch)
 }

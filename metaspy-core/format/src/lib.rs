@@ -9,6 +9,7 @@ mod clock;
 pub mod detail;
 mod event_id;
 pub mod facts;
+mod halves;
 pub mod header;
 mod policy;
 pub mod row;
@@ -22,9 +23,13 @@ mod words;
 
 pub use clock::Clock;
 pub use event_id::{EventId, LaneId};
+pub use halves::{high, join, low};
 pub use policy::Policy;
 pub use view::View;
 pub use words::{Region, Words};
+
+#[doc(hidden)]
+pub use metaspy_probe::hash;
 
 /// Bytes of a slot, the unit that holds an event.
 pub const SLOT_BYTES: usize = 32;

@@ -5,6 +5,7 @@
 //! what it counts is the sum.
 
 use metaspy_probe::Outcome;
+use metaspy_probe::hash::scatter;
 
 /// 64-bit words of a row.
 pub const ROW_WORDS: usize = 8;
@@ -30,8 +31,25 @@ pub const MAX: usize = 7;
 /// The kind that stands for "all subjects of this site that found no row of their own".
 pub const OTHERS: u16 = u16::MAX;
 
-/// The epochs that a row can tell apart.
-pub const EPOCH_MASK: u64 = 0x1FF_FFFF;
+/// Bits of an epoch that a row keeps.
+const EPOCH_MASK: u64 = 0x1FF_FFFF;
+/// One running event, or one late end, in [`CANCELLED_RUNNING`].
+pub const ONE_RUNNING: u64 = 1 << 32;
+
+/// The number of epochs that rows can tell apart.
+pub const EPOCHS: u32 = EPOCH_MASK as u32 + 1;
+
+/// Epochs from one to another, as far as rows can tell them apart.
+#[inline(always)]
+pub const fn epochs_between(from: u32, to: u32) -> u32 {
+    epoch(to.wrapping_sub(from))
+}
+
+/// An epoch as rows keep it: modulo 2^25.
+#[inline(always)]
+pub const fn epoch(epoch: u32) -> u32 {
+    (epoch as u64 & EPOCH_MASK) as u32
+}
 
 /// Site, kind of subject, epoch, and whether the calls were lost as events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +84,12 @@ impl Who {
         word >> 36 & EPOCH_MASK == epoch as u64 & EPOCH_MASK
     }
 
+    /// The word of a row of subjects of this kind, from that of the row without a subject.
+    #[inline(always)]
+    pub const fn with_kind(word: u64, kind: u16) -> u64 {
+        word | (kind as u64) << 20
+    }
+
     /// From a word that is not 0.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
@@ -91,7 +115,7 @@ pub const fn first(key: u64, who: u64, bits: u32) -> usize {
 /// The product whose high bits are the index of the first row.
 #[inline(always)]
 pub const fn product(key: u64, who: u64) -> u64 {
-    (key ^ who.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    scatter(key ^ who.rotate_left(29))
 }
 
 /// What an outcome adds to the words [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`].
@@ -99,7 +123,7 @@ pub const fn product(key: u64, who: u64) -> u64 {
 pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
     match outcome {
         Outcome::Failed => (1, 0),
-        Outcome::Panicked => (1 << 32, 0),
+        Outcome::Panicked => (crate::join(0, 1), 0),
         Outcome::Cancelled => (0, 1),
         _ => (0, 0),
     }
@@ -127,6 +151,8 @@ mod tests {
     fn a_row_knows_whose_it_is() {
         let who = Who { site: 0xF_FFFF, kind: 9, epoch: 0x1FF_FFFF, meta: true, lost: true };
         assert_eq!(Who::unpack(who.pack()), who);
+        assert_eq!(Who::with_kind(Who { kind: 0, ..who }.pack(), 9), who.pack());
+        assert_eq!(Who::unpack(Who { epoch: epoch(u32::MAX), ..who }.pack()), who);
         assert_ne!(Who { site: 0, kind: 0, epoch: 0, meta: false, lost: false }.pack(), 0);
     }
 }

@@ -45,8 +45,26 @@ impl Commit {
     /// What a committed word says.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
-        Commit { start: word >> 28, site: (word >> 8) as u32 & 0xF_FFFF, lap: word as u8 }
+        Commit { start: word >> 28, site: site(word), lap: lap(word) }
     }
+}
+
+/// The site in word 0, or the mark in its place.
+#[inline(always)]
+pub const fn site(commit: u64) -> u32 {
+    (commit >> 8) as u32 & 0xF_FFFF
+}
+
+/// The lap in word 0; 0 = an empty slot.
+#[inline(always)]
+pub const fn lap(commit: u64) -> u8 {
+    commit as u8
+}
+
+/// False if no mark can be among the slots with these commit words, laid over each other with `|`.
+#[inline(always)]
+pub const fn may_hold_marks(commits: u64) -> bool {
+    site(commits) & FIRST_MARK == FIRST_MARK
 }
 
 /// The 25 bits that a running and an ended event share.
@@ -69,28 +87,128 @@ impl Flags {
     #[inline(always)]
     pub const fn pack(self) -> u64 {
         self.kind as u64
-            | (self.outcome as u64) << 16
-            | (self.level as u64 & 3) << 19
-            | (self.timed as u64) << 21
-            | (self.details as u64 & 3) << 22
+            | (self.outcome as u64) << OUTCOME
+            | (self.level as u64 & 3) << LEVEL
+            | (self.timed as u64) << TIMED
+            | (self.details as u64 & 3) << DETAILS
     }
 
     /// The low 25 bits of word 3 as flags.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
         Flags {
-            kind: word as u16,
-            outcome: Outcome::from_bits((word >> 16) as u8 & 7),
-            level: (word >> 19) as u8 & 3,
-            timed: word >> 21 & 1 == 1,
-            details: (word >> 22) as u8 & 3,
+            kind: kind(word),
+            outcome: outcome(word),
+            level: level(word),
+            timed: is_timed(word),
+            details: details(word),
         }
     }
 }
 
 /// Bits of word 3 that [`Flags`] take.
 pub const FLAG_BITS: u32 = 25;
+/// The first bits of the flags after the kind, which has the lowest 16.
+const OUTCOME: u32 = 16;
+const LEVEL: u32 = 19;
+const TIMED: u32 = 21;
+const DETAILS: u32 = 22;
 const RUNNING: u64 = 1 << 63;
+
+/// Details were written when the event began.
+pub const DETAILS_AT_START: u8 = 1;
+/// Details or other marks were written when the event ended.
+pub const DETAILS_AT_END: u8 = 2;
+
+/// The flags of an event that begins at level 0, without details.
+#[inline(always)]
+pub const fn flags(kind: u16, timed: bool) -> u64 {
+    kind as u64 | (timed as u64) << TIMED
+}
+
+/// The flags of an event at this level, without kind, time and details.
+#[inline(always)]
+pub const fn flags_at_level(level: u8) -> u64 {
+    (level as u64 & 3) << LEVEL
+}
+
+/// The details that [`Flags`] have, if marks were written at the start, and at the end.
+#[inline(always)]
+pub const fn details_at(start: bool, end: bool) -> u8 {
+    start as u8 | (end as u8) << 1
+}
+
+/// The flags in word 3.
+#[inline(always)]
+pub const fn flags_of(word: u64) -> u64 {
+    word & ((1 << FLAG_BITS) - 1)
+}
+
+/// The subject's kind in word 3 or in flags; 0 = no subject.
+#[inline(always)]
+pub const fn kind(word: u64) -> u16 {
+    word as u16
+}
+
+/// The outcome's number in word 3 or in flags, 0 to 7.
+#[inline(always)]
+pub const fn outcome_bits(word: u64) -> u8 {
+    (word >> OUTCOME) as u8 & 7
+}
+
+/// The outcome in word 3 or in flags.
+#[inline(always)]
+pub const fn outcome(word: u64) -> Outcome {
+    Outcome::from_bits(outcome_bits(word))
+}
+
+/// The meta level in word 3 or in flags. Of several words laid over each other with `|`: 0 if all levels are 0.
+#[inline(always)]
+pub const fn level(word: u64) -> u8 {
+    (word >> LEVEL) as u8 & 3
+}
+
+/// True if start and span were measured.
+#[inline(always)]
+pub const fn is_timed(word: u64) -> bool {
+    word >> TIMED & 1 == 1
+}
+
+/// The details in word 3 or in flags: [`DETAILS_AT_START`], [`DETAILS_AT_END`].
+#[inline(always)]
+pub const fn details(word: u64) -> u8 {
+    (word >> DETAILS) as u8 & 3
+}
+
+/// True if details or other marks were written when the event ended.
+#[inline(always)]
+pub const fn has_details_at_end(details: u8) -> bool {
+    details & DETAILS_AT_END != 0
+}
+
+/// The details of word 3 alone, at the bits where flags have them.
+#[inline(always)]
+pub const fn details_of(word: u64) -> u64 {
+    word & 3 << DETAILS
+}
+
+/// The same word 3 or flags with another outcome.
+#[inline(always)]
+pub const fn with_outcome(word: u64, outcome: Outcome) -> u64 {
+    word & !(7 << OUTCOME) | (outcome as u64) << OUTCOME
+}
+
+/// The same word 3 or flags with another kind.
+#[inline(always)]
+pub const fn with_kind(word: u64, kind: u16) -> u64 {
+    word & !(u16::MAX as u64) | kind as u64
+}
+
+/// The same word 3 or flags with further details.
+#[inline(always)]
+pub const fn with_details(word: u64, details: u8) -> u64 {
+    word | (details as u64 & 3) << DETAILS
+}
 
 /// Word 3 of an event that has not ended, tagged with the sequence of its block.
 #[inline(always)]
@@ -104,7 +222,19 @@ pub const fn ended(span: u64, flags: u64) -> u64 {
     (if span > SPAN_MAX { SPAN_MAX } else { span }) << FLAG_BITS | flags
 }
 
-/// Whether word 3 says that the event has not ended.
+/// Word 3 of an event that was moved out of the window while it ran. Only the kind of its subject stays.
+#[inline(always)]
+pub const fn moved(word: u64) -> u64 {
+    ended(0, with_outcome(kind(word) as u64, Outcome::Moved))
+}
+
+/// True if word 3 is that of a running event in the block with this sequence.
+#[inline(always)]
+pub const fn is_running_in(word: u64, sequence: u64) -> bool {
+    is_running(word) && span(word) == sequence & SPAN_MAX
+}
+
+/// True if the event of word 3 has not ended.
 #[inline(always)]
 pub const fn is_running(word: u64) -> bool {
     word & RUNNING != 0
@@ -189,6 +319,38 @@ mod tests {
         let word = running(7, flags.pack());
         assert!(is_running(word));
         assert_eq!((span(word), Flags::unpack(word)), (7, flags));
+    }
+
+    #[test]
+    fn each_flag_is_read_and_changed_without_the_others() {
+        let all = Flags { kind: 0xABCD, outcome: Outcome::Cancelled, level: 2, timed: true, details: 1 };
+        let word = ended(99, all.pack());
+        assert_eq!((kind(word), outcome(word), level(word)), (0xABCD, Outcome::Cancelled, 2));
+        assert_eq!((is_timed(word), details(word), flags_of(word)), (true, 1, all.pack()));
+        let changed = with_kind(with_details(with_outcome(word, Outcome::Failed), DETAILS_AT_END), 7);
+        assert_eq!(Flags::unpack(changed), Flags { kind: 7, outcome: Outcome::Failed, details: 3, ..all });
+        assert_eq!(span(changed), 99);
+        let begun = Flags { kind: 9, outcome: Outcome::Running, level: 1, timed: true, details: 0 };
+        assert_eq!(flags(9, true) | flags_at_level(1), begun.pack());
+        assert_eq!(details_of(word), with_details(0, DETAILS_AT_START));
+        assert_eq!(details_at(true, true), DETAILS_AT_START | DETAILS_AT_END);
+    }
+
+    #[test]
+    fn a_moved_event_keeps_its_kind_and_nothing_else() {
+        let word = running(5, Flags { kind: 3, outcome: Outcome::Running, level: 1, timed: true, details: 1 }.pack());
+        assert!(is_running_in(word, 5) && !is_running_in(word, 6));
+        let word = moved(word);
+        assert_eq!((is_running(word), span(word), kind(word), outcome(word)), (false, 0, 3, Outcome::Moved));
+        assert_eq!((level(word), is_timed(word), details(word)), (0, false, 0));
+    }
+
+    #[test]
+    fn slots_without_marks_are_known_by_their_commit_words_together() {
+        let commit = |site| Commit { start: 1, site, lap: 3 }.pack();
+        assert!(!may_hold_marks(commit(1) | commit(0xF_0000)));
+        assert!(may_hold_marks(commit(1) | commit(Mark::Gap as u32)));
+        assert_eq!((site(commit(77)), lap(commit(77))), (77, 3));
     }
 
     #[test]

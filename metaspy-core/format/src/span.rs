@@ -3,6 +3,22 @@
 //! A span's number is its event's id, mixed with a random word of the recording. The mix can be undone, so nothing is
 //! kept to find the event again, and two recordings hardly ever give out the same number.
 
+/// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random one. Its highest bit is set, and no id's is:
+/// so no event's number is 0.
+pub const fn recording_word(random: u64) -> u64 {
+    random | 1 << 63
+}
+
+/// The number of a trace from its halves.
+pub const fn trace(high: u64, low: u64) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+/// The high and the low half of a trace's number.
+pub const fn trace_halves(trace: u128) -> (u64, u64) {
+    ((trace >> 64) as u64, trace as u64)
+}
+
 /// The number of the span that stands for an event, by the recording's word ([`super::superblock::SPAN_WORD`]).
 pub const fn of_event(event: u64, word: u64) -> u64 {
     // The finish of splitmix64: each step can be undone.
@@ -22,12 +38,18 @@ pub const fn event(span: u64, word: u64) -> u64 {
 
 /// The trace that begins with an event, by the recording's word ([`super::superblock::TRACE_WORD`]); never 0.
 pub const fn trace_of_root(root: u64, word: u64) -> u128 {
-    (word as u128) << 64 | (of_event(root, word) | 1) as u128
+    trace(word, of_event(root, word) | 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trace_has_two_halves() {
+        assert_eq!(trace_halves(trace(7, 9)), (7, 9));
+        assert_eq!(trace_halves(trace_of_root(3, 8)).0, 8);
+    }
 
     #[test]
     fn the_event_of_a_span_is_found_again() {

@@ -17,6 +17,19 @@ pub const HEAD_WORDS: usize = 2;
 /// Words of one frame at most.
 pub const FRAME_MAX: usize = 1 << 16;
 
+/// Words of the largest recording that a stream may carry: 1 TiB of blocks and its tables.
+pub const RECORDING_MAX: u64 = (1 << 37) + (1 << 34);
+
+/// The version word of a stream's header.
+pub const fn version() -> u64 {
+    crate::join(MINOR, MAJOR)
+}
+
+/// The major version in the version word of a header.
+pub const fn major(version: u64) -> u32 {
+    crate::high(version)
+}
+
 /// What a frame tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

@@ -3,6 +3,8 @@
 //! A summary is written when every block of its chunk is full, and taken back (its stamp becomes 0) before the first
 //! of them is reused.
 
+use metaspy_probe::hash::bucket;
+
 /// 64-bit words of a summary.
 pub const SUMMARY_WORDS: usize = 8;
 /// Not 0 while the summary holds; changes with every writing, so it is the summary's seqlock.
@@ -25,5 +27,11 @@ pub const RUNNING: usize = 7;
 /// The bit of a number in the filters of a summary.
 #[inline(always)]
 pub const fn bit(number: u32) -> u64 {
-    1 << ((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
+    1 << bucket(number as u64, 6)
+}
+
+/// The stamp of a chunk whose newest block has this sequence; never 0.
+#[inline(always)]
+pub const fn stamp(sequence: u64) -> u64 {
+    sequence << 1 | 1
 }

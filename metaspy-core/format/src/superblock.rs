@@ -117,6 +117,11 @@ pub const TRACE_WORD: usize = 88;
 /// Texts that were handed in as a `traceparent` and are none: they were ignored.
 pub const REMOTE_MALFORMED: usize = 89;
 
+/// The version as one word.
+pub const fn version(major: u32, minor: u32) -> u64 {
+    crate::join(minor, major)
+}
+
 /// The process records.
 pub const STATE_LIVE: u64 = 1;
 /// The recording was closed in good order.

@@ -16,6 +16,8 @@ extern crate std;
 
 mod async_call;
 mod guard;
+#[doc(hidden)]
+pub mod hash;
 mod macros;
 mod outcome;
 mod site;

@@ -40,6 +40,6 @@ impl Subject {
     #[doc(hidden)]
     #[inline(always)]
     pub const fn hash(self) -> u64 {
-        (self.key ^ (self.kind.0 as u64) << 48).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        crate::hash::scatter(self.key ^ (self.kind.0 as u64) << 48)
     }
 }

@@ -178,8 +178,8 @@ fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
     Head {
         place,
         sequence,
-        lane: lane_epoch as u32,
-        epoch: (lane_epoch >> 32) as u32,
+        lane: header::lane(lane_epoch),
+        epoch: header::epoch(lane_epoch),
         base: words.get(header::BASE),
         lost_before: words.get(header::LOST_BEFORE),
     }
@@ -255,7 +255,7 @@ impl Block {
     }
 
     fn carries_lap(&self, slot: usize) -> bool {
-        self.words[slot * SLOT_WORDS] as u8 == self.lap
+        slot::lap(self.words[slot * SLOT_WORDS]) == self.lap
     }
 }
 
@@ -350,7 +350,7 @@ impl Slot {
     /// The number of the outcome.
     #[inline(always)]
     pub fn outcome_bits(&self) -> u8 {
-        if slot::is_running(self.end) { 0 } else { (self.end >> 16) as u8 & 7 }
+        if slot::is_running(self.end) { 0 } else { slot::outcome_bits(self.end) }
     }
 
     /// How long it took, if it ended, was timed and has a length.
@@ -359,20 +359,21 @@ impl Slot {
         // The outcomes that have a length, as bits; looked up, as outcomes are hard to foresee.
         const WITH_LENGTH: u8 =
             !(1 << Outcome::Running as u8 | 1 << Outcome::Moved as u8 | 1 << Outcome::Instant as u8);
-        let has_length = WITH_LENGTH >> self.outcome_bits() & 1 == 1;
+        let outcome = 1 << self.outcome_bits();
+        let has_length = WITH_LENGTH & outcome != 0;
         (has_length & self.is_timed()).then(|| slot::span(self.end))
     }
 
     /// Whether start and span were measured.
     #[inline(always)]
     pub fn is_timed(&self) -> bool {
-        self.end >> 21 & 1 == 1
+        slot::is_timed(self.end)
     }
 
     /// Whom it is about.
     #[inline(always)]
     pub fn subject(&self) -> Option<Subject> {
-        match Flags::unpack(self.end).kind {
+        match slot::kind(self.end) {
             0 => None,
             kind => Some(Subject::new(KindId(kind), self.key)),
         }

@@ -7,6 +7,7 @@ use crate::blocks::{Head, Ring};
 use metaspy_format::summary::{
     EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, RUNNING, SITES, STAMP, SUMMARY_WORDS, bit,
 };
+use metaspy_format::{high, low};
 
 /// A chunk's summary, whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,11 +105,11 @@ impl Ring<'_> {
             stamp,
             first: words.get(FIRST_TICK),
             last: words.get(LAST_TICK),
-            events: events_marks as u32,
-            marks: (events_marks >> 32) as u32,
+            events: low(events_marks),
+            marks: high(events_marks),
             sites: words.get(SITES),
             lanes: words.get(LANES),
-            epochs: (epochs as u32, (epochs >> 32) as u32),
+            epochs: (low(epochs), high(epochs)),
             running: words.get(RUNNING),
         };
         fence(Ordering::Acquire);

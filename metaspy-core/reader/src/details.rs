@@ -70,7 +70,7 @@ impl Store {
             Mark::Sent => sent.push(Sent { span: mark.words[0], tick: base.saturating_add(mark.start) }),
             _ => {}
         });
-        if event.details & 2 != 0 {
+        if event.has_details_at_end() {
             // Links that another thread added are told again at the end.
             self.marks_of(&event, |mark| {
                 if mark.mark == Mark::Link {
@@ -123,7 +123,7 @@ impl Store {
     fn entered_once(&self, event: &Event) -> Option<Polls> {
         let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
-        let busy_ticks = event.span.filter(|_| is_over && is_span && event.details & 2 == 0);
+        let busy_ticks = event.span.filter(|_| is_over && is_span && !event.has_details_at_end());
         busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
     }
 
@@ -168,7 +168,7 @@ impl Store {
             each(mark);
         });
         let is_async = self.site(event.site).is_some_and(|site| site.kind.is_entered());
-        if !found && (is_async || event.details & 2 != 0) {
+        if !found && (is_async || event.has_details_at_end()) {
             self.marks_elsewhere(event, &mut each);
         }
     }

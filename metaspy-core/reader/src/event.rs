@@ -1,5 +1,6 @@
 //! SpyEvents, as they are read from a recording.
 
+use metaspy_format::slot;
 pub use metaspy_format::{EventId, LaneId};
 pub use metaspy_probe::Outcome;
 use metaspy_probe::{SiteId, Subject};
@@ -35,6 +36,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// True if details or other marks were written when it ended.
+    pub(crate) fn has_details_at_end(&self) -> bool {
+        slot::has_details_at_end(self.details)
+    }
+
     /// Whether it had not ended when it was read.
     pub fn is_running(&self) -> bool {
         self.outcome == Outcome::Running

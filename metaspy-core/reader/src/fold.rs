@@ -3,11 +3,11 @@
 
 use crate::blocks::Ring;
 use crate::measure::Measure;
-use metaspy_format::Words;
 use metaspy_format::row::{
     CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
 use metaspy_format::superblock::{self as sb, journal};
+use metaspy_format::{Words, high, low};
 use metaspy_probe::{KindId, Subject};
 
 /// A row, whole.
@@ -51,7 +51,7 @@ impl Row {
     /// What it adds to a measure.
     pub fn measure(&self, source: Source) -> Measure {
         let (failed_panicked, cancelled_running) = (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
-        let moved = cancelled_running >> 32;
+        let moved = u64::from(high(cancelled_running));
         Measure {
             count: self.0[COUNT],
             lost: if self.who().lost { self.0[COUNT] } else { 0 },
@@ -60,9 +60,9 @@ impl Row {
             total_ticks: self.0[TOTAL],
             max_ticks: self.0[MAX],
             self_ticks: None,
-            failed: failed_panicked & u64::from(u32::MAX),
-            panicked: failed_panicked >> 32,
-            cancelled: cancelled_running & u64::from(u32::MAX),
+            failed: low(failed_panicked).into(),
+            panicked: high(failed_panicked).into(),
+            cancelled: low(cancelled_running).into(),
             running: if source == Source::Folded { moved } else { moved.wrapping_neg() },
         }
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use metaspy_format::Policy;
 use metaspy_format::superblock as sb;
-use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, Words};
+use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, Words, high, low};
 
 /// How a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -70,8 +70,8 @@ impl Header {
         let word = |at| words.get(at);
         let version = word(sb::VERSION);
         Header {
-            major: (version >> 32) as u32,
-            minor: version as u32,
+            major: high(version),
+            minor: low(version),
             state: words.acquire(sb::STATE),
             total_bytes: word(sb::TOTAL_BYTES),
             blocks: word(sb::BLOCKS),

@@ -15,7 +15,7 @@ use crate::lineage::Lineage;
 use crate::platform::lock::lock;
 use crate::selector::Selector;
 use metaspy_format::row::OTHERS;
-use metaspy_format::slot::Flags;
+use metaspy_format::slot;
 use metaspy_format::summary::bit;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
@@ -78,7 +78,8 @@ impl Sites {
 
     #[inline]
     fn contains(&self, site: u32) -> bool {
-        self.bits.get(site as usize / 64).is_some_and(|word| word >> (site % 64) & 1 == 1)
+        let bit = 1 << (site % 64);
+        self.bits.get(site as usize / 64).is_some_and(|word| word & bit != 0)
     }
 }
 
@@ -221,10 +222,13 @@ impl Matcher {
             && self.tests.iter().all(|(negated, test)| {
                 let holds = match test {
                     Test::Took(compare, ticks) => slot.span().is_some_and(|span| compare.holds(span, *ticks)),
-                    Test::Outcome(bits) => bits >> slot.outcome() as u8 & 1 == 1,
+                    Test::Outcome(bits) => {
+                        let outcome = 1 << slot.outcome_bits();
+                        bits & outcome != 0
+                    }
                     Test::Lane(lanes) => lanes.contains(&head.lane),
-                    Test::Level(compare, level) => compare.holds(Flags::unpack(slot.end).level.into(), *level),
-                    Test::Levels(first, last) => (*first..=*last).contains(&Flags::unpack(slot.end).level),
+                    Test::Level(compare, level) => compare.holds(slot::level(slot.end).into(), *level),
+                    Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
                     Test::Cause(sites, lineage) => EventId::from_raw(slot.cause).is_some_and(|cause| {
                         let matching = |_: EventId, slot: &Slot| sites.contains(slot.site).then_some(1);
                         memory.0[*lineage].value(ring, cause, matching) == 1

@@ -9,7 +9,7 @@ use crate::relations::Relations;
 use crate::text::string;
 use crate::view::{Program, ViewText};
 use metaspy_format::Words;
-use metaspy_format::arena::{Entry, unpack_head};
+use metaspy_format::arena::{Entry, unpack_head, unpack_nature, unpack_site, unpack_two_kinds};
 use metaspy_format::facts::Facts;
 use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
@@ -38,21 +38,12 @@ pub struct SiteText {
 
 impl SiteText {
     fn read(id: SiteId, words: Words<'_>) -> Self {
-        let (kind_line, end_module) = (words.get(0), words.get(1));
+        let (kind, lines, module) = unpack_site([words.get(0), words.get(1)]);
         let (path, next) = string(words, 2);
         let (file, next) = string(words, next);
         let (skipped, next) = string(words, next);
         let (facts, _) = string(words, next);
-        SiteText {
-            id,
-            kind: SiteKind::from_byte(kind_line as u8),
-            path,
-            file,
-            lines: ((kind_line >> 32) as u32, end_module as u32),
-            skipped: (!skipped.is_empty()).then_some(skipped),
-            module: (end_module >> 32) as u32,
-            facts,
-        }
+        SiteText { id, kind, path, file, lines, skipped: (!skipped.is_empty()).then_some(skipped), module, facts }
     }
 
     /// Module and name, where the recording says how long the module is.
@@ -194,15 +185,15 @@ impl Names {
             Entry::Site => self.site_entry(a, words),
             Entry::Kind => {
                 let (name, next) = string(words, 1);
-                let (place, across) = (words.get(0) & 1 == 1, words.get(0) & 2 != 0);
+                let (place, across) = unpack_nature(words.get(0));
                 self.kinds.insert(kind, KindText { id: kind, name, place, across, process: text(next) });
             }
             Entry::Label => {
                 self.labels.insert(Subject::new(kind, words.get(0)), text(1));
             }
             Entry::Relation | Entry::Unrelation => {
-                let from = Subject::new(kind, words.get(0));
-                let to = Subject::new(KindId((a >> 16) as u16), words.get(1));
+                let (from, to) = unpack_two_kinds(a);
+                let (from, to) = (Subject::new(from, words.get(0)), Subject::new(to, words.get(1)));
                 match entry {
                     Entry::Relation => self.relations.add(text(2), from, to),
                     _ => self.relations.remove(&text(2), from, to),
@@ -262,11 +253,11 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use metaspy_format::arena::push_text;
+    use metaspy_format::arena::{push_text, site_words};
 
     /// What is read of a site whose entry has these words and texts.
-    fn site(module: u64, texts: &[&str]) -> SiteText {
-        let mut words = vec![SiteKind::Method as u64 | 3 << 32, 9 | module << 32];
+    fn site(module: u32, texts: &[&str]) -> SiteText {
+        let mut words = site_words(SiteKind::Method, (3, 9), module).to_vec();
         texts.iter().for_each(|text| push_text(&mut words, text));
         let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
         SiteText::read(SiteId(1), Words::from_slice(&words))
@@ -296,7 +287,7 @@ mod tests {
 
     #[test]
     fn no_module_is_longer_than_its_path() {
-        for module in [3, 5, 12, 13, 400, u32::MAX.into()] {
+        for module in [3, 5, 12, 13, 400, u32::MAX] {
             let site = site(module, &["a::bö::c::d", "", "", "c=1"]);
             assert_eq!((site.module_and_name(), site.facts()), (None, None), "{module}");
         }

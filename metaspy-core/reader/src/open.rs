@@ -9,7 +9,7 @@ use memmap2::Mmap;
 
 use crate::header::Layout;
 use crate::platform::truncation;
-use metaspy_format::{Region, superblock as sb};
+use metaspy_format::{Region, high, superblock as sb};
 
 /// Why a recording cannot be read.
 #[derive(Debug)]
@@ -145,7 +145,7 @@ pub(crate) fn check(region: &Region) -> Result<Layout, OpenError> {
         0 if !words.is_empty() => return Err(OpenError::Unfinished),
         _ => return Err(OpenError::NotARecording),
     }
-    let major = (words.get(sb::VERSION) >> 32) as u32;
+    let major = high(words.get(sb::VERSION));
     if major > sb::MAJOR {
         return Err(OpenError::Newer { major });
     }

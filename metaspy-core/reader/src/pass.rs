@@ -17,6 +17,7 @@ use crate::table::{Key, Table};
 use crate::tally::{By, Scope, Tally, TallyRow, What};
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{Mark, SPAN_MAX};
+use metaspy_format::{high, join, low};
 use metaspy_probe::SiteId;
 use metaspy_probe::{KindId, Subject};
 
@@ -273,7 +274,7 @@ impl<'a> Job<'a> {
 impl Cell {
     #[inline(always)]
     fn add(&mut self, outcome: u8, span: Option<u64>) {
-        self.outcomes[outcome as usize & 7] += 1;
+        self.outcomes[outcome as usize % 8] += 1;
         let (span, has_span) = span.map_or((0, 0), |span| (span, 1));
         self.timed += has_span;
         self.total_ticks = self.total_ticks.wrapping_add(span);
@@ -314,7 +315,7 @@ impl Cell {
 
 /// The row of the others of a site.
 fn others(key: Key) -> Key {
-    Key { key: 0, who: key.who & 0xFFFF_FFFF | u64::from(OTHERS) << 32 }
+    Key { key: 0, who: join(low(key.who), OTHERS.into()) }
 }
 
 impl Part {
@@ -326,13 +327,13 @@ impl Part {
     #[inline(always)]
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
         let subject = subject.unwrap_or(Subject::NONE);
-        let kind = u64::from(subject.kind.0) << 32;
-        let site = site.map_or(0, |site| u64::from(site) + 1);
+        let kind = subject.kind.0.into();
+        let site = site.map_or(0, |site| site + 1);
         // Dense numbers are found fastest as the first word of a key.
         let key = match by {
-            By::Site | By::RootCause => Key { key: site, who: 0 },
-            By::Subject => Key { key: subject.key, who: kind },
-            By::SiteSubject => Key { key: subject.key, who: kind | site },
+            By::Site | By::RootCause => Key { key: site.into(), who: 0 },
+            By::Subject => Key { key: subject.key, who: join(0, kind) },
+            By::SiteSubject => Key { key: subject.key, who: join(site, kind) },
         };
         let row = self.table.row(key, || others(key));
         if row >= self.cells.len() {
@@ -358,7 +359,7 @@ impl Part {
             tally.self_exact &= measure.timed == 0 || knows_self;
             let (site, kind) = match by {
                 By::Site | By::RootCause => (key.key, 0),
-                By::Subject | By::SiteSubject => (key.who, (key.who >> 32) as u16),
+                By::Subject | By::SiteSubject => (key.who, high(key.who) as u16),
             };
             tally.rows.push(TallyRow {
                 site: (site as u32).checked_sub(1).map(SiteId),

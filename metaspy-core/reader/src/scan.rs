@@ -73,13 +73,14 @@ impl Levels {
     /// Whether all events count whose end words, laid over each other, are these.
     #[inline(always)]
     fn are_plain(self, ends: u64) -> bool {
-        self.0 & 1 == 1 && ends >> 19 & 3 == 0
+        slot::level(ends) == 0 && self.contains(ends)
     }
 
     /// Whether an event with this end word counts.
     #[inline(always)]
     pub fn contains(self, end: u64) -> bool {
-        self.0 >> (end >> 19 & 3) & 1 == 1
+        let level = 1 << slot::level(end);
+        self.0 & level != 0
     }
 }
 
@@ -104,8 +105,8 @@ impl<'a> Ring<'a> {
         let mut sites = [0_u32; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
-            let seen = Seen::all(words, self.block(place + 1), |slot, commit, _| {
-                sites[slot] = (commit >> 8) as u32 & 0xF_FFFF;
+            let seen = Seen::all(words, self.block(place + 1), |at, commit, _| {
+                sites[at] = slot::site(commit);
             });
             let mut range = 1..BLOCK_SLOTS;
             if !seen.are_events(lap) || !levels.are_plain(seen.ends) {
@@ -133,10 +134,10 @@ impl<'a> Ring<'a> {
         for place in self.places_of(chunk) {
             let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
             let seen = Seen::all(words, self.block(place + 1), |slot, _, at| keys[slot] = words.get(at + 2));
-            let one_kind = seen.ends as u16 == seen.common_ends as u16;
+            let one_kind = slot::kind(seen.ends) == slot::kind(seen.common_ends);
             if seen.are_events(lap) && levels.are_plain(seen.ends) && one_kind {
                 if left(words, sequence) {
-                    counts.add_all(&keys[1..], seen.ends as u16);
+                    counts.add_all(&keys[1..], slot::kind(seen.ends));
                 }
                 continue;
             }
@@ -145,7 +146,7 @@ impl<'a> Ring<'a> {
             events_of(words, lap, |at, _| {
                 let end = words.get(at + 3);
                 if levels.contains(end) {
-                    some[len] = (words.get(at + 2), end as u16);
+                    some[len] = (words.get(at + 2), slot::kind(end));
                     len += 1;
                 }
             });
@@ -218,8 +219,8 @@ impl Seen {
     /// Whether all slots are committed events of this lap. Says no where it cannot tell: then they are read one by one.
     #[inline(always)]
     fn are_events(&self, lap: u8) -> bool {
-        let may_hold_marks = self.commits >> 8 & u64::from(FIRST_MARK) == u64::from(FIRST_MARK);
-        self.commits as u8 == lap && self.common_commits as u8 == lap && !may_hold_marks
+        let is_of_lap = |commits| slot::lap(commits) == lap;
+        is_of_lap(self.commits) && is_of_lap(self.common_commits) && !slot::may_hold_marks(self.commits)
     }
 }
 
@@ -261,7 +262,7 @@ pub struct SubjectCounts {
 /// Kinds whose small keys are counted by one look: a power of two.
 const KINDS: usize = 64;
 /// Keys below this are small.
-const SMALL: u64 = 1 << 16;
+const SMALL: u64 = 65_536;
 
 impl SubjectCounts {
     pub fn new() -> Self {

@@ -1,5 +1,9 @@
 //! Rows by key: open addressing with a multiplicative hash, as a row is looked for once per event.
 
+use metaspy_format::hash::scatter;
+use metaspy_format::high;
+use metaspy_format::row::product;
+
 /// Rows at most; what finds none joins the others of its site. 2^20 rows take about 150 MiB.
 pub(crate) const ROWS_MAX: usize = 1 << 20;
 
@@ -28,7 +32,7 @@ struct Dense {
 }
 
 /// Keys below this are small.
-const SMALL: u64 = 1 << 16;
+const SMALL: u64 = 65_536;
 /// Second words whose small keys are found by one look: a power of two.
 const DENSE: usize = 64;
 
@@ -122,13 +126,13 @@ impl Table {
 
 #[inline(always)]
 fn dense_at(who: u64) -> usize {
-    (who.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & (DENSE - 1)
+    high(scatter(who)) as usize % DENSE
 }
 
 #[inline(always)]
 fn hash(key: Key) -> usize {
-    let mixed = (key.key ^ key.who.rotate_left(29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed ^ mixed >> 32) as usize
+    let scattered = product(key.key, key.who);
+    (scattered ^ u64::from(high(scattered))) as usize
 }
 
 #[cfg(test)]

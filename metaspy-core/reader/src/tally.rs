@@ -18,7 +18,7 @@ use crate::measure::Measure;
 use crate::pass::{Job, Part};
 use crate::scan::{self, Levels, SubjectCounts};
 use crate::subjects::OTHERS_KIND;
-use metaspy_format::row::EPOCH_MASK;
+use metaspy_format::row;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
@@ -205,13 +205,12 @@ impl Store {
 
 /// Whether a row's epoch, of which only the low bits are known, is one of these.
 fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
-    let known = EPOCH_MASK as u32;
     let length = epochs.end.saturating_sub(epochs.start);
     if epochs.start == 0 && epochs.end == u32::MAX {
         return true;
     }
     // What lies more than half of all numbers away lies behind.
-    epoch.wrapping_sub(epochs.start) & known < length.min(known / 2)
+    row::epochs_between(epochs.start, epoch) < length.min(row::EPOCHS / 2)
 }
 
 fn counts_by_site(ring: Ring<'_>, folded: &[u64], levels: Levels) -> Part {

@@ -14,7 +14,7 @@ use crate::scan;
 use crate::sealed::Sealed;
 use crate::totals::Totals;
 use metaspy_format::row::COUNT;
-use metaspy_format::slot::{self, SPAN_MAX};
+use metaspy_format::slot;
 use metaspy_format::superblock as sb;
 use metaspy_format::{CHUNK_BLOCKS, header};
 use metaspy_probe::SiteId;
@@ -258,7 +258,7 @@ impl Store {
         found.events += 1;
         if slot::is_running(slot.end) {
             found.running += 1;
-            if slot::span(slot.end) != block.head.sequence & SPAN_MAX {
+            if !slot::is_running_in(slot.end, block.head.sequence) {
                 found.damage(chunk, || format!("event {id}: it runs under the tag of another block"));
             }
         } else if slot.outcome() == Outcome::Running {

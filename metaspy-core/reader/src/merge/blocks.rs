@@ -8,7 +8,7 @@ use crate::fold::Pending;
 use crate::merge::part::{Part, Whole, find_sender};
 use crate::scan;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
-use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary};
+use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, join, summary};
 
 /// What a part's blocks came to.
 #[derive(Default)]
@@ -93,7 +93,7 @@ impl Copier<'_> {
         let (words, lap) = block.raw();
         let base = part.tick(head.base);
         let (lane, epoch) = (part.lane + head.lane.min(part.lanes), part.epoch.wrapping_add(head.epoch));
-        sum.stamp = sum.stamp.max(sequence << 1);
+        sum.stamp = sum.stamp.max(summary::stamp(sequence));
         sum.first = sum.first.min(base);
         sum.lanes |= summary::bit(lane);
         sum.epochs = (sum.epochs.0.min(epoch), sum.epochs.1.max(epoch));
@@ -154,10 +154,10 @@ impl Copier<'_> {
 
     /// The last word of an event.
     fn end(&self, end: u64, block: &Block, at: usize, began: u64, sequence: u64) -> u64 {
-        let flags = end & ((1 << slot::FLAG_BITS) - 1) & !0xFFFF | u64::from(self.part.kind(end as u16));
+        let flags = slot::with_kind(slot::flags_of(end), self.part.kind(slot::kind(end)));
         if slot::is_running(end) {
             // One that runs under another block's tag goes on being damaged.
-            let is_its = slot::span(end) == block.head.sequence & SPAN_MAX;
+            let is_its = slot::is_running_in(end, block.head.sequence);
             return slot::running(if is_its { sequence } else { sequence + 1 }, flags);
         }
         let ticks = match slot::span(end) {
@@ -174,7 +174,7 @@ impl Copier<'_> {
         let event_there = part.id(event, self.whole);
         match mark {
             Some(Mark::End) => {
-                let flags = b & !0xFFFF | u64::from(part.kind(b as u16));
+                let flags = slot::with_kind(b, part.kind(slot::kind(b)));
                 [event_there, part.span(at.saturating_sub(a), a), flags]
             }
             Some(Mark::Link) => [event_there, self.cause(a), b],
@@ -192,12 +192,12 @@ impl Copier<'_> {
         let words = [
             (summary::FIRST_TICK, sum.first),
             (summary::LAST_TICK, sum.last),
-            (summary::EVENTS_MARKS, sum.events | sum.marks << 32),
+            (summary::EVENTS_MARKS, join(sum.events as u32, sum.marks as u32)),
             (summary::SITES, sum.sites),
             (summary::LANES, sum.lanes),
-            (summary::EPOCHS, u64::from(sum.epochs.0) | u64::from(sum.epochs.1) << 32),
+            (summary::EPOCHS, join(sum.epochs.0, sum.epochs.1)),
             (summary::RUNNING, sum.running),
-            (summary::STAMP, sum.stamp | 1),
+            (summary::STAMP, sum.stamp),
         ];
         words.into_iter().for_each(|(word, value)| cells[word].store(value, Relaxed));
     }

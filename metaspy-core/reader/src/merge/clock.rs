@@ -10,10 +10,10 @@ use metaspy_format::superblock as sb;
 
 /// Pairs closer than this tell the rate worse than the whole does.
 const APART_NS: u64 = 100_000_000;
-/// Bits behind the point of a rate.
-const RATE_BITS: u32 = 40;
+/// The rate of one ns per tick: rates have 40 bits behind the point.
+const ONE: u128 = 1 << 40;
 /// The fastest rate: beyond it the arithmetic would not hold.
-const RATE_MAX: u128 = 1 << 60;
+const RATE_MAX: u128 = 1_000_000 * ONE;
 /// How far the clocks on the wall of one boot may be apart: somebody may have set them in between.
 const SAME_WALL_NS: u128 = 1_000_000_000;
 /// The same for recordings that do not say of which boot they are.
@@ -41,8 +41,7 @@ impl Line {
                 kept.push(pair);
             }
         }
-        let rate =
-            |ticks: u64, ns: u64| (((u128::from(ns)) << RATE_BITS) / u128::from(ticks.max(1))).min(RATE_MAX) as i128;
+        let rate = |ticks: u64, ns: u64| ((u128::from(ns) * ONE) / u128::from(ticks.max(1))).min(RATE_MAX) as i128;
         let usual = match (kept.first(), kept.last()) {
             (Some(first), Some(last)) if last.tick > first.tick => {
                 rate(last.tick - first.tick, last.monotonic_ns - first.monotonic_ns)
@@ -61,7 +60,7 @@ impl Line {
         let tick = i128::from(tick);
         let after = self.knots.partition_point(|(at, ..)| *at <= tick);
         let (at, ns, rate) = self.knots[after.saturating_sub(1)];
-        ns + (((tick - at) * rate) >> RATE_BITS) + self.shift
+        ns + ((tick - at) * rate).div_euclid(ONE as i128) + self.shift
     }
 }
 

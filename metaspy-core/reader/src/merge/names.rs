@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use crate::merge::part::{NAMELESS_KIND, Part};
 use crate::merge::{MergeError, Process};
 use crate::names::{KindText, SiteText};
-use metaspy_format::arena::{Entry, head, push_text};
+use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kinds};
 use metaspy_format::slot::FIRST_MARK;
 use metaspy_probe::SiteKind;
 
@@ -69,12 +69,9 @@ impl Arena {
         }
         parts.iter_mut().for_each(|part| part.nameless = nameless);
         for (number, site) in (1..).zip(&all) {
-            let lines = [
-                site.kind as u64 | u64::from(site.lines.0) << 32,
-                u64::from(site.lines.1) | u64::from(site.module) << 32,
-            ];
+            let words = site_words(site.kind, site.lines, site.module);
             let skipped = site.skipped.as_deref().unwrap_or("");
-            self.entry(Entry::Site, number, &lines, &[&site.path, &site.file, skipped, &site.facts]);
+            self.entry(Entry::Site, number, &words, &[&site.path, &site.file, skipped, &site.facts]);
         }
         Ok(())
     }
@@ -104,7 +101,7 @@ impl Arena {
                 }
                 let is_told_apart = kind.across || holders[&kind.name].len() == 1;
                 let process = if is_told_apart { "" } else { &processes[at].label };
-                let nature = u64::from(kind.place) | u64::from(kind.across) << 1;
+                let nature = nature(kind.place, kind.across);
                 self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
                 part.kinds.insert(own, next);
                 next += 1;
@@ -124,7 +121,7 @@ impl Arena {
         }
         for (name, from, to) in names.relations.all() {
             let (from, to) = (part.subject(from), part.subject(to));
-            let kinds = u32::from(from.kind.0) | u32::from(to.kind.0) << 16;
+            let kinds = two_kinds(from.kind, to.kind);
             self.entry(Entry::Relation, kinds, &[from.key, to.key], &[name]);
         }
         for (subject, tick) in &names.ended {

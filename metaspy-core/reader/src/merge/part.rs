@@ -55,7 +55,7 @@ impl Part {
 
     /// The tick of the whole at a tick of its own; never 0.
     pub fn tick(&self, tick: u64) -> u64 {
-        (self.line.ns(tick) - self.origin).clamp(1, i128::from(u64::MAX >> 2)) as u64
+        (self.line.ns(tick) - self.origin).clamp(1, i128::from(u64::MAX / 4)) as u64
     }
 
     /// The ticks of the whole from one tick of its own to a later one.

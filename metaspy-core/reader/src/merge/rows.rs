@@ -2,7 +2,7 @@
 
 use crate::fold::{Pending, Row};
 use crate::merge::part::Part;
-use metaspy_format::row::{EPOCH_MASK, MAX, ROW_WORDS, TOTAL, WHO, Who};
+use metaspy_format::row::{self, MAX, ROW_WORDS, TOTAL, WHO, Who};
 
 /// Rows of one recording.
 #[derive(Default)]
@@ -32,7 +32,7 @@ fn renumbered(part: &Part, row: Row) -> [u64; ROW_WORDS] {
     words[WHO] = Who {
         site: part.site(who.site),
         kind: part.kind(who.kind),
-        epoch: (u64::from(part.epoch.wrapping_add(who.epoch)) & EPOCH_MASK) as u32,
+        epoch: row::epoch(part.epoch.wrapping_add(who.epoch)),
         ..who
     }
     .pack();

@@ -91,7 +91,7 @@ fn write_first_page(drawn: &Drawn, sheet: &Sheet, copied: &[Copied], bytes: usiz
         .fold(0, u64::saturating_add);
     let counted = drawn.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let words = [
-        (sb::VERSION, u64::from(sb::MAJOR) << 32 | u64::from(sb::MINOR)),
+        (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
         (sb::STATE, sb::STATE_CLOSED),
         (sb::TOTAL_BYTES, bytes as u64),
         (sb::BLOCKS, drawn.whole.blocks),

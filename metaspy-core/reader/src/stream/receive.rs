@@ -12,8 +12,6 @@ use crate::{Ended, OpenError, Store, nameless};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
 
-/// Words of the largest recording: 1 TiB of blocks and its tables.
-const WORDS_MAX: u64 = (1 << 37) + (1 << 34);
 /// Words that the file allocates at once.
 const STEP: usize = 1 << 17;
 /// Words of a round that are kept until it is whole; of a longer one the beginning is shown before its end came.
@@ -126,11 +124,11 @@ impl<R: Read> Receiver<R> {
             return Err(StreamError::Cut);
         }
         let word = |at: usize| u64::from_le_bytes(rest[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
-        let major = (word(0) >> 32) as u32;
+        let major = stream::major(word(0));
         if major > stream::MAJOR {
             return Err(StreamError::Newer { major });
         }
-        if major == 0 || !(sb::BYTES as u64 / 8..=WORDS_MAX).contains(&word(1)) {
+        if major == 0 || !(sb::BYTES as u64 / 8..=stream::RECORDING_MAX).contains(&word(1)) {
             return Err(StreamError::Damaged);
         }
         let paper = Paper::new(word(1) as usize).map_err(StreamError::Io)?;

@@ -5,6 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use crate::{BLOCK_WORDS, Ended, Layout, Ring, Store};
+use metaspy_format::hash::scatter;
 use metaspy_format::row::ROW_WORDS;
 use metaspy_format::stream::{self, Frame, Head};
 use metaspy_format::superblock::{self as sb, calibration, journal, lane};
@@ -35,8 +36,7 @@ impl<W: Write> Sender<W> {
     /// Sends the header of a stream.
     pub fn new(store: Store, mut out: W) -> io::Result<Self> {
         let total = (store.words().get(sb::TOTAL_BYTES) / 8).max(store.words().len() as u64);
-        let version = u64::from(stream::MAJOR) << 32 | u64::from(stream::MINOR);
-        write_words(&mut out, &[stream::MAGIC_WORD, version, total, 0])?;
+        write_words(&mut out, &[stream::MAGIC_WORD, stream::version(), total, 0])?;
         let chunks = store.layout().chunks.at;
         Ok(Sender {
             tables: vec![0; chunks.div_ceil(PAGE)],
@@ -213,10 +213,8 @@ fn write_words(out: &mut impl Write, words: &[u64]) -> io::Result<()> {
     Ok(())
 }
 
-/// A number that is hardly ever the same for other words; never 0.
+/// A number that other words hardly ever have; never 0.
 fn digest(words: &[u64]) -> u64 {
-    let mixed = words.iter().fold(words.len() as u64, |mixed, &word| {
-        (mixed.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31) ^ word
-    });
-    mixed | 1 << 63
+    let mix = |mixed: u64, &word: &u64| scatter(mixed.rotate_left(23) ^ word).rotate_left(31) ^ word;
+    words.iter().fold(words.len() as u64, mix).max(1)
 }
