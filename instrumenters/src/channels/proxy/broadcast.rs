@@ -1,17 +1,16 @@
-//! `tokio::sync::broadcast`, watched at both ends.
+//! `tokio::sync::broadcast`, with both ends observed.
 
 use std::panic::Location;
 
-use metaspy_core::causality::Because;
-use metaspy_core::{EventId, Identify, Subject};
+use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, SendError, TryRecvError};
 use tokio::sync::broadcast as tokio;
 
-use super::endpoint::{Endpoint, because_of};
+use super::endpoint::Endpoint;
 use super::{Bus, Envelope};
 
-/// As [`tokio::sync::broadcast::channel`](tokio::channel()), named after the type of its messages.
+/// As [`tokio::sync::broadcast::channel`](tokio::channel()). The channel is named after the type of its messages.
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().broadcast(capacity)
@@ -42,95 +41,16 @@ impl<T> Sender<T> {
         Receiver { inner: self.inner.subscribe(), endpoint: self.endpoint, last: None }
     }
 
-    /// As [`tokio::Sender::downgrade`].
-    #[must_use = "a sender that nobody upgrades sends nothing"]
-    pub fn downgrade(&self) -> WeakSender<T> {
-        WeakSender { inner: self.inner.downgrade(), endpoint: self.endpoint }
-    }
-
-    /// As [`tokio::Sender::len`].
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// As [`tokio::Sender::is_empty`].
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// As [`tokio::Sender::receiver_count`].
-    pub fn receiver_count(&self) -> usize {
-        self.inner.receiver_count()
-    }
-
-    /// As [`tokio::Sender::same_channel`].
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.inner.same_channel(&other.inner)
-    }
-
-    /// As [`tokio::Sender::closed`].
-    pub async fn closed(&self) {
-        self.inner.closed().await;
-    }
-
-    /// As [`tokio::Sender::strong_count`].
-    pub fn strong_count(&self) -> usize {
-        self.inner.strong_count()
-    }
-
-    /// As [`tokio::Sender::weak_count`].
-    pub fn weak_count(&self) -> usize {
-        self.inner.weak_count()
-    }
-
-    /// The sender inside.
-    pub fn into_inner(self) -> tokio::Sender<Envelope<T>> {
-        self.inner
+    forward! { Sender:
+        fn len(&self) -> usize;
+        fn is_empty(&self) -> bool;
+        fn receiver_count(&self) -> usize;
+        fn same_channel(&self, other: &Self) -> bool;
+        async fn closed(&self);
     }
 }
 
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Sender { inner: self.inner.clone(), endpoint: self.endpoint }
-    }
-}
-
-/// The channel.
-impl<T> Identify for Sender<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
-    }
-}
-
-/// A [`tokio::WeakSender`] of a spied channel.
-pub struct WeakSender<T> {
-    inner: tokio::WeakSender<Envelope<T>>,
-    endpoint: Endpoint<T>,
-}
-
-impl<T> WeakSender<T> {
-    /// As [`tokio::WeakSender::upgrade`].
-    #[must_use = "a sender that nobody has sends nothing"]
-    pub fn upgrade(&self) -> Option<Sender<T>> {
-        Some(Sender { inner: self.inner.upgrade()?, endpoint: self.endpoint })
-    }
-
-    /// As [`tokio::WeakSender::strong_count`].
-    pub fn strong_count(&self) -> usize {
-        self.inner.strong_count()
-    }
-
-    /// As [`tokio::WeakSender::weak_count`].
-    pub fn weak_count(&self) -> usize {
-        self.inner.weak_count()
-    }
-}
-
-impl<T> Clone for WeakSender<T> {
-    fn clone(&self) -> Self {
-        WeakSender { inner: self.inner.clone(), endpoint: self.endpoint }
-    }
-}
+weak_sender!(Sender, WeakSender);
 
 /// A [`tokio::Receiver`] whose receipts are events.
 pub struct Receiver<T> {
@@ -185,57 +105,16 @@ impl<T: Clone> Receiver<T> {
 }
 
 impl<T> Receiver<T> {
-    /// The event of the last receipt, where it was observed.
-    pub fn received(&self) -> Option<EventId> {
-        self.last
-    }
-
-    /// Names the last receipt as the cause of what this thread does until the guard is dropped.
-    pub fn because(&self) -> Option<Because> {
-        because_of(self.last)
-    }
-
-    /// As [`tokio::Receiver::len`].
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// As [`tokio::Receiver::is_empty`].
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// As [`tokio::Receiver::same_channel`].
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.inner.same_channel(&other.inner)
-    }
-
-    /// As [`tokio::Receiver::sender_strong_count`].
-    pub fn sender_strong_count(&self) -> usize {
-        self.inner.sender_strong_count()
-    }
-
-    /// As [`tokio::Receiver::sender_weak_count`].
-    pub fn sender_weak_count(&self) -> usize {
-        self.inner.sender_weak_count()
-    }
-
-    /// As [`tokio::Receiver::is_closed`].
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
-    /// The receiver inside.
-    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
-        self.inner
+    forward! { Receiver:
+        fn len(&self) -> usize;
+        fn is_empty(&self) -> bool;
+        fn same_channel(&self, other: &Self) -> bool;
+        fn sender_strong_count(&self) -> usize;
+        fn sender_weak_count(&self) -> usize;
+        fn is_closed(&self) -> bool;
     }
 }
 
-/// The channel.
-impl<T> Identify for Receiver<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
-    }
-}
-
-shown_by_channel!(Sender, WeakSender, Receiver);
+receipts!(Receiver);
+into_inner!(Sender, Receiver);
+handles!(Sender, Receiver);

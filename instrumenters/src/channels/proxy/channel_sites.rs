@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use metaspy_core::{Owner, Site, SiteKind, Subject};
 
 use crate::dynamic_sites::{self, path_of};
-use crate::lookup_cache::LookupCache;
+use crate::lookup_cache::{LookupCache, Names};
 
 /// Channels of one name. Each name has one, for the rest of the process.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl ChannelSites {
     /// The line of a name, or of a type of messages that has none.
     pub fn of<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
         thread_local! {
-            static KNOWN: LookupCache<&'static ChannelSites> = const { LookupCache::new() };
+            static KNOWN: LookupCache<Names, &'static ChannelSites> = const { LookupCache::new() };
         }
         let name = name.unwrap_or_else(type_name::<T>);
         let look_up = || ChannelSites::find(name, at);

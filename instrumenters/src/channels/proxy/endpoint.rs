@@ -1,20 +1,44 @@
-//! What both ends of a channel do with a message.
+//! The common part of all handles of one channel: how a send and a receipt are recorded.
 
 use std::panic::Location;
 
-use metaspy_core::causality::{Because, Carried, because, current};
+use metaspy_core::causality::{Carried, current};
 use metaspy_core::hook::{self, Attempt, Frame, Guard, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
 use super::channel_sites::ChannelSites;
-use super::envelope::Envelope;
 use crate::__private::enter_with;
 
-/// One channel, as each of its handles knows it.
+/// A message with the event of its sending: what the channel inside a proxy carries.
+#[derive(Clone, Debug)]
+pub struct Envelope<T> {
+    pub(super) value: T,
+    pub(super) cause: Carried,
+}
+
+impl<T> Envelope<T> {
+    /// A message whose sending is not observed, for use with a raw sender
+    /// ([`into_inner`](super::mpsc::Sender::into_inner)).
+    pub fn new(value: T) -> Self {
+        Envelope { value, cause: Carried::NOTHING }
+    }
+
+    /// The message.
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// The event of its sending, if it was recorded.
+    pub fn cause(&self) -> Option<EventId> {
+        self.cause.event()
+    }
+}
+
+/// One channel. Each of its handles has a copy.
 #[derive(Debug)]
 pub(super) struct Endpoint<T> {
     sites: &'static ChannelSites,
-    // As the line says, one step nearer.
+    // Copies of the two sites that every message needs: one load less.
     sent: &'static Site,
     received: &'static Site,
     subject: Subject,
@@ -43,7 +67,7 @@ impl<T> Endpoint<T> {
         self.subject
     }
 
-    /// Sends a message; `is_ok` says whether it went.
+    /// Sends a message. `is_ok` is true if the result of `send` is a success.
     #[inline]
     pub fn send<R>(
         &self,
@@ -52,21 +76,21 @@ impl<T> Endpoint<T> {
         send: impl FnOnce(Envelope<T>) -> R,
         is_ok: impl FnOnce(&R) -> bool,
     ) -> R {
-        // A receipt wants to know its cause, whether sendings are observed or not.
+        // A receipt needs its cause even if only receipts are observed.
         if self.kind.is_none() && !self.sent.is_armed() && !self.received.is_armed() {
             return send(Envelope::new(value));
         }
-        let site = self.kind.map_or(self.sent, |kind| self.of_kind(kind, &value, ChannelSites::sent_of));
+        let site = self.sent_site(&value);
         let Some(attempt) = Attempt::begin(site, self.subject) else {
             return self.send_as_call(value, at, send, is_ok);
         };
         let sent = send(Envelope { value, cause: Carried::new(attempt.event().or_else(current)) });
-        attempt.done(if is_ok(&sent) { Outcome::Succeeded } else { Outcome::Failed });
+        attempt.done(outcome(is_ok(&sent)));
         sent
     }
 
-    /// Sends a message as a call: one that may take its time, and shows what is sent and from where. Where sendings are
-    /// only counted, or not observed, the cause of the receipt is what the sender is in.
+    /// Sends a message as a call that may take time, with the message and the caller as details. If sends are only
+    /// counted, or not observed, the cause of the receipt is the sender's current event.
     #[inline(never)]
     pub fn send_as_call<R>(
         &self,
@@ -75,24 +99,25 @@ impl<T> Endpoint<T> {
         send: impl FnOnce(Envelope<T>) -> R,
         is_ok: impl FnOnce(&R) -> bool,
     ) -> R {
-        let site = self.kind.map_or(self.sent, |kind| self.of_kind(kind, &value, ChannelSites::sent_of));
+        let site = self.sent_site(&value);
         let mut frame = Frame::vacant();
-        let call = match site.is_armed() {
-            true => Guard::of(enter_with(&mut frame, site, self.subject, |reify| {
+        let call = if site.is_armed() {
+            Guard::of(enter_with(&mut frame, site, self.subject, |reify| {
                 self.show(&value, reify);
                 reify.arg("caller", &format_args!("{at}"));
-            })),
-            false => Guard::unarmed(),
+            }))
+        } else {
+            Guard::unarmed()
         };
         let sent = send(Envelope { value, cause: Carried::new(current()) });
-        call.done(if is_ok(&sent) { Outcome::Succeeded } else { Outcome::Failed });
+        call.done(outcome(is_ok(&sent)));
         sent
     }
 
-    /// Records that a value was changed in place, and what that changes the cause to. The value is not shown: its
-    /// `Debug` may look at the channel, which is locked.
+    /// Records that a value was changed in place, and returns the cause of its receipts. The value is not shown: its
+    /// `Debug` may use the channel, which is locked.
     pub fn changed(&self, value: &T, at: &'static Location<'static>) -> Carried {
-        let site = self.kind.map_or(self.sent, |kind| self.of_kind(kind, value, ChannelSites::sent_of));
+        let site = self.sent_site(value);
         if !site.is_armed() {
             return Carried::new(current());
         }
@@ -102,30 +127,35 @@ impl<T> Endpoint<T> {
         cause
     }
 
-    /// Takes a message out; `last` is the event of its receipt from now on.
+    /// Takes the message out of its envelope, and sets `last` to the event of the receipt.
     #[inline]
     pub fn receive(&self, envelope: Envelope<T>, last: &mut Option<EventId>) -> T {
         *last = self.received(&envelope);
         envelope.value
     }
 
-    /// Records that a message was received.
+    /// Records a receipt.
     #[inline]
     pub fn received(&self, envelope: &Envelope<T>) -> Option<EventId> {
-        let kind = |kind| self.of_kind(kind, &envelope.value, ChannelSites::received_of);
-        let site = self.kind.map_or(self.received, kind);
+        let of_kind = |kind| self.site_of_kind(kind, &envelope.value, ChannelSites::received_of);
+        let site = self.kind.map_or(self.received, of_kind);
         let show = |reify: &mut Reify<'_>| self.show(&envelope.value, reify);
         if site.is_armed() { hook::instant_with(site, self.subject, envelope.cause(), show) } else { None }
     }
 
-    /// Records that messages were overwritten before they were received.
+    /// Records messages that were overwritten before they were received.
     #[cold]
     pub fn missed(&self, count: u64) {
         hook::missed(self.sites.missed, self.subject, count);
     }
 
-    /// What kind a message is, asked with care.
-    fn of_kind(
+    #[inline]
+    fn sent_site(&self, value: &T) -> &'static Site {
+        self.kind.map_or(self.sent, |kind| self.site_of_kind(kind, value, ChannelSites::sent_of))
+    }
+
+    /// The site of the message's kind. `kind` is the user's code: it runs at meta level, and a panic in it is caught.
+    fn site_of_kind(
         &self,
         kind: fn(&T) -> &'static str,
         value: &T,
@@ -141,7 +171,6 @@ impl<T> Endpoint<T> {
     }
 }
 
-/// Names an event as the cause of what this thread does next.
-pub(super) fn because_of(event: Option<EventId>) -> Option<Because> {
-    event.map(because)
+fn outcome(is_ok: bool) -> Outcome {
+    if is_ok { Outcome::Succeeded } else { Outcome::Failed }
 }

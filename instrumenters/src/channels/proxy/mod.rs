@@ -30,22 +30,13 @@
 //! # Ok::<(), metaspy_core::InstallError>(())
 //! ```
 
-/// A handle is shown by its channel, whatever its messages are.
-macro_rules! shown_by_channel {
-    ($($handle:ident $(<$lifetime:lifetime>)?),*) => {$(
-        impl<$($lifetime,)? T> std::fmt::Debug for $handle<$($lifetime,)? T> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($handle)).field("channel", &self.endpoint.subject()).finish_non_exhaustive()
-            }
-        }
-    )*};
-}
+#[macro_use]
+mod handles;
 
 pub mod broadcast;
 mod bus;
 mod channel_sites;
 mod endpoint;
-mod envelope;
 pub mod mpsc;
 pub mod oneshot;
 mod stream;
@@ -58,7 +49,7 @@ use crate::call_instrumenter::CallInstrumenter;
 use crate::sites::Sites;
 
 pub use bus::Bus;
-pub use envelope::Envelope;
+pub use endpoint::Envelope;
 pub use stream::SpiedStream;
 
 /// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and [`SpiedStream`].

@@ -1,20 +1,19 @@
-//! `tokio::sync::oneshot`, watched at both ends.
+//! `tokio::sync::oneshot`, with both ends observed.
 
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use metaspy_core::causality::Because;
-use metaspy_core::{EventId, Identify, Subject};
+use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot as tokio;
 
-use super::endpoint::{Endpoint, because_of};
+use super::endpoint::Endpoint;
 use super::{Bus, Envelope};
 
-/// As [`tokio::sync::oneshot::channel`](tokio::channel()), named after the type of its message.
+/// As [`tokio::sync::oneshot::channel`](tokio::channel()). The channel is named after the type of its message.
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().oneshot()
@@ -45,26 +44,13 @@ impl<T> Sender<T> {
         self.inner.closed().await;
     }
 
-    /// As [`tokio::Sender::is_closed`].
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
     /// As [`tokio::Sender::poll_closed`].
     pub fn poll_closed(&mut self, context: &mut Context<'_>) -> Poll<()> {
         self.inner.poll_closed(context)
     }
 
-    /// The sender inside.
-    pub fn into_inner(self) -> tokio::Sender<Envelope<T>> {
-        self.inner
-    }
-}
-
-/// The channel.
-impl<T> Identify for Sender<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
+    forward! { Sender:
+        fn is_closed(&self) -> bool;
     }
 }
 
@@ -89,34 +75,10 @@ impl<T> Receiver<T> {
         Ok(self.endpoint.receive(envelope, &mut None))
     }
 
-    /// As [`tokio::Receiver::close`].
-    pub fn close(&mut self) {
-        self.inner.close();
-    }
-
-    /// As [`tokio::Receiver::is_terminated`].
-    pub fn is_terminated(&self) -> bool {
-        self.inner.is_terminated()
-    }
-
-    /// As [`tokio::Receiver::is_empty`].
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// The event of the receipt, where it was observed: await `&mut receiver` and ask.
-    pub fn received(&self) -> Option<EventId> {
-        self.last
-    }
-
-    /// Names the receipt as the cause of what this thread does until the guard is dropped.
-    pub fn because(&self) -> Option<Because> {
-        because_of(self.last)
-    }
-
-    /// The receiver inside.
-    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
-        self.inner
+    forward! { Receiver:
+        fn close(&mut self);
+        fn is_terminated(&self) -> bool;
+        fn is_empty(&self) -> bool;
     }
 }
 
@@ -130,11 +92,6 @@ impl<T> Future for Receiver<T> {
     }
 }
 
-/// The channel.
-impl<T> Identify for Receiver<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
-    }
-}
-
-shown_by_channel!(Sender, Receiver);
+receipts!(Receiver);
+into_inner!(Sender, Receiver);
+handles!(Sender, Receiver);

@@ -1,4 +1,4 @@
-//! `tokio::sync::watch`, watched at both ends.
+//! `tokio::sync::watch`, with both ends observed.
 //!
 //! A watch keeps the last value only, so several sendings may have one receipt: that of the last. Receipts are counted
 //! as changes are seen, once each by each receiver.
@@ -6,16 +6,15 @@
 use std::ops::Deref;
 use std::panic::Location;
 
-use metaspy_core::causality::Because;
-use metaspy_core::{EventId, Identify, Subject};
+use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, SendError};
 use tokio::sync::watch as tokio;
 
-use super::endpoint::{Endpoint, because_of};
+use super::endpoint::Endpoint;
 use super::{Bus, Envelope};
 
-/// As [`tokio::sync::watch::channel`](tokio::channel()), named after the type of its values.
+/// As [`tokio::sync::watch::channel`](tokio::channel()). The channel is named after the type of its values.
 #[track_caller]
 pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
     Bus::unnamed().watch(first)
@@ -74,52 +73,17 @@ impl<T> Sender<T> {
         Ref(self.inner.borrow())
     }
 
-    /// As [`tokio::Sender::is_closed`].
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
-    /// As [`tokio::Sender::closed`].
-    pub async fn closed(&self) {
-        self.inner.closed().await;
-    }
-
     /// As [`tokio::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
         Receiver { inner: self.inner.subscribe(), endpoint: self.endpoint, last: None }
     }
 
-    /// As [`tokio::Sender::receiver_count`].
-    pub fn receiver_count(&self) -> usize {
-        self.inner.receiver_count()
-    }
-
-    /// As [`tokio::Sender::sender_count`].
-    pub fn sender_count(&self) -> usize {
-        self.inner.sender_count()
-    }
-
-    /// As [`tokio::Sender::same_channel`].
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.inner.same_channel(&other.inner)
-    }
-
-    /// The sender inside.
-    pub fn into_inner(self) -> tokio::Sender<Envelope<T>> {
-        self.inner
-    }
-}
-
-impl<T> Clone for Sender<T> {
-    fn clone(&self) -> Self {
-        Sender { inner: self.inner.clone(), endpoint: self.endpoint }
-    }
-}
-
-/// The channel.
-impl<T> Identify for Sender<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
+    forward! { Sender:
+        fn is_closed(&self) -> bool;
+        async fn closed(&self);
+        fn receiver_count(&self) -> usize;
+        fn sender_count(&self) -> usize;
+        fn same_channel(&self, other: &Self) -> bool;
     }
 }
 
@@ -189,39 +153,11 @@ impl<T> Receiver<T> {
         self.inner.has_changed()
     }
 
-    /// As [`tokio::Receiver::is_closed`].
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
-    /// As [`tokio::Receiver::mark_changed`].
-    pub fn mark_changed(&mut self) {
-        self.inner.mark_changed();
-    }
-
-    /// As [`tokio::Receiver::mark_unchanged`].
-    pub fn mark_unchanged(&mut self) {
-        self.inner.mark_unchanged();
-    }
-
-    /// As [`tokio::Receiver::same_channel`].
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.inner.same_channel(&other.inner)
-    }
-
-    /// The event of the change that was seen last, where it was observed.
-    pub fn received(&self) -> Option<EventId> {
-        self.last
-    }
-
-    /// Names the change that was seen last as the cause of what this thread does until the guard is dropped.
-    pub fn because(&self) -> Option<Because> {
-        because_of(self.last)
-    }
-
-    /// The receiver inside.
-    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
-        self.inner
+    forward! { Receiver:
+        fn is_closed(&self) -> bool;
+        fn mark_changed(&mut self);
+        fn mark_unchanged(&mut self);
+        fn same_channel(&self, other: &Self) -> bool;
     }
 }
 
@@ -231,11 +167,7 @@ impl<T> Clone for Receiver<T> {
     }
 }
 
-/// The channel.
-impl<T> Identify for Receiver<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
-    }
-}
-
-shown_by_channel!(Sender, Receiver);
+clone_sender!(Sender);
+receipts!(Receiver);
+into_inner!(Sender, Receiver);
+handles!(Sender, Receiver);

@@ -1,4 +1,4 @@
-//! Room in a channel that was asked for beforehand.
+//! Room in a channel that is reserved before the message exists.
 
 use std::panic::Location;
 
@@ -8,7 +8,7 @@ use super::Sender;
 use crate::channels::proxy::Envelope;
 use crate::channels::proxy::endpoint::Endpoint;
 
-/// A [`tokio::Permit`] of a spied channel.
+/// A [`tokio::Permit`] of a proxied channel.
 pub struct Permit<'a, T> {
     inner: tokio::Permit<'a, Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -26,7 +26,7 @@ impl<'a, T> Permit<'a, T> {
     }
 }
 
-/// A [`tokio::PermitIterator`] of a spied channel.
+/// A [`tokio::PermitIterator`] of a proxied channel.
 pub struct PermitIterator<'a, T> {
     inner: tokio::PermitIterator<'a, Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -53,7 +53,7 @@ impl<'a, T> Iterator for PermitIterator<'a, T> {
 impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
 impl<T> std::iter::FusedIterator for PermitIterator<'_, T> {}
 
-/// A [`tokio::OwnedPermit`] of a spied channel.
+/// A [`tokio::OwnedPermit`] of a proxied channel.
 pub struct OwnedPermit<T> {
     inner: tokio::OwnedPermit<Envelope<T>>,
     endpoint: Endpoint<T>,
@@ -76,10 +76,9 @@ impl<T> OwnedPermit<T> {
         Sender::new(self.inner.release(), self.endpoint)
     }
 
-    /// As [`tokio::OwnedPermit::same_channel`].
-    pub fn same_channel(&self, other: &Self) -> bool {
-        self.inner.same_channel(&other.inner)
+    forward! { OwnedPermit:
+        fn same_channel(&self, other: &Self) -> bool;
     }
 }
 
-shown_by_channel!(Permit<'a>, PermitIterator<'a>, OwnedPermit);
+handles!(Permit<'a>, PermitIterator<'a>, OwnedPermit);

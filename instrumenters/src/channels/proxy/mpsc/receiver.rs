@@ -1,142 +1,111 @@
-//! The receiving end of a bounded channel.
+//! The receiving ends: of a bounded channel, and of an unbounded one.
 
 use std::task::{Context, Poll, ready};
 
-use metaspy_core::causality::Because;
-use metaspy_core::{EventId, Identify, Subject};
+use metaspy_core::EventId;
 use tokio::sync::mpsc as tokio;
 
 use super::error::TryRecvError;
 use crate::channels::proxy::Envelope;
-use crate::channels::proxy::endpoint::{Endpoint, because_of};
+use crate::channels::proxy::endpoint::Endpoint;
 
-/// A [`tokio::Receiver`] whose receipts are events.
-pub struct Receiver<T> {
-    inner: tokio::Receiver<Envelope<T>>,
-    endpoint: Endpoint<T>,
-    last: Option<EventId>,
+/// A receiver with all methods that both kinds have.
+macro_rules! receiver {
+    ($receiver:ident) => {
+        #[doc = concat!("A [`tokio::", stringify!($receiver), "`]. Each receipt is an event.")]
+        pub struct $receiver<T> {
+            inner: tokio::$receiver<Envelope<T>>,
+            endpoint: Endpoint<T>,
+            last: Option<EventId>,
+        }
+
+        impl<T> $receiver<T> {
+            pub(super) fn new(inner: tokio::$receiver<Envelope<T>>, endpoint: Endpoint<T>) -> Self {
+                $receiver { inner, endpoint, last: None }
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::recv`], and as safe to cancel.")]
+            pub async fn recv(&mut self) -> Option<T> {
+                let envelope = self.inner.recv().await?;
+                Some(self.endpoint.receive(envelope, &mut self.last))
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::recv_many`], and as safe to cancel.")]
+            pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+                let mut envelopes = Vec::new();
+                let received = self.inner.recv_many(&mut envelopes, limit).await;
+                self.receive_all(envelopes, buffer);
+                received
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::try_recv`].")]
+            pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+                let envelope = self.inner.try_recv()?;
+                Ok(self.endpoint.receive(envelope, &mut self.last))
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::blocking_recv`].")]
+            #[track_caller]
+            pub fn blocking_recv(&mut self) -> Option<T> {
+                let envelope = self.inner.blocking_recv()?;
+                Some(self.endpoint.receive(envelope, &mut self.last))
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::blocking_recv_many`].")]
+            #[track_caller]
+            pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+                let mut envelopes = Vec::new();
+                let received = self.inner.blocking_recv_many(&mut envelopes, limit);
+                self.receive_all(envelopes, buffer);
+                received
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::poll_recv`].")]
+            pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
+                let envelope = ready!(self.inner.poll_recv(context));
+                Poll::Ready(envelope.map(|envelope| self.endpoint.receive(envelope, &mut self.last)))
+            }
+
+            #[doc = concat!("As [`tokio::", stringify!($receiver), "::poll_recv_many`].")]
+            pub fn poll_recv_many(
+                &mut self,
+                context: &mut Context<'_>,
+                buffer: &mut Vec<T>,
+                limit: usize,
+            ) -> Poll<usize> {
+                let mut envelopes = Vec::new();
+                let received = ready!(self.inner.poll_recv_many(context, &mut envelopes, limit));
+                self.receive_all(envelopes, buffer);
+                Poll::Ready(received)
+            }
+
+            fn receive_all(&mut self, envelopes: Vec<Envelope<T>>, buffer: &mut Vec<T>) {
+                let values = envelopes.into_iter().map(|envelope| self.endpoint.receive(envelope, &mut self.last));
+                buffer.extend(values);
+            }
+
+            forward! { $receiver:
+                fn close(&mut self);
+                fn is_closed(&self) -> bool;
+                fn is_empty(&self) -> bool;
+                fn len(&self) -> usize;
+                fn sender_strong_count(&self) -> usize;
+                fn sender_weak_count(&self) -> usize;
+            }
+        }
+
+        receipts!($receiver);
+        into_inner!($receiver);
+        handles!($receiver);
+    };
 }
+
+receiver!(Receiver);
+receiver!(UnboundedReceiver);
 
 impl<T> Receiver<T> {
-    pub(super) fn new(inner: tokio::Receiver<Envelope<T>>, endpoint: Endpoint<T>) -> Self {
-        Receiver { inner, endpoint, last: None }
-    }
-
-    /// As [`tokio::Receiver::recv`], and as safe to cancel.
-    pub async fn recv(&mut self) -> Option<T> {
-        let envelope = self.inner.recv().await?;
-        Some(self.endpoint.receive(envelope, &mut self.last))
-    }
-
-    /// As [`tokio::Receiver::recv_many`], and as safe to cancel.
-    pub async fn recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        let mut several = Vec::new();
-        let received = self.inner.recv_many(&mut several, limit).await;
-        self.hand_out(several, buffer);
-        received
-    }
-
-    /// As [`tokio::Receiver::try_recv`].
-    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        let envelope = self.inner.try_recv()?;
-        Ok(self.endpoint.receive(envelope, &mut self.last))
-    }
-
-    /// As [`tokio::Receiver::blocking_recv`].
-    #[track_caller]
-    pub fn blocking_recv(&mut self) -> Option<T> {
-        let envelope = self.inner.blocking_recv()?;
-        Some(self.endpoint.receive(envelope, &mut self.last))
-    }
-
-    /// As [`tokio::Receiver::blocking_recv_many`].
-    #[track_caller]
-    pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
-        let mut several = Vec::new();
-        let received = self.inner.blocking_recv_many(&mut several, limit);
-        self.hand_out(several, buffer);
-        received
-    }
-
-    /// As [`tokio::Receiver::poll_recv`].
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
-        let envelope = ready!(self.inner.poll_recv(context));
-        Poll::Ready(envelope.map(|envelope| self.endpoint.receive(envelope, &mut self.last)))
-    }
-
-    /// As [`tokio::Receiver::poll_recv_many`].
-    pub fn poll_recv_many(&mut self, context: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
-        let mut several = Vec::new();
-        let received = ready!(self.inner.poll_recv_many(context, &mut several, limit));
-        self.hand_out(several, buffer);
-        Poll::Ready(received)
-    }
-
-    fn hand_out(&mut self, several: Vec<Envelope<T>>, buffer: &mut Vec<T>) {
-        buffer.extend(several.into_iter().map(|envelope| self.endpoint.receive(envelope, &mut self.last)));
-    }
-
-    /// The event of the last receipt, where it was observed.
-    pub fn received(&self) -> Option<EventId> {
-        self.last
-    }
-
-    /// Names the last receipt as the cause of what this thread does until the guard is dropped.
-    pub fn because(&self) -> Option<Because> {
-        because_of(self.last)
-    }
-
-    /// As [`tokio::Receiver::close`].
-    pub fn close(&mut self) {
-        self.inner.close();
-    }
-
-    /// As [`tokio::Receiver::is_closed`].
-    pub fn is_closed(&self) -> bool {
-        self.inner.is_closed()
-    }
-
-    /// As [`tokio::Receiver::is_empty`].
-    pub fn is_empty(&self) -> bool {
-        self.inner.is_empty()
-    }
-
-    /// As [`tokio::Receiver::len`].
-    pub fn len(&self) -> usize {
-        self.inner.len()
-    }
-
-    /// As [`tokio::Receiver::capacity`].
-    pub fn capacity(&self) -> usize {
-        self.inner.capacity()
-    }
-
-    /// As [`tokio::Receiver::max_capacity`].
-    pub fn max_capacity(&self) -> usize {
-        self.inner.max_capacity()
-    }
-
-    /// As [`tokio::Receiver::sender_strong_count`].
-    pub fn sender_strong_count(&self) -> usize {
-        self.inner.sender_strong_count()
-    }
-
-    /// As [`tokio::Receiver::sender_weak_count`].
-    pub fn sender_weak_count(&self) -> usize {
-        self.inner.sender_weak_count()
-    }
-
-    /// The receiver inside.
-    pub fn into_inner(self) -> tokio::Receiver<Envelope<T>> {
-        self.inner
+    forward! { Receiver:
+        fn capacity(&self) -> usize;
+        fn max_capacity(&self) -> usize;
     }
 }
-
-/// The channel.
-impl<T> Identify for Receiver<T> {
-    fn identify(&self) -> Subject {
-        self.endpoint.subject()
-    }
-}
-
-shown_by_channel!(Receiver);
