@@ -1,25 +1,25 @@
-//! A condition of the standard library: while a thread waits for it, the mutex is not held.
+//! A condition variable of the standard library. While a thread waits for it, its mutex is not held.
 
 use std::sync::{self, LockResult, PoisonError, WaitTimeoutResult};
 use std::time::Duration;
 
-use super::mutex::MutexGuard;
+use super::std::MutexGuard;
 
-/// A [`std::sync::Condvar`] for a [`Mutex`](super::Mutex) that is watched. Its waiting is no event of its own: the holding
-/// of the mutex ends with it, and another one begins afterwards.
+/// A [`sync::Condvar`] for a [`Mutex`](super::Mutex). A wait is no event: it ends the hold of the mutex, and another hold
+/// begins afterwards.
 #[derive(Debug, Default)]
 pub struct Condvar(sync::Condvar);
 
 impl Condvar {
-    /// A condition that nobody waits for.
+    /// A condition variable.
     pub const fn new() -> Self {
         Condvar(sync::Condvar::new())
     }
 
     /// As the original's.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
-        let (guard, lock) = guard.release();
-        MutexGuard::again(lock, self.0.wait(guard))
+        let (guard, sites) = guard.release();
+        MutexGuard::again(sites, self.0.wait(guard))
     }
 
     /// As the original's.
@@ -28,8 +28,8 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         condition: impl FnMut(&mut T) -> bool,
     ) -> LockResult<MutexGuard<'a, T>> {
-        let (guard, lock) = guard.release();
-        MutexGuard::again(lock, self.0.wait_while(guard, condition))
+        let (guard, sites) = guard.release();
+        MutexGuard::again(sites, self.0.wait_while(guard, condition))
     }
 
     /// As the original's.
@@ -38,12 +38,12 @@ impl Condvar {
         guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let (guard, lock) = guard.release();
+        let (guard, sites) = guard.release();
         match self.0.wait_timeout(guard, timeout) {
-            Ok((guard, result)) => both(MutexGuard::again(lock, Ok(guard)), result),
+            Ok((guard, result)) => both(MutexGuard::again(sites, Ok(guard)), result),
             Err(poisoned) => {
                 let (guard, result) = poisoned.into_inner();
-                both(MutexGuard::again(lock, Err(PoisonError::new(guard))), result)
+                both(MutexGuard::again(sites, Err(PoisonError::new(guard))), result)
             }
         }
     }

@@ -1,10 +1,9 @@
-//! Locks: who waited for which, how long, and who held it meanwhile.
+//! Locks: who waits for which, for how long, and who holds it meanwhile.
 //!
-//! Each lock has a name and two sites. `NAME::wait` is from the asking to the having; what was not to be had at once, by
-//! `try_lock`, has failed. `NAME::hold` is from there to the release, and has the event as its cause that took the lock;
-//! what is done meanwhile is not its effect, as locks are held across each other. The subject is the lock, or its owner
-//! if one is named. The methods are those of the originals, and so is what they cost while nobody looks, but for one load
-//! each.
+//! Each lock has a name and two sites. `NAME::wait` lasts from the request to the lock; a `try_lock` that finds the lock
+//! taken has failed. `NAME::hold` lasts from there to the release. Its cause is the event that took the lock. What a
+//! thread does while it holds a lock is not an effect of the hold, because holds overlap. The subject is the lock, or its
+//! owner if one is named. The methods are those of the originals, and an unarmed one costs one load more.
 //!
 //! ```
 //! use metaspy_core::Profiler;
@@ -18,13 +17,10 @@
 //! ```
 
 mod condvar;
-mod mutex;
-mod poison;
-mod rwlock;
+mod observed_lock;
+mod std;
 #[cfg(feature = "tokio")]
 pub mod tokio;
-mod watch;
 
+pub use self::std::{Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use condvar::Condvar;
-pub use mutex::{Mutex, MutexGuard};
-pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -1,4 +1,4 @@
-//! Locks of tokio, which tasks wait for.
+//! Locks of tokio: tasks wait for them.
 
 use std::fmt;
 use std::panic::Location;
@@ -8,169 +8,83 @@ use metaspy_core::hook::Held;
 use metaspy_core::{Identify, Subject};
 use tokio::sync::{self, AcquireError, TryAcquireError, TryLockError};
 
-use super::watch::{Watch, guards, watched};
+use super::observed_lock::{LockSites, guard_impls, observed_guard, observed_lock};
 
-/// A [`sync::Mutex`] of tokio whose waiting and holding are events.
-pub struct Mutex<T: ?Sized> {
-    watch: Watch,
-    lock: sync::Mutex<T>,
+/// Tokio's locks return their values as they are.
+type Itself<T> = T;
+
+observed_lock!(Mutex, LockSites::of_tasks, Itself);
+observed_lock!(RwLock, LockSites::of_tasks, Itself);
+
+observed_guard!(MutexGuard of Mutex, mut);
+observed_guard!(RwLockReadGuard of RwLock);
+observed_guard!(RwLockWriteGuard of RwLock, mut);
+
+/// A method that waits for a lock, and one that tries to take it.
+macro_rules! takes {
+    ($lock:ident: $wait:ident, $try:ident -> $guard:ident) => {
+        impl<T: ?Sized> $lock<T> {
+            /// As the original's.
+            pub async fn $wait(&self) -> $guard<'_, T> {
+                $guard::new(self.sites.wait_async(self.lock.$wait()).await, &self.sites)
+            }
+
+            /// As the original's.
+            pub fn $try(&self) -> Result<$guard<'_, T>, TryLockError> {
+                Ok($guard::new(self.sites.attempt(|| self.lock.$try())?, &self.sites))
+            }
+        }
+    };
 }
 
-watched!(Mutex<T>, lock: sync::Mutex<T>, of_tasks);
-
-/// What is behind a mutex, while it is held.
-#[must_use = "the mutex is released when this is dropped"]
-pub struct MutexGuard<'a, T: ?Sized> {
-    // First: the lock is free before metaspy writes down that it is.
-    guard: sync::MutexGuard<'a, T>,
-    _held: Held,
-}
-
-guards!(MutexGuard, mut);
+takes!(Mutex: lock, try_lock -> MutexGuard);
+takes!(RwLock: read, try_read -> RwLockReadGuard);
+takes!(RwLock: write, try_write -> RwLockWriteGuard);
 
 impl<T: ?Sized> Mutex<T> {
     /// As the original's.
-    pub async fn lock(&self) -> MutexGuard<'_, T> {
-        let guard = self.watch.waited(self.lock.lock()).await;
-        MutexGuard { guard, _held: self.watch.hold() }
-    }
-
-    /// As the original's.
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
-        let guard = self.watch.wait(|| self.lock.blocking_lock());
-        MutexGuard { guard, _held: self.watch.hold() }
-    }
-
-    /// As the original's.
-    pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        let guard = self.watch.ask(|| self.lock.try_lock())?;
-        Ok(MutexGuard { guard, _held: self.watch.hold() })
-    }
-
-    /// As the original's.
-    pub fn get_mut(&mut self) -> &mut T {
-        self.lock.get_mut()
-    }
-
-    /// As the original's.
-    pub fn into_inner(self) -> T
-    where
-        T: Sized,
-    {
-        self.lock.into_inner()
+        MutexGuard::new(self.sites.wait(|| self.lock.blocking_lock()), &self.sites)
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lock.fmt(f)
-    }
-}
-
-/// A [`sync::RwLock`] of tokio whose waiting and holding are events.
-pub struct RwLock<T: ?Sized> {
-    watch: Watch,
-    lock: sync::RwLock<T>,
-}
-
-watched!(RwLock<T>, lock: sync::RwLock<T>, of_tasks);
-
-/// What is behind a lock, while it is read.
-#[must_use = "the lock is released when this is dropped"]
-pub struct RwLockReadGuard<'a, T: ?Sized> {
-    guard: sync::RwLockReadGuard<'a, T>,
-    _held: Held,
-}
-
-/// What is behind a lock, while it is written.
-#[must_use = "the lock is released when this is dropped"]
-pub struct RwLockWriteGuard<'a, T: ?Sized> {
-    guard: sync::RwLockWriteGuard<'a, T>,
-    _held: Held,
-}
-
-guards!(RwLockReadGuard);
-guards!(RwLockWriteGuard, mut);
-
-impl<T: ?Sized> RwLock<T> {
-    /// As the original's.
-    pub async fn read(&self) -> RwLockReadGuard<'_, T> {
-        let guard = self.watch.waited(self.lock.read()).await;
-        RwLockReadGuard { guard, _held: self.watch.hold() }
-    }
-
-    /// As the original's.
-    pub async fn write(&self) -> RwLockWriteGuard<'_, T> {
-        let guard = self.watch.waited(self.lock.write()).await;
-        RwLockWriteGuard { guard, _held: self.watch.hold() }
-    }
-
-    /// As the original's.
-    pub fn try_read(&self) -> Result<RwLockReadGuard<'_, T>, TryLockError> {
-        let guard = self.watch.ask(|| self.lock.try_read())?;
-        Ok(RwLockReadGuard { guard, _held: self.watch.hold() })
-    }
-
-    /// As the original's.
-    pub fn try_write(&self) -> Result<RwLockWriteGuard<'_, T>, TryLockError> {
-        let guard = self.watch.ask(|| self.lock.try_write())?;
-        Ok(RwLockWriteGuard { guard, _held: self.watch.hold() })
-    }
-
-    /// As the original's.
-    pub fn get_mut(&mut self) -> &mut T {
-        self.lock.get_mut()
-    }
-
-    /// As the original's.
-    pub fn into_inner(self) -> T
-    where
-        T: Sized,
-    {
-        self.lock.into_inner()
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.lock.fmt(f)
-    }
-}
-
-/// A [`sync::Semaphore`] of tokio whose waiting and holding are events.
+/// A [`sync::Semaphore`]. Waits and holds are events.
 pub struct Semaphore {
-    watch: Watch,
+    sites: LockSites,
     permits: Arc<sync::Semaphore>,
 }
 
-/// Permits of a semaphore, while they are held.
+/// Permits of a [`Semaphore`].
 #[derive(Debug)]
-#[must_use = "the permits are given back when this is dropped"]
+#[must_use = "the permits are returned when this is dropped"]
 pub struct SemaphorePermit<'a> {
     permit: sync::SemaphorePermit<'a>,
     _held: Held,
 }
 
-/// Permits of a semaphore that is shared, while they are held.
+/// Permits of a [`Semaphore`] in an `Arc`.
 #[derive(Debug)]
-#[must_use = "the permits are given back when this is dropped"]
+#[must_use = "the permits are returned when this is dropped"]
 pub struct OwnedSemaphorePermit {
     permit: sync::OwnedSemaphorePermit,
     _held: Held,
 }
 
 impl Semaphore {
-    /// A semaphore with a name, and so many permits.
+    /// A semaphore with a name, the path of its field, and a number of permits.
     #[track_caller]
     pub fn new(name: &'static str, permits: usize) -> Self {
-        Semaphore { watch: Watch::of_tasks(name, Location::caller()), permits: Arc::new(sync::Semaphore::new(permits)) }
+        Semaphore {
+            sites: LockSites::of_tasks(name, Location::caller()),
+            permits: Arc::new(sync::Semaphore::new(permits)),
+        }
     }
 
-    /// Says whose semaphore it is.
-    #[must_use = "it is the semaphore returned that knows its owner"]
+    /// Makes `owner` the subject of the semaphore's events.
+    #[must_use = "the owner belongs to the semaphore that is returned"]
     pub fn owned_by(mut self, owner: impl Identify) -> Self {
-        self.watch.own(owner.identify());
+        self.sites.set_owner(owner.identify());
         self
     }
 
@@ -181,8 +95,8 @@ impl Semaphore {
 
     /// As the original's.
     pub async fn acquire_many(&self, permits: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
-        let permit = self.watch.waited(self.permits.acquire_many(permits)).await?;
-        Ok(SemaphorePermit { permit, _held: self.watch.hold() })
+        let permit = self.sites.wait_async(self.permits.acquire_many(permits)).await?;
+        Ok(SemaphorePermit { permit, _held: self.sites.hold() })
     }
 
     /// As the original's.
@@ -192,8 +106,8 @@ impl Semaphore {
 
     /// As the original's.
     pub async fn acquire_many_owned(self: Arc<Self>, permits: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
-        let permit = self.watch.waited(self.permits.clone().acquire_many_owned(permits)).await?;
-        Ok(OwnedSemaphorePermit { permit, _held: self.watch.hold() })
+        let permit = self.sites.wait_async(self.permits.clone().acquire_many_owned(permits)).await?;
+        Ok(OwnedSemaphorePermit { permit, _held: self.sites.hold() })
     }
 
     /// As the original's.
@@ -203,8 +117,8 @@ impl Semaphore {
 
     /// As the original's.
     pub fn try_acquire_many(&self, permits: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
-        let permit = self.watch.ask(|| self.permits.try_acquire_many(permits))?;
-        Ok(SemaphorePermit { permit, _held: self.watch.hold() })
+        let permit = self.sites.attempt(|| self.permits.try_acquire_many(permits))?;
+        Ok(SemaphorePermit { permit, _held: self.sites.hold() })
     }
 
     /// As the original's.
@@ -244,7 +158,7 @@ impl OwnedSemaphorePermit {
 
 impl Identify for Semaphore {
     fn identify(&self) -> Subject {
-        self.watch.subject()
+        self.sites.subject()
     }
 }
 
