@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use metaspy_core::site::{Family, Site, SiteDef, SiteKind, register_dynamic};
 
-use crate::lookup_cache::LookupCache;
+use crate::lookup_cache::{LookupCache, Names};
 
 /// The site of what is called `name` on values of type `T`. One for each type and name.
 #[inline]
 pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     thread_local! {
-        static KNOWN: LookupCache<&'static Site> = const { LookupCache::new() };
+        static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
     }
     let look_up = || {
         let (module, ty) = path_of(type_name::<T>());
@@ -32,8 +32,8 @@ pub(crate) fn of_announcement(
     at: &'static Location<'static>,
 ) -> &'static Site {
     thread_local! {
-        static SENT: LookupCache<&'static Site> = const { LookupCache::new() };
-        static RECEIVED: LookupCache<&'static Site> = const { LookupCache::new() };
+        static SENT: LookupCache<Names, &'static Site> = const { LookupCache::new() };
+        static RECEIVED: LookupCache<Names, &'static Site> = const { LookupCache::new() };
     }
     let known = if end == "sent" { &SENT } else { &RECEIVED };
     let look_up = || site(SiteKind::Announcement, bus, format!("{kind}::{end}"), at);

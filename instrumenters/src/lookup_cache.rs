@@ -1,55 +1,76 @@
-//! What a thread has looked up before, found again in a few instructions.
+//! A small cache in each thread: what was looked up before is found again in a few instructions.
 
 use std::cell::Cell;
 use std::panic::Location;
 
-/// A small table of a thread's own, from names to what was looked up for them. Names are told apart by their address,
-/// which for a `&'static str` at one place in the program is the same each time.
-pub(crate) struct LookupCache<V: 'static>([Cell<Option<(CacheKey, V)>>; SIZE]);
+/// A direct-mapped cache of `CELLS` cells, for one thread.
+pub(crate) struct LookupCache<K: 'static, V: 'static, const CELLS: usize = 64>([Cell<Option<(K, V)>>; CELLS]);
 
-/// One or two names: where each stands, and how long it is.
+/// What a cache is asked for.
+pub(crate) trait CacheKey: Copy + Eq {
+    /// A number that differs for most keys.
+    fn number(self) -> u64;
+}
+
+/// One or two names, each by its address and length. A `&'static str` at one place in the program has one address.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CacheKey([(usize, usize); 2]);
+pub(crate) struct Names([(usize, usize); 2]);
 
-impl From<[&'static str; 2]> for CacheKey {
+impl From<[&'static str; 2]> for Names {
     #[inline]
     fn from(names: [&'static str; 2]) -> Self {
-        CacheKey(names.map(|name| (name.as_ptr().addr(), name.len())))
+        Names(names.map(|name| (name.as_ptr().addr(), name.len())))
     }
 }
 
-/// A name, at a place in the program.
-impl From<(&'static str, &'static Location<'static>)> for CacheKey {
+/// A name at a place in the program.
+impl From<(&'static str, &'static Location<'static>)> for Names {
     #[inline]
     fn from((name, at): (&'static str, &'static Location<'static>)) -> Self {
-        CacheKey([(name.as_ptr().addr(), name.len()), (std::ptr::from_ref(at).addr(), 0)])
+        Names([(name.as_ptr().addr(), name.len()), (std::ptr::from_ref(at).addr(), 0)])
     }
 }
 
-const SIZE: usize = 64;
+impl CacheKey for Names {
+    #[inline]
+    fn number(self) -> u64 {
+        let Names([(first, _), (second, _)]) = self;
+        (first ^ second.rotate_left(32)) as u64
+    }
+}
 
-impl<V: Copy> LookupCache<V> {
+/// An address.
+impl CacheKey for usize {
+    #[inline]
+    fn number(self) -> u64 {
+        self as u64
+    }
+}
+
+impl<K: CacheKey, V: Copy, const CELLS: usize> LookupCache<K, V, CELLS> {
     pub const fn new() -> Self {
-        LookupCache([const { Cell::new(None) }; SIZE])
+        const { assert!(CELLS.is_power_of_two()) };
+        LookupCache([const { Cell::new(None) }; CELLS])
     }
 
-    /// What was looked up for the name, looked up now if need be.
+    /// The value of the key; `look_up` runs if the cache does not have it.
     #[inline]
-    pub fn get(&self, name: impl Into<CacheKey>, look_up: impl FnOnce() -> V) -> V {
-        let name = name.into();
-        let cell = &self.0[place(name)];
+    pub fn get(&self, key: impl Into<K>, look_up: impl FnOnce() -> V) -> V {
+        let key = key.into();
+        let cell = &self.0[cell(key.number(), CELLS.trailing_zeros())];
         match cell.get() {
-            Some((found, value)) if found == name => value,
+            Some((found, value)) if found == key => value,
             _ => {
                 let value = look_up();
-                cell.set(Some((name, value)));
+                cell.set(Some((key, value)));
                 value
             }
         }
     }
 }
 
-fn place(CacheKey([(first, _), (second, _)]): CacheKey) -> usize {
-    let address = first ^ second.rotate_left(32);
-    (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - 6)
+/// One of `2^bits` cells, by Fibonacci hashing: the highest bits of the product depend on all bits of the number.
+#[inline]
+pub(crate) fn cell(number: u64, bits: u32) -> usize {
+    (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (u64::BITS - bits)) as usize
 }

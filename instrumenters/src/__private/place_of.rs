@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use metaspy_core::Subject;
 use metaspy_core::hook::Place;
 
-use crate::lookup_cache::LookupCache;
+use crate::lookup_cache::{LookupCache, Names};
 
 /// The places of values of one type; a `static` beside the site.
 ///
@@ -38,7 +38,7 @@ pub fn of_any<T: ?Sized>(it: &T) -> Subject {
 #[inline]
 fn places(name: &'static str) -> &'static Place {
     thread_local! {
-        static KNOWN: LookupCache<&'static Place> = const { LookupCache::new() };
+        static KNOWN: LookupCache<Names, &'static Place> = const { LookupCache::new() };
     }
     KNOWN.try_with(|known| known.get([name, ""], || registered(name))).unwrap_or_else(|_| registered(name))
 }

@@ -26,7 +26,7 @@ use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, label};
 
 use crate::__private::enter_with;
 use crate::dynamic_sites;
-use crate::lookup_cache::LookupCache;
+use crate::lookup_cache::{LookupCache, Names};
 
 /// How an activation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,7 +226,7 @@ impl IntoProduction for &'static Site {
 impl IntoProduction for &'static str {
     fn site(self, at: &'static Location<'static>) -> &'static Site {
         thread_local! {
-            static KNOWN: LookupCache<&'static Site> = const { LookupCache::new() };
+            static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
         }
         let make = || dynamic_sites::site(SiteKind::Production, dynamic_sites::stem(at.file()), self.to_owned(), at);
         KNOWN.try_with(|known| known.get([self, at.file()], make)).unwrap_or_else(|_| make())

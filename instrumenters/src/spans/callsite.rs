@@ -1,12 +1,13 @@
 //! The sites of spans and events: one for each place in the program that role of them.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 
 use metaspy_core::site::register_dynamic;
 use metaspy_core::{Kind, KindId, Site, SiteDef, SiteKind};
 use tracing_core::{Level, Metadata};
+
+use crate::lookup_cache::LookupCache;
 
 /// A place that role of a span or an event, and what is known of it beforehand.
 pub(super) struct Callsite {
@@ -34,37 +35,21 @@ pub(super) enum EventRole {
 /// Told apart by the address of its metadata: that of the callsite itself need not be its own, as most have no size.
 #[inline]
 pub(super) fn of(metadata: &'static Metadata<'static>) -> &'static Callsite {
-    let address = std::ptr::from_ref(metadata).addr();
-    let near = NEAR.with(|near| near[place(address)].get());
-    match near {
-        Some((found, callsite)) if found == address => callsite,
-        _ => further(metadata, address),
+    thread_local! {
+        static KNOWN: LookupCache<usize, &'static Callsite, 256> = const { LookupCache::new() };
     }
-}
-
-type Near = Cell<Option<(usize, &'static Callsite)>>;
-
-const NEAR_CELLS: usize = 256;
-
-thread_local! {
-    /// What this thread has looked up before.
-    static NEAR: [Near; NEAR_CELLS] = const { [const { Cell::new(None) }; NEAR_CELLS] };
-}
-
-fn place(address: usize) -> usize {
-    (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - 8)
+    let address = std::ptr::from_ref(metadata).addr();
+    KNOWN.with(|known| known.get(address, || register(metadata, address)))
 }
 
 #[cold]
-fn further(metadata: &'static Metadata<'static>, address: usize) -> &'static Callsite {
+fn register(metadata: &'static Metadata<'static>, address: usize) -> &'static Callsite {
     static ALL: RwLock<Option<HashMap<usize, &'static Callsite>>> = RwLock::new(None);
     let known = ALL.read().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&address).copied());
-    let callsite = known.unwrap_or_else(|| {
+    known.unwrap_or_else(|| {
         let mut all = ALL.write().unwrap_or_else(PoisonError::into_inner);
         all.get_or_insert_default().entry(address).or_insert_with(|| Box::leak(Box::new(Callsite::new(metadata))))
-    });
-    NEAR.with(|near| near[place(address)].set(Some((address, callsite))));
-    callsite
+    })
 }
 
 impl Callsite {

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use metaspy_core::hook::SpanCall;
 use tracing_core::span::Id;
 
+use crate::lookup_cache;
+
 /// Spans that are live at once and need nothing else, at most.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 10;
@@ -82,7 +84,6 @@ impl OpenSpans {
     fn cell(&self, id: &Id) -> &Cell {
         // Without the highest bits: in them the registry counts how often it used a place. A span that takes the place of
         // another one takes its cell, which is at hand.
-        let hash = (id.into_u64() << GENERATION_BITS).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        &self.0[(hash >> (64 - CELL_BITS)) as usize]
+        &self.0[lookup_cache::cell(id.into_u64() << GENERATION_BITS, CELL_BITS)]
     }
 }

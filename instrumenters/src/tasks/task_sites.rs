@@ -9,10 +9,10 @@ use metaspy_core::site::Family;
 use metaspy_core::{Owner, Site, SiteKind, Subject};
 
 use crate::dynamic_sites;
-use crate::lookup_cache::{CacheKey, LookupCache};
+use crate::lookup_cache::{LookupCache, Names};
 
 thread_local! {
-    static KNOWN: LookupCache<&'static Site> = const { LookupCache::new() };
+    static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
 }
 
 /// The sites of all tasks.
@@ -45,7 +45,7 @@ pub(super) fn of_type<T: ?Sized>(kind: &'static str, at: &'static Location<'stat
     known((ty, at), make)
 }
 
-fn known(name: impl Into<CacheKey> + Copy, make: impl Fn() -> &'static Site) -> &'static Site {
+fn known(name: impl Into<Names> + Copy, make: impl Fn() -> &'static Site) -> &'static Site {
     KNOWN.try_with(|known| known.get(name, &make)).unwrap_or_else(|_| make())
 }
 
