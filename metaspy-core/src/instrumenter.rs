@@ -6,6 +6,7 @@ use std::fmt;
 use std::collections::{HashMap, HashSet};
 
 use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
+use crate::method_profilers::TooManyProfilers;
 use crate::recorder::StartError;
 use crate::select::Selector;
 use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
@@ -271,6 +272,8 @@ pub enum InstallError {
     Selector(crate::select::SelectorError),
     /// There is no recording to write to.
     Recording(StartError),
+    /// There is no room for another method profiler.
+    TooManyProfilers(TooManyProfilers),
     /// A panicking handler would end the program, as it is built with `panic = "abort"`.
     HandlersWouldAbort,
     /// An instrumenter's own reason.
@@ -291,6 +294,7 @@ impl fmt::Display for InstallError {
             InstallError::Skipped { site, why } => write!(f, "`{site}` cannot be observed: {why}"),
             InstallError::Selector(error) => error.fmt(f),
             InstallError::Recording(error) => error.fmt(f),
+            InstallError::TooManyProfilers(error) => error.fmt(f),
             InstallError::HandlersWouldAbort => f.write_str(
                 "this program is built with panic = \"abort\": a panic in a handler would end it. Install without \
                  handlers, or insist with METASPY_HANDLERS_MAY_ABORT=1",
@@ -314,6 +318,12 @@ impl std::error::Error for InstallError {
 impl From<StartError> for InstallError {
     fn from(error: StartError) -> Self {
         InstallError::Recording(error)
+    }
+}
+
+impl From<TooManyProfilers> for InstallError {
+    fn from(error: TooManyProfilers) -> Self {
+        InstallError::TooManyProfilers(error)
     }
 }
 

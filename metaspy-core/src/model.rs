@@ -65,7 +65,7 @@ pub fn forget(subject: impl Identify) {
 struct Model;
 
 impl Listener for Model {
-    fn started(&self, log: &Log) {
+    fn started(&self, log: &'static Log) {
         for entry in LABELS.iter() {
             write_label(log, *entry.key(), entry.value());
         }

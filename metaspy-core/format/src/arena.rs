@@ -39,6 +39,8 @@ pub enum Entry {
     Unrelation = 11,
     /// A mark set by the user; word: tick; string: its text.
     UserMark = 12,
+    /// `a` = number of a profile table; string: its declaration as JSON ([`crate::profile::TableDef`]).
+    Table = 13,
 }
 
 impl Entry {
@@ -57,6 +59,7 @@ impl Entry {
             10 => Entry::Lane,
             11 => Entry::Unrelation,
             12 => Entry::UserMark,
+            13 => Entry::Table,
             _ => return None,
         })
     }

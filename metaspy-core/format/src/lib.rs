@@ -12,6 +12,7 @@ pub mod facts;
 mod halves;
 pub mod header;
 mod policy;
+pub mod profile;
 pub mod row;
 pub mod slot;
 pub mod span;

@@ -9,7 +9,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout: a reader refuses a newer major one, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version: additions that an older reader may pass over.
-pub const MINOR: u32 = 3;
+pub const MINOR: u32 = 4;
 
 /// [`MAGIC_WORD`]. Stored last when a recording is made.
 pub const MAGIC: usize = 0;
@@ -60,6 +60,8 @@ pub const PAGES: usize = 26;
 pub const TALLY: usize = 28;
 /// The blocks.
 pub const CHUNKS: usize = 30;
+/// Pages of profile tables ([`super::profile`]). Empty in recordings before version 1.4.
+pub const PROFILES: usize = 32;
 
 /// The current epoch.
 pub const EPOCH: usize = 64;
@@ -116,6 +118,10 @@ pub const SPAN_WORD: usize = 87;
 pub const TRACE_WORD: usize = 88;
 /// Texts that were handed in as a `traceparent` and are none: they were ignored.
 pub const REMOTE_MALFORMED: usize = 89;
+/// Bytes of the pages of profile tables in use.
+pub const PROFILES_USED: usize = 90;
+/// Values of profile tables that found no room, and whose table has no count of its own.
+pub const PROFILES_LOST: usize = 91;
 
 /// The version as one word.
 pub const fn version(major: u32, minor: u32) -> u64 {

@@ -59,6 +59,7 @@ pub struct Header {
     pub late_ends: u64,
     pub others: u64,
     pub remote_malformed: u64,
+    pub profiles_lost: u64,
     /// The status that the process exited with; `None` if it did not close the recording by its exit, and where the
     /// system does not tell.
     pub exit: Option<u8>,
@@ -107,6 +108,7 @@ impl Header {
             late_ends: word(sb::LATE_ENDS),
             others: word(sb::OTHERS),
             remote_malformed: word(sb::REMOTE_MALFORMED),
+            profiles_lost: word(sb::PROFILES_LOST),
             exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }
@@ -156,6 +158,8 @@ pub struct Layout {
     pub pages: Table,
     /// The fold table.
     pub tally: Table,
+    /// Pages of profile tables.
+    pub profiles: Table,
     /// The blocks.
     pub chunks: Table,
     /// Places of the ring; never 0.
@@ -177,6 +181,7 @@ impl Layout {
             arena: Table::read(words, sb::ARENA),
             pages: Table::read(words, sb::PAGES),
             tally: Table::read(words, sb::TALLY),
+            profiles: Table::read(words, sb::PROFILES),
             chunks: Table::read(words, sb::CHUNKS),
             blocks,
         })
@@ -192,6 +197,7 @@ impl Layout {
             ("names and labels", sb::ARENA, self.arena),
             ("tallies of the lanes", sb::PAGES, self.pages),
             ("tallies of folded events", sb::TALLY, self.tally),
+            ("tables of profilers", sb::PROFILES, self.profiles),
         ];
         let mut missing = Vec::new();
         for (name, at, table) in tables {

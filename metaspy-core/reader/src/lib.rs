@@ -27,6 +27,7 @@ mod open;
 mod pass;
 #[doc(hidden)]
 pub mod platform;
+mod profiles;
 mod relations;
 mod remote;
 mod scan;
@@ -63,6 +64,7 @@ pub use measure::Measure;
 pub use merge::{MergeError, Process};
 pub use names::{EpochText, KindText, SiteText, UserMark};
 pub use open::OpenError;
+pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
 pub use relations::Relation;
 pub use remote::{Remote, Sent};
 pub use selector::{Selector, SelectorError};

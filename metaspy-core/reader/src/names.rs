@@ -2,7 +2,7 @@
 //!
 //! All of it is sanitised here, at the door, and bounded by the size of the arena.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::header::Layout;
 use crate::relations::Relations;
@@ -11,6 +11,7 @@ use crate::view::{Program, ViewText};
 use metaspy_format::Words;
 use metaspy_format::arena::{Entry, unpack_head, unpack_nature, unpack_site, unpack_two_kinds};
 use metaspy_format::facts::Facts;
+use metaspy_format::profile::TableDef;
 use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
 use metaspy_probe::{SiteId, SiteKind};
@@ -134,6 +135,8 @@ pub(crate) struct Names {
     pub epochs: Vec<EpochText>,
     pub marks: Vec<UserMark>,
     pub lanes: HashMap<u32, String>,
+    /// Declarations of profile tables, by number.
+    pub tables: BTreeMap<u32, TableDef>,
     /// What could not be read, as a sentence.
     pub damage: Option<String>,
 }
@@ -212,6 +215,11 @@ impl Names {
             Entry::Epoch => self.epochs.push(EpochText { epoch: a, tick: words.get(0), text: text(1) }),
             Entry::Lane => {
                 self.lanes.insert(a, text(0));
+            }
+            Entry::Table => {
+                if let Some(def) = crate::profiles::parse(&text(0)) {
+                    self.tables.insert(a, def);
+                }
             }
             Entry::UserMark => self.marks.push(UserMark { tick: words.get(0), text: text(1) }),
         }

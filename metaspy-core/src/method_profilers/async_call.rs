@@ -9,6 +9,7 @@ use crate::method_profilers::dispatch::{begin, finish, present_at};
 use crate::method_profilers::test_context::TestId;
 use crate::site::woven::record::{Seen, Woven};
 use crate::site::woven::shown::Value;
+use crate::site::woven::site_of;
 
 /// An async call.
 pub(crate) struct AsyncCall {
@@ -36,9 +37,10 @@ unsafe impl Sync for AsyncCall {}
 impl AsyncCall {
     /// Begins a call, if anybody looks.
     pub fn begin(woven: &'static Woven, seen: &Seen<'_>) -> Option<AsyncCall> {
-        let (present, interest) = present_at(woven)?;
+        let site = site_of(woven)?;
+        let (present, interest) = present_at(site)?;
         call_stack::with(|thread| {
-            begin(thread, present, interest, woven, seen.receiver, seen.arguments());
+            begin(thread, present, interest, site, seen.receiver, seen.arguments());
             let mut waiting = AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
             waiting.pause(thread);
             waiting
@@ -54,7 +56,7 @@ impl AsyncCall {
         let test = self.test;
         let height = call_stack::with(|thread| {
             let mut entry = entry.take().expect("it is paused");
-            let depth = &mut thread.depths[entry.number as usize];
+            let depth = thread.depth_of(entry.site);
             entry.depth = *depth;
             *depth += 1;
             if let Some(before) = &mut entry.test_before {
@@ -82,7 +84,7 @@ impl AsyncCall {
             return;
         }
         let Some(entry) = thread.stack.pop() else { return };
-        let depth = &mut thread.depths[entry.number as usize];
+        let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
         if let Some(before) = entry.test_before {
             thread.test = before;

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::event::Outcome;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
+use crate::site::SiteId;
 use crate::site::woven::shown::{Identity, Value};
 
 /// A call that begins or ends.
@@ -16,7 +17,7 @@ pub struct Call<'c> {
     pub(super) around: &'c [Entry],
     pub(super) test: u32,
     pub(super) arguments: &'c [Value<'c>],
-    /// By the number of a woven site, the place of its method in the mirror of the profiler that is asked, + 1.
+    /// By the number of a site, the place of its method in the mirror of the profiler that is asked, + 1.
     pub(super) places: &'c [u32],
 }
 
@@ -63,8 +64,14 @@ impl Call<'_> {
         self.around.iter().rev().find_map(|entry| self.place_of(entry))
     }
 
+    /// As [`Call::caller`], by its site.
+    pub fn caller_site(&self) -> Option<SiteId> {
+        let caller = self.around.iter().rev().find(|entry| self.place_of(entry).is_some());
+        caller.map(|entry| SiteId(entry.site))
+    }
+
     fn place_of(&self, entry: &Entry) -> Option<usize> {
-        (*self.places.get(entry.number as usize)? as usize).checked_sub(1)
+        (*self.places.get(entry.site as usize)? as usize).checked_sub(1)
     }
 
     /// How many calls of the same method are around it on this thread.

@@ -5,8 +5,8 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use crate::clock;
-use crate::method_profilers::count::Table;
 use crate::method_profilers::dispatch::Present;
+use crate::method_profilers::table::ThreadPages;
 use crate::method_profilers::test_context::Named;
 use crate::recorder;
 use crate::site::woven::shown::Receiver;
@@ -19,7 +19,7 @@ pub(crate) struct Activation(pub(super) NonZeroU32);
 pub(super) struct Thread {
     /// The spied calls that it is in, the outermost first.
     pub stack: Vec<Entry>,
-    /// By the number of a woven site, how many of its calls are among them.
+    /// By the number of a site, how many of its calls are among them.
     pub depths: Vec<u32>,
     /// The test that it runs, 0 if it runs none of its own.
     pub test: u32,
@@ -29,7 +29,8 @@ pub(super) struct Thread {
 
 /// A spied call under way.
 pub(super) struct Entry {
-    pub number: u32,
+    /// The number of the site.
+    pub site: u32,
     /// Calls of the same method around it.
     pub depth: u32,
     pub receiver: Receiver,
@@ -49,6 +50,19 @@ pub(super) struct Entry {
     pub kept: Option<Kept>,
 }
 
+impl Thread {
+    /// How many calls of a site are on the stack.
+    #[inline]
+    pub fn depth_of(&mut self, site: u32) -> &mut u32 {
+        let at = site as usize;
+        if at >= self.depths.len() {
+            // The site was registered after the thread began.
+            self.depths.resize(at + 1, 0);
+        }
+        &mut self.depths[at]
+    }
+}
+
 /// What profilers keep of a call.
 pub(super) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
@@ -64,12 +78,12 @@ struct Local {
     /// A profiler is at work: what it calls is not spied on.
     busy: Cell<bool>,
     thread: Cell<*mut Thread>,
-    table: Cell<Option<&'static Table>>,
+    pages: Cell<Option<&'static ThreadPages>>,
 }
 
 thread_local! {
     static LOCAL: Local =
-        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()), table: Cell::new(None) } };
+        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()), pages: Cell::new(None) } };
     static END: End = const { End };
 }
 
@@ -86,25 +100,25 @@ impl Drop for End {
                 drop(unsafe { Box::from_raw(thread) });
             }
             recorder::here().cells.give_up();
-            if let Some(table) = local.table.take() {
-                table.hand_on();
+            if let Some(pages) = local.pages.take() {
+                pages.hand_on();
             }
         });
     }
 }
 
-/// Where this thread counts; `None` if it is ending.
+/// The pages that this thread writes; `None` if it is ending.
 #[inline]
-pub(super) fn table() -> Option<&'static Table> {
-    LOCAL.with(|local| local.table.get().or_else(|| make_table(local)))
+pub(super) fn pages() -> Option<&'static ThreadPages> {
+    LOCAL.with(|local| local.pages.get().or_else(|| take_pages(local)))
 }
 
 #[cold]
-fn make_table(local: &Local) -> Option<&'static Table> {
+fn take_pages(local: &Local) -> Option<&'static ThreadPages> {
     END.try_with(|_| ()).ok()?;
-    let table = Table::take();
-    local.table.set(Some(table));
-    Some(table)
+    let pages = ThreadPages::take();
+    local.pages.set(Some(pages));
+    Some(pages)
 }
 
 /// Does something with what this thread knows, unless a profiler is at work on it.
@@ -139,7 +153,7 @@ fn make(local: &Local) -> Option<*mut Thread> {
     let named = Named::of_this_thread();
     let thread = Thread {
         stack: Vec::with_capacity(64),
-        depths: vec![0; crate::site::woven::adopted().len()],
+        depths: vec![0; crate::site::count() + 1],
         test: named.as_ref().map_or(0, Named::id),
         named,
     };

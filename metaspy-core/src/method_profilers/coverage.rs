@@ -1,34 +1,57 @@
 //! What tests cover: how often each method ran, on how many objects, and in which tests (SPY, section 5.1).
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use crate::format::profile::Column;
 use crate::method_profilers::{
-    Call, CallEnd, Count, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns, TestId, Tests, Value,
-    json,
+    Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns,
+    SubjectTable, Tables, TestId, json,
 };
 
-/// Counts executions, receivers and tests of each method; with deep weaving, tells which always return the same. A
-/// [`Ratio`](crate::method_profilers::Ratio) says how much of a type or a package that is.
-#[derive(Debug, Default)]
+/// Counts executions, receivers and tests of each method; with deep weaving, finds the methods that always return the
+/// same. A [`Ratio`](crate::method_profilers::Ratio) says how much of a type or a package that is.
+///
+/// It has two tables: the methods, with the columns `receivers`, `returns` and `calls`, and `tests`, with a row for each
+/// method and test.
+#[derive(Default)]
 pub struct TestCoverage {
-    /// Whether any method shows what it returns: then the calls that each makes are counted, too.
+    /// A method shows what it returns: then the calls that each makes are counted, too.
     is_deep: AtomicBool,
+    tests: SubjectTable,
 }
 
-/// What it knows of a method.
-#[derive(Default)]
+/// Objects of a method that are told apart.
+const RECEIVERS: usize = 100;
+
+/// The coverage of a method.
 pub struct Covered {
     /// How often it ran.
     pub executions: Count,
     /// On how many objects, at least.
-    pub receivers: IdentitySet<100>,
-    /// In which tests.
-    pub tests: Tests,
+    pub receivers: IdentitySet<RECEIVERS>,
     /// What it returned.
     pub returns: Returns,
-    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving. Another profiler's
-    /// methods count, too, while that is installed.
+    /// How many calls it made to other methods of the mirror, where all are seen: with deep weaving. Methods of other
+    /// profilers count, too, while those are installed.
     pub calls: Count,
+    receiver_count: Count,
+    returned: Choice,
+    /// The test that was written last.
+    last_test: AtomicU32,
+}
+
+impl Data for Covered {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        Covered {
+            receiver_count: columns.sum(Column::new("receivers").at_most(RECEIVERS as u64)),
+            returned: columns.choice("returns", &Returns::NAMES),
+            calls: columns.sum("calls"),
+            executions: columns.sum("executions"),
+            receivers: IdentitySet::default(),
+            returns: Returns::default(),
+            last_test: AtomicU32::new(0),
+        }
+    }
 }
 
 impl MethodProfiler for TestCoverage {
@@ -39,11 +62,21 @@ impl MethodProfiler for TestCoverage {
     type Method = Covered;
     type Around = ();
 
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        self.tests = tables.by_subject("tests", [Column::flags("ran", &["ran"])]);
+    }
+
     #[inline]
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         spy.data.executions.add(1);
-        spy.data.receivers.see(call);
-        spy.data.tests.see(call);
+        if spy.data.receivers.see(call) {
+            spy.data.receiver_count.add(1);
+        }
+        if let Some(test) = call.test()
+            && spy.data.last_test.swap(test.number(), Ordering::Relaxed) != test.number()
+        {
+            self.tests.row(spy.site, test.subject()).put(0, 1);
+        }
     }
 
     fn selects(&self, facts: &Facts) -> bool {
@@ -52,29 +85,37 @@ impl MethodProfiler for TestCoverage {
     }
 
     fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
-        match self.is_deep.load(Ordering::Relaxed) {
-            true => Interest::No,
-            false if spy.data.receivers.is_full() => Interest::All(&spy.data.executions),
-            false => Interest::Same(&spy.data.executions),
+        if self.is_deep.load(Ordering::Relaxed) {
+            Interest::Each
+        } else if spy.data.receivers.is_full() {
+            Interest::Count(&spy.data.executions)
+        } else {
+            Interest::CountObject(&spy.data.executions)
         }
     }
 
     #[inline]
-    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, ended: &CallEnd<'_>) {
-        spy.data.returns.see(call, ended);
-        if ended.calls() != 0 {
-            spy.data.calls.add(ended.calls());
+    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
+        if spy.data.returns.see(call, end)
+            && let Some(verdict) = spy.data.returns.verdict(&spy.facts)
+            && let Some(name) = Returns::NAMES.iter().position(|name| *name == verdict)
+        {
+            spy.data.returned.see(name);
+        }
+        if end.calls() != 0 {
+            spy.data.calls.add(end.calls());
         }
     }
 
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
-        let Covered { executions, receivers, tests, returns, calls } = &spy.data;
+    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, serde_json::Value>) {
+        let Covered { executions, receivers, returns, calls, .. } = &spy.data;
         told.insert("executions".into(), json!(executions.get()));
         let has_identity = spy.facts.self_kind.has_place() || !receivers.is_empty();
         told.insert("receivers".into(), json!(has_identity.then(|| receivers.len())));
         told.insert("receivers_exact".into(), json!(!receivers.is_full()));
         told.insert("returns".into(), json!(returns.verdict(&spy.facts)));
         told.insert("calls".into(), json!(calls.get()));
-        told.insert("tests".into(), json!(tests.all().into_iter().map(TestId::name).collect::<Vec<_>>()));
+        let tests = self.tests.subjects(spy.site).into_iter().filter_map(TestId::of_subject);
+        told.insert("tests".into(), json!(tests.map(TestId::name).collect::<Vec<_>>()));
     }
 }

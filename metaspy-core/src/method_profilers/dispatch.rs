@@ -2,17 +2,20 @@
 
 use std::fmt;
 use std::num::NonZeroU32;
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::panicking;
 
 use crate::event::Outcome;
 use crate::hook;
+use crate::instrumenter::InstallError;
 use crate::method_profilers::call::start_clock;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
+use crate::method_profilers::mirror::facts_of;
 use crate::method_profilers::profiles;
 use crate::method_profilers::registry::{Observer, Observing, Sight};
+use crate::method_profilers::table::{self, Tables};
 use crate::method_profilers::test_context::TestId;
 use crate::method_profilers::{CallEnd, MethodProfiler, Mirror};
 use crate::platform::lock::lock;
@@ -20,11 +23,12 @@ use crate::recorder::{self, Busy, Listener, Module};
 use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
+use crate::site::{self, Site, SiteEntry};
 
 /// Who looks now. Replaced, never changed: calls under way refer to it.
 pub(super) struct Present {
     observers: Vec<&'static dyn Observer>,
-    /// By the number of a woven site, a bit for each observer that is interested, and [`TEST`].
+    /// By the number of a site, a bit for each observer that is interested, and [`TEST`].
     interests: Vec<u32>,
     timed: bool,
 }
@@ -56,6 +60,10 @@ pub(crate) fn unsettle() {
 struct Profilers;
 
 impl Listener for Profilers {
+    fn started(&self, log: &'static recorder::Log) {
+        table::declare_all(log);
+    }
+
     fn forked(&self) {
         PRESENT.store(std::ptr::null_mut(), Release);
         unsettle();
@@ -80,51 +88,54 @@ struct Standing {
 #[must_use = "dropping it uninstalls the profiler"]
 pub struct Installed<P: MethodProfiler>(&'static Observing<P>);
 
-/// There are as many profilers at once as there can be.
+/// Too many method profilers are installed at once.
 #[derive(Debug)]
 pub struct TooManyProfilers;
 
 impl fmt::Display for TooManyProfilers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MOST} profilers look at this program already; uninstall one before")
+        write!(f, "{MOST} profilers are installed, the most that there can be; uninstall one first")
     }
 }
 
 impl std::error::Error for TooManyProfilers {}
 
-/// Installs a profiler on everything that was woven into this program. Its mirror stays in memory until the process
-/// ends.
-///
-/// # Panics
-/// There may be 31 at once: it panics if there are.
-#[track_caller]
-pub fn install<P: MethodProfiler>(profiler: P) -> Installed<P> {
-    match observe(profiler) {
-        Ok(observing) => Installed(observing),
-        Err(error) => panic!("{error}"),
-    }
+/// Installs a profiler on all methods of this program. Its mirror stays in memory until the process ends.
+pub fn install<P: MethodProfiler>(profiler: P) -> Result<Installed<P>, InstallError> {
+    observe(profiler).map(Installed)
 }
 
-pub(super) fn observe<P: MethodProfiler>(profiler: P) -> Result<&'static Observing<P>, TooManyProfilers> {
+pub(super) fn observe<P: MethodProfiler>(mut profiler: P) -> Result<&'static Observing<P>, InstallError> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     start_clock();
     recorder::listen(Module::MethodProfilers, &Profilers);
     recorder::watch_forks();
-    let mirror = Mirror::of(&profiler);
-    let mut standing = lock(&STANDING);
-    if standing.process != std::process::id() {
-        standing.now.clear();
-        standing.process = std::process::id();
-    }
-    if standing.now.len() == MOST {
-        return Err(TooManyProfilers);
-    }
-    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror }));
+    let log = crate::Recording::current()?.log();
+    drop(check_room()?);
+    recorder::sync_names(log);
+    let mut made = Vec::new();
+    let installation = NEXT.fetch_add(1, Relaxed);
+    let mut tables = Tables { log, profile: P::NAME, installation, made: &mut made };
+    let mirror = Mirror::new(&profiler, &mut tables);
+    profiler.install(&mut tables);
+    let mut standing = check_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
+    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror, tables: made }));
     standing.kept.push(observing);
     standing.now.push(observing);
     publish(&mut standing);
     drop(standing);
     profiles::add(observing);
     Ok(observing)
+}
+
+/// The profilers that are installed, if there is room for one more.
+fn check_room() -> Result<MutexGuard<'static, Standing>, TooManyProfilers> {
+    let mut standing = lock(&STANDING);
+    if standing.process != std::process::id() {
+        standing.now.clear();
+        standing.process = std::process::id();
+    }
+    if standing.now.len() < MOST { Ok(standing) } else { Err(TooManyProfilers) }
 }
 
 impl<P: MethodProfiler> Installed<P> {
@@ -153,6 +164,7 @@ impl<P: MethodProfiler> Drop for Installed<P> {
             publish(&mut standing);
         }
         drop(standing);
+        self.0.tables.iter().for_each(|table| table.uninstall());
         profiles::remove(self.0);
     }
 }
@@ -161,20 +173,21 @@ impl<P: MethodProfiler> Drop for Installed<P> {
 fn publish(standing: &mut Standing) {
     let observers = standing.now.as_slice();
     static SOMEBODY: AtomicU64 = AtomicU64::new(1);
-    let interest = |number: usize, woven: &Woven| -> u32 {
-        let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(number));
+    let interest = |entry: &SiteEntry| -> u32 {
+        let site = entry.id.0 as usize;
+        let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
         let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
-        if !observers.is_empty() && woven::facts(woven).is_test { bits | TEST } else { bits }
+        if !observers.is_empty() && facts_of(entry).is_test { bits | TEST } else { bits }
     };
-    let interests: Vec<u32> =
-        woven::adopted().iter().enumerate().map(|(number, woven)| interest(number, woven)).collect();
+    // Numbers of sites begin at 1.
+    let interests: Vec<u32> = std::iter::once(0).chain(site::entries().iter().map(interest)).collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
     let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
     standing.replaced.push(present);
     unsettle();
-    for (number, woven) in woven::adopted().iter().enumerate() {
-        match present.interests[number] {
+    for woven in woven::adopted() {
+        match woven::site_of(woven).map_or(0, |site| present.interests[site.id.load(Relaxed) as usize]) {
             0 => woven::aim_at_its_site(woven),
             _ => woven::aim(woven, &SETTLED, &SOMEBODY),
         }
@@ -189,13 +202,13 @@ pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation
     let who = SETTLED.load(Acquire);
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
-    let number = woven.number.load(Relaxed) as usize;
-    let interest = *present.interests.get(number)?;
+    let site = woven::site_of(woven)?;
+    let interest = *present.interests.get(site.id.load(Relaxed) as usize)?;
     if interest == 0 || is_meta() {
         return None;
     }
     call_stack::with(|thread| {
-        begin(thread, present, interest, woven, seen.receiver, seen.arguments());
+        begin(thread, present, interest, site, seen.receiver, seen.arguments());
         if interest.is_power_of_two() && seen.arguments().is_empty() {
             settle(thread, woven, interest, who, seen);
         }
@@ -217,7 +230,7 @@ fn settle(thread: &Thread, woven: &'static Woven, interest: u32, who: u64, seen:
     if let Some(_busy) = Busy::enter(lane) {
         let receiver = if is_of_all { (ANYBODY, 0) } else { (seen.receiver.word, seen.kind) };
         let to = woven::Settled { count, row, receiver };
-        lane.cells.settle(seen.counts, u64::from(entry.number), who, to);
+        lane.cells.settle(seen.counts, woven.number.load(Relaxed), who, to);
     }
 }
 
@@ -225,17 +238,17 @@ pub(super) fn begin(
     thread: &mut Thread,
     present: &'static Present,
     interest: u32,
-    woven: &'static Woven,
+    site: &'static Site,
     receiver: woven::shown::Receiver,
     arguments: &[Value<'_>],
 ) {
-    let number = woven.number.load(Relaxed) as u32;
-    let Some(depth) = thread.depths.get_mut(number as usize) else { return };
+    let number = site.id.load(Relaxed);
+    let depth = thread.depth_of(number);
     let around = *depth;
     *depth += 1;
-    let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, woven)) };
+    let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, site)) };
     thread.stack.push(Entry {
-        number,
+        site: number,
         depth: around,
         receiver,
         started: 0,
@@ -265,8 +278,8 @@ pub(super) fn begin(
 
 /// A call that is a test; what its thread ran before.
 #[cold]
-fn begin_test(thread: &mut Thread, woven: &Woven) -> u32 {
-    let test = TestId::named(&woven::facts(woven).path());
+fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
+    let test = TestId::named(&site.path());
     thread.named = None;
     test.begins();
     std::mem::replace(&mut thread.test, test.0)
@@ -307,7 +320,7 @@ pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Va
         forget_all(thread);
         return;
     }
-    let interest = present.interests[entry.number as usize];
+    let interest = present.interests[entry.site as usize];
     if let Some((entry, around)) = thread.stack.split_last() {
         for observer in each(present, interest).rev() {
             observer.after(entry, around, thread.test, &ended);
@@ -329,14 +342,13 @@ fn pop(thread: &mut Thread, ticks: u64) {
     if entry.kept.is_some() {
         forget_kept(entry);
     }
-    let number = entry.number as usize;
+    let site = entry.site;
     if let Some(before) = entry.test_before {
         TestId(thread.test).ends();
         thread.test = before;
     }
-    if let Some(depth) = thread.depths.get_mut(number) {
-        *depth = depth.saturating_sub(1);
-    }
+    let depth = thread.depth_of(site);
+    *depth = depth.saturating_sub(1);
     thread.stack.truncate(thread.stack.len() - 1);
     if let Some(around) = thread.stack.last_mut() {
         around.inner += ticks;
@@ -363,10 +375,10 @@ fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'s
 }
 
 /// Who looks at a site now.
-pub(super) fn present_at(woven: &Woven) -> Option<(&'static Present, u32)> {
+pub(super) fn present_at(site: &Site) -> Option<(&'static Present, u32)> {
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
-    let interest = *present.interests.get(woven.number.load(Relaxed) as usize)?;
+    let interest = *present.interests.get(site.id.load(Relaxed) as usize)?;
     (interest != 0 && !is_meta()).then_some((present, interest))
 }
 

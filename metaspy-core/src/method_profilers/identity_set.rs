@@ -1,12 +1,12 @@
-//! How many different objects: a set that stops growing (SPY's `BoundedIdentitySet`).
+//! The number of different objects: a set that stops growing (SPY's `BoundedIdentitySet`).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::method_profilers::Call;
 
-/// A set of at most `MOST` objects, told apart by type and address or key. What it says is a lower bound: Rust moves
-/// values, and uses memory again.
+/// A set of at most `MOST` objects, distinguished by type and address or key. Its size is a lower bound: Rust moves values,
+/// and uses memory again.
 #[derive(Debug, Default)]
 pub struct IdentitySet<const MOST: usize = 100> {
     /// Twice as many as objects, made when there is a first one; 0 is free.
@@ -15,24 +15,20 @@ pub struct IdentitySet<const MOST: usize = 100> {
 }
 
 impl<const MOST: usize> IdentitySet<MOST> {
-    /// Adds the object that a call is about, if it is about one.
+    /// Adds the object that a call is about, if it is about one. True if the set has grown.
     #[inline]
-    pub fn see(&self, call: &Call<'_>) {
-        if let Some(identity) = call.identity() {
-            self.add(identity);
-        }
+    pub fn see(&self, call: &Call<'_>) -> bool {
+        call.identity().is_some_and(|identity| self.add(identity))
     }
 
-    /// Adds an object by a hash of what tells it from others.
+    /// Adds an object by a hash that distinguishes it from others. True if the set has grown.
     #[inline]
-    pub fn add(&self, identity: u64) {
+    pub fn add(&self, identity: u64) -> bool {
         // A full set is only read: threads do not meet in it.
-        if self.used.load(Ordering::Relaxed) < MOST {
-            self.search(identity.max(1));
-        }
+        self.used.load(Ordering::Relaxed) < MOST && self.search(identity.max(1))
     }
 
-    fn search(&self, identity: u64) {
+    fn search(&self, identity: u64) -> bool {
         let cells = self.cells.get_or_init(|| {
             let room = (MOST * 2).next_power_of_two();
             (0..room).map(|_| AtomicU64::new(0)).collect()
@@ -42,31 +38,32 @@ impl<const MOST: usize> IdentitySet<MOST> {
         for step in 0..cells.len() {
             let cell = &cells[(first + step) & mask];
             match cell.load(Ordering::Relaxed) {
-                found if found == identity => return,
+                found if found == identity => return false,
                 0 => match cell.compare_exchange(0, identity, Ordering::Relaxed, Ordering::Relaxed) {
                     Ok(_) => {
-                        self.used.fetch_add(1, Ordering::Relaxed);
-                        return;
+                        // Several threads may be here at once when one place is left.
+                        return self.used.fetch_add(1, Ordering::Relaxed) < MOST;
                     }
-                    Err(found) if found == identity => return,
+                    Err(found) if found == identity => return false,
                     Err(_) => {}
                 },
                 _ => {}
             }
         }
+        false
     }
 
-    /// How many, [`IdentitySet::is_full`] says "or more".
+    /// The number of objects; if [`IdentitySet::is_full`], there may be more.
     pub fn len(&self) -> usize {
         self.used.load(Ordering::Relaxed).min(MOST)
     }
 
-    /// Whether there was none.
+    /// True if there was no object.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether there is no room for more, so that there may have been.
+    /// True if there is no room for more objects.
     pub fn is_full(&self) -> bool {
         self.len() == MOST
     }

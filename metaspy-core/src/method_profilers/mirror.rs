@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::format::profile::KeyKind;
+use crate::method_profilers::table::{Columns, Data, Table, Tables};
 use crate::method_profilers::{Facts, MethodProfiler, SelfKind};
-use crate::site::woven;
+use crate::site::{self, SiteEntry, SiteId, SiteKind};
 
-/// The mirror of all that was woven into this program, with the data of one profiler.
+/// The mirror of all methods of this program, observed or woven, with the data of one profiler.
 pub struct Mirror<P: MethodProfiler> {
     packages: Vec<Arc<PackageSpy<P>>>,
     types: Vec<Arc<TypeSpy<P>>>,
     methods: Vec<MethodSpy<P>>,
-    /// By the number of a woven site, its method + 1.
-    by_number: Vec<u32>,
+    /// By the number of a site, the place of its method + 1.
+    by_site: Vec<u32>,
 }
 
 /// A crate, or a module of one.
@@ -21,7 +23,7 @@ pub struct PackageSpy<P: MethodProfiler> {
     pub path: String,
     /// The package around it; `None` for a crate.
     pub parent: Option<Arc<PackageSpy<P>>>,
-    /// What the profiler knows of it.
+    /// The profiler's data of the package.
     pub data: P::Package,
 }
 
@@ -29,56 +31,73 @@ pub struct PackageSpy<P: MethodProfiler> {
 pub struct TypeSpy<P: MethodProfiler> {
     /// Its name; empty for the free functions of a module.
     pub name: String,
-    /// Whether it is a trait.
+    /// True for a trait.
     pub is_trait: bool,
-    /// The traits that it implements, as far as methods of theirs were woven; of a trait, its supertraits.
+    /// The traits that it implements, as far as methods of theirs have sites; of a trait, its supertraits.
     pub traits: Vec<String>,
-    /// The package that its impls stand in.
+    /// The package that holds its impls.
     pub package: Arc<PackageSpy<P>>,
-    /// What the profiler knows of it.
+    /// The profiler's data of the type.
     pub data: P::Type,
 }
 
 /// A method.
 pub struct MethodSpy<P: MethodProfiler> {
-    /// What is known of it before it runs.
+    /// Facts of the source code.
     pub facts: Facts,
+    /// The site at which its calls are observed.
+    pub site: SiteId,
     /// The type that it belongs to.
     pub owner: Arc<TypeSpy<P>>,
-    /// What the profiler knows of it.
+    /// The profiler's data of the method.
     pub data: P::Method,
     /// Its place in [`Mirror::methods`].
     pub place: usize,
 }
 
 impl<P: MethodProfiler> MethodSpy<P> {
-    /// Whether it stands on the side of its type that has no objects: it takes no `self`.
+    /// True if the method takes no `self`.
     pub fn is_associated(&self) -> bool {
         self.facts.self_kind == SelfKind::None
     }
 }
 
 impl<P: MethodProfiler> PackageSpy<P> {
-    /// Whether it is this package, or one within it.
+    /// True for the package itself, and for the packages around it.
     pub fn is_within(&self, package: &PackageSpy<P>) -> bool {
         let around = std::iter::successors(Some(self), |spy| spy.parent.as_deref());
         around.into_iter().any(|spy| std::ptr::eq(spy, package))
     }
 }
 
+/// A method's site and its facts.
+struct Selected {
+    site: SiteId,
+    facts: Facts,
+}
+
 impl<P: MethodProfiler> Mirror<P> {
-    /// The mirror of this program, with the methods that the profiler selects.
-    pub(super) fn of(profiler: &P) -> Self {
-        crate::site::entries();
-        let numbered = woven::adopted().iter().map(|woven| woven::facts(woven));
-        Mirror::made_of(numbered.map(|facts| (!facts.is_alone && profiler.selects(&facts)).then_some(facts)))
+    /// The mirror of this program, with the methods that the profiler selects and with their values in a table.
+    pub(super) fn new(profiler: &P, tables: &mut Tables<'_>) -> Self {
+        let sites = site::entries();
+        let methods = sites.iter().filter(|entry| is_method(entry));
+        let selected = methods.filter_map(|entry| {
+            let facts = facts_of(entry);
+            (!facts.is_alone && profiler.selects(&facts)).then_some(Selected { site: entry.id, facts })
+        });
+        let selected: Vec<Selected> = selected.collect();
+        let mut declaration = Columns::declaration();
+        drop(P::Method::new(&mut declaration));
+        let columns = declaration.into_declared();
+        let table = (!columns.is_empty()).then(|| tables.install("", KeyKind::Site, columns, sites.len()));
+        Mirror::made_of(selected, sites.len(), table)
     }
 
-    fn made_of(numbered: impl Iterator<Item = Option<Facts>>) -> Self {
-        let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_number: Vec::new() };
-        let numbered: Vec<Option<Facts>> = numbered.collect();
+    fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&'static Table>) -> Self {
+        let by_site = vec![0; sites + 1];
+        let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
         let mut traits: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
-        for facts in numbered.iter().flatten() {
+        for Selected { facts, .. } in &selected {
             let all = traits.entry(type_of(facts)).or_default();
             let of_trait = facts.of_type.as_ref().and(facts.of_trait.as_ref());
             all.extend(of_trait.into_iter().chain(&facts.supertraits).cloned());
@@ -91,23 +110,23 @@ impl<P: MethodProfiler> Mirror<P> {
         let mut types: BTreeMap<(String, String), Arc<TypeSpy<P>>> = BTreeMap::new();
         for ((module, name), traits) in traits {
             let package = mirror.package(&module, &mut packages);
-            let is_trait = numbered.iter().flatten().any(|facts| {
+            let is_trait = selected.iter().any(|Selected { facts, .. }| {
                 facts.of_type.is_none() && facts.of_trait.as_ref() == Some(&name) && facts.module == module
             });
-            let spy = TypeSpy { name: name.clone(), is_trait, traits, package, data: P::Type::default() };
-            let spy = Arc::new(spy);
+            let spy = Arc::new(TypeSpy { name: name.clone(), is_trait, traits, package, data: P::Type::default() });
             mirror.types.push(Arc::clone(&spy));
             types.insert((module, name), spy);
         }
-        for facts in numbered {
-            let Some(facts) = facts else {
-                mirror.by_number.push(0);
-                continue;
-            };
+        for Selected { site, facts } in selected {
             let owner = Arc::clone(&types[&type_of(&facts)]);
             let place = mirror.methods.len();
-            mirror.methods.push(MethodSpy { facts, owner, data: P::Method::default(), place });
-            mirror.by_number.push(place as u32 + 1);
+            let mut columns = match table {
+                Some(table) => Columns::of_row(table, site.0 as usize),
+                None => Columns::declaration(),
+            };
+            let data = P::Method::new(&mut columns);
+            mirror.methods.push(MethodSpy { facts, site, owner, data, place });
+            mirror.by_site[site.0 as usize] = place as u32 + 1;
         }
         mirror
     }
@@ -123,7 +142,7 @@ impl<P: MethodProfiler> Mirror<P> {
         spy
     }
 
-    /// Crates and modules; what is around comes first.
+    /// Crates and modules; a package comes before those within it.
     pub fn packages(&self) -> &[Arc<PackageSpy<P>>] {
         &self.packages
     }
@@ -133,46 +152,67 @@ impl<P: MethodProfiler> Mirror<P> {
         &self.types
     }
 
-    /// Methods, whether they ran or not, in the order of the program.
+    /// Methods, run or not, in the order of the program.
     pub fn methods(&self) -> &[MethodSpy<P>] {
         &self.methods
     }
 
-    /// The packages right within a package.
+    /// The packages directly within a package.
     pub fn packages_of(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &Arc<PackageSpy<P>>> {
         let is_its = move |spy: &&Arc<PackageSpy<P>>| spy.parent.as_deref().is_some_and(|it| std::ptr::eq(it, package));
         self.packages.iter().filter(is_its)
     }
 
-    /// All methods in a package, those in the packages within it included.
+    /// All methods in a package, including those in the packages within it.
     pub fn methods_within(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &MethodSpy<P>> {
         self.methods.iter().filter(move |spy| spy.owner.package.is_within(package))
     }
 
-    /// The types of a package, but not those of the packages within it.
+    /// The types of a package, without those of the packages within it.
     pub fn types_of(&self, package: &PackageSpy<P>) -> impl Iterator<Item = &Arc<TypeSpy<P>>> {
         self.types.iter().filter(move |spy| std::ptr::eq(&*spy.package, package))
     }
 
-    /// The methods of a type, its associated side included.
+    /// The methods of a type, including those without `self`.
     pub fn methods_of(&self, of: &TypeSpy<P>) -> impl Iterator<Item = &MethodSpy<P>> {
         self.methods.iter().filter(move |spy| std::ptr::eq(&*spy.owner, of))
     }
 
-    /// The method at this place, as [`Call::caller`](crate::method_profilers::Call::caller) says.
+    /// The method at a place, as [`Call::caller`](crate::method_profilers::Call::caller) gives it.
     pub fn method(&self, place: usize) -> Option<&MethodSpy<P>> {
         self.methods.get(place)
     }
 
-    /// By the number of a woven site, the place of its method + 1.
+    /// By the number of a site, the place of its method + 1.
     pub(super) fn places(&self) -> &[u32] {
-        &self.by_number
+        &self.by_site
     }
 
-    /// The method of a woven site.
+    /// The method of a site.
     #[inline]
-    pub(super) fn numbered(&self, number: usize) -> Option<&MethodSpy<P>> {
-        self.methods.get((*self.by_number.get(number)? as usize).checked_sub(1)?)
+    pub(super) fn at_site(&self, site: usize) -> Option<&MethodSpy<P>> {
+        self.methods.get((*self.by_site.get(site)? as usize).checked_sub(1)?)
+    }
+}
+
+/// True for sites whose calls a method profiler can see.
+fn is_method(entry: &SiteEntry) -> bool {
+    let def = entry.site.def();
+    matches!(def.kind, SiteKind::Method | SiteKind::Async) && def.skipped.is_none()
+}
+
+/// The facts of a site. A site without facts of a weaver has those of its path.
+pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
+    let def = entry.site.def();
+    let parse = |words: &str| Facts::parse(def.module, def.name, def.file, def.lines, words);
+    if !entry.site.facts().is_empty() {
+        return parse(entry.site.facts());
+    }
+    let is_async = if def.kind == SiteKind::Async { " async" } else { "" };
+    match def.name.split("::").collect::<Vec<_>>()[..] {
+        [owner, _] => parse(&format!("type={owner}{is_async}")),
+        [owner, of_trait, _] => parse(&format!("type={owner} trait={of_trait}{is_async}")),
+        _ => parse(is_async.trim_start()),
     }
 }
 

@@ -35,7 +35,6 @@ mod async_call;
 mod call;
 mod call_stack;
 mod calls;
-mod count;
 mod coverage;
 mod dispatch;
 mod identity_set;
@@ -44,13 +43,13 @@ mod profiles;
 mod ratio;
 mod registry;
 mod returns;
+mod table;
 mod test_context;
 
 pub(crate) use async_call::AsyncCall;
 pub use call::{Argument, Call, CallEnd, Rate};
 pub(crate) use call_stack::Activation;
-pub use calls::{Calls, Edge, Timed};
-pub use count::Count;
+pub use calls::{Calls, Timed};
 pub use coverage::{Covered, TestCoverage};
 pub use dispatch::{Installed, TooManyProfilers, install};
 pub(crate) use dispatch::{enter, leave, returned, unsettle};
@@ -62,42 +61,51 @@ pub use profiles::{FACTORIES, Profile, ProfilerFactory, profile, start_named};
 pub use ratio::Ratio;
 pub use returns::Returns;
 pub use serde_json::{Map, Value, json};
-pub use test_context::{TestId, Tests};
+pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables};
+pub use test_context::TestId;
 
-/// Whether further calls of a method need only be counted.
+pub use crate::format::profile::{Column, Merge};
+
+/// The interest of a profiler in further calls of a method.
 pub enum Interest<'s> {
-    /// No: each is looked at.
-    No,
-    /// Those about the same object as this one, or about none if this one is, on this thread.
-    Same(&'s Count),
-    /// All.
-    All(&'s Count),
+    /// Each call.
+    Each,
+    /// On this thread, calls on the same object as this one, or on none if this one has none, only need to be counted.
+    CountObject(&'s Count),
+    /// On this thread, further calls only need to be counted.
+    Count(&'s Count),
 }
 
-/// A profiler on the mirror of the program.
+/// A profiler with hooks before, after and around the calls of methods, and with data of its own for each package, type and
+/// method.
 ///
-/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught
-/// and counted.
+/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught and
+/// counted.
 pub trait MethodProfiler: Send + Sync + Sized + 'static {
-    /// What its profile is called, and found by: see [`profile`].
+    /// The name of the profiler and of its profile.
     const NAME: &'static str;
-    /// Whether it wants to know how long calls take: then two clocks are read for each.
+    /// True if the profiler needs the time of calls: then two clocks are read for each.
     const TIMED: bool = false;
 
-    /// Whether none of its hooks panics, so that none need be caught.
+    /// True if no hook panics, so that panics need not be caught.
     #[doc(hidden)]
     const TRUSTED: bool = false;
 
-    /// What it knows of a package: a crate, or a module.
+    /// The data of a package: a crate, or a module.
     type Package: Default + Send + Sync;
-    /// What it knows of a type, a trait, or the functions of a module.
+    /// The data of a type, a trait, or the functions of a module.
     type Type: Default + Send + Sync;
-    /// What it knows of a method.
-    type Method: Default + Send + Sync;
-    /// What it keeps of a call while that runs.
+    /// The data of a method, with columns that are written into the recording.
+    type Method: Data;
+    /// The data of a call while it runs.
     type Around: Send + 'static;
 
-    /// Whether it is interested in a method at all; asked once for each.
+    /// Makes tables beside that of the methods; called once, before the first call.
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        let _ = tables;
+    }
+
+    /// True if the profiler observes a method; called once for each.
     fn selects(&self, facts: &Facts) -> bool {
         let _ = facts;
         true
@@ -108,12 +116,12 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
         let _ = (spy, call);
     }
 
-    /// Asked behind [`MethodProfiler::before`]: whether all that is left to do with further calls of this method is to count them,
-    /// until another test begins or ends. They are then counted at their hook, for a few nanoseconds, and nobody is asked
-    /// any more before or after them. Of two profilers at once neither is asked.
+    /// The interest in further calls of a method; called after [`MethodProfiler::before`]. Calls that only need to be counted
+    /// are counted at their hook, for a few nanoseconds, until another test begins or ends. Not called while several
+    /// profilers observe the method.
     fn settles<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
         let _ = (spy, call);
-        Interest::No
+        Interest::Each
     }
 
     /// After a call, however it ended.
@@ -121,7 +129,7 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
         let _ = (spy, call, ended);
     }
 
-    /// Around a call: what this returns is kept while the call runs, and dropped when it has ended, after
+    /// Around a call: the result is kept while the call runs, and dropped when it has ended, after
     /// [`MethodProfiler::after`]. It cannot replace the call.
     fn around(&self, spy: &MethodSpy<Self>, call: &Call<'_>) -> Option<Self::Around> {
         let _ = (spy, call);

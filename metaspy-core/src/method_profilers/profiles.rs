@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use linkme::distributed_slice;
 
 use crate::hook;
-use crate::method_profilers::dispatch::{TooManyProfilers, observe};
+use crate::instrumenter::InstallError;
+use crate::method_profilers::dispatch::observe;
 use crate::method_profilers::registry::Observing;
 use crate::method_profilers::{Calls, Map, MethodProfiler, TestCoverage, Value, json};
 use crate::platform::{exit, lock::lock, process};
@@ -23,7 +24,7 @@ pub struct ProfilerFactory {
     /// Its name.
     pub name: &'static str,
     /// Starts it.
-    pub start: fn() -> Result<&'static dyn Profile, TooManyProfilers>,
+    pub start: fn() -> Result<&'static dyn Profile, InstallError>,
 }
 
 /// The profile of a running profiler, whoever that is.
@@ -81,7 +82,7 @@ macro_rules! profiler {
     };
 }
 
-fn start<P: MethodProfiler + Default>() -> Result<&'static dyn Profile, TooManyProfilers> {
+fn start<P: MethodProfiler + Default>() -> Result<&'static dyn Profile, InstallError> {
     observe(P::default()).map(|observing| observing as &'static dyn Profile)
 }
 

@@ -5,12 +5,13 @@ use std::sync::atomic::AtomicU64;
 
 use crate::method_profilers::call_stack::Entry;
 use crate::method_profilers::dispatch::guarded;
+use crate::method_profilers::table::Table;
 use crate::method_profilers::{Call, CallEnd, Interest, MethodProfiler, Mirror};
 use crate::site::woven::shown::Value;
 
 /// A profiler and its mirror, whoever it is.
 pub(super) trait Observer: Send + Sync {
-    fn is_interested(&self, number: usize) -> bool;
+    fn is_interested(&self, site: usize) -> bool;
     fn is_timed(&self) -> bool;
     /// A panic in the profiler is caught.
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
@@ -31,11 +32,12 @@ pub(super) struct Sight<'s> {
 pub(super) struct Observing<P: MethodProfiler> {
     pub profiler: P,
     pub mirror: Mirror<P>,
+    pub tables: Vec<&'static Table>,
 }
 
 impl<P: MethodProfiler> Observer for Observing<P> {
-    fn is_interested(&self, number: usize) -> bool {
-        self.mirror.numbered(number).is_some()
+    fn is_interested(&self, site: usize) -> bool {
+        self.mirror.at_site(site).is_some()
     }
 
     fn is_timed(&self) -> bool {
@@ -43,7 +45,7 @@ impl<P: MethodProfiler> Observer for Observing<P> {
     }
 
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {
-        let spy = self.mirror.numbered(entry.number as usize)?;
+        let spy = self.mirror.at_site(entry.site as usize)?;
         let Sight { test, arguments } = seen;
         let call = Call { entry, around, test, arguments, places: self.mirror.places() };
         let before = || {
@@ -56,17 +58,17 @@ impl<P: MethodProfiler> Observer for Observing<P> {
     }
 
     fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
-        let spy = self.mirror.numbered(entry.number as usize)?;
+        let spy = self.mirror.at_site(entry.site as usize)?;
         let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
         match guarded(|| self.profiler.settles(spy, &call))? {
-            Interest::No => None,
-            Interest::Same(count) => Some((count.word()?, false)),
-            Interest::All(count) => Some((count.word()?, true)),
+            Interest::Each => None,
+            Interest::CountObject(count) => Some((count.word()?, false)),
+            Interest::Count(count) => Some((count.word()?, true)),
         }
     }
 
     fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>) {
-        if let Some(spy) = self.mirror.numbered(entry.number as usize) {
+        if let Some(spy) = self.mirror.at_site(entry.site as usize) {
             let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
             let after = || self.profiler.after(spy, &call, ended);
             if P::TRUSTED {

@@ -50,13 +50,16 @@ enum First {
 }
 
 impl Returns {
-    /// Looks at what a call returned, if that is seen.
-    pub fn see(&self, call: &Call<'_>, ended: &CallEnd<'_>) {
-        let Some(value) = ended.returned() else { return };
+    /// The verdicts, each stronger than those before it: of several processes, the strongest is that of all.
+    pub const NAMES: [&'static str; 6] = ["unit", "self", "once", "constant", "not-comparable", "varies"];
+
+    /// Compares the value that a call returned with earlier ones, if it is seen. True if the verdict may be another one now.
+    pub fn see(&self, call: &Call<'_>, end: &CallEnd<'_>) -> bool {
+        let Some(value) = end.returned() else { return false };
         let state = self.state.load(Ordering::Relaxed);
-        // More is not to be learned of it.
+        // Further values cannot change the verdict.
         if state & (VARIES | OPAQUE) != 0 {
-            return;
+            return false;
         }
         let mut add = SEEN;
         if !is_receiver(call, value) {
@@ -66,9 +69,7 @@ impl Returns {
             // What compares, hashes or copies a value is the program's own.
             add |= guarded(|| self.compare(call, value)).unwrap_or(OPAQUE);
         }
-        if state | add != state {
-            self.state.fetch_or(add, Ordering::Relaxed);
-        }
+        state | add != state && self.state.fetch_or(add, Ordering::Relaxed) | add != state
     }
 
     fn compare(&self, call: &Call<'_>, value: &Value<'_>) -> u8 {
@@ -107,8 +108,8 @@ impl Returns {
         None
     }
 
-    /// `unit`, `self`, `constant`, `varies`, `not-comparable`; `None` if what it returns was not seen, or was constant and
-    /// no receiver was asked twice.
+    /// One of [`Returns::NAMES`]: `once` if it was not compared yet, because no receiver was asked twice. `None` if no value
+    /// was seen.
     pub fn verdict(&self, facts: &Facts) -> Option<&'static str> {
         let state = self.state.load(Ordering::Relaxed);
         match state {
@@ -119,7 +120,7 @@ impl Returns {
             _ if state & NOT_SELF == 0 => Some("self"),
             _ if state & OPAQUE != 0 => Some("not-comparable"),
             _ if state & REPEATED != 0 => Some("constant"),
-            _ => None,
+            _ => Some("once"),
         }
     }
 }

@@ -4,10 +4,11 @@
 //! of its thread, from the first spied call on it to its end, and not where a harness runs it on its main thread.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::method_profilers::{Call, dispatch};
+use crate::method_profilers::dispatch;
 use crate::platform::lock::lock;
+use crate::subject::{Kind, Subject};
 
 /// A test of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,16 +25,36 @@ impl TestId {
     /// The test of this name.
     pub(super) fn named(name: &str) -> TestId {
         let mut names = lock(&NAMES);
-        let at = names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        });
-        TestId(at as u32 + 1)
+        if let Some(at) = names.iter().position(|known| known == name) {
+            return TestId(at as u32 + 1);
+        }
+        names.push(name.to_owned());
+        let test = TestId(names.len() as u32);
+        drop(names);
+        crate::model::label(test.subject(), name);
+        test
     }
 
     /// What it is called: its path.
     pub fn name(self) -> String {
         lock(&NAMES).get(self.0 as usize - 1).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The test as a subject, which is the same in every process.
+    pub fn subject(self) -> Subject {
+        let names = lock(&NAMES);
+        names.get(self.0 as usize - 1).map_or(Subject::NONE, |name| subject_of(name))
+    }
+
+    /// The test that a subject is.
+    pub(super) fn of_subject(subject: Subject) -> Option<TestId> {
+        let names = lock(&NAMES);
+        let at = names.iter().position(|name| subject == subject_of(name))?;
+        Some(TestId(at as u32 + 1))
     }
 
     pub(super) fn begins(self) {
@@ -52,6 +73,13 @@ impl TestId {
         let running = RUNNING.load(Ordering::Relaxed);
         if running / ONE == 1 { (running % ONE) as u32 } else { 0 }
     }
+}
+
+/// A test as a subject. The key is a hash of its name (FNV-1a).
+fn subject_of(name: &str) -> Subject {
+    static TESTS: Kind = Kind::across_processes("test");
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3);
+    Subject::new(TESTS.id(), name.bytes().fold(0xCBF2_9CE4_8422_2325, step))
 }
 
 /// A test that is known by the name of its thread: it runs until this is dropped.
@@ -78,77 +106,5 @@ impl Named {
 impl Drop for Named {
     fn drop(&mut self) {
         self.0.ends();
-    }
-}
-
-/// Tests in a segment.
-const SEGMENT: usize = 64 * 64;
-/// Segments; later tests are not remembered.
-const SEGMENTS: usize = 8;
-
-/// The tests that ran a method: at most 32,768 of a process are told apart.
-#[derive(Debug, Default)]
-pub struct Tests {
-    segments: [AtomicPtr<[AtomicU64; SEGMENT / 64]>; SEGMENTS],
-}
-
-impl Tests {
-    /// Adds the test that a call was made for, if it was made for one.
-    #[inline]
-    pub fn see(&self, call: &Call<'_>) {
-        if let Some(TestId(id)) = call.test() {
-            self.add(id as usize - 1);
-        }
-    }
-
-    #[inline]
-    fn add(&self, at: usize) {
-        let Some(place) = self.segments.get(at / SEGMENT) else { return };
-        let mut segment = place.load(Ordering::Acquire);
-        if segment.is_null() {
-            let made = Box::into_raw(Box::new([const { AtomicU64::new(0) }; SEGMENT / 64]));
-            segment = match place.compare_exchange(segment, made, Ordering::AcqRel, Ordering::Acquire) {
-                Ok(_) => made,
-                Err(other) => {
-                    // SAFETY: nobody else has seen it.
-                    drop(unsafe { Box::from_raw(made) });
-                    other
-                }
-            };
-        }
-        // SAFETY: segments are boxes that only dropping this frees.
-        let word = unsafe { &(&*segment)[at % SEGMENT / 64] };
-        let bit = 1 << (at % 64);
-        // Nearly always it is there already: then threads do not meet.
-        if word.load(Ordering::Relaxed) & bit == 0 {
-            word.fetch_or(bit, Ordering::Relaxed);
-        }
-    }
-
-    /// These tests, in the order in which they began.
-    pub fn all(&self) -> Vec<TestId> {
-        let mut all = Vec::new();
-        for (number, place) in self.segments.iter().enumerate() {
-            // SAFETY: as in `add`.
-            let Some(segment) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else { continue };
-            for (at, word) in segment.iter().enumerate() {
-                let word = word.load(Ordering::Relaxed);
-                let bits = (0..64).filter(|bit| word & 1 << bit != 0);
-                all.extend(bits.map(|bit| TestId((number * SEGMENT + at * 64 + bit) as u32 + 1)));
-            }
-        }
-        all
-    }
-}
-
-impl Drop for Tests {
-    fn drop(&mut self) {
-        for place in &mut self.segments {
-            let segment = *place.get_mut();
-            if !segment.is_null() {
-                // SAFETY: `add` made it of a box, and nobody refers to it any more.
-                drop(unsafe { Box::from_raw(segment) });
-            }
-        }
     }
 }

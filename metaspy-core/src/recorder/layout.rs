@@ -31,6 +31,7 @@ pub(crate) struct Layout {
     pub arena: Table,
     pub pages: Table,
     pub tally: Table,
+    pub profiles: Table,
     pub chunks: Table,
     pub blocks: u64,
     pub total_bytes: usize,
@@ -76,6 +77,7 @@ impl Layout {
         let arena = table(if tables < 4 << 20 { tables / 16 } else { tables / 10 });
         let pages = table(tables / 16);
         let tally = table(tally_rows * row::ROW_WORDS * 8);
+        let profiles = table(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
         // Each chunk costs its summary too; a growing log spends the whole budget on chunks.
         let room = if policy == Policy::Grow { budget } else { budget.saturating_sub(end) };
         let chunks = (room / (CHUNK_BYTES + summary::SUMMARY_WORDS * 8)).max(1);
@@ -90,6 +92,7 @@ impl Layout {
             arena,
             pages,
             tally,
+            profiles,
             chunks: Table { offset, bytes },
             blocks: (chunks * CHUNK_BLOCKS) as u64,
             total_bytes: offset + bytes,
@@ -108,7 +111,7 @@ impl Layout {
     }
 
     /// Each table with the superblock word that tells where it is.
-    pub fn tables(&self) -> [(usize, Table); 8] {
+    pub fn tables(&self) -> [(usize, Table); 9] {
         [
             (sb::CALIBRATION, self.calibration),
             (sb::SUMMARIES, self.summaries),
@@ -117,6 +120,7 @@ impl Layout {
             (sb::ARENA, self.arena),
             (sb::PAGES, self.pages),
             (sb::TALLY, self.tally),
+            (sb::PROFILES, self.profiles),
             (sb::CHUNKS, self.chunks),
         ]
     }

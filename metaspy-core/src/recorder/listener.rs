@@ -8,7 +8,7 @@ use crate::recorder::log::Log;
 /// Reacts to what happens to the log. Each method does nothing unless it is overridden.
 pub(crate) trait Listener: Sync {
     /// A log is about to become the current one: write what was stated before.
-    fn started(&self, log: &Log) {
+    fn started(&self, log: &'static Log) {
         let _ = log;
     }
 
@@ -45,7 +45,7 @@ fn all() -> impl Iterator<Item = &'static dyn Listener> {
     LISTENERS.iter().filter_map(|place| place.get().copied())
 }
 
-pub(super) fn started(log: &Log) {
+pub(super) fn started(log: &'static Log) {
     all().for_each(|listener| listener.started(log));
 }
 

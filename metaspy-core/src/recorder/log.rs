@@ -127,6 +127,12 @@ pub(crate) fn current() -> Option<&'static Log> {
     unsafe { CURRENT.load(Ordering::Acquire).as_ref() }
 }
 
+/// All logs of this process, those that were closed included.
+pub(crate) fn all() -> impl Iterator<Item = &'static Log> {
+    // SAFETY: as above.
+    LOGS.iter().filter_map(|log| unsafe { log.load(Ordering::Acquire).as_ref() })
+}
+
 /// The log with this number.
 #[inline]
 pub(super) fn numbered(number: u8) -> Option<&'static Log> {

@@ -39,7 +39,7 @@ pub(crate) use feed::Fed;
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
 pub(crate) use level::Level;
 pub(crate) use listener::{Listener, Module, listen};
-pub(crate) use log::{Log, current};
+pub(crate) use log::{Log, all, current};
 pub(crate) use names::{describe_site, sync_names};
 pub(crate) use page::Row;
 pub use start::StartError;

@@ -59,6 +59,11 @@ impl Recording {
         Ok(Recording { log: recorder::ensure(default_spec)? })
     }
 
+    /// The log that it is.
+    pub(crate) fn log(&self) -> &'static Log {
+        self.log
+    }
+
     /// Its file, if it has one.
     pub fn path(&self) -> Option<&Path> {
         self.log.file.as_ref().map(|(path, _)| path.as_path())

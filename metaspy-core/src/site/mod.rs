@@ -10,7 +10,7 @@ pub mod woven;
 pub use family::Family;
 pub use linkme;
 pub use registry::{SITES, SiteEntry, entries, entry, register_dynamic};
-pub(crate) use registry::{by_id, entries_since, register_dynamic_in};
+pub(crate) use registry::{by_id, count, entries_since, register_dynamic_in};
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 

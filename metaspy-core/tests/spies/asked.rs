@@ -54,7 +54,7 @@ fn details(store: &Store, path: &str) -> Vec<Detail> {
 fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than_fits() {
     let _alone = alone();
     let before = SHOWN.load(Ordering::Relaxed);
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     block_on(ask());
     assert_eq!(SHOWN.load(Ordering::Relaxed), before, "nobody wants to know");
 
@@ -75,7 +75,7 @@ fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than
 #[test]
 fn what_the_program_shows_is_counted() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     assert!(format!("{Answer:?}").starts_with("on"));
     assert_eq!(method(spying.uninstall(), "fmt").data.executions.get(), 1);
 }

@@ -5,6 +5,7 @@ mod ends;
 #[cfg(unix)]
 mod forked;
 mod names;
+mod tables;
 mod values;
 
 use std::future::Future;

@@ -74,7 +74,7 @@ impl Plot {
 
 /// The verdict on a method after calls on one plot with so many points.
 fn verdict(name: &str, points: &[usize], call: impl Fn(&Plot)) -> Option<&'static str> {
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let mut plot = Plot { config: Some(Arc::new(Config { scale: 2.0 })), points: 0 };
     for points in points {
         plot.points = *points;
@@ -88,7 +88,7 @@ fn verdict(name: &str, points: &[usize], call: impl Fn(&Plot)) -> Option<&'stati
 #[test]
 fn what_shares_something_with_the_program_is_not_kept() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let plot = Plot { config: Some(Arc::new(Config { scale: 2.0 })), points: 0 };
     assert!(plot.config() == plot.config());
     let mirror = spying.uninstall();
@@ -124,7 +124,7 @@ fn texts_and_lists_are_compared_and_large_ones_by_their_hash_or_not_at_all() {
 fn of_many_objects_on_many_threads_each_is_compared_with_itself() {
     let _alone = alone();
     for last in [0, 1] {
-        let spying = method_profilers::install(TestCoverage::default());
+        let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
         let plots: Vec<Plot> = (0..90).map(|points| Plot { config: None, points }).collect();
         let ask = || plots.iter().for_each(|plot| assert_eq!(plot.label().len(), plot.points));
         std::thread::scope(|scope| (0..3).for_each(|_| _ = scope.spawn(ask)));

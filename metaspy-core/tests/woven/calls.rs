@@ -3,15 +3,17 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::Outcome;
-use metaspy_core::method_profilers::{self, Call, CallEnd, Calls, Edge, MethodProfiler, MethodSpy, Value};
+use metaspy_core::method_profilers::{self, Call, CallEnd, Calls, MethodProfiler, MethodSpy};
 
-use crate::alone;
+use metaspy_core::store::RowKey;
+
 use crate::domain::{Layout, Scene, block_on};
+use crate::{alone, number, site, table};
 
 #[test]
 fn callers_are_counted_and_recursion_counts_once() {
     let _alone = alone();
-    let spying = method_profilers::install(Calls::default());
+    let spying = method_profilers::install(Calls::default()).expect("there is room");
     let scene = Scene::new(&[1]);
     for _ in 0..3 {
         scene.twice();
@@ -19,53 +21,49 @@ fn callers_are_counted_and_recursion_counts_once() {
     scene.measure();
     assert_eq!(scene.factorial(5), 120);
     block_on(scene.waits(2));
-    let edges = spying.profiler().edges();
-    let mirror = spying.uninstall();
-    let place =
-        |name: &str| mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there").place;
+    drop(spying);
+    let (store, callers) = table("calls", "callers");
     let count = |caller: Option<&str>, callee: &str| {
-        let (caller, callee) = (caller.map(&place), place(callee));
-        edges.iter().find(|edge| (edge.caller, edge.callee) == (caller, callee)).map_or(0, |edge: &Edge| edge.count)
+        let key = RowKey::Caller(site(&store, callee), caller.map(|caller| site(&store, caller)));
+        number(&callers.value(key, "calls"))
     };
-    assert_eq!((count(Some("twice"), "measure"), count(None, "measure"), count(None, "twice")), (3, 1, 3));
-    assert_eq!((count(None, "factorial"), count(Some("factorial"), "factorial")), (1, 5));
-    assert_eq!((count(None, "waits"), count(Some("waits"), "measure")), (1, 2));
-    let timed = |name: &str| &mirror.methods()[place(name)].data;
-    assert_eq!(timed("factorial").executions.get(), 6);
-    for name in ["twice", "factorial", "measure", "waits"] {
-        let (total, own) = (timed(name).total.get(), timed(name).own.get());
-        assert!(own <= total && total > 0, "{name}: {own} of {total}");
+    let (twice, measure) = ("Layout::twice", "Scene::Layout::measure");
+    assert_eq!((count(Some(twice), measure), count(None, measure), count(None, twice)), (3, 1, 3));
+    let factorial = "Scene::factorial";
+    assert_eq!((count(None, factorial), count(Some(factorial), factorial)), (1, 5));
+    assert_eq!((count(None, "Scene::waits"), count(Some("Scene::waits"), measure)), (1, 2));
+    let (_, methods) = table("calls", "");
+    for path in [twice, factorial, measure, "Scene::waits"] {
+        let value = |column| number(&methods.value(RowKey::Site(site(&store, path)), column));
+        assert!(
+            value("self") <= value("total") && value("total") > 0,
+            "{path}: {} of {}",
+            value("self"),
+            value("total")
+        );
     }
-    assert!(
-        timed("twice").total.get()
-            >= timed("twice").own.get()
-                + edges.iter().filter(|edge| { edge.caller == Some(place("twice")) }).count() as u64
-    );
 }
 
 #[test]
 fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_each_other() {
     let _alone = alone();
-    let spying = method_profilers::install(Calls::default());
+    let spying = method_profilers::install(Calls::default()).expect("there is room");
     let scene = Scene::new(&[1]);
     scene.factorial(12);
     assert!(scene.is_even(30) && scene.is_odd(9));
     scene.twice();
-    let profiler = spying.profiler();
-    let mirror = spying.uninstall();
-    for (method, told) in mirror.methods().iter().zip(profiler.tell_all(mirror)) {
-        let name = &method.facts.name;
-        let number = |of: &method_profilers::Map<String, Value>, key: &str| of[key].as_u64().expect("it is a number");
-        let sum = |key: &str| {
-            let callers = told["callers"].as_array().expect("there is a list").iter();
-            callers.map(|caller| number(caller.as_object().expect("it is an object"), key)).sum::<u64>()
-        };
-        let (total, own) = (number(&told, "total_ns"), number(&told, "self_ns"));
-        assert!(own <= total, "{name}: {own} of {total}");
-        assert_eq!(sum("count"), number(&told, "executions"), "{name}");
+    drop(spying);
+    let ((store, methods), (_, callers)) = (table("calls", ""), table("calls", "callers"));
+    assert!(methods.rows.len() >= 5, "{methods:?}");
+    for method in &methods.rows {
+        let callers_of: Vec<_> = callers.rows.iter().filter(|row| row.key.site() == method.key.site()).collect();
+        let own = number(&methods.value(method.key, "self"));
+        let total = number(&methods.value(method.key, "total"));
+        let path = store.site_path(method.key.site());
+        assert!(own <= total, "{path}: {own} of {total}");
+        let sum: u64 = callers_of.iter().map(|row| number(&callers.value(row.key, "total"))).sum();
         // Each is rounded down.
-        let (rounded, callers) = (sum("total_ns"), told["callers"].as_array().map_or(0, Vec::len) as u64);
-        assert!((rounded..=rounded + callers).contains(&total), "{name}: {rounded} of {total}");
+        assert!((sum..=sum + callers_of.len() as u64).contains(&total), "{path}: {sum} of {total}");
     }
 }
 
@@ -92,7 +90,10 @@ impl MethodProfiler for Deep {
 #[test]
 fn what_another_profiler_selects_is_not_around_a_call() {
     let _alone = alone();
-    let (deep, all) = (method_profilers::install(Deep::default()), method_profilers::install(Calls::default()));
+    let (deep, all) = (
+        method_profilers::install(Deep::default()).expect("there is room"),
+        method_profilers::install(Calls::default()).expect("there is room"),
+    );
     Scene::new(&[1]).twice();
     assert_eq!(*deep.profiler().0.lock().expect("nobody panicked"), [(0, false)]);
     drop((deep, all));
@@ -146,7 +147,7 @@ impl MethodProfiler for Around {
 #[test]
 fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     let _alone = alone();
-    let spying = method_profilers::install(Around::default());
+    let spying = method_profilers::install(Around::default()).expect("there is room");
     let mut scene = Scene::new(&[]);
     scene.measure();
     let _ = (scene.first(false), scene.first(true), scene.factorial(1));

@@ -1,9 +1,9 @@
 //! `TestCoverage`: what ran, on how many objects, in which tests, and what it returned.
 
-use metaspy_core::method_profilers::{self, MethodSpy, Mirror, Ratio, TestCoverage, TestId};
+use metaspy_core::method_profilers::{self, MethodSpy, Mirror, Ratio, TestCoverage};
 
 use crate::domain::{Layout, Scene, a_long_test, a_test, block_on, stays};
-use crate::{alone, is_apart};
+use crate::{alone, is_apart, tests};
 
 fn of<'m>(mirror: &'m Mirror<TestCoverage>, path: &str) -> &'m MethodSpy<TestCoverage> {
     let path = format!("woven::domain::{path}");
@@ -15,7 +15,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let _alone = alone();
     let before = Scene::new(&[1]);
     before.measure();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let scenes: Vec<Scene> = (0..150).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         scene.twice();
@@ -50,7 +50,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
 #[test]
 fn how_much_is_covered_is_known_of_types_packages_and_all() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     Scene::new(&[1]).measure();
     let mirror = spying.uninstall();
     let types: Vec<(&str, Ratio)> =
@@ -75,11 +75,10 @@ fn how_much_is_covered_is_known_of_types_packages_and_all() {
 fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     scene.never();
     a_test(&scene);
-    let mirror = spying.uninstall();
-    let tests = |path: &str| of(mirror, path).data.tests.all().into_iter().map(TestId::name).collect::<Vec<_>>();
+    drop(spying);
     assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
     // The harness calls this thread as the test that it runs.
     let own = "coverage::tests_are_known_on_their_thread_and_where_one_runs_alone_on_others";
@@ -92,7 +91,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
     if !is_apart("coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several") {
         return;
     }
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let on_a_thread = |run: &(dyn Fn() + Sync)| std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"));
     on_a_thread(&|| {
         let scene = Scene { nodes: vec![1] };
@@ -109,8 +108,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
     let scene = Scene::new(&[1]);
     on_a_thread(&|| _ = scene.count());
     on_a_thread(&|| a_long_test(&|| on_a_thread(&|| _ = scene.factorial(0))));
-    let mirror = spying.uninstall();
-    let tests = |path: &str| of(mirror, path).data.tests.all().into_iter().map(TestId::name).collect::<Vec<_>>();
+    drop(spying);
     assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
     assert_eq!(tests("Scene::area"), ["woven::domain::a_long_test"], "that which ended is over");
     assert_eq!(tests("Scene::never"), ["woven::domain::a_long_test"]);
@@ -126,7 +124,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
 #[test]
 fn what_always_returns_the_same_is_told_apart() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let mut scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         scene.name();
@@ -154,7 +152,7 @@ fn what_always_returns_the_same_is_told_apart() {
 #[test]
 fn async_calls_are_one_however_often_they_are_polled() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default());
+    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
     let scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         assert_eq!(block_on(stays(scene.waits(3))), 2);
@@ -185,7 +183,7 @@ fn a_profiler_that_panics_harms_nobody() {
     let _alone = alone();
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let spying = method_profilers::install(Fails);
+    let spying = method_profilers::install(Fails).expect("there is room");
     let scene = Scene::new(&[4]);
     assert_eq!(scene.measure(), 4);
     let caught = std::panic::catch_unwind(|| Scene::new(&[]).fails());

@@ -8,6 +8,40 @@ mod settled;
 
 use std::sync::{Mutex, MutexGuard};
 
+use metaspy_core::store::{ProfileTable, RowKey, Value};
+use metaspy_core::{Recording, SiteId, Store};
+
+/// A table of the latest profile with this name, in the recording of this process.
+fn table(profile: &str, name: &str) -> (Store, ProfileTable) {
+    let store = Recording::current().expect("it records").store();
+    let profile = store.profile(profile).expect("it was installed");
+    let table = profile.table(name).expect("it was declared").clone();
+    (store, table)
+}
+
+/// The site with this path behind its module.
+fn site(store: &Store, path: &str) -> SiteId {
+    let mut sites = store.sites().iter().filter(|site| site.path.ends_with(&format!("::{path}")));
+    sites.next().unwrap_or_else(|| panic!("{path} is there")).id
+}
+
+/// The tests in which a method ran.
+fn tests(path: &str) -> Vec<String> {
+    let (store, table) = table("coverage", "tests");
+    let subjects = table.rows.iter().filter_map(|row| match row.key {
+        RowKey::Subject(of, test) if of == site(&store, path) => Some(test),
+        _ => None,
+    });
+    let mut tests: Vec<String> = subjects.map(|test| store.label(test).expect("tests have names").to_owned()).collect();
+    tests.sort();
+    tests
+}
+
+/// A value as a number.
+fn number(value: &Value) -> u64 {
+    value.number().unwrap_or(0)
+}
+
 /// Who looks at the sites of this process is one thing at a time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());

@@ -1,25 +1,35 @@
 //! Calls that are only counted at their hook, because a profiler wants no more.
 
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+
 use metaspy_core::arm::Mode;
 use metaspy_core::method_profilers::{
-    self, Call, Count, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId, Tests,
+    self, Call, Columns, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
 };
+use metaspy_core::store::RowKey;
 use metaspy_core::{Profiler, Recording};
 
 use crate::domain::{Layout, Scene, a_test};
 use crate::recorded::{All, calls};
-use crate::{alone, is_apart};
+use crate::{alone, is_apart, number, site, table};
 
 /// Counts calls, receivers and tests, and how often it was asked.
 #[derive(Default)]
 struct Light;
 
-#[derive(Default)]
 struct Known {
     calls: Count,
     asked: Count,
     receivers: IdentitySet<4>,
-    tests: Tests,
+    tests: Mutex<BTreeSet<TestId>>,
+}
+
+impl Data for Known {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        let (receivers, tests) = (IdentitySet::default(), Mutex::default());
+        Known { calls: columns.sum("calls"), asked: columns.sum("asked"), receivers, tests }
+    }
 }
 
 impl MethodProfiler for Light {
@@ -33,13 +43,13 @@ impl MethodProfiler for Light {
         spy.data.calls.add(1);
         spy.data.asked.add(1);
         spy.data.receivers.see(call);
-        spy.data.tests.see(call);
+        spy.data.tests.lock().expect("no test panicked").extend(call.test());
     }
 
     fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
         match spy.data.receivers.is_full() {
-            true => Interest::All(&spy.data.calls),
-            false => Interest::Same(&spy.data.calls),
+            true => Interest::Count(&spy.data.calls),
+            false => Interest::CountObject(&spy.data.calls),
         }
     }
 }
@@ -51,7 +61,7 @@ fn known<'m>(mirror: &'m Mirror<Light>, name: &str) -> &'m Known {
 #[test]
 fn they_are_counted_for_the_same_object_until_there_are_enough() {
     let _alone = alone();
-    let spying = method_profilers::install(Light);
+    let spying = method_profilers::install(Light).expect("there is room");
     let scenes: Vec<Scene> = (0..6).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         (0..1000).for_each(|_| _ = scene.measure());
@@ -83,7 +93,7 @@ fn objects_of_two_types_at_one_address_are_two() {
         }
     }
     let _alone = alone();
-    let spying = method_profilers::install(Light);
+    let spying = method_profilers::install(Light).expect("there is room");
     let page = Page(Scene::new(&[1]));
     for _ in 0..10 {
         page.twice();
@@ -94,26 +104,59 @@ fn objects_of_two_types_at_one_address_are_two() {
     drop(spying);
 }
 
+/// Many columns.
+struct Wide;
+
+struct Columned([Count; 32]);
+
+impl Data for Columned {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        Columned(std::array::from_fn(|at| columns.sum(format!("column {at}").as_str())))
+    }
+}
+
+impl MethodProfiler for Wide {
+    const NAME: &'static str = "wide";
+    type Package = ();
+    type Type = ();
+    type Method = Columned;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
+        spy.data.0.iter().for_each(|count| count.add(1));
+    }
+}
+
 #[test]
-fn nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for() {
-    if !is_apart("settled::nothing_is_lost_where_a_process_has_more_counts_than_threads_have_room_for") {
+fn values_that_find_no_room_are_counted_as_lost() {
+    if !is_apart("settled::values_that_find_no_room_are_counted_as_lost") {
         return;
     }
-    (0..1 << 22).for_each(|_| _ = Count::default());
-    let spying = method_profilers::install(Light);
+    Recording::memory().budget(1 << 20).start().expect("it starts");
+    let spying = method_profilers::install(Wide).expect("there is room");
     let scene = Scene { nodes: vec![1] };
+    let barrier = std::sync::Barrier::new(64);
     std::thread::scope(|scope| {
-        (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scene.measure())));
+        let run = || {
+            barrier.wait();
+            (0..10).for_each(|_| _ = scene.measure());
+            barrier.wait();
+        };
+        (0..64).for_each(|_| _ = scope.spawn(run));
     });
-    let measured = known(spying.uninstall(), "measure");
-    assert_eq!((measured.calls.get(), measured.asked.get()), (3000, 3000));
+    drop(spying);
+    let (store, table) = table("wide", "");
+    let measured = RowKey::Site(site(&store, "Scene::Layout::measure"));
+    let kept: u64 = table.columns.iter().map(|column| number(&table.value(measured, &column.name))).sum();
+    assert!(kept > 0 && table.lost > 0, "{kept} are kept, {} lost", table.lost);
+    assert_eq!(kept + table.lost, 64 * 10 * 32);
 }
 
 #[test]
 fn another_test_is_seen() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = method_profilers::install(Light);
+    let spying = method_profilers::install(Light).expect("there is room");
     for _ in 0..1000 {
         scene.twice();
     }
@@ -121,7 +164,7 @@ fn another_test_is_seen() {
     a_test(&scene);
     let mirror = spying.uninstall();
     let twice = known(mirror, "twice");
-    let tests: Vec<String> = twice.tests.all().into_iter().map(TestId::name).collect();
+    let tests: Vec<String> = twice.tests.lock().expect("no test panicked").iter().map(|test| test.name()).collect();
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
     assert_eq!(twice.calls.get(), 1002);
     assert!(
@@ -135,7 +178,7 @@ fn another_test_is_seen() {
 fn they_are_recorded_too_over_epochs() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
-    let spying = method_profilers::install(Light);
+    let spying = method_profilers::install(Light).expect("there is room");
     let (scene, mut failing) = (Scene::new(&[1]), Scene::new(&[]));
     for _ in 0..3 {
         let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");

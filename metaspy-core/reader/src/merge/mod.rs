@@ -8,6 +8,7 @@ mod blocks;
 mod clock;
 mod names;
 mod part;
+mod profiles;
 mod rows;
 mod said;
 mod senders;
@@ -193,6 +194,7 @@ struct Drawn {
     pending: Vec<Option<Pending>>,
     rows: Vec<Rows>,
     arena: names::Arena,
+    tables: profiles::Tables,
     whole: Whole,
     lanes: u32,
     epochs: u32,
@@ -227,6 +229,8 @@ fn merge(sources: &[(String, Store)]) -> Result<(Sheet, Merged), MergeError> {
     }
     drawn.rows =
         drawn.parts.iter().zip(&drawn.pending).map(|(part, pending)| Rows::of(part, pending.as_ref())).collect();
+    drawn.tables = profiles::merged(&drawn.parts);
+    drawn.arena.tables(&drawn.tables);
     let (sheet, copied) = write::write(&drawn)?;
     let mut damage = Vec::new();
     for ((process, copied), rows) in processes.iter().zip(&copied).zip(&drawn.rows) {
@@ -250,6 +254,7 @@ fn draw(stores: &[Store], placed: &[Placed], processes: &mut [Process]) -> Resul
         pending: Vec::new(),
         rows: Vec::new(),
         arena: names::Arena::default(),
+        tables: profiles::Tables::default(),
         whole: Whole { blocks: 0 },
         lanes: 0,
         epochs: 0,

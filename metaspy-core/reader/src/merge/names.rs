@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::merge::part::{NAMELESS_KIND, Part};
+use crate::merge::profiles::Tables;
 use crate::merge::{MergeError, Process};
 use crate::names::{KindText, SiteText};
 use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kinds};
@@ -22,6 +23,15 @@ impl Arena {
         self.words.extend(words);
         texts.iter().for_each(|text| push_text(&mut self.words, text));
         self.words[at] = head(entry, self.words.len() - at, a);
+    }
+
+    /// The declarations of profile tables.
+    pub fn tables(&mut self, tables: &Tables) {
+        for (number, def) in (0..).zip(&tables.defs) {
+            if let Ok(json) = serde_json::to_string(def) {
+                self.entry(Entry::Table, number, &[], &[&json]);
+            }
+        }
     }
 
     /// A sentence for people.

@@ -10,7 +10,7 @@ use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 
 /// Counts of the first page that are added up.
-const SUMS: [usize; 11] = [
+const SUMS: [usize; 12] = [
     sb::REENTRANT,
     sb::UNNAMED,
     sb::CLOCK_BEHIND,
@@ -22,6 +22,7 @@ const SUMS: [usize; 11] = [
     sb::LATE_ENDS,
     sb::OTHERS,
     sb::REMOTE_MALFORMED,
+    sb::PROFILES_LOST,
 ];
 
 /// Writes the whole.
@@ -45,6 +46,7 @@ pub(super) fn write(drawn: &Drawn) -> Result<(Sheet, Vec<Copied>), MergeError> {
         (sb::ARENA, table(drawn.arena.words.len())),
         (sb::PAGES, table(page::HEADER_WORDS + pages * ROW_WORDS)),
         (sb::TALLY, table(folded * ROW_WORDS)),
+        (sb::PROFILES, table(drawn.tables.words.len())),
     ];
     let at = end.next_multiple_of(BLOCK_BYTES / 8);
     let blocks = (at, drawn.whole.blocks as usize * (BLOCK_BYTES / 8));
@@ -57,6 +59,8 @@ pub(super) fn write(drawn: &Drawn) -> Result<(Sheet, Vec<Copied>), MergeError> {
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
     sheet.write(at(sb::CALIBRATION), ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
     sheet.write(at(sb::ARENA), drawn.arena.words.iter().copied());
+    sheet.write(at(sb::PROFILES), drawn.tables.words.iter().copied());
+    sheet.set(sb::PROFILES_USED, drawn.tables.words.len() as u64 * 8);
     let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| drawn.rows.iter().flat_map(of).flatten().copied();
     sheet.write(at(sb::TALLY), rows_of(|rows| &rows.folded));
     if pages > 0 {

@@ -104,6 +104,7 @@ impl<W: Write> Sender<W> {
             (layout.arena, self.arena, arena),
             (layout.pages, 0, used(sb::PAGES_USED, 1) / 8),
             (layout.tally, 0, if folded && first[sb::TALLY_USED] != 0 { layout.tally.len } else { 0 }),
+            (layout.profiles, 0, used(sb::PROFILES_USED, 1) / 8),
         ];
         self.arena = arena;
         for (table, from, to) in tables {

@@ -63,7 +63,7 @@ fn take(woven: &'static Woven, number: u64) -> &'static Site {
 }
 
 /// The core's site of a woven one.
-fn site_of(woven: &'static Woven) -> Option<&'static Site> {
+pub(crate) fn site_of(woven: &'static Woven) -> Option<&'static Site> {
     // SAFETY: it is null, or was stored when the site was adopted, and sites stay.
     unsafe { woven.site.load(Relaxed).cast::<Site>().as_ref() }
 }
@@ -93,10 +93,4 @@ pub(crate) fn aim_at_its_site(woven: &'static Woven) {
 pub(crate) fn aim(woven: &'static Woven, tally: &'static AtomicU64, arm: &'static AtomicU64) {
     woven.tally.store(std::ptr::from_ref(tally).cast_mut(), Release);
     woven.arm.store(std::ptr::from_ref(arm).cast_mut(), Release);
-}
-
-/// What the weaver saw of a function.
-pub(crate) fn facts(woven: &record::Woven) -> metaspy_format::facts::Facts {
-    let (module, name, file) = (woven.module.get(), woven.name.get(), woven.file.get());
-    metaspy_format::facts::Facts::parse(module, name, file, woven.lines.into(), woven.facts.get())
 }

@@ -1,0 +1,142 @@
+//! The tables of method profilers, merged by the rules of their columns.
+
+use std::collections::BTreeMap;
+
+use metaspy_format::profile::page::{self, Content, Kind};
+use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef};
+
+use crate::merge::part::Part;
+use crate::profiles::RawTable;
+
+/// The tables of all parts as those of the whole.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// The declarations, by number.
+    pub defs: Vec<TableDef>,
+    /// The area of their pages.
+    pub words: Vec<u64>,
+}
+
+/// Merges the tables of the parts. Tables with the same name and columns are one, if their profilers were installed as
+/// the same in order among those of their name.
+pub(super) fn merged(parts: &[Part]) -> Tables {
+    let mut tables = Tables::default();
+    let mut merged: Vec<RawTable> = Vec::new();
+    for part in parts {
+        let installations = installations(part);
+        for (number, raw) in part.store.profile_tables() {
+            let mut def = part.store.names().tables[&number].clone();
+            def.installation = installations[&(def.profile.clone(), def.installation)];
+            let at = tables.defs.iter().position(|known| *known == def).unwrap_or_else(|| {
+                tables.defs.push(def.clone());
+                merged.push(RawTable::default());
+                tables.defs.len() - 1
+            });
+            merged[at].lost = merged[at].lost.saturating_add(raw.lost);
+            for (key, words) in &raw.rows {
+                let key = renumbered(part, def.key, *key);
+                words
+                    .iter()
+                    .for_each(|&(column, word)| merged[at].put(&def, key, column, rescaled(part, &def, column, word)));
+            }
+        }
+    }
+    for (number, (def, raw)) in (0..).zip(tables.defs.iter().zip(merged)) {
+        write(&mut tables.words, number, def, raw);
+    }
+    tables
+}
+
+/// For each installation of a part, which one it is among those of the same name.
+fn installations(part: &Part) -> BTreeMap<(String, u32), u32> {
+    let mut known: BTreeMap<(String, u32), u32> = BTreeMap::new();
+    for def in part.store.names().tables.values() {
+        known.insert((def.profile.clone(), def.installation), 0);
+    }
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    for ((profile, _), order) in &mut known {
+        let count = counts.entry(profile.clone()).or_default();
+        *order = *count;
+        *count += 1;
+    }
+    known
+}
+
+fn renumbered(part: &Part, kind: KeyKind, key: Key) -> Key {
+    let second = match kind {
+        KeyKind::Site => 0,
+        KeyKind::Subject => part.kind(key.second as u16).into(),
+        KeyKind::Caller if key.second == 0 => 0,
+        KeyKind::Caller => part.site(key.second),
+    };
+    Key { site: part.site(key.site), second, ..key }
+}
+
+/// Times of the part's clock as times of the whole.
+fn rescaled(part: &Part, def: &TableDef, column: u16, word: u64) -> u64 {
+    match def.columns.get(usize::from(column)) {
+        Some(column) if column.kind == ColumnKind::Ticks => column.merge.value(part.sum(column.merge.value(word))),
+        _ => word,
+    }
+}
+
+/// Appends the pages of a table.
+fn write(area: &mut Vec<u64>, table: u32, def: &TableDef, raw: RawTable) {
+    let columns = def.columns.len();
+    if raw.lost > 0 {
+        let mut head = vec![0; page::HEAD_WORDS];
+        head[page::LOST - page::HEADER_WORDS] = raw.lost;
+        push(area, Content { table, kind: Kind::Head }, 0, &head);
+    }
+    let rows: BTreeMap<Key, Vec<(u16, u64)>> = raw.rows.into_iter().collect();
+    if def.key != KeyKind::Site {
+        let keys: Vec<u64> = rows.keys().flat_map(|key| [key.key, key.who()]).collect();
+        push(area, Content { table, kind: Kind::Keys }, 0, &keys);
+    }
+    let mut run = Run { area, content: Content { table, kind: Kind::Values }, first: 0, words: Vec::new() };
+    for (order, (key, words)) in (0_u64..).zip(rows) {
+        let row = if def.key == KeyKind::Site { key.site.into() } else { order };
+        let mut values = vec![0; columns];
+        words.into_iter().for_each(|(column, word)| values[usize::from(column)] = word);
+        run.add(row * columns as u64, &values);
+    }
+    run.end();
+}
+
+/// A page in the making: rows that are near each other.
+struct Run<'a> {
+    area: &'a mut Vec<u64>,
+    content: Content,
+    first: u64,
+    words: Vec<u64>,
+}
+
+impl Run<'_> {
+    /// Words that may stay empty between two rows of a page.
+    const GAP: u64 = 64;
+
+    fn add(&mut self, first: u64, values: &[u64]) {
+        let end = self.first + self.words.len() as u64;
+        if self.words.is_empty() || first > end + Self::GAP {
+            self.end();
+            self.first = first;
+        }
+        self.words.resize((first - self.first) as usize, 0);
+        self.words.extend(values);
+    }
+
+    fn end(&mut self) {
+        push(self.area, self.content, self.first, &self.words);
+        self.words.clear();
+    }
+}
+
+fn push(area: &mut Vec<u64>, content: Content, first: u64, words: &[u64]) {
+    if words.is_empty() {
+        return;
+    }
+    let mut head = [0; page::HEADER_WORDS];
+    (head[page::WORDS], head[page::CONTENT], head[page::FIRST]) = (words.len() as u64, content.pack(), first);
+    area.extend(head);
+    area.extend(words);
+}

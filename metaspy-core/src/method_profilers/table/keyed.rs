@@ -1,0 +1,98 @@
+//! Tables of a profiler whose rows are about more than a site.
+
+use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef};
+use crate::method_profilers::table::{Table, keys};
+use crate::recorder::Log;
+use crate::site::SiteId;
+use crate::subject::{KindId, Subject};
+
+/// Makes the tables of a method profiler while it is installed.
+pub struct Tables<'t> {
+    pub(crate) log: &'static Log,
+    pub(crate) profile: &'static str,
+    pub(crate) installation: u32,
+    pub(crate) made: &'t mut Vec<&'static Table>,
+}
+
+/// A table with rows for sites and subjects; it holds nothing until [`Tables::by_subject`] made it.
+#[derive(Clone, Copy, Default)]
+pub struct SubjectTable(Option<&'static Table>);
+
+/// A table with rows for callees and callers; it holds nothing until [`Tables::by_caller`] made it.
+#[derive(Clone, Copy, Default)]
+pub struct CallerTable(Option<&'static Table>);
+
+/// A row of such a table. Without room for the row, its values are lost, and counted as lost.
+#[derive(Clone, Copy)]
+pub struct Row(Option<(&'static Table, usize)>);
+
+impl Tables<'_> {
+    /// A table with a row for each site and subject.
+    pub fn by_subject(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> SubjectTable {
+        SubjectTable(Some(self.install(name, KeyKind::Subject, columns, 0)))
+    }
+
+    /// A table with a row for each callee and caller.
+    pub fn by_caller(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> CallerTable {
+        CallerTable(Some(self.install(name, KeyKind::Caller, columns, 0)))
+    }
+
+    pub(crate) fn install(
+        &mut self,
+        name: &str,
+        key: KeyKind,
+        columns: impl IntoIterator<Item = Column>,
+        sites: usize,
+    ) -> &'static Table {
+        let columns = columns.into_iter().take(COLUMNS_MAX).collect();
+        let (profile, installation) = (self.profile.to_owned(), self.installation);
+        let def = TableDef { profile, installation, name: name.to_owned(), key, columns };
+        let table = Table::install(self.log, def, sites);
+        self.made.push(table);
+        table
+    }
+}
+
+impl SubjectTable {
+    /// The row of a subject at a site.
+    #[inline]
+    pub fn row(&self, site: SiteId, subject: Subject) -> Row {
+        row_of(self.0, Key { site: site.0, second: subject.kind.0.into(), key: subject.key })
+    }
+}
+
+impl SubjectTable {
+    /// The subjects with a row at a site, in the recording that is written now.
+    pub(crate) fn subjects(&self, site: SiteId) -> Vec<Subject> {
+        let keys = self.0.map_or(Vec::new(), Table::keys);
+        let of_site = keys.into_iter().filter(|key| key.site == site.0);
+        of_site.map(|key| Subject::new(KindId(key.second as u16), key.key)).collect()
+    }
+}
+
+impl CallerTable {
+    /// The row of a callee and its caller.
+    #[inline]
+    pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row {
+        row_of(self.0, Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 })
+    }
+}
+
+#[inline]
+fn row_of(table: Option<&'static Table>, key: Key) -> Row {
+    Row(table.and_then(|table| Some((table, table.row(key)? as usize * table.def.columns.len()))))
+}
+
+impl Row {
+    /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice, the place of the name + 1.
+    #[inline]
+    pub fn put(&self, column: usize, value: u64) {
+        let Some((table, first)) = self.0 else { return };
+        if let Some(Column { merge, .. }) = table.def.columns.get(column) {
+            let word = if *merge == Merge::Min { merge.value(value) } else { value };
+            table.put(first + column, word, *merge);
+        }
+    }
+}
+
+const _: () = assert!(keys::ROWS_MAX <= crate::format::profile::ROWS_MAX as usize);

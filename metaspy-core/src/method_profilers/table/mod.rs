@@ -1,0 +1,216 @@
+//! Tables of method profilers: declared columns whose values are written into the recording.
+//!
+//! Each thread writes words of its own, with plain stores, so threads do not wait for each other, and a reader in another
+//! process sees every value up to the last store, also when the program is killed. Readers merge the words of all
+//! threads by the rule of their column. Where the recording has no room, a value is counted as lost.
+
+mod columns;
+mod keyed;
+mod keys;
+mod pages;
+mod thread_pages;
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+
+use crate::format::arena::Entry;
+use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST};
+use crate::format::profile::{Key, KeyKind, Merge, TableDef};
+use crate::format::superblock as sb;
+use crate::method_profilers::call_stack;
+use crate::platform::lock::lock;
+use crate::recorder::{self, Draft, Log};
+
+pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
+pub use keyed::{CallerTable, Row, SubjectTable, Tables};
+use keys::KeyIndex;
+pub(crate) use thread_pages::ThreadPages;
+use thread_pages::{Missing, SEGMENT};
+
+/// A table of an installed method profiler. It stays in memory until the process ends, because hooks refer to it.
+pub(crate) struct Table {
+    number: u32,
+    def: TableDef,
+    /// Words of all rows together.
+    words: usize,
+    /// The first of its slots among those of a thread's pages.
+    first_slot: usize,
+    /// The table in the recording that is written now; null before the first one.
+    current: AtomicPtr<Instance>,
+}
+
+/// A table in one recording.
+struct Instance {
+    log: &'static Log,
+    /// Counts of loss; `None` if there was no room even for these.
+    head: Option<&'static [AtomicU64]>,
+    keys: Option<KeyIndex>,
+    /// The first words of pages that threads share, by segment: for threads that end, and for tables beyond the slots.
+    shared: Box<[AtomicPtr<AtomicU64>]>,
+}
+
+/// The tables of installed profilers: a recording that begins later has them, too.
+static INSTALLED: Mutex<Vec<&'static Table>> = Mutex::new(Vec::new());
+static NEXT: AtomicU32 = AtomicU32::new(0);
+
+/// Declares the tables of installed profilers in a recording that begins.
+pub(crate) fn declare_all(log: &'static Log) {
+    lock(&INSTALLED).iter().for_each(|table| table.declare(log));
+}
+
+impl Table {
+    /// Makes a table, and declares it in a recording. A table by site has this many rows; others have as many as fit.
+    pub fn install(log: &'static Log, def: TableDef, sites: usize) -> &'static Table {
+        let rows = if def.key == KeyKind::Site { sites + 1 } else { keys::ROWS_MAX };
+        let words = rows * def.columns.len();
+        let table: &'static Table = Box::leak(Box::new(Table {
+            number: NEXT.fetch_add(1, Relaxed),
+            def,
+            words,
+            first_slot: thread_pages::reserve(words),
+            current: AtomicPtr::new(std::ptr::null_mut()),
+        }));
+        table.declare(log);
+        lock(&INSTALLED).push(table);
+        table
+    }
+
+    /// The profiler is uninstalled: recordings that begin later do not have the table.
+    pub fn uninstall(&'static self) {
+        lock(&INSTALLED).retain(|table| !std::ptr::eq(*table, self));
+    }
+
+    fn declare(&'static self, log: &'static Log) {
+        let Ok(json) = serde_json::to_string(&self.def) else { return };
+        log.append(Draft::new(Entry::Table, self.number).text(&json));
+        let content = Content { table: self.number, kind: Kind::Head };
+        let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number) };
+        let segments = self.words.div_ceil(SEGMENT);
+        let instance = Box::new(Instance {
+            log,
+            head: pages::take(log, content, 0, HEAD_WORDS),
+            keys,
+            shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+        });
+        self.current.store(Box::into_raw(instance), std::sync::atomic::Ordering::Release);
+    }
+
+    /// The table in a recording, if that is the one that is written now.
+    #[inline]
+    fn instance(&self, log: &Log) -> Option<&'static Instance> {
+        // SAFETY: it is null, or a box that is never freed.
+        let instance = unsafe { self.current.load(Acquire).as_ref() }?;
+        std::ptr::eq(instance.log, log).then_some(instance)
+    }
+
+    /// The row of a key in the current recording, made if it is new. Without room for it a loss is counted.
+    #[inline]
+    fn row(&self, key: Key) -> Option<u32> {
+        let instance = self.instance(recorder::current()?)?;
+        let row = instance.keys.as_ref().and_then(|keys| keys.row(key));
+        if row.is_none() {
+            instance.lose();
+        }
+        row
+    }
+
+    /// The keys of the rows in the recording that is written now.
+    fn keys(&self) -> Vec<Key> {
+        let instance = recorder::current().and_then(|log| self.instance(log));
+        let keys = instance.and_then(|instance| instance.keys.as_ref());
+        keys.map_or(Vec::new(), |keys| keys.all().map(|(_, key)| key).collect())
+    }
+
+    /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
+    #[inline]
+    fn put(&'static self, at: usize, word: u64, merge: Merge) {
+        match self.own_word(at) {
+            Ok(own) => own.store(merge.words(own.load(Relaxed), word), Relaxed),
+            Err(missing) => self.put_shared(at, word, merge, &missing),
+        }
+    }
+
+    /// The word that this thread, and no other one, writes.
+    #[inline]
+    fn own_word(&'static self, at: usize) -> Result<&'static AtomicU64, Missing> {
+        let Some(pages) = call_stack::pages() else {
+            return Err(recorder::current().map_or(Missing::Log, Missing::Slot));
+        };
+        let slot = self.first_slot.saturating_add(at / SEGMENT);
+        match pages.word(slot, at % SEGMENT) {
+            Err(Missing::Page(log)) => self.take_page(pages, log, at).ok_or(Missing::Slot(log)),
+            found => found,
+        }
+    }
+
+    #[cold]
+    fn take_page(&'static self, pages: &ThreadPages, log: &'static Log, at: usize) -> Option<&'static AtomicU64> {
+        self.instance(log)?;
+        let page = self.take_segment(log, at / SEGMENT)?;
+        pages.put(self.first_slot + at / SEGMENT, page);
+        page.get(at % SEGMENT)
+    }
+
+    /// A page for the words of a segment; the last one may be short.
+    fn take_segment(&self, log: &'static Log, segment: usize) -> Option<&'static [AtomicU64]> {
+        let first = segment * SEGMENT;
+        let words = self.words.checked_sub(first).filter(|words| *words > 0)?.min(SEGMENT);
+        pages::take(log, Content { table: self.number, kind: Kind::Values }, first as u64, words)
+    }
+
+    /// Merges a word where several threads may write.
+    #[cold]
+    fn put_shared(&'static self, at: usize, word: u64, merge: Merge, missing: &Missing) {
+        let (Missing::Page(log) | Missing::Slot(log)) = *missing else { return };
+        let Some(instance) = self.instance(log) else { return };
+        match self.shared_word(instance, at) {
+            // It never fails: the rule always has a result.
+            Some(shared) => _ = shared.fetch_update(Relaxed, Relaxed, |found| Some(merge.words(found, word))),
+            None => instance.lose(),
+        }
+    }
+
+    fn shared_word(&self, instance: &'static Instance, at: usize) -> Option<&'static AtomicU64> {
+        let place = instance.shared.get(at / SEGMENT)?;
+        let mut page = place.load(Acquire);
+        if page.is_null() {
+            let made = self.take_segment(instance.log, at / SEGMENT)?.as_ptr().cast_mut();
+            // If another thread was first, its page is shared, and this one stays empty.
+            page = match place.compare_exchange(page, made, AcqRel, Acquire) {
+                Ok(_) => made,
+                Err(other) => other,
+            };
+        }
+        // SAFETY: it is the first word of a page as long as the segment, `at` is a word of the table, and logs are never
+        // unmapped.
+        Some(unsafe { &*page.add(at % SEGMENT) })
+    }
+
+    /// The value of a word, merged over all threads and recordings of this process.
+    fn value(&self, at: usize, merge: Merge) -> u64 {
+        let mut value = 0;
+        for log in recorder::all() {
+            pages::each(log, |content, first, words| {
+                let is_here = content == Content { table: self.number, kind: Kind::Values };
+                if let Some(word) =
+                    (at as u64).checked_sub(first).and_then(|at| words.get(at as usize)).filter(|_| is_here)
+                {
+                    value = merge.words(value, word.load(Relaxed));
+                }
+            });
+        }
+        if value == 0 { 0 } else { merge.value(value) }
+    }
+}
+
+impl Instance {
+    /// Counts a value that found no room.
+    #[cold]
+    fn lose(&self) {
+        match self.head {
+            Some(head) => _ = head[LOST - HEADER_WORDS].fetch_add(1, Relaxed),
+            None => self.log.count(sb::PROFILES_LOST, 1),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The pages that a thread writes: for each segment of a table, the page that holds the thread's own words.
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+
+use crate::platform::lock::lock;
+use crate::recorder::{self, Log};
+
+/// Words of a segment.
+pub(super) const SEGMENT: usize = 1024;
+/// Segments of all tables of a process together. Threads share the pages of the tables that are made later.
+const SLOTS: usize = 8192;
+
+/// The slots of the next table.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// Directories of threads that ended: later threads continue in the same pages.
+static FREE: Mutex<Vec<&'static ThreadPages>> = Mutex::new(Vec::new());
+
+/// The pages of a thread.
+pub(crate) struct ThreadPages {
+    /// The log that the pages belong to.
+    log: AtomicPtr<Log>,
+    /// The first word of a page for each slot; null = not taken.
+    slots: Box<[AtomicPtr<AtomicU64>]>,
+}
+
+/// Why a thread has no word of its own.
+pub(super) enum Missing {
+    /// Nothing is recorded: there is no log, or this process is a forked child.
+    Log,
+    /// The page is not taken yet.
+    Page(&'static Log),
+    /// Threads share the pages of this table.
+    Slot(&'static Log),
+}
+
+/// Reserves the slots of a table with this many words. The slots of a table that finds none are beyond those that
+/// threads have.
+pub(super) fn reserve(words: usize) -> usize {
+    let segments = words.div_ceil(SEGMENT);
+    let reserve = |next: usize| (next + segments <= SLOTS).then_some(next + segments);
+    NEXT.fetch_update(Relaxed, Relaxed, reserve).unwrap_or(SLOTS)
+}
+
+impl ThreadPages {
+    /// The pages of a thread that begins.
+    pub fn take() -> &'static ThreadPages {
+        let free = lock(&FREE).pop();
+        free.unwrap_or_else(|| {
+            let slots = (0..SLOTS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
+            Box::leak(Box::new(ThreadPages { log: AtomicPtr::new(std::ptr::null_mut()), slots }))
+        })
+    }
+
+    /// Gives the pages of a thread that ends to a later one.
+    pub fn hand_on(&'static self) {
+        lock(&FREE).push(self);
+    }
+
+    /// A word of the page in a slot.
+    #[inline]
+    pub(super) fn word(&self, slot: usize, at: usize) -> Result<&'static AtomicU64, Missing> {
+        let Some(log) = recorder::current() else { return Err(Missing::Log) };
+        let Some(page) = self.slots.get(slot) else { return Err(Missing::Slot(log)) };
+        if !std::ptr::eq(self.log.load(Relaxed), log) {
+            self.begin(log);
+        }
+        let page = page.load(Relaxed);
+        if page.is_null() {
+            return Err(Missing::Page(log));
+        }
+        // SAFETY: `put` stored the first word of a page that is as long as the segment of this slot, `at` is a word of that
+        // segment, and logs are never unmapped.
+        Ok(unsafe { &*page.add(at) })
+    }
+
+    /// Remembers the page of a slot: all words of its segment. Only the thread itself does so.
+    pub(super) fn put(&self, slot: usize, page: &'static [AtomicU64]) {
+        self.slots[slot].store(page.as_ptr().cast_mut(), Relaxed);
+    }
+
+    /// Continues in another log, where no page is taken yet.
+    #[cold]
+    fn begin(&self, log: &'static Log) {
+        self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
+        self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
+    }
+}
