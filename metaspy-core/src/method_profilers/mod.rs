@@ -24,7 +24,7 @@
 //!     }
 //! }
 //!
-//! let spying = metaspy_core::method_profilers::install(Counting);
+//! let spying = metaspy_core::method_profilers::install(Counting).expect("there is room for a profiler");
 //! // … what is woven runs …
 //! for method in spying.uninstall().methods() {
 //!     println!("{:>8}  {}", method.data.get(), method.facts.path());

@@ -9,7 +9,7 @@ use crate::method_profilers::{MethodSpy, Mirror, PackageSpy, TestCoverage, TypeS
 /// ```
 /// use metaspy_core::method_profilers::{self, TestCoverage};
 ///
-/// let spying = method_profilers::install(TestCoverage::default());
+/// let spying = method_profilers::install(TestCoverage::default()).expect("there is room for a profiler");
 /// // … what is woven runs …
 /// let mirror = spying.uninstall();
 /// for package in mirror.packages() {
