@@ -1,6 +1,6 @@
 //! The clock of the log: ticks, and what a tick is worth.
 //!
-//! The time stamp counter where the kernel itself uses it (7 ns a reading), else the monotonic clock. Tests set the
+//! The time stamp counter if the kernel itself uses it (7 ns a reading), otherwise the monotonic clock. Tests set the
 //! clock by hand.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use crate::platform::clock as machine;
 static CLOCK: AtomicU8 = AtomicU8::new(Clock::Monotonic as u8);
 static MANUAL: AtomicU64 = AtomicU64::new(1);
 
-/// The tick of now.
+/// The current tick.
 #[inline(always)]
 pub fn now() -> u64 {
     match CLOCK.load(Ordering::Relaxed) {
@@ -21,7 +21,7 @@ pub fn now() -> u64 {
     }
 }
 
-/// The tick of now, if reading it is one instruction.
+/// The current tick, if one instruction reads it.
 #[inline(always)]
 pub(crate) fn counter() -> Option<u64> {
     (CLOCK.load(Ordering::Relaxed) == Clock::Counter as u8).then(machine::counter)
@@ -51,18 +51,18 @@ pub(crate) fn choose() {
     }
 }
 
-/// Takes the clock into the caller's hand, for the whole process: it stands at `tick` until it is set again.
+/// Replaces the clock of the whole process by a manual one, which stays at `tick` until it is set again.
 pub fn set_manual(tick: u64) {
     MANUAL.store(tick, Ordering::Relaxed);
     CLOCK.store(Clock::Manual as u8, Ordering::Relaxed);
 }
 
-/// Moves a manual clock on.
+/// Advances a manual clock.
 pub fn advance(ticks: u64) {
     MANUAL.fetch_add(ticks, Ordering::Relaxed);
 }
 
-/// One instant on the clocks that a recording is read by.
+/// One instant on all clocks of a recording.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instant4 {
     pub tick: u64,
@@ -71,8 +71,8 @@ pub(crate) struct Instant4 {
     pub real_ns: u64,
 }
 
-/// Reads all clocks as one instant: the tick is the middle of two readings around the monotonic one, the closest of
-/// a few tries, as the thread may be interrupted in between.
+/// Reads all clocks as one instant. The tick is the middle of two readings around the monotonic one. The closest of a
+/// few tries counts, because the thread may be interrupted in between.
 pub(crate) fn instant() -> Instant4 {
     let best = (0..3)
         .map(|_| {

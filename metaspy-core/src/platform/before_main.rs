@@ -1,6 +1,6 @@
-//! What runs before `main`, where the loader can be told so; elsewhere nothing does.
+//! Runs the core's start before `main`, on systems whose loader supports it.
 
-/// The loader calls what stands in this section.
+/// The loader calls the functions in this section.
 #[used]
 #[cfg_attr(
     any(target_os = "linux", target_os = "android", target_os = "freebsd"),
@@ -11,6 +11,6 @@
 static START: extern "C" fn() = start;
 
 extern "C" fn start() {
-    // A panic must not leave a function that C calls.
+    // A panic must not leave a function called from C.
     let _ = std::panic::catch_unwind(crate::environment::start);
 }

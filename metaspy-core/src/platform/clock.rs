@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The time stamp counter. Zero where there is none; [`has_counter`] says so beforehand.
+/// The time stamp counter. Zero on machines without one: check [`has_counter`] first.
 #[inline(always)]
 pub(crate) fn counter() -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -14,14 +14,14 @@ pub(crate) fn counter() -> u64 {
     0
 }
 
-/// Whether the counter runs at one rate, on all cores alike: the kernel itself must trust it as its clock.
+/// True if the counter runs at one rate on all cores. The test is that the kernel uses it as its own clock.
 pub(crate) fn has_counter() -> bool {
     cfg!(all(target_arch = "x86_64", target_os = "linux"))
         && std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource")
             .is_ok_and(|source| source.trim() == "tsc")
 }
 
-/// The monotonic clock in ns, from an origin of its own.
+/// The monotonic clock in ns, from an arbitrary origin.
 #[inline]
 pub(crate) fn monotonic_ns() -> u64 {
     #[cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ pub(crate) fn monotonic_ns() -> u64 {
     }
 }
 
-/// Time since boot in ns, suspends included; the monotonic clock where the system has no such clock.
+/// Time since boot in ns, suspends included. The monotonic clock on systems without one.
 pub(crate) fn boot_ns() -> u64 {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! What is done when the process ends in good order.
+//! Handlers that run when the process exits normally.
 
 use std::sync::Mutex;
 
@@ -8,8 +8,9 @@ type AtExit = fn(Option<u8>);
 
 static AT_EXIT: Mutex<Vec<AtExit>> = Mutex::new(Vec::new());
 
-/// Has this done when `main` has returned or somebody called `exit`, with the status where the system tells it: the last
-/// that was asked for first. Nothing is done if the process is killed, or aborts, or where the system has no such thing.
+/// Registers an exit handler. It gets the exit status where the platform provides one; handlers run in reverse order.
+///
+/// It does not run if the process is killed or aborts, or on platforms without exit handlers.
 pub(crate) fn at_exit(f: AtExit) {
     let mut all = lock(&AT_EXIT);
     if all.is_empty() {
@@ -27,7 +28,7 @@ fn ask() {
         run(Some(status as u8));
     }
     // SAFETY: the declaration is that of the C library, and the handler a plain function that lives as long as the process
-    // and from which no panic comes.
+    // and never panics.
     unsafe { on_exit(exits, std::ptr::null_mut()) };
 }
 
@@ -36,7 +37,7 @@ fn ask() {
     extern "C" fn exits() {
         run(None);
     }
-    // SAFETY: the handler is a plain function that lives as long as the process and from which no panic comes.
+    // SAFETY: the handler is a plain function that lives as long as the process and never panics.
     unsafe { libc::atexit(exits) };
 }
 
@@ -47,7 +48,7 @@ fn ask() {}
 fn run(status: Option<u8>) {
     let all = std::mem::take(&mut *lock(&AT_EXIT));
     for f in all.into_iter().rev() {
-        // A panic must not leave a function that C calls.
+        // A panic must not leave a function called from C.
         let _ = std::panic::catch_unwind(|| f(status));
     }
 }

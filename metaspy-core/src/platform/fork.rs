@@ -2,8 +2,8 @@
 
 use std::sync::Once;
 
-/// Has `in_child` called in every forked child, before it does anything else. The handler may use neither locks nor
-/// memory: only atomics and system calls.
+/// Registers `in_child` to run in every forked child before anything else. It may use atomics and system calls only: no
+/// locks and no allocation.
 pub(crate) fn on_fork(in_child: extern "C" fn()) {
     #[cfg(unix)]
     {

@@ -1,5 +1,5 @@
-//! What differs between systems, one small module each. Linux on x86-64 is where it is measured; the rest works by a
-//! portable fallback behind the same face.
+//! What differs between systems, one small module each. Measurements are made on Linux on x86-64; other systems use a
+//! portable fallback behind the same interface.
 
 mod before_main;
 pub(crate) mod clock;

@@ -1,10 +1,10 @@
-//! Who this process and this thread are.
+//! The identity of this process and this thread.
 
 use std::path::PathBuf;
 
 pub(crate) use metaspy_reader::platform::process::start_of;
 
-/// The number that the system gives this thread.
+/// The thread's number in the system.
 pub(crate) fn thread_id() -> u64 {
     #[cfg(target_os = "linux")]
     // SAFETY: the call has no arguments and cannot fail.
@@ -19,7 +19,7 @@ pub(crate) fn thread_id() -> u64 {
     }
 }
 
-/// What tells this run of the machine from others; empty where the system does not say.
+/// An id of the machine's current boot; empty where the system has none.
 pub(crate) fn boot_id() -> String {
     #[cfg(target_os = "linux")]
     {
@@ -32,7 +32,7 @@ pub(crate) fn boot_id() -> String {
     }
 }
 
-/// Whether the program runs with rights that its user does not have: such a program does not record.
+/// True in a set-uid program, which runs with more rights than its user has. Such a program does not record.
 pub(crate) fn is_privileged() -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: reads a value that the kernel gave the process at its start.
@@ -45,7 +45,7 @@ pub(crate) fn is_privileged() -> bool {
     }
 }
 
-/// The user's number; 0 where there are none.
+/// The user's number; 0 on systems without one.
 pub(crate) fn user() -> u32 {
     #[cfg(unix)]
     // SAFETY: the call has no arguments and cannot fail.

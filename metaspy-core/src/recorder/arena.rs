@@ -1,4 +1,4 @@
-//! Writing the arena: names, labels, relations, views. Never called by a hook.
+//! Writes the arena: names, labels, relations, views. No hook calls it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,12 +8,12 @@ use crate::platform::lock::lock;
 use crate::platform::map;
 use crate::recorder::log::Log;
 
-/// Bytes that a file allocates at a time: few programs label so much that they need a second step.
+/// Bytes that a file allocates at a time: few programs have so many labels that they need a second step.
 pub(crate) const STEP: usize = 1 << 20;
-/// Bytes that labels and relations leave allocated for what is said when the disk is full.
+/// Bytes that labels and relations leave free, for the notes about a full disk.
 const RESERVE: usize = 64 << 10;
 
-/// One entry in the making.
+/// An entry being built.
 pub(crate) struct Draft {
     entry: Entry,
     a: u32,
@@ -42,21 +42,21 @@ impl Log {
         self.append(Draft::new(Entry::Note, 0).text(text));
     }
 
-    /// Appends an entry; without room it is counted and left out.
+    /// Appends an entry. An entry without room is left out and counted.
     pub(crate) fn append(&self, draft: Draft) {
         let Draft { entry, a, mut words } = draft;
         words[0] = head(entry, words.len(), a);
         let mut writing = lock(&self.arena);
         let table = self.layout.arena;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
-        // What labels and relations may take leaves room for the names of sites and kinds that come later.
+        // Labels and relations leave room for the names of later sites and kinds.
         let is_many = matches!(entry, Entry::Label | Entry::Relation);
         let (room, ahead) = if is_many { (table.bytes / 4 * 3, RESERVE) } else { (table.bytes, 0) };
         let end = (used + words.len()) * 8;
         if end > room || !self.allocate_arena(&mut writing, (end + ahead).min(table.bytes)) {
             if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
                 drop(writing);
-                self.note("There was no room for all labels and relations; a larger budget has more.");
+                self.note("The arena is full: some labels and relations are missing. Record with a larger budget.");
             }
             return;
         }

@@ -1,4 +1,4 @@
-//! Where lanes get their blocks from: places that were never used, then those that the collector made ready.
+//! Blocks for lanes: first the places that were never used, then those that the collector has made ready.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use crate::format::{header, slot};
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::publish;
 
-/// A block in the hand of a lane.
+/// A block that a lane has taken.
 pub(crate) struct Taken {
     pub sequence: u64,
     /// The first word of its header.
@@ -16,7 +16,7 @@ pub(crate) struct Taken {
 }
 
 impl Log {
-    /// A block for a lane, if one is to be had at once.
+    /// Takes a block for a lane, if one is ready.
     pub(super) fn take(&self, lane: u32, epoch: u32, base: u64, lost_before: u64) -> Option<Taken> {
         if self.is_stopped() {
             return None;
@@ -54,7 +54,7 @@ impl Log {
         }
     }
 
-    /// A lane goes on elsewhere: from now on ends in this block are written by exchange only.
+    /// Releases a lane's block. From now on ends in it are written by compare-and-swap only.
     pub(super) fn leave(&self, sequence: u64) {
         let place = header::place(sequence, self.layout.blocks);
         self.states[place as usize].store(State::Full as u8, Ordering::Release);
@@ -73,7 +73,7 @@ impl Log {
         self.states[place as usize].store(state as u8, Ordering::Release);
     }
 
-    /// Wakes the collector when it sleeps while blocks run out.
+    /// Wakes the collector if blocks run out while it sleeps.
     fn wake_if_scarce(&self, none: bool) {
         let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
         let unused = self.present.load(Ordering::Relaxed).saturating_sub(fresh);

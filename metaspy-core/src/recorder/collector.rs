@@ -14,17 +14,17 @@ use crate::recorder::round::{FEW, Round};
 use crate::recorder::{listener, sync_names};
 use crate::store::Store;
 
-/// With fewer blocks than this left, the collector is woken to let a file grow.
+/// A growing file wakes the collector when fewer blocks than this are left.
 const ROOM: u64 = 512;
-/// A calibration pair each second.
+/// Time between two calibration pairs.
 const CALIBRATE_NS: u64 = 1_000_000_000;
-/// An idle collector looks this often.
+/// Time between the rounds of an idle collector.
 const IDLE: Duration = Duration::from_millis(100);
-/// While somebody watches, this often.
+/// The same while there is a subscription.
 const WATCHED: Duration = Duration::from_millis(20);
 
 impl Log {
-    /// The collector's life.
+    /// The main loop of the collector's thread.
     pub(super) fn collect(&'static self) {
         let _meta = Level::raise(1);
         loop {
@@ -64,14 +64,14 @@ impl Log {
         self.aim(round);
         let read = self.read(round);
         let grew = self.grow(round);
-        // What a closed recording holds was counted; it stays.
+        // The content of a closed recording was counted and stays.
         let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);
         self.summarise(round);
         self.report_if_spent(round);
         grew || freed || read
     }
 
-    /// Reads what is new for those who watch: true if there is more.
+    /// Reads new events for subscriptions. True if there are more.
     fn read(&self, round: &mut Round) -> bool {
         if !listener::wants_events() {
             round.feed = None;
@@ -83,42 +83,42 @@ impl Log {
         round.feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
-    /// From now on what happens is read for those who watch.
+    /// Reads events for subscriptions from now on.
     pub(crate) fn begin_reading(&self) {
         let mut round = lock(&self.collecting);
         if round.feed.is_none() {
             round.feed = Feed::new(self);
         }
         drop(round);
-        // It looks more often now.
+        // Its rounds are more frequent now.
         self.wake();
     }
 
-    /// Reads what is new for those who watch, now: true if there is more.
+    /// Reads new events at once. True if there are more.
     pub(crate) fn read_on(&self) -> bool {
         lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
-    /// Events that nobody was told of, as too many ran at once.
+    /// Events that no subscription received, because too many ran at once.
     pub(crate) fn unwatched(&self) -> u64 {
         lock(&self.collecting).feed.as_ref().map_or(0, |feed| feed.unwatched)
     }
 
-    /// Takes what was read.
+    /// Takes the events that were read, and a store to resolve them.
     pub(crate) fn take_read(&self) -> Option<(Vec<Fed>, Store)> {
         lock(&self.collecting).feed.as_mut().map(Feed::take)
     }
 
-    /// Keeps the collector from folding for as long as it is held: who reads meanwhile reads every call once.
+    /// Keeps the collector from folding while it is held, so that a reader counts every call exactly once.
     pub(crate) fn lease(&'static self) -> impl Drop + use<> {
         lock(&self.collecting)
     }
 
-    /// How many blocks should be ready: twice what was taken since the last round, between a few and an eighth of
-    /// the ring.
+    /// Sets how many blocks should be ready: twice the number taken since the last round, at least a few and at most an
+    /// eighth of the ring.
     fn aim(&self, round: &mut Round) {
         let taken = self.word(sb::FRESH).load(Ordering::Relaxed) + self.ready.taken();
-        // Counters of a file that somebody truncated begin anew at zero.
+        // The counters of a truncated file start again at zero.
         let rate = taken.saturating_sub(round.taken);
         round.taken = taken;
         let most = (self.layout.blocks / 8).clamp(1, 1 << 14);
@@ -128,7 +128,7 @@ impl Log {
         self.scarce.store(low, Ordering::Relaxed);
     }
 
-    /// Frees blocks until enough are ready, at most a chunk's worth a round.
+    /// Frees blocks until enough are ready, at most one chunk in a round.
     fn free(&self, round: &mut Round) -> bool {
         if self.word(sb::GROWN).load(Ordering::Relaxed) < self.layout.blocks && !self.is_short() {
             return false;
@@ -143,7 +143,7 @@ impl Log {
         self.fold_some(round, want as usize) != 0
     }
 
-    /// Says, once, that a recording that folds nothing is full and calls came after that.
+    /// Notes, once, that a recording without folding is full and that later calls have no events.
     fn report_if_spent(&self, round: &mut Round) {
         let is_full = self.word(sb::FRESH).load(Ordering::Acquire) >= self.layout.blocks;
         if self.policy == Policy::KeepNewest || round.reported_spent || !is_full || !self.dry.load(Ordering::Relaxed) {
@@ -152,17 +152,17 @@ impl Log {
         round.reported_spent = true;
         let mebibytes = self.word(sb::BUDGET).load(Ordering::Relaxed) >> 20;
         self.note(&format!(
-            "The budget of {mebibytes} MiB was spent: calls after that are counted and are no events. Ask for a larger \
-             budget, or keep the newest."
+            "The budget of {mebibytes} MiB is spent: later calls are counted and have no events. Record with a larger \
+             budget, or keep the newest events."
         ));
     }
 
-    /// Notes one instant on all clocks.
+    /// Appends a calibration pair: one instant on all clocks.
     pub(crate) fn calibrate(&self) {
         let used = self.word(sb::CALIBRATION_USED).load(Ordering::Relaxed);
         let table = self.layout.calibration;
         let capacity = (table.bytes / (calibration::WORDS * 8)) as u64;
-        // The first pair stays; the others go round.
+        // The first pair stays; the others are reused in turn.
         let at = if used < capacity { used } else { 1 + (used - 1) % (capacity - 1) };
         let word = table.word() + at as usize * calibration::WORDS;
         let now = clock::instant();

@@ -1,4 +1,4 @@
-//! What happened, for those who watch while it happens: the collector reads each event once, after it has ended.
+//! Live events for subscriptions. The collector reads each event once, after it has ended.
 
 use std::sync::atomic::Ordering::Acquire;
 
@@ -10,12 +10,12 @@ use crate::recorder::log::State;
 use crate::store::Store;
 use crate::store::blocks::{Block, Head, Record, Ring, Slot};
 
-/// Events that are read in one go at most.
+/// Events read in one pass at most.
 const AT_ONCE: usize = 1 << 14;
-/// Running events that are waited for at most; later ones are not watched, and counted.
+/// Running events that are followed at once. Further ones are counted and not delivered.
 const RUNNING: usize = 1 << 16;
 
-/// An event as it was read.
+/// An event that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fed {
     pub head: Head,
@@ -23,43 +23,43 @@ pub(crate) struct Fed {
 }
 
 impl Fed {
-    /// When it ended, as far as that is known.
+    /// The tick of its end; of its start if it has no span.
     fn end(&self) -> u64 {
         self.head.base.saturating_add(self.slot.start).saturating_add(self.slot.span().unwrap_or(0))
     }
 }
 
-/// How far a place was read.
+/// The reading position in a block.
 #[derive(Clone, Copy, Default)]
 struct Cursor {
     sequence: u64,
     /// The slot that is read next.
     slot: usize,
-    /// Nothing more comes in this block.
+    /// True if the block is read to its end.
     done: bool,
 }
 
-/// The reader.
+/// Reads events from the blocks as they end.
 pub(crate) struct Feed {
     store: Store,
     cursors: Vec<Cursor>,
     /// Events that have begun and not ended.
     running: Vec<EventId>,
-    /// Events that are to be told, in the order in which they ended.
+    /// Events to deliver, in the order of their ends.
     pub ready: Vec<Fed>,
-    /// Events that nobody was told of, as too many ran at once.
+    /// Events that are not delivered, because too many ran at once.
     pub unwatched: u64,
     block: Box<Block>,
 }
 
 impl Feed {
-    /// Reads on from now.
+    /// Starts at the present: earlier events are skipped.
     pub fn new(log: &Log) -> Option<Self> {
         let store = Store::from_region(log.region.clone()).ok()?;
         let cursors = vec![Cursor::default(); log.layout.blocks as usize];
         let (running, ready) = (Vec::new(), Vec::new());
         let mut feed = Feed { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
-        // What there is was before.
+        // Existing events are skipped.
         while feed.pass(log) {
             feed.ready.clear();
         }
@@ -68,7 +68,7 @@ impl Feed {
         Some(feed)
     }
 
-    /// Reads what is new: true if there is more.
+    /// Reads new events. True if there are more.
     pub fn pass(&mut self, log: &Log) -> bool {
         self.end_those_that_ended();
         let mut more = false;
@@ -90,7 +90,7 @@ impl Feed {
         more
     }
 
-    /// Reads the rest of a block that is about to be freed. What still runs has moved on, and is told as it is.
+    /// Reads the rest of a block before it is freed. An event that still runs is delivered as it is.
     pub fn finish(&mut self, log: &Log, place: u64) {
         self.read(log, place, true);
         let sequence = self.cursors[place as usize].sequence;
@@ -106,7 +106,7 @@ impl Feed {
         self.cursors[place as usize] = Cursor::default();
     }
 
-    /// Takes what is to be told, and the store to tell it with.
+    /// Takes the events to deliver, and a store to resolve them.
     pub fn take(&mut self) -> (Vec<Fed>, Store) {
         let _ = self.store.refresh();
         (std::mem::take(&mut self.ready), self.store.clone())

@@ -1,4 +1,4 @@
-//! Folding: the oldest blocks go into the tallies, and their places are ready again.
+//! Folds the oldest blocks into the tallies and makes their places ready again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +14,17 @@ use crate::recorder::protocol::evict;
 use crate::recorder::round::Round;
 use crate::recorder::scratch::{CUT_MOST, Scratch};
 
-/// What was found in a block.
+/// Counts of a block that is being folded.
 #[derive(Default)]
 struct Found {
     events: u64,
     moved: u64,
-    /// It holds bytes that a later lap could take for a commit word.
+    /// True if the block holds bytes that a later lap could mistake for a commit word.
     text: bool,
 }
 
 impl Log {
-    /// Frees up to `want` blocks, oldest first; how many it freed.
+    /// Frees up to `want` blocks, oldest first. Returns the number of freed blocks.
     pub(super) fn fold_some(&self, round: &mut Round, want: usize) -> usize {
         let journal = (self.layout.journal.bytes / 8).saturating_sub(sb::journal::HEADER_WORDS);
         let batch = FOLD_BLOCKS.min(journal / (1 + 127 * (1 + ROW_WORDS))).max(1);
@@ -40,7 +40,7 @@ impl Log {
         freed
     }
 
-    /// The next full places from the hand on; places that a lane still holds are passed over.
+    /// The next full places after the hand. Places that a lane still holds are skipped.
     fn oldest(&self, round: &mut Round, most: usize) -> Vec<u64> {
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
         let mut places = Vec::with_capacity(most);
@@ -80,7 +80,7 @@ impl Log {
         self.release(places, &sequences, &texts);
     }
 
-    /// Adds the events of a block to the scratch, and moves those that still run.
+    /// Adds the events of a block to the scratch, and moves running ones out of the window.
     fn fold_block(&self, place: u64, scratch: &mut Scratch, found: &mut Found) {
         let cells = self.block(place);
         let sequence = cells[header::SEQUENCE].load(Ordering::Relaxed);
@@ -119,7 +119,7 @@ impl Log {
                 let (failed_panicked, cancelled) = row::outcome_words(flags.outcome);
                 add[row::FAILED_PANICKED - row::COUNT] += failed_panicked;
                 add[row::CANCELLED_RUNNING - row::COUNT] += cancelled;
-                // An instant has no length that anybody could add up.
+                // An instant has no duration.
                 if flags.timed && flags.outcome != Outcome::Instant {
                     let ticks = slot::span(last);
                     add[row::TIMED - row::COUNT] += 1;
@@ -134,12 +134,12 @@ impl Log {
         }
     }
 
-    /// The rows as they will be: index and new words. Rows that do not exist yet are made now, empty.
+    /// The rows after the fold: index and new words. Missing rows are created now, empty.
     fn stage(&self, scratch: &Scratch) -> Vec<(usize, [u64; ROW_WORDS])> {
         let mut rows: Vec<(usize, [u64; ROW_WORDS])> = Vec::with_capacity(scratch.deltas.len());
         let mut shared: HashMap<usize, usize> = HashMap::new();
         for delta in &scratch.deltas {
-            // Without a row, not even for the others of its site, the events count as folded and no more is known.
+            // Without a row, not even the site's others row, the events count as folded only.
             let Some((index, is_others)) = self.tally_row(delta.key, delta.who) else { continue };
             let staged = is_others.then(|| shared.get(&index).copied()).flatten();
             let at = staged.unwrap_or_else(|| {
@@ -151,14 +151,14 @@ impl Log {
             for (word, add) in rows[at].1[row::COUNT..].iter_mut().zip(delta.add) {
                 *word = word.wrapping_add(add);
             }
-            // The longest is not a sum.
+            // The maximum is not a sum.
             let before = rows[at].1[row::MAX].wrapping_sub(delta.add[row::MAX - row::COUNT]);
             rows[at].1[row::MAX] = before.max(delta.add[row::MAX - row::COUNT]);
         }
         rows
     }
 
-    /// The row of a subject in the fold table, or of its site's others (then true) where the table is full.
+    /// The row of a subject in the fold table. If the table is full, the others row of its site, and true.
     fn tally_row(&self, key: u64, who: u64) -> Option<(usize, bool)> {
         if let Some(index) = self.probe_tally(key, who, 6) {
             return Some((index, false));
@@ -193,12 +193,12 @@ impl Log {
         None
     }
 
-    /// Makes places ready again: present, and free of anything that the next lap could take for its own.
+    /// Makes places ready again: their pages are present, and hold nothing that the next lap could mistake for its own.
     fn release(&self, places: &[u64], sequences: &[u64], texts: &[bool]) {
         for run in places.chunk_by(|a, b| a + 1 == *b) {
             if self.file.is_some() && self.populate(run[0], run.len() as u64).is_err() {
                 self.short.store(true, Ordering::Release);
-                self.note("The recording's file lost its pages; no more events are stored.");
+                self.note("The pages of the recording's file are gone, so no more events are stored. Make room on the disk and record again.");
                 self.stop();
                 return;
             }
@@ -213,7 +213,7 @@ impl Log {
             }
             self.set_state(place, State::Ready);
             if !self.ready.fill(next) {
-                // Cannot happen: no more are freed than the ring has room for. The place stays unused.
+                // Cannot happen: the ring has room for all freed places. The place stays unused.
                 self.set_state(place, State::Empty);
             }
         }

@@ -1,7 +1,7 @@
-//! A fold is a transaction: whoever opens the recording after a kill finds it done or not begun.
+//! A fold is a transaction: after a kill it is either complete or not begun.
 //!
-//! The new values of all rows and the blocks that they replace are written into the journal, one store commits it,
-//! then rows and blocks follow. A reader that finds a committed journal whose fold is not done reads the journal.
+//! The journal receives the new values of all rows and the blocks that they replace. One store commits it; then rows and
+//! blocks follow. If a reader finds a committed journal whose fold is not complete, it reads the journal.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -22,7 +22,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl Log {
-    /// Folds: rows get their new values, blocks are empty.
+    /// Commits and applies a fold: rows get their new values, blocks become empty.
     pub(super) fn commit_fold(&self, entry: &Entry<'_>) {
         let table = self.layout.journal;
         let cells = &self.cells()[table.word()..table.word() + table.bytes / 8];
@@ -38,7 +38,7 @@ impl Log {
         for (cell, word) in cells[journal::HEADER_WORDS..].iter().zip(words) {
             cell.store(word, Ordering::Relaxed);
         }
-        // From here on the fold has happened, whatever becomes of this process.
+        // From here on the fold is complete, even if the process is killed.
         cells[journal::COMMIT].store(entry.number, Ordering::Release);
         fence(Ordering::SeqCst);
         for (index, row) in entry.rows {

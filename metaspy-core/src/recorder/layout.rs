@@ -1,4 +1,4 @@
-//! Where everything stands in a recording of a given budget.
+//! The places of all tables in a recording of a given budget.
 
 use crate::format::Policy;
 use crate::format::arena::Entry;
@@ -37,34 +37,34 @@ pub(crate) struct Layout {
     pub total_bytes: usize,
 }
 
-/// The smallest budget: below it the tables would leave no room for events.
+/// The smallest budget. With less, the tables would leave no room for events.
 pub(crate) const SMALLEST: u64 = 1 << 20;
 /// The largest budget: 1 TiB.
 pub(crate) const LARGEST: u64 = 1 << 40;
 
-/// What is said where a recording cannot have the budget that was asked for.
-pub(crate) fn other_budget(asked: u64) -> Option<String> {
-    match asked {
+/// A note for a budget that is out of range.
+pub(crate) fn other_budget(wanted: u64) -> Option<String> {
+    match wanted {
         ..SMALLEST => {
-            Some(format!("A budget of {asked} bytes was asked for; the smallest there is, 1 MiB, was taken."))
+            Some(format!("The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB."))
         }
         SMALLEST..=LARGEST => None,
-        _ => Some(format!("A budget of {asked} bytes was asked for; the largest there is, 1 TiB, was taken.")),
+        _ => Some(format!("The budget of {wanted} bytes is above the maximum; this recording takes 1 TiB.")),
     }
 }
 
-/// Events that a fold takes at once at most: the journal holds a row for each.
+/// Blocks folded at once at most: the journal has room for a row of each of their events.
 pub(crate) const FOLD_BLOCKS: usize = 32;
 
 impl Layout {
-    /// The layout for `budget` bytes. A log that grows has places for `budget` bytes of blocks beside tables of a
-    /// fixed size; the others fit their budget as a whole.
+    /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a fixed size.
+    /// Other logs fit into their budget as a whole.
     pub fn new(budget: u64, policy: Policy) -> Self {
         let budget = budget.clamp(SMALLEST, LARGEST) as usize;
         // Tables are sized for the part of a growing log that stays in use.
         let tables = budget.min(256 << 20);
         let lanes = (tables / BLOCK_BYTES / 2).clamp(64, 16 * 1024);
-        // Half the table stays free: it is open addressing.
+        // Half the table stays free, because it uses open addressing.
         let tally_rows = (tables / 8 / (row::ROW_WORDS * 8)).next_power_of_two() / 2;
         let fold_events = FOLD_BLOCKS * 127;
         let journal = (sb::journal::HEADER_WORDS + FOLD_BLOCKS + fold_events * (1 + row::ROW_WORDS)) * 8;
@@ -73,7 +73,7 @@ impl Layout {
         let calibration = table(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let journal = table(journal.min(tables / 4));
         let lanes = table(lanes * sb::lane::WORDS * 8);
-        // A model's labels and relations do not shrink with the budget; the smallest ones must still hold events.
+        // Labels and relations do not shrink with the budget, but the smallest recordings must still hold events.
         let arena = table(if tables < 4 << 20 { tables / 16 } else { tables / 10 });
         let pages = table(tables / 16);
         let tally = table(tally_rows * row::ROW_WORDS * 8);
@@ -110,7 +110,7 @@ impl Layout {
         self.chunks.word() + place as usize * (BLOCK_BYTES / 8)
     }
 
-    /// Each table with the superblock word that tells where it is.
+    /// Each table with the superblock word that holds its offset.
     pub fn tables(&self) -> [(usize, Table); 9] {
         [
             (sb::CALIBRATION, self.calibration),
@@ -126,7 +126,7 @@ impl Layout {
     }
 }
 
-/// A table behind what is there already.
+/// A table after the ones before it.
 fn after(end: &mut usize, bytes: usize) -> Table {
     let table = Table { offset: *end, bytes: bytes.next_multiple_of(4096) };
     *end += table.bytes;

@@ -13,7 +13,7 @@ use crate::recorder::page::Page;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 
-/// Logs of this process by number; the number stands in every guard.
+/// Logs of this process by number. Every guard holds the number.
 pub(super) static LOGS: [AtomicPtr<Log>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
 pub(super) static CURRENT: AtomicPtr<Log> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -65,21 +65,21 @@ pub(crate) struct Log {
     pub(super) names: Mutex<NamesWritten>,
     pub(super) collecting: Mutex<Round>,
     pub(super) collector: OnceLock<Thread>,
-    /// Fewer blocks than this ready, and the collector is woken.
+    /// The collector is woken when fewer blocks than this are ready.
     pub(super) scarce: AtomicU64,
-    /// Places whose pages are present.
+    /// Number of places whose pages are present.
     pub(super) present: AtomicU64,
-    /// There was no room to grow.
+    /// True if there was no room to grow.
     pub(super) short: AtomicBool,
-    /// A lane asked for a block and there was none.
+    /// True if a lane found no block ready.
     pub(super) dry: AtomicBool,
-    /// The collector sleeps, and a lane that finds blocks scarce wakes it.
+    /// True while the collector sleeps. A lane that finds blocks scarce wakes it.
     pub(super) asleep: AtomicBool,
-    /// No more blocks are handed out: the log was closed, or this process is a forked child.
+    /// True if no more blocks are handed out: the log was closed, or this process is a forked child.
     pub(super) stopped: AtomicBool,
-    /// It is being closed.
+    /// True if it is being closed.
     pub(super) closing: AtomicBool,
-    /// It was closed: the collector leaves it alone.
+    /// True if it was closed. The collector no longer touches it.
     pub(super) closed: AtomicBool,
     /// The page of threads that have no lane (too many, or already ending).
     pub(super) late: Mutex<Page>,
@@ -120,7 +120,7 @@ impl Log {
     }
 }
 
-/// The log that hooks write now, if one was started.
+/// The log that hooks write, if one was started.
 #[inline(always)]
 pub(crate) fn current() -> Option<&'static Log> {
     // SAFETY: logs are leaked boxes; the pointer is null or valid for the rest of the process.

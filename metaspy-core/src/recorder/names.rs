@@ -1,4 +1,4 @@
-//! Writing down what sites and kinds are called.
+//! Writes the names of sites and kinds.
 
 use crate::format::arena::Entry;
 use crate::platform::lock::lock;
@@ -7,7 +7,7 @@ use crate::recorder::log::{Log, current};
 use crate::site::{self, SiteId};
 use crate::subject::registered_since;
 
-/// Writes down the sites and kinds that were registered since the last time.
+/// Writes the sites and kinds that were registered since the last call.
 pub(crate) fn sync_names(log: &Log) {
     let mut written = lock(&log.names);
     for entry in site::entries_since(written.sites) {
@@ -28,7 +28,7 @@ pub(crate) fn sync_names(log: &Log) {
     }
 }
 
-/// Sees to it that a site that is armed is described.
+/// Writes an armed site's name into the recording.
 pub(crate) fn describe_site(_site: SiteId) {
     if let Some(log) = current() {
         sync_names(log);

@@ -1,5 +1,5 @@
-//! Pages: what a lane counts without an event. They lie in the recording, belong to one lane at a time, and are
-//! written with plain relaxed stores, so that a reader sees them whether the thread runs, idles or hangs.
+//! Tally pages: the rows in which a lane counts calls without events. They lie in the recording, belong to one lane at a
+//! time, and are written with relaxed stores. So a reader sees them whether the thread runs, idles or hangs.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
@@ -14,7 +14,7 @@ const FIRST_ROWS: usize = 64;
 /// Rows of a page at most.
 const MOST_ROWS: usize = 1 << 16;
 
-/// The newest page of a lane. Rows in its older pages stay and count; they are not looked at again.
+/// The newest page of a lane. Rows in its older pages stay and count, but no call finds them again.
 pub(crate) struct Page {
     /// Address of the first row; 0 = no page.
     rows: AtomicUsize,
@@ -30,7 +30,7 @@ pub(crate) struct Page {
 /// The words of a row.
 pub(crate) type RowCells = [AtomicU64; ROW_WORDS];
 
-/// Where rows stand, and how many, in one word: a signal handler that changes it is seen whole or not at all.
+/// The address and the number of rows in one word, so that a change by a signal handler is seen completely or not at all.
 ///
 /// Rows are aligned to their 64 bytes, so the low bits of their address have room for the shift that makes an index.
 pub(crate) struct Rows(AtomicPtr<RowCells>);
@@ -42,7 +42,7 @@ struct Nothing {
     _rows: [RowCells; 2],
 }
 
-/// Rows that no call matches: those of a page that is not there.
+/// Rows that no call matches, for a lane without a page.
 static NOTHING: Nothing = Nothing { _rows: [const { [const { AtomicU64::new(0) }; ROW_WORDS] }; 2] };
 
 impl Rows {
@@ -51,28 +51,28 @@ impl Rows {
         Rows(AtomicPtr::new((&raw const NOTHING).cast_mut().wrapping_byte_add(63).cast()))
     }
 
-    /// `1 << bits` rows, at least two, that are never unmapped.
+    /// Points to `1 << bits` rows, at least two, that are never unmapped.
     pub fn point(&self, rows: *const RowCells, bits: u32) {
         debug_assert!(rows.addr() & SHIFT == 0 && bits > 0, "{rows:?}, {bits} bits");
         self.0.store(rows.wrapping_byte_add(64 - bits as usize).cast_mut(), Relaxed);
     }
 
-    /// No rows.
+    /// Points to no rows.
     pub fn forget(&self) {
         self.0.store(Rows::nothing().0.into_inner(), Relaxed);
     }
 
-    /// The row of a subject at a site, if it stands where it is looked for first.
+    /// The row of a subject at a site, if it is at its first place.
     #[inline(always)]
     pub fn look(&self, key: u64, who: u64) -> Option<Row<'static>> {
         let rows = self.0.load(Relaxed);
         let first = row::product(key, who).wrapping_shr(rows.addr() as u32) as usize;
-        // SAFETY: they were pointed to as rows that stay, so many that every index of so many bits lies within.
+        // SAFETY: `point` received `1 << bits` rows that are never unmapped, and the index has that many bits.
         let row = unsafe { &*rows.map_addr(|address| address & !SHIFT).add(first) };
         (row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who).then_some(Row(row))
     }
 
-    /// The row of a subject at a site, wherever it stands.
+    /// The row of a subject at a site, at any place.
     pub fn look_further(&self, key: u64, who: u64) -> Option<Row<'static>> {
         let rows = self.0.load(Relaxed);
         let bits = 64 - (rows.addr() & SHIFT);
@@ -91,21 +91,21 @@ impl Rows {
     }
 }
 
-/// The words of a row that its lane, and nobody else, may write.
+/// The words of a row. Only its lane writes them.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a>(&'a RowCells);
 
 impl Row<'_> {
-    /// What their addresses are multiples of.
+    /// The alignment of a row.
     pub const ALIGN: usize = SHIFT + 1;
 
-    /// Where it is.
+    /// The row's address.
     #[inline(always)]
     pub fn place(self) -> *const RowCells {
         self.0
     }
 
-    /// The row that was at this place.
+    /// The row at this address.
     ///
     /// # Safety
     /// It came from [`Row::place`]; rows are never unmapped.
@@ -151,14 +151,14 @@ impl Row<'_> {
         }
     }
 
-    /// Counts how a call ended that is in this row already.
+    /// Counts the outcome of a call that this row has counted before.
     pub fn outcome(self, outcome: Outcome) {
         let (failed_panicked, cancelled) = row::outcome_words(outcome);
         self.add(row::FAILED_PANICKED, failed_panicked);
         self.add(row::CANCELLED_RUNNING, cancelled);
     }
 
-    /// Notes the end of an event that the collector had moved out of the window.
+    /// Counts the end of an event that the collector has moved out of the window.
     pub fn late_end(self, outcome: Outcome, ticks: Option<u64>) {
         self.outcome(outcome);
         self.add(row::CANCELLED_RUNNING, 1 << 32);
@@ -181,7 +181,7 @@ impl Page {
         }
     }
 
-    /// The row of a subject at a site, if it stands where it is looked for first.
+    /// The row of a subject at a site, if it is at its first place.
     #[inline(always)]
     fn known(&self, key: u64, who: u64) -> Option<Row<'_>> {
         let rows = Rows::nothing();
@@ -197,8 +197,8 @@ impl Page {
         }
     }
 
-    /// The row of a subject at a site, made if need be; the row of the site's others if there is no room; `None` if
-    /// there is not even that.
+    /// The row of a subject at a site, created if it is missing. Without room it is the site's others row, and without room
+    /// for that it is `None`.
     pub fn row(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
         self.known(key, who).or_else(|| self.search(log, lane, key, who))
     }
@@ -213,7 +213,7 @@ impl Page {
         {
             return Some(row);
         }
-        // No room for a row of its own: it joins the others of its site, for which an eighth of the page is kept.
+        // There is no room for a row of its own: it joins the site's others row. An eighth of the page is kept for those.
         let who = Who { kind: OTHERS, ..Who::unpack(who) };
         let row = self.probe(0, who.pack(), 8);
         if row.is_some() {
@@ -222,7 +222,7 @@ impl Page {
         row
     }
 
-    /// Finds or makes a row, as long as at most `eighths` of the page are in use.
+    /// Finds a row, or creates one while at most `eighths` eighths of the page are in use.
     fn probe(&self, key: u64, who: u64, eighths: usize) -> Option<Row<'_>> {
         let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
         if rows.is_null() {
@@ -243,7 +243,7 @@ impl Page {
                 }
                 self.used.store(self.used.load(Relaxed) + 1, Relaxed);
                 row[row::KEY].store(key, Relaxed);
-                // A reader that sees whose row it is sees its key as well.
+                // A reader that sees the row's owner sees its key as well.
                 row[row::WHO].store(who, Release);
                 return Some(Row(row));
             }
@@ -252,7 +252,7 @@ impl Page {
         None
     }
 
-    /// Goes on in a new page, twice as large, or in one that an ended thread left.
+    /// Continues in a page of an ended thread, or in a new one of twice the size.
     #[cold]
     fn grow(&self, log: &Log, lane: u64) -> bool {
         let rows = match self.rows.load(Relaxed) {
@@ -276,7 +276,7 @@ impl Page {
         true
     }
 
-    /// Leaves the page where it is: its lane goes on in another recording.
+    /// Leaves the page in place: its lane continues in another recording.
     pub fn forget(&self) {
         self.rows.store(0, Relaxed);
         self.mask.store(0, Relaxed);
@@ -293,7 +293,7 @@ impl Page {
 }
 
 impl Log {
-    /// A page that an ended thread left. Not waited for: whoever finds the lock taken makes a new page.
+    /// A page of an ended thread. It never waits: if the lock is taken, the caller creates a new page.
     fn inherit_page(&self) -> Option<(usize, usize)> {
         self.lanes.try_lock().ok()?.pages.pop()
     }
@@ -312,8 +312,7 @@ impl Log {
         Some((area.word() + at as usize / 8, rows))
     }
 
-    /// Does something with a row of the page of threads that have no lane. Not waited for: false if it was taken, or
-    /// full.
+    /// Calls `f` with a row in the page of threads without a lane. It never waits: false if the page is locked or full.
     #[must_use]
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
         let Ok(page) = self.late.try_lock() else { return false };

@@ -1,4 +1,4 @@
-//! The block protocol: the few steps that threads, the collector and readers must take in the same order.
+//! The block protocol: the steps whose order matters between threads, the collector and readers.
 //!
 //! Generic over its words, so that Loom can check it on its own atomics and the recording runs it on mapped memory.
 //! The models live in `tests/loom.rs`.
@@ -13,7 +13,7 @@ pub trait Word {
     fn load(&self, order: Ordering) -> u64;
     /// Stores it.
     fn store(&self, value: u64, order: Ordering);
-    /// Replaces `current` by `new`, or tells what is there.
+    /// Replaces `current` by `new`, or returns the word that was found.
     fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64>;
     /// A fence between words of this kind.
     fn fence(order: Ordering);
@@ -38,21 +38,21 @@ impl Word for std::sync::atomic::AtomicU64 {
     }
 }
 
-/// Gives an empty block its sequence. Whatever is written to the block afterwards is of this sequence.
+/// Sets the sequence of an empty block. Everything that is written to the block afterwards belongs to it.
 #[inline]
 pub fn publish<W: Word>(header: &W, sequence: u64) {
     header.store(sequence, Ordering::Release);
     W::fence(Ordering::Release);
 }
 
-/// Takes a block's sequence away: nothing that is written to it afterwards is of that sequence.
+/// Clears the sequence of a block. Nothing that is written to it afterwards belongs to that sequence.
 #[inline]
 pub fn retract<W: Word>(header: &W) {
     header.store(0, Ordering::Relaxed);
     W::fence(Ordering::Release);
 }
 
-/// Reads a block while others may reuse it: what `read` saw, if the block was of one sequence all the time.
+/// Reads a block that may be reused meanwhile. `None` if its sequence changed while `read` ran.
 #[inline]
 pub fn read_stable<W: Word, R>(header: &W, read: impl FnOnce(u64) -> R) -> Option<R> {
     let sequence = header.load(Ordering::Acquire);
@@ -64,14 +64,14 @@ pub fn read_stable<W: Word, R>(header: &W, read: impl FnOnce(u64) -> R) -> Optio
     (header.load(Ordering::Relaxed) == sequence).then_some(seen)
 }
 
-/// Ends an event from outside the block that the ending lane fills. False: the collector has moved it out of the
-/// window, and its slot is no longer ours to touch.
+/// Ends an event outside the block that the ending lane fills. False if the collector has moved the event out of the
+/// window: its slot must not be touched any more.
 #[inline]
 pub fn end_elsewhere<W: Word>(end: &W, running: u64, ended: u64) -> bool {
     end.compare_exchange(running, ended).is_ok()
 }
 
-/// Takes an event out of the window. Returns its last word: running, if its end will come too late.
+/// Moves an event out of the window. Returns its last word: *running* if its end will come too late.
 #[inline]
 pub fn evict<W: Word>(end: &W) -> u64 {
     let word = end.load(Ordering::Acquire);
@@ -84,12 +84,14 @@ pub fn evict<W: Word>(end: &W) -> u64 {
     }
 }
 
-/// Takes the next piece of an area whose pieces lie one after another, each with its size in its first word, which was
-/// 0. `first` finds the first word of the piece that begins at an offset, if one of this size has room there; `length`
-/// tells how long a piece of some size is. Returns the offset.
+/// Claims the next piece of an area and returns its offset. Pieces are adjacent. The first word of each holds its size,
+/// and is 0 before the claim.
 ///
-/// Whoever writes a piece's size has it. Who finds a piece taken moves `used` on in its owner's place, so nobody waits
-/// for anybody; a reader that sees `used` sees the sizes of all pieces before it.
+/// `first` is the first word of the piece at an offset, if a piece of this size has room there. `length` is the length of
+/// a piece of a given size.
+///
+/// The thread that writes a piece's size owns it. A thread that finds the piece taken advances `used` for the owner, so
+/// no thread waits. A reader that sees `used` sees the sizes of all pieces before it.
 pub fn claim<'a, W: Word + 'a>(
     used: &W,
     size: u64,
@@ -100,7 +102,7 @@ pub fn claim<'a, W: Word + 'a>(
         let at = used.load(Ordering::Acquire);
         let claim = first(at)?.compare_exchange(0, size);
         let taken = claim.err().unwrap_or(size);
-        // If this fails, somebody else has moved it on.
+        // If this fails, another thread has advanced it.
         let _ = used.compare_exchange(at, at.saturating_add(length(taken)));
         if claim.is_ok() {
             return Some(at);
@@ -108,7 +110,7 @@ pub fn claim<'a, W: Word + 'a>(
     }
 }
 
-/// Blocks that the collector made ready, for lanes to take: one producer, many consumers, nobody waits.
+/// Blocks that the collector has made ready. One producer, many consumers, without waiting.
 pub struct ReadyRing<W> {
     /// Sequences; the producer writes a cell only when it has been taken.
     cells: Box<[W]>,
@@ -132,7 +134,7 @@ impl<W: Word> ReadyRing<W> {
                 return None;
             }
             let sequence = self.cells[taken as usize % self.cells.len()].load(Ordering::Acquire);
-            // If the producer wrote this cell again meanwhile, it had been taken, and this exchange fails.
+            // If the producer has rewritten this cell, its block was taken before, and this exchange fails.
             match self.taken.compare_exchange(taken, taken + 1) {
                 Ok(_) => return Some(sequence),
                 Err(now) => taken = now,
@@ -140,7 +142,7 @@ impl<W: Word> ReadyRing<W> {
         }
     }
 
-    /// Offers a ready block; only the collector calls this. False: the ring is full.
+    /// Adds a ready block. Only the collector calls this. False if the ring is full.
     #[must_use]
     pub fn fill(&self, sequence: u64) -> bool {
         let filled = self.filled.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What the collector keeps from one round of work to the next.
+//! The collector's state between two rounds.
 
 use crate::recorder::feed::Feed;
 use crate::recorder::scratch::Scratch;
@@ -6,7 +6,7 @@ use crate::recorder::scratch::Scratch;
 /// Blocks kept ready for a program that emits little: 64, room for 8,000 events.
 pub(super) const FEW: u64 = 64;
 
-/// What the collector keeps from round to round.
+/// The collector's state between two rounds.
 pub(crate) struct Round {
     /// The place that is freed next.
     pub hand: u64,
@@ -14,9 +14,9 @@ pub(crate) struct Round {
     pub target: u64,
     /// Blocks taken up to the last round.
     pub taken: u64,
-    /// Chunks without a summary that were full or partly used when last looked at.
+    /// Chunks without a summary that the last round found full or partly used.
     pub unsummarised: Vec<u64>,
-    /// The first chunk that was never looked at.
+    /// The first chunk that no round has checked.
     pub next_chunk: u64,
     pub calibrated_ns: u64,
     /// True if the recording states that its budget was spent.

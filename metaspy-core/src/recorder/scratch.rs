@@ -1,4 +1,4 @@
-//! What a batch of blocks adds to the tallies, before it is committed.
+//! The sums of a batch of blocks, before they are added to the tallies.
 
 use std::collections::HashMap;
 
@@ -7,15 +7,15 @@ use crate::format::row::{self, ROW_WORDS};
 use crate::format::slot::SPAN_MAX;
 use crate::recorder::layout::FOLD_BLOCKS;
 
-/// What a batch of blocks adds to the tallies, by row.
+/// The sums of a batch of blocks by row.
 pub(super) struct Scratch {
     index: Vec<u32>,
     pub deltas: Vec<Delta>,
-    /// Folded events whose span did not fit, with key and row: an end mark tells the rest.
+    /// Folded events whose span did not fit, with key and row. An end mark holds the rest.
     pub cut: HashMap<u64, (u64, u64)>,
 }
 
-/// Such events remembered at most.
+/// Maximum number of such events.
 pub(super) const CUT_MOST: usize = 1 << 12;
 
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl Scratch {
         self.deltas.clear();
     }
 
-    /// Adds what a span was cut by.
+    /// Adds the part of a span that did not fit.
     pub fn add_rest(&mut self, event: u64, span: u64) {
         let Some((key, who)) = self.cut.remove(&event) else { return };
         let add = &mut self.delta(key, who).add;

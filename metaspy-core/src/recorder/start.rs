@@ -1,4 +1,4 @@
-//! Starting a log: memory or a file, laid out for its budget.
+//! Starts a log in memory or in a file, with a layout for its budget.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -22,24 +22,24 @@ use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::{listener, sync_names};
 
-/// Where a log lies.
+/// The place of a log.
 #[derive(Clone, Debug)]
 pub(crate) enum Backing {
     Memory,
     File(PathBuf),
 }
 
-/// The log that is wanted.
+/// The requested log.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub backing: Backing,
     pub budget: u64,
     pub policy: Policy,
-    /// Whether a thread collects; without one, tests call [`Log::round`].
+    /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
 }
 
-/// Why a recording could not be started.
+/// An error at the start of a recording.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -47,14 +47,14 @@ pub enum StartError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no memory for the tables.
+    /// There is no memory for the recording.
     Memory(io::Error),
     /// The program runs with rights that its user does not have.
     Privileged,
-    /// 255 recordings were started in this process, and their memory is never given back.
+    /// 255 recordings were started in this process, which never frees their memory.
     TooMany,
     /// The directory of live recordings cannot be trusted or made.
     Directory {
@@ -70,14 +70,14 @@ impl fmt::Display for StartError {
         match self {
             StartError::File { path, source } => write!(
                 f,
-                "cannot record to {}: {source}. Choose another path, make room, or ask for a smaller budget",
+                "cannot record to {}: {source}. Choose another path, make room, or use a smaller budget",
                 path.display()
             ),
             StartError::Memory(source) => {
-                write!(f, "no memory for a recording: {source}. Ask for a smaller budget")
+                write!(f, "no memory for a recording: {source}. Use a smaller budget")
             }
             StartError::Privileged => {
-                f.write_str("a program that runs with more rights than its user does not record; start it as that user")
+                f.write_str("refusing to record in a set-uid program; start it as its owner")
             }
             StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
             StartError::Directory { path, why } => write!(
@@ -131,7 +131,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
         Backing::File(path) => match in_file(&spec, path, number) {
             Ok(log) => (log, None),
             Err(StartError::File { path, source }) if is_full(&source) => {
-                let note = format!("There was no room for {}: {source}. This recording is in memory.", path.display());
+                let note = format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
                 (in_memory(&spec, number)?, Some(note))
             }
             Err(error) => return Err(error),
@@ -153,7 +153,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     log.word(sb::MAGIC).store(sb::MAGIC_WORD, Ordering::Release);
     LOGS[number as usize].store(std::ptr::from_ref(log).cast_mut(), Ordering::Release);
     let before = CURRENT.swap(std::ptr::from_ref(log).cast_mut(), Ordering::AcqRel);
-    // Lanes go on in the new log as soon as they meet the new epoch.
+    // A lane continues in the new log as soon as it meets the new epoch.
     next_epoch("a recording begins");
     // SAFETY: logs are leaked boxes.
     if let Some(before) = unsafe { before.as_ref() } {
@@ -167,13 +167,13 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     Ok(log)
 }
 
-/// No room: on the disk, or within the user's quota.
+/// True if there is no room on the disk or in the user's quota.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
 fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
-    // A log in memory does not grow without bound: it keeps the newest.
+    // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
     let layout = Layout::new(spec.budget, policy);
     let map = map::anonymous(layout.total_bytes).map_err(StartError::Memory)?;
@@ -202,8 +202,8 @@ fn arena_at_once(layout: &Layout) -> usize {
     layout.arena.bytes.min(arena::STEP)
 }
 
-/// All tables but most of the arena, which no hook touches and whose writer can be told that there is no room. The
-/// tallies must have theirs when the disk is full: then more events than ever leave the window.
+/// Allocates all tables except most of the arena: no hook touches the arena, and its writer can handle a full disk. The
+/// tallies need their room when the disk is full, because then many events leave the window.
 fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     let first = layout.arena.offset + arena_at_once(layout);
     let rest = layout.arena.offset + layout.arena.bytes;
@@ -214,15 +214,15 @@ fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     }
 }
 
-/// A file of our own: never one that was there before, never behind a link, readable by its user only.
+/// Creates a new file that only its user can read. It never opens an existing file or follows a link.
 fn new_file(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if found.is_file() && (found.len() == 0 || crate::recording::is_recording(path)) => {
-            // Somebody may still read the old recording: it is unlinked, not overwritten.
+            // Another process may still read the old recording, so it is unlinked and not overwritten.
             std::fs::remove_file(path)?;
         }
         Ok(_) => {
-            let why = "there is something else than a recording in that place";
+            let why = "a file that is no recording exists at this path";
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
         }
         Err(_) => {}
@@ -309,8 +309,7 @@ impl Log {
     }
 }
 
-/// States of all places. A growing log has millions of places that are never used: zeroed memory that is not touched
-/// costs nothing.
+/// The states of all places. A growing log has millions of unused places; untouched zeroed memory costs nothing.
 fn states(blocks: usize) -> Box<[AtomicU8]> {
     let zeros = vec![0_u8; blocks].into_boxed_slice();
     let raw = Box::into_raw(zeros);
@@ -318,24 +317,23 @@ fn states(blocks: usize) -> Box<[AtomicU8]> {
     unsafe { Box::from_raw(raw as *mut [AtomicU8]) }
 }
 
-/// Without a thread of its own the log still works: lanes count what finds no block.
+/// Starts the collector's thread. Without it the log still works: lanes count the calls that find no block.
 fn spawn_collector(log: &'static Log) {
     let spawned = std::thread::Builder::new().name("metaspy-collector".into()).spawn(|| log.collect());
     match spawned {
         Ok(thread) => drop(log.collector.set(thread.thread().clone())),
         Err(error) => {
-            log.note(&format!("No thread for the collector: {error}. Events are lost when the ring is full."))
+            log.note(&format!("The collector's thread did not start: {error}. Events are lost when the ring is full."))
         }
     }
 }
 
-/// Has forked children leave alone what is their parent's.
+/// Keeps forked children from writing into their parent's log.
 pub(crate) fn watch_forks() {
     platform::fork::on_fork(in_forked_child);
 }
 
-/// In a forked child the log belongs to the parent: private pages are laid over it, and nothing more is recorded. Nor do
-/// profilers look.
+/// Runs in a forked child. The log belongs to the parent, so the child maps private pages over it and records nothing.
 extern "C" fn in_forked_child() {
     listener::forked();
     for log in &LOGS {
@@ -343,7 +341,7 @@ extern "C" fn in_forked_child() {
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };
         log.stop();
         if let Some(map) = log.region.map() {
-            // SAFETY: the mapping is this process's own view; whoever writes there from now on writes for nobody.
+            // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.
             unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes) };
         }
     }

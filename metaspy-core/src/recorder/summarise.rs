@@ -1,4 +1,4 @@
-//! Summaries: written once every block of a chunk is full.
+//! Writes the summary of a chunk when all of its blocks are full.
 
 use std::sync::atomic::Ordering;
 
@@ -87,7 +87,7 @@ impl Log {
     }
 }
 
-/// A summary in the making.
+/// A summary being built.
 #[derive(Default)]
 struct Sum {
     stamp: u64,
