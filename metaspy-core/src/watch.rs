@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use crate::event::{Event, Outcome};
 use crate::hook;
 use crate::platform::lock::lock;
-use crate::recorder::{self, Fed, Listener, Log, Module};
+use crate::recorder::{self, Listener, LiveEvent, Log, Module};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::{Filter, Scope, Store};
 
@@ -154,13 +154,13 @@ impl Drop for Telling {
 }
 
 impl Watch {
-    fn tell(&self, store: &Store, fed: &[Fed]) {
+    fn tell(&self, store: &Store, fed: &[LiveEvent]) {
         let mut see = lock(&self.see);
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
         let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
         let mut matchers: Vec<(Matcher, Memory)> =
             self.filters.iter().map(compiled).map(|matcher| (matcher.clone(), matcher.memory())).collect();
-        for Fed { head, slot } in fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch)) {
+        for LiveEvent { head, slot } in fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch)) {
             let mut passed = 0;
             for (at, (matcher, memory)) in matchers.iter_mut().enumerate() {
                 passed |= u64::from(matcher.matches(store.ring(), head, slot, memory)) << at;

@@ -7,8 +7,8 @@ use crate::clock;
 use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
 use crate::platform::lock::lock;
-use crate::recorder::feed::{Fed, Feed};
 use crate::recorder::level::Level;
+use crate::recorder::live_events::{LiveEvent, LiveEvents};
 use crate::recorder::log::Log;
 use crate::recorder::round::{FEW, Round};
 use crate::recorder::{listener, sync_names};
@@ -78,7 +78,7 @@ impl Log {
             return false;
         }
         if round.feed.is_none() {
-            round.feed = Feed::new(self);
+            round.feed = LiveEvents::new(self);
         }
         round.feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
@@ -87,7 +87,7 @@ impl Log {
     pub(crate) fn begin_reading(&self) {
         let mut round = lock(&self.collecting);
         if round.feed.is_none() {
-            round.feed = Feed::new(self);
+            round.feed = LiveEvents::new(self);
         }
         drop(round);
         // Its rounds are more frequent now.
@@ -105,8 +105,8 @@ impl Log {
     }
 
     /// Takes the events that were read, and a store to resolve them.
-    pub(crate) fn take_read(&self) -> Option<(Vec<Fed>, Store)> {
-        lock(&self.collecting).feed.as_mut().map(Feed::take)
+    pub(crate) fn take_read(&self) -> Option<(Vec<LiveEvent>, Store)> {
+        lock(&self.collecting).feed.as_mut().map(LiveEvents::take)
     }
 
     /// Keeps the collector from folding while it is held, so that a reader counts every call exactly once.

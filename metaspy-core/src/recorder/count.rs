@@ -8,7 +8,7 @@ use crate::recorder::begin::{About, Begun, Busy, COUNTED, LOST};
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::current;
-use crate::recorder::page::Row;
+use crate::recorder::tally_page::Row;
 use crate::subject::Subject;
 
 /// Counts a call in tally mode, if its row is where it is looked for first; `None`: it was not counted.

@@ -12,7 +12,7 @@ use crate::platform::lock::lock;
 use crate::recorder::begin::{About, Begun, Busy};
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current, numbered};
-use crate::recorder::page::{Page, Rows as PageRows};
+use crate::recorder::tally_page::{Page, Rows as PageRows};
 use crate::site::woven::Cells;
 
 /// What a thread needs to write events.

@@ -45,9 +45,7 @@ pub(crate) const LARGEST: u64 = 1 << 40;
 /// A note for a budget that is out of range.
 pub(crate) fn other_budget(wanted: u64) -> Option<String> {
     match wanted {
-        ..SMALLEST => {
-            Some(format!("The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB."))
-        }
+        ..SMALLEST => Some(format!("The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB.")),
         SMALLEST..=LARGEST => None,
         _ => Some(format!("The budget of {wanted} bytes is above the maximum; this recording takes 1 TiB.")),
     }

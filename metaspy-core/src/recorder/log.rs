@@ -9,9 +9,9 @@ use std::thread::Thread;
 use crate::format::Policy;
 use crate::format::Region;
 use crate::recorder::layout::Layout;
-use crate::recorder::page::Page;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::tally_page::Page;
 
 /// Logs of this process by number. Every guard holds the number.
 pub(super) static LOGS: [AtomicPtr<Log>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];

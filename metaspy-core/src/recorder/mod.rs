@@ -1,6 +1,6 @@
 //! One log per process: hooks write an event once, whoever is interested.
 //!
-//! [`lane`] is the hot path, one lane per thread; [`collector`] keeps blocks ready and folds old ones; [`page`] counts
+//! [`lane`] is the hot path, one lane per thread; [`collector`] keeps blocks ready and folds old ones; [`tally_page`] counts
 //! what has no event. A log is never unmapped: a guard on some stack may still want to end its event in it.
 
 mod arena;
@@ -11,22 +11,22 @@ mod collector;
 mod count;
 mod end;
 mod epoch;
-mod feed;
 mod fold;
 mod journal;
 mod lane;
 pub(crate) mod layout;
 mod level;
 mod listener;
+mod live_events;
 mod log;
 mod names;
-mod page;
 mod populate;
 pub mod protocol;
 mod round;
 mod scratch;
 mod start;
 mod summarise;
+mod tally_page;
 
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
@@ -35,12 +35,12 @@ pub(crate) use begin::{
 pub(crate) use count::{count_at_once, count_further, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::{epoch, next_epoch};
-pub(crate) use feed::Fed;
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
 pub(crate) use level::Level;
 pub(crate) use listener::{Listener, Module, listen};
+pub(crate) use live_events::LiveEvent;
 pub(crate) use log::{Log, all, current};
 pub(crate) use names::{describe_site, sync_names};
-pub(crate) use page::Row;
 pub use start::StartError;
 pub(crate) use start::{Backing, Spec, ensure, start, watch_forks};
+pub(crate) use tally_page::Row;

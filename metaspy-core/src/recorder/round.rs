@@ -1,6 +1,6 @@
 //! The collector's state between two rounds.
 
-use crate::recorder::feed::Feed;
+use crate::recorder::live_events::LiveEvents;
 use crate::recorder::scratch::Scratch;
 
 /// Blocks kept ready for a program that emits little: 64, room for 8,000 events.
@@ -24,7 +24,7 @@ pub(crate) struct Round {
     pub fold: u64,
     pub scratch: Scratch,
     /// Reads events for subscribers; `None` without any.
-    pub feed: Option<Feed>,
+    pub feed: Option<LiveEvents>,
 }
 
 impl Round {

@@ -17,9 +17,9 @@ use crate::recorder::arena::{self, Draft};
 use crate::recorder::epoch::{EPOCH, next_epoch};
 use crate::recorder::layout::{self, LARGEST, Layout, SMALLEST};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NamesWritten, current};
-use crate::recorder::page::Page;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::tally_page::Page;
 use crate::recorder::{listener, sync_names};
 
 /// The place of a log.
@@ -76,9 +76,7 @@ impl fmt::Display for StartError {
             StartError::Memory(source) => {
                 write!(f, "no memory for a recording: {source}. Use a smaller budget")
             }
-            StartError::Privileged => {
-                f.write_str("refusing to record in a set-uid program; start it as its owner")
-            }
+            StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
             StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
             StartError::Directory { path, why } => write!(
                 f,
@@ -131,7 +129,8 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
         Backing::File(path) => match in_file(&spec, path, number) {
             Ok(log) => (log, None),
             Err(StartError::File { path, source }) if is_full(&source) => {
-                let note = format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
+                let note =
+                    format!("There is no room for {}: {source}. This recording is in memory instead.", path.display());
                 (in_memory(&spec, number)?, Some(note))
             }
             Err(error) => return Err(error),

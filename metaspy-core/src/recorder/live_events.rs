@@ -17,12 +17,12 @@ const RUNNING: usize = 1 << 16;
 
 /// An event that was read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fed {
+pub(crate) struct LiveEvent {
     pub head: Head,
     pub slot: Slot,
 }
 
-impl Fed {
+impl LiveEvent {
     /// The tick of its end; of its start if it has no span.
     fn end(&self) -> u64 {
         self.head.base.saturating_add(self.slot.start).saturating_add(self.slot.span().unwrap_or(0))
@@ -40,25 +40,25 @@ struct Cursor {
 }
 
 /// Reads events from the blocks as they end.
-pub(crate) struct Feed {
+pub(crate) struct LiveEvents {
     store: Store,
     cursors: Vec<Cursor>,
     /// Events that have begun and not ended.
     running: Vec<EventId>,
     /// Events to deliver, in the order of their ends.
-    pub ready: Vec<Fed>,
+    pub ready: Vec<LiveEvent>,
     /// Events that are not delivered, because too many ran at once.
     pub unwatched: u64,
     block: Box<Block>,
 }
 
-impl Feed {
+impl LiveEvents {
     /// Starts at the present: earlier events are skipped.
     pub fn new(log: &Log) -> Option<Self> {
         let store = Store::from_region(log.region.clone()).ok()?;
         let cursors = vec![Cursor::default(); log.layout.blocks as usize];
         let (running, ready) = (Vec::new(), Vec::new());
-        let mut feed = Feed { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
+        let mut feed = LiveEvents { store, cursors, running, ready, unwatched: 0, block: Block::boxed() };
         // Existing events are skipped.
         while feed.pass(log) {
             feed.ready.clear();
@@ -86,7 +86,7 @@ impl Feed {
             }
             self.read(log, place, state == State::Full);
         }
-        self.ready.sort_by_key(Fed::end);
+        self.ready.sort_by_key(LiveEvent::end);
         more
     }
 
@@ -99,7 +99,7 @@ impl Feed {
         self.running.retain(|id| {
             let stays = id.sequence() != sequence;
             if !stays && let Some((head, slot)) = ring.glimpse(*id) {
-                ready.push(Fed { head, slot });
+                ready.push(LiveEvent { head, slot });
             }
             stays
         });
@@ -107,7 +107,7 @@ impl Feed {
     }
 
     /// Takes the events to deliver, and a store to resolve them.
-    pub fn take(&mut self) -> (Vec<Fed>, Store) {
+    pub fn take(&mut self) -> (Vec<LiveEvent>, Store) {
         let _ = self.store.refresh();
         (std::mem::take(&mut self.ready), self.store.clone())
     }
@@ -118,7 +118,7 @@ impl Feed {
         self.running.retain(|id| match ring.glimpse(*id) {
             Some((_, slot)) if slot.outcome() == Outcome::Running => true,
             Some((head, slot)) => {
-                ready.push(Fed { head, slot });
+                ready.push(LiveEvent { head, slot });
                 false
             }
             None => false,
@@ -147,7 +147,7 @@ impl Feed {
                 match slot.outcome() {
                     Outcome::Running if self.running.len() < RUNNING => self.running.push(head.id(slot.slot)),
                     Outcome::Running => self.unwatched += 1,
-                    _ => self.ready.push(Fed { head, slot }),
+                    _ => self.ready.push(LiveEvent { head, slot }),
                 }
             }
             cursor.slot = records.slot();
