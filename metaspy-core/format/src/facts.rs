@@ -29,8 +29,8 @@ pub struct Facts {
     /// `taffy::tree::Node`. All `impl`s of a type have the same owner, whatever module they are in. A type of another crate
     /// has the path that the source imports it by, `std::collections::HashMap`; a primitive its name.
     pub owner: Option<String>,
-    /// True if the definition of the type was not found, as with types that a macro makes. Then `owner` is a guess: the
-    /// module of the `impl` and the name of the type.
+    /// True if the definition of the type was not found, as with a type that a macro makes and with `impl<T> Trait for T`.
+    /// Then `owner` is a guess: the module of the `impl` and the name of the type.
     pub is_unresolved: bool,
     /// Its cyclomatic complexity.
     pub complexity: u32,

@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use crate::source::functions::Function;
 use crate::source::parse::{self, Parsed, Unreadable};
+use crate::source::resolve;
 
 /// A file of a crate.
 #[derive(Clone, Debug)]
@@ -85,6 +86,7 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
             }
         }
     }
+    resolve::resolve(&mut source.files);
     Ok(source)
 }
 

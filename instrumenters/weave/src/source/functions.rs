@@ -19,6 +19,7 @@ use crate::source::closures::{self, Around};
 use crate::source::invisible::{self, Invisible};
 use crate::source::looks::{self, Looks};
 use crate::source::modules::Declared;
+use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::shape::Shape;
 
 /// A function with a body.
@@ -42,6 +43,15 @@ pub struct Function {
     /// Why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
+    /// The scope in which the types below are written.
+    #[serde(skip)]
+    pub(super) scope: usize,
+    /// The type of its `impl`.
+    #[serde(skip)]
+    pub(super) self_type: Option<TypeRef>,
+    /// What it returns.
+    #[serde(skip)]
+    pub(super) returned: Option<Returned>,
 }
 
 /// What is found in a file.
@@ -54,7 +64,7 @@ pub struct Functions {
 }
 
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
-pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, Vec<Declared>) {
+pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, Vec<Declared>, Vec<Scope>) {
     let mut search = Search {
         source,
         offset,
@@ -66,10 +76,13 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         in_function: false,
         found: Functions::default(),
         declared: Vec::new(),
+        scopes: vec![Scope::default()],
+        scope: 0,
+        self_type: None,
     };
     search.visit_file(file);
     search.found.all.sort_by_key(|function| function.body.start);
-    (search.found, search.declared)
+    (search.found, search.declared, search.scopes)
 }
 
 struct Search<'s> {
@@ -87,6 +100,11 @@ struct Search<'s> {
     in_function: bool,
     found: Functions,
     declared: Vec<Declared>,
+    scopes: Vec<Scope>,
+    /// The scope at hand.
+    scope: usize,
+    /// The type of the `impl` at hand.
+    self_type: Option<TypeRef>,
 }
 
 impl Search<'_> {
@@ -121,12 +139,27 @@ impl Search<'_> {
         let body = self.offset + body::start(self.source, attrs, block)..self.offset + close;
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
         let skipped = skipped.map(Cow::Borrowed);
-        self.found.all.push(Function { modules, name, lines, body, facts, shape, looks, skipped });
+        let (scope, self_type, returned) = (self.scope, self.self_type.take(), Returned::new(&sig.output));
+        self.found.all.push(Function {
+            modules,
+            name,
+            lines,
+            body,
+            facts,
+            shape,
+            looks,
+            skipped,
+            scope,
+            self_type: self_type.clone(),
+            returned,
+        });
+        let outer = self.enter(Some(self.scope));
         let owner = take(&mut self.owner);
         let around = self.around.replace(around);
         let in_function = replace(&mut self.in_function, true);
         visit::visit_block(self, block);
         (self.owner, self.around, self.in_function) = (owner, around, in_function);
+        (self.scope, self.self_type) = (outer, self_type);
         self.owners.pop();
     }
 
@@ -151,6 +184,7 @@ impl Search<'_> {
             shape: Shape::of_closure(closure, self.source),
             looks: around.looks.clone(),
             skipped: around.skipped.or_else(|| closures::reason(closure)).map(Cow::Borrowed),
+            ..Function::default()
         });
     }
 
@@ -160,6 +194,16 @@ impl Search<'_> {
         visit(self);
         self.owner = before;
         self.owners.truncate(self.owners.len() - names.len());
+    }
+
+    /// Enters a new scope: a module, or a body in the scope around it. Returns the scope that was left.
+    fn enter(&mut self, outer: Option<usize>) -> usize {
+        let mut path = self.modules.clone();
+        if outer.is_some() {
+            path.extend_from_slice(&self.owners);
+        }
+        self.scopes.push(Scope { path, outer, ..Scope::default() });
+        replace(&mut self.scope, self.scopes.len() - 1)
     }
 
     /// What no function runs.
@@ -192,12 +236,16 @@ impl<'ast> Visit<'ast> for Search<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let owner = Owner::of_impl(item);
+        let outer = self.self_type.replace(TypeRef::new(&item.self_ty, &item.generics));
         self.within(&owner.names(), owner, |search| visit::visit_item_impl(search, item));
+        self.self_type = outer;
     }
 
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
         let owner = Owner::of_trait(item);
+        let outer = self.self_type.take();
         self.within(&owner.names(), owner, |search| visit::visit_item_trait(search, item));
+        self.self_type = outer;
     }
 
     fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
@@ -224,7 +272,9 @@ impl<'ast> Visit<'ast> for Search<'_> {
             Some(_) => {
                 self.modules.push(name::of_ident(&item.ident));
                 self.paths.push(path.into_iter().next());
+                let outer = self.enter(None);
                 visit::visit_item_mod(self, item);
+                self.scope = outer;
                 self.modules.pop();
                 self.paths.pop();
             }
@@ -254,6 +304,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
 
     fn visit_item(&mut self, item: &'ast Item) {
         self.found.invisible.derives += invisible::derives(item);
+        self.scopes[self.scope].declare(item);
         self.outside(|search| visit::visit_item(search, item));
     }
 }

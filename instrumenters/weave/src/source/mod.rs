@@ -13,6 +13,8 @@ mod level;
 mod looks;
 mod modules;
 mod parse;
+mod resolve;
+mod scope;
 mod shape;
 
 pub use files::{CrateSource, SourceFile, plain, read};

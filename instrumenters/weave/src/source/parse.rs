@@ -8,6 +8,7 @@ use proc_macro2::TokenStream;
 use crate::source::functions::{self, Functions};
 use crate::source::includes;
 use crate::source::modules::Declared;
+use crate::source::scope::Scope;
 
 /// What a source file holds.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,8 @@ pub struct Parsed {
     pub functions: Functions,
     /// The modules that it declares and keeps in other files, and files that are included as items.
     pub(super) declared: Vec<Declared>,
+    /// The names of its modules and function bodies, that of the file first.
+    pub(super) scopes: Vec<Scope>,
     /// Paths of `include!`, `include_str!` and `include_bytes!`, as they are written.
     pub includes: Vec<String>,
 }
@@ -45,8 +48,8 @@ fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
     let tokens = TokenStream::from_str(source).map_err(|error| Unreadable(error.to_string()))?;
     let includes = includes::of(tokens.clone());
     let file: syn::File = syn::parse2(tokens).map_err(|error| Unreadable(error.to_string()))?;
-    let (functions, declared) = functions::of(&file, source, offset);
-    Ok(Parsed { functions, declared, includes })
+    let (functions, declared, scopes) = functions::of(&file, source, offset);
+    Ok(Parsed { functions, declared, scopes, includes })
 }
 
 /// Bytes of a byte order mark and of a first line that is for the shell. The line's end is left, so that lines count.
