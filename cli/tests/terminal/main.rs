@@ -1,4 +1,4 @@
-//! The crawler in a real terminal: tmux types, and reads the screen.
+//! The crawler in a real terminal: tmux types and reads the screen.
 #![cfg(unix)]
 
 #[path = "../fixture/client_and_servers.rs"]
@@ -11,9 +11,9 @@ use std::fs;
 
 use tmux::Tmux;
 
-/// A terminal that crawls a recording; `None`, loudly, where there is no tmux.
+/// A terminal with the crawler on a recording. Without tmux it prints a note and returns `None`.
 fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
-    // A copy: what the crawler's test does to it must not reach the mapping of this process.
+    // A copy, because the test changes the file, which this process has mapped.
     let path = fixture::directory().join(format!("copy-of-{name}"));
     fs::copy(fixture::closed(name, 40), &path).expect("the test's directory can be written");
     let mut terminal = Tmux::start(name.trim_end_matches(".spy"))?;
@@ -23,7 +23,7 @@ fn crawl(name: &str) -> Option<(Tmux, std::path::PathBuf)> {
     Some((terminal, path))
 }
 
-/// The crawler ended well, and the terminal is as it was before.
+/// Quits. The crawler succeeds, and the terminal is as it was before.
 fn quits(terminal: &mut Tmux) {
     terminal.keys(&["q"]);
     ended(terminal);
@@ -31,14 +31,14 @@ fn quits(terminal: &mut Tmux) {
 
 fn ended(terminal: &mut Tmux) {
     terminal.wait_for("ended with 0");
-    assert_eq!(terminal.ask("#{alternate_on}#{mouse_any_flag}"), "00", "the screen and the mouse were given back");
+    assert_eq!(terminal.ask("#{alternate_on}#{mouse_any_flag}"), "00", "the screen and the mouse are restored");
     terminal.command("stty -a");
     let screen = terminal.wait_for(" icanon");
     assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
 }
 
 #[test]
-fn a_walk_from_an_event_to_its_cause_and_back() {
+fn back_from_a_cause_restores_the_screen() {
     let Some((mut terminal, _)) = crawl("walk.spy") else { return };
     terminal.keys(&["f"]);
     terminal.wait_for("filter: ▏");
@@ -47,7 +47,7 @@ fn a_walk_from_an_event_to_its_cause_and_back() {
     terminal.keys(&["Down", "Down"]);
     let before = terminal.wait_for("measure #6 <div>");
     terminal.keys(&["c"]);
-    terminal.wait_for("put aside");
+    terminal.wait_for("removed; Backspace");
     let cause = terminal.wait_for("Scene::layout ── #3 <p>");
     assert!(cause.contains("layout #3 <p>"), "{cause}");
     terminal.keys(&["BSpace"]);
@@ -94,7 +94,7 @@ fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
 }
 
 #[test]
-fn the_editor_opens_the_source_and_gives_the_screen_back() {
+fn the_editor_opens_the_source_and_returns_the_screen() {
     let Some((mut terminal, _)) = crawl("editor.spy") else { return };
     terminal.wait_for("760 events");
     terminal.keys(&["e"]);
@@ -107,7 +107,7 @@ fn the_editor_opens_the_source_and_gives_the_screen_back() {
 }
 
 #[test]
-fn another_size_of_the_window_is_drawn_anew() {
+fn a_resized_window_is_redrawn() {
     let Some((mut terminal, _)) = crawl("window.spy") else { return };
     terminal.wait_for("760 events");
     terminal.resize(120, 30);
@@ -122,15 +122,15 @@ fn another_size_of_the_window_is_drawn_anew() {
 }
 
 #[test]
-fn who_is_asked_to_end_gives_the_terminal_back() {
-    let Some((mut terminal, path)) = crawl("asked.spy") else { return };
+fn a_terminated_process_restores_the_terminal() {
+    let Some((mut terminal, path)) = crawl("terminated.spy") else { return };
     terminal.wait_for("760 events");
     let kill = format!("kill $(cat {})", path.with_extension("pid").display());
     assert!(std::process::Command::new("sh").args(["-c", &kill]).status().is_ok_and(|status| status.success()));
     ended(&mut terminal);
 }
 
-/// Three processes as one: from what a server did back to the client that asked for it.
+/// Three recordings as one: from an event of a server back to its cause in the client.
 #[test]
 fn a_cause_leads_from_one_process_into_another() {
     let [client, server, second] = client_and_servers::three("crossing");
@@ -142,7 +142,7 @@ fn a_cause_leads_from_one_process_into_another() {
     terminal.keys(&["f"]);
     terminal.line("site:frame");
     terminal.wait_for("3 of 304");
-    // The second one is a server's, below the client's.
+    // The second event is of a server, below the one of the client.
     terminal.keys(&["Home", "Down"]);
     let of_server = terminal.wait_for("(server.spy)");
     assert!(of_server.contains("├ frame"), "{of_server}");
@@ -155,9 +155,9 @@ fn a_cause_leads_from_one_process_into_another() {
     quits(&mut terminal);
 }
 
-/// A recording on standard input: keys, and the editor's, come from the terminal all the same.
+/// A recording on standard input: the keys of the crawler and of the editor come from the terminal.
 #[test]
-fn what_comes_on_standard_input_is_crawled_with_the_keys_of_the_terminal() {
+fn a_recording_on_standard_input_leaves_the_keys_to_the_terminal() {
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
     let path = fixture::closed("piped.spy", 40);
     for sender in ["cat", &format!("{metaspy} stream")] {
@@ -177,10 +177,10 @@ fn what_comes_on_standard_input_is_crawled_with_the_keys_of_the_terminal() {
     }
 }
 
-/// A live process through a pipe, killed while somebody looks.
+/// A live process through a pipe, killed while the crawler is open.
 #[cfg(feature = "demo")]
 #[test]
-fn a_stream_is_shown_live_and_its_end_is_said() {
+fn a_stream_is_shown_live_and_its_end_is_reported() {
     let Some(mut terminal) = Tmux::start("stream") else { return };
     let path = fixture::directory().join("streamed.spy");
     let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
@@ -209,10 +209,10 @@ fn a_stream_is_shown_live_and_its_end_is_said() {
     quits(&mut terminal);
 }
 
-/// The story as another process, killed while somebody looks.
+/// The story as another process, killed while the crawler is open.
 #[cfg(feature = "demo")]
 #[test]
-fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
+fn the_end_of_an_attached_process_is_reported_and_its_recording_stays_open() {
     let Some(mut terminal) = Tmux::start("attached") else { return };
     let live = fixture::directory().join("attached");
     let mut story = std::process::Command::new(env!("CARGO_BIN_EXE_metaspy"))
@@ -235,7 +235,7 @@ fn a_process_that_goes_away_while_attached_is_said_and_stays_open() {
     let metaspy = env!("CARGO_BIN_EXE_metaspy");
     terminal.command(&format!("METASPY_DIR={} {metaspy} attach {}", live.display(), story.id()));
     terminal.wait_for("live ●");
-    // Something has happened.
+    // There is an event.
     terminal.wait_for("▶");
     story.kill().expect("it can be killed");
     story.wait().expect("it was killed");
@@ -251,7 +251,7 @@ fn has_recording(live: &std::path::Path) -> bool {
     fs::read_dir(live).is_ok_and(|mut entries| entries.next().is_some())
 }
 
-/// The whole demo: its process starts, is seen, and is gone afterwards.
+/// The whole demo: its process starts, is shown, and has ended afterwards.
 #[cfg(feature = "demo")]
 #[test]
 fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
@@ -266,10 +266,10 @@ fn the_demo_shows_a_live_story_and_leaves_nothing_behind() {
     assert!(!has_recording(&live));
 }
 
-/// A terminal that is closed ends what runs in it: nothing is left that reads a terminal that is gone.
+/// A closed terminal ends its programs: no process goes on reading a terminal that is gone.
 #[cfg(all(feature = "demo", target_os = "linux"))]
 #[test]
-fn a_terminal_that_is_closed_takes_the_demo_with_it() {
+fn a_closed_terminal_ends_the_demo() {
     let Some(mut terminal) = Tmux::start("closed") else { return };
     let live = fixture::directory().join("closed");
     let pid = fixture::directory().join("closed.pid");
@@ -277,7 +277,7 @@ fn a_terminal_that_is_closed_takes_the_demo_with_it() {
     let demo = format!("METASPY_DIR={} sh -c 'echo $$ > {}; exec {metaspy} demo'", live.display(), pid.display());
     terminal.command(&demo);
     terminal.wait_for("live ●");
-    let pid = fs::read_to_string(pid).expect("it said who it is");
+    let pid = fs::read_to_string(pid).expect("the file has the process id");
     let runs = || std::path::Path::new("/proc").join(pid.trim()).exists();
     assert!(runs() && has_recording(&live));
     drop(terminal);

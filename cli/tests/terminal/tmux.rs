@@ -1,28 +1,28 @@
-//! A terminal that a test sits in front of.
+//! A terminal that a test controls.
 
 use std::io::Write;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
-/// How long a screen may take to show what is waited for: debug builds on busy machines are slow.
+/// The longest time until a screen shows a text: debug builds on busy machines are slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A tmux server with one window of 80×24. Dropping it ends it, with whatever runs in it.
+/// A tmux server with one window of 80×24. Dropping it ends the server and the programs in it.
 pub struct Tmux {
     socket: String,
 }
 
 impl Tmux {
-    /// Starts a shell in it; `None`, loudly, where there is no tmux.
+    /// Starts a shell in it. Without tmux it prints a note and returns `None`.
     pub fn start(name: &str) -> Option<Tmux> {
         if Command::new("tmux").arg("-V").output().is_err() {
-            // Written past the test's own capture, so that it is seen.
+            // Written to the real standard error, because the test harness captures `eprintln!`.
             let _ = writeln!(std::io::stderr(), "SKIPPED: terminal: {name} needs tmux, which is not installed");
             return None;
         }
         let tmux = Tmux { socket: format!("metaspy-{}-{name}", std::process::id()) };
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-        // An editor that says what it was asked for and waits for a key.
+        // An editor that prints its arguments and waits for a key.
         let editor = "EDITOR=cli/tests/terminal/editor.sh";
         let shell = "env PS1='$ ' sh";
         tmux.run(&[
@@ -46,9 +46,9 @@ impl Tmux {
         Some(tmux)
     }
 
-    /// Types a command, and lets its end be told.
+    /// Types a command; its end is printed.
     pub fn command(&mut self, command: &str) {
-        // In two pieces, so that the typed line itself is not taken for the answer.
+        // In two pieces, so that the typed line does not match the answer.
         self.line(&format!("clear; {command}; echo ended \"with\" $?"));
     }
 
@@ -70,12 +70,12 @@ impl Tmux {
         self.run(&["resize-window", "-x", &width.to_string(), "-y", &height.to_string()]);
     }
 
-    /// What tmux itself knows.
+    /// A value that tmux reports.
     pub fn ask(&self, format: &str) -> String {
         self.run(&["display-message", "-p", format]).trim().to_owned()
     }
 
-    /// Waits until the screen shows this, and gives the screen.
+    /// Waits until the screen shows a text, and returns the screen.
     pub fn wait_for(&self, text: &str) -> String {
         let began = Instant::now();
         loop {
@@ -88,7 +88,7 @@ impl Tmux {
         }
     }
 
-    /// The screen, once it has not changed for a while; of a live one, as it is after some time.
+    /// The screen as soon as it has not changed for a while; a live one after some time.
     pub fn settled(&self) -> String {
         let mut screen = self.screen();
         for _ in 0..20 {

@@ -1,82 +1,82 @@
-//! Everything that a reader can ask of the crawler.
+//! The commands of the crawler.
 
-/// A wish, however it was uttered: by key, by mouse, or by a test.
+/// A command, from a key, from the mouse, or from a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Leave the crawler.
     Quit,
     /// Show or hide the keys.
     Help,
-    /// SortChange to a screen.
+    /// Open a screen.
     Show(Screen),
     /// The next tab of the right pane.
     NextTab,
     /// The tab before it.
     PreviousTab,
-    /// Move the cursor of whatever has the focus.
+    /// Move the cursor of the part that has the focus.
     Move(Step),
-    /// Do what the row under the cursor stands for.
+    /// Follow the row under the cursor: to its events, or to its subject.
     Enter,
-    /// One level out: close the help, leave the pane, take the filter away.
+    /// Leave one level: close the help, leave the pane, remove the filter.
     Leave,
     /// Go to the cause of the selected event.
     GoToCause,
-    /// Look at the effects of the selected event.
+    /// Show the effects of the selected event.
     GoToEffects,
-    /// Look at all events of the selected subject.
+    /// Show all events of the selected subject.
     GoToSubject,
-    /// Back to the exact view that a walk came from.
+    /// Go back to the previous view, with its selection and scroll position.
     Back,
-    /// Undo a step back.
+    /// Undo `Back`.
     Forward,
-    /// Write the filter.
+    /// Edit the filter.
     EditFilter,
-    /// Write a text to search for.
+    /// Enter a text to search for.
     Search,
-    /// The next place where the search text stands.
+    /// Go to the next match of the search.
     NextMatch,
-    /// The place before.
+    /// Go to the previous match.
     PreviousMatch,
-    /// Put a mark on the event, or take it off.
+    /// Add or remove a mark on the event.
     Mark,
     /// Go to the next mark.
     NextMark,
-    /// Stop looking at what a live recording does, or look again.
+    /// Stop or continue updating a live recording.
     Pause,
-    /// Let the newest events run through, the selection staying where it is.
+    /// Show the newest events as they arrive; the selection stays on its event.
     Follow,
     /// Open the source of the event in the editor.
     OpenSource,
     /// Sort by the next column.
     SortNext,
-    /// Sort by the column before.
+    /// Sort by the previous column.
     SortPrevious,
-    /// Sort the other way round.
+    /// Reverse the order.
     SortReverse,
     /// List the subjects that were never observed.
     NeverObserved,
-    /// The next production that never matched, or method that never ran.
+    /// Go to the next production that never matched, or to the next method that never ran.
     NextUncovered,
-    /// Show what stands within the row; in a row that shows it, go there.
+    /// Unfold the row; if it is unfolded, go to its first child.
     Unfold,
-    /// Hide what stands within the row; in a row that hides it, go to what is around.
+    /// Fold the row; if it is folded, go to its parent.
     Fold,
-    /// Show everything.
+    /// Unfold all rows.
     UnfoldAll,
-    /// Hide the methods.
+    /// Fold all types, so that no method is shown.
     FoldAll,
-    /// The mouse was pressed here.
+    /// A press of the mouse.
     Click {
-        /// From the left, 0 first.
+        /// Column, from the left; the first is 0.
         column: u16,
-        /// From the top, 0 first.
+        /// Row, from the top; the first is 0.
         row: u16,
     },
-    /// A character for the line being written.
+    /// Type a character into the prompt.
     Type(char),
-    /// Take the last character back.
+    /// Erase the last character of the prompt.
     Erase,
-    /// Take the whole line back.
+    /// Clear the prompt.
     ClearPrompt,
 }
 
@@ -86,17 +86,17 @@ pub type Screens = &'static [Screen];
 /// The screens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Screen {
-    /// What happened, and why.
+    /// Events and their causes.
     Events,
-    /// To whom, and how often.
+    /// Subjects with their counts.
     Subjects,
-    /// Where in the code.
+    /// Sites with their counts.
     Sites,
-    /// On which threads.
+    /// Threads over time.
     Lanes,
-    /// Which rules of a grammar: only for recordings that have some.
+    /// The rules of a grammar; only for recordings that have some.
     Productions,
-    /// Where in the structure of the program: only for recordings with methods.
+    /// Packages, types and methods; only for recordings that have methods.
     Structure,
 }
 
@@ -130,7 +130,7 @@ impl Screen {
     }
 }
 
-/// How far the cursor goes.
+/// A movement of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// One row up.
@@ -141,14 +141,14 @@ pub enum Step {
     PageUp,
     /// A screenful down.
     PageDown,
-    /// To the first row there is.
+    /// To the first row.
     First,
-    /// To the last.
+    /// To the last row.
     Last,
 }
 
 impl Step {
-    /// Where a cursor at `at` lands among `len` rows of which `height` are seen at once.
+    /// The place of a cursor after the movement. It was at `at` among `len` rows, with `height` rows in view.
     pub fn apply(self, at: usize, len: usize, height: usize) -> usize {
         let page = height.saturating_sub(1).max(1);
         let last = len.saturating_sub(1);

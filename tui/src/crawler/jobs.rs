@@ -1,6 +1,6 @@
-//! Work that may take longer than a frame: it runs beside the screen, and its answer changes the state.
+//! Work that may take longer than a frame. It runs on another thread, and its answer changes the state.
 //!
-//! A job is data, so that tests run it in place. Of one [`Slot`] only the latest job counts.
+//! A job is data, so a test can run it in place. A new job replaces the previous one of the same [`Slot`].
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use super::state::tally::TallyView;
 use super::state::view::Count;
 use crate::source;
 
-/// Slots that are looked at between two looks at whether anybody still wants to know.
+/// Slots that are scanned between two checks for a stop.
 const STRIDE: usize = 1 << 18;
-/// Rows of a tree of effects at most, and how deep it goes.
+/// Most rows and most levels of a tree of effects.
 const TREE: usize = 400;
 const DEPTH: usize = 12;
-/// Events of the same subject that are listed on either side of the selected one.
+/// Events of the same subject that are listed before and after the selected one.
 const AROUND: usize = 60;
 
-/// What a job is about. A new job takes the place of the one before it.
+/// The purpose of a job. A new job replaces the previous one for the same purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
     /// More rows for the list of events.
     Rows,
-    /// The next place where a text stands.
+    /// The next match of a search.
     Search,
-    /// What the right pane shows.
+    /// The contents of the right pane.
     Pane,
     /// The index of effects.
     Index,
     /// The table of a screen.
     Table,
-    /// How many events pass the filter.
+    /// The number of events that pass the filter.
     Count,
     /// A line of the source.
     Source,
@@ -48,13 +48,13 @@ pub enum Slot {
 #[derive(Clone)]
 #[allow(missing_docs, reason = "the fields are the words of the sentence above them")]
 pub enum Job {
-    /// Looks on for rows of the list.
+    /// Continues the search for rows of the list.
     Rows { side: Side, from: Position, filter: Filter, want: usize },
-    /// Looks for the next event, or the one before, that passes.
+    /// Finds the next or the previous event that passes the filter.
     Search { side: Side, from: Position, filter: Filter },
-    /// The effects of an event, as a tree.
+    /// Finds the effects of an event, as a tree.
     Effects { id: EventId, index: Option<Arc<EffectsIndex>> },
-    /// The events of a subject around one of them.
+    /// Finds the events of a subject around one of them.
     SameSubject { id: EventId, subject: Subject },
     /// Builds the index of effects.
     Index,
@@ -62,23 +62,23 @@ pub enum Job {
     Tally { table: Box<TallyView>, filter: Filter },
     /// Sorts the rows of such a table.
     Sort { table: Box<TallyView> },
-    /// What the lanes did last.
+    /// Reads the lanes over time.
     Lanes { around: Option<EventId>, filter: Filter },
-    /// Counts what passes the filter.
+    /// Counts the events that pass the filter.
     Count { filter: Filter },
-    /// Tallies the productions, and reads how they refer to each other.
+    /// Reads the productions, their references and their counts.
     Productions { filter: Filter },
     /// Reads the structure of the program, and counts its calls.
     Structure { view: Box<StructureView>, filter: Filter },
-    /// Reads the line of the source that a site begins in.
+    /// Reads the first line of source of a site.
     Source { site: SiteId },
 }
 
-/// What came of a job.
+/// The result of a job.
 pub enum Answer {
-    /// Rows for that end of the list.
+    /// Rows for one end of the list.
     Rows(Side, Page),
-    /// The event that was searched for, if there is one.
+    /// The event that the search has found.
     Search(Option<Event>),
     /// The effects of an event.
     Effects(EventId, Effects),
@@ -96,30 +96,30 @@ pub enum Answer {
     Productions(Tree),
     /// The structure of the program.
     Structure(StructureView),
-    /// The line that this site begins in, if it can be read.
+    /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
-    /// How many events pass, in the tallies and so beyond the window.
+    /// The number of events that pass the filter, those that left the window included.
     Count(Count),
 }
 
 /// The effects of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The tree, depth first: how deep, and which event.
+    /// The tree, depth first: level and event.
     pub tree: Vec<(usize, Event)>,
-    /// The direct ones by site, most first.
+    /// The direct effects by site, the most frequent first.
     pub by_site: Vec<(metaspy_core::SiteId, usize)>,
-    /// How many direct ones there are.
+    /// Number of direct effects.
     pub direct: usize,
-    /// Ticks that the direct ones on the same lane took.
+    /// Ticks of the direct effects on the same lane.
     pub ticks: u64,
-    /// Whether the tree was cut.
+    /// True if the tree is longer than the rows that were read.
     pub cut: bool,
-    /// Whether effects on other lanes are among them.
+    /// True if effects on other lanes are included.
     pub whole: bool,
 }
 
-/// How far a job is, seen from both sides.
+/// The progress of a job, shared with its thread.
 #[derive(Debug, Default)]
 pub struct Progress {
     stopped: AtomicBool,
@@ -128,7 +128,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nobody wants to know any more.
+    /// Stops the job: its result is not needed.
     pub fn stop(&self) {
         self.stopped.store(true, Relaxed);
     }
@@ -137,7 +137,7 @@ impl Progress {
         self.stopped.load(Relaxed)
     }
 
-    /// Events looked at, and how many there are; 0 if that is not known.
+    /// Events scanned, and their number in all; 0 if it is not known.
     pub fn read(&self) -> (u64, u64) {
         (self.done.load(Relaxed), self.of.load(Relaxed))
     }
@@ -148,7 +148,7 @@ impl Progress {
 }
 
 impl Job {
-    /// What it is about.
+    /// Its purpose.
     pub fn slot(&self) -> Slot {
         match self {
             Job::Rows { .. } => Slot::Rows,
@@ -165,7 +165,7 @@ impl Job {
         }
     }
 
-    /// Does it. `None` if nobody wants to know any more.
+    /// Runs it. Returns `None` if it was stopped.
     pub fn run(self, store: &Store, progress: &Progress) -> Option<Answer> {
         progress.of.store(store.totals().stored, Relaxed);
         let answer = match self {
@@ -226,7 +226,7 @@ fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progres
 }
 
 fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &Progress) -> Effects {
-    // The index knows other lanes; the lane knows what came after the index was built.
+    // The index has the other lanes; the lane has the events after the index was built.
     let of = |id: EventId| -> Vec<EventId> {
         let mut ids = store.effects(id);
         if let Some(index) = index {
@@ -248,7 +248,7 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
             answer.ticks += event.span.unwrap_or(0);
         }
     }
-    // Sites with equal counts stay in the order of time.
+    // Sites with equal counts keep the order of time.
     answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let mut seen = HashSet::from([id]);
     let mut next: Vec<(usize, EventId)> = direct.into_iter().rev().map(|id| (0, id)).collect();
@@ -258,7 +258,7 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
             break;
         }
         let Some(event) = store.event(id) else { continue };
-        // Links may lead back to where they came from.
+        // Links may form a circle.
         if !seen.insert(id) {
             continue;
         }

@@ -4,25 +4,25 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, Mo
 
 use super::command::{Command, Screen, Screens, Step};
 
-/// What the keys are about at the moment.
+/// What the keys act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A screen has them, one of these.
+    /// A screen, out of these.
     Screen(Screen, Screens),
-    /// A line is being written.
+    /// The prompt.
     Prompt,
-    /// The help lies over everything.
+    /// The help.
     Help,
 }
 
-/// Where a binding holds.
+/// Where a binding is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// On every screen.
     Screens,
     /// On the screen of events.
     Events,
-    /// On the screens with rows of something else.
+    /// On all other screens.
     Rows,
     /// On the screens with a table that can be sorted.
     Tables,
@@ -36,24 +36,24 @@ pub enum Place {
     Structure,
     /// On every screen, if the recording has methods.
     IfStructure,
-    /// While a line is being written.
+    /// In the prompt.
     Prompt,
-    /// While the help is open.
+    /// In the help.
     Help,
 }
 
-/// A key and what it means.
+/// A key and its command.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
-    /// Where it holds.
+    /// Where it is active.
     pub place: Place,
     /// The key.
     pub key: KeyCode,
-    /// What it stands for.
+    /// The command.
     pub command: Command,
-    /// The sentence for the help screen; empty for a second key of the command above it.
+    /// The sentence for the help; empty for a second key of the previous command.
     pub help: &'static str,
-    /// The word for the bottom line; empty if it does not stand there.
+    /// The word for the bottom line; empty if it is not shown there.
     pub hint: &'static str,
 }
 
@@ -72,57 +72,57 @@ pub const BINDINGS: &[Binding] = {
         Tables,
     };
     &[
-        bind(Screens, Up, Move(Step::Up), "up and down", "↓ move"),
+        bind(Screens, Up, Move(Step::Up), "up, down", "↓ move"),
         bind(Screens, Down, Move(Step::Down), "", ""),
         bind(Screens, Char('k'), Move(Step::Up), "", ""),
         bind(Screens, Char('j'), Move(Step::Down), "", ""),
-        bind(Screens, PageUp, Move(Step::PageUp), "a screenful", ""),
+        bind(Screens, PageUp, Move(Step::PageUp), "a page up, a page down", ""),
         bind(Screens, PageDown, Move(Step::PageDown), "", ""),
-        bind(Screens, Home, Move(Step::First), "the first, the last", ""),
+        bind(Screens, Home, Move(Step::First), "first row, last row", ""),
         bind(Screens, End, Move(Step::Last), "", ""),
         bind(Screens, Char('g'), Move(Step::First), "", ""),
         bind(Screens, Char('G'), Move(Step::Last), "", ""),
-        bind(Events, Right, GoToEffects, "to its effects; in the pane, to the row's event", "effects"),
-        bind(Events, Left, GoToCause, "to its cause; in the pane, out of it", "cause"),
+        bind(Events, Right, GoToEffects, "effects; in the pane: the event of the row", "effects"),
+        bind(Events, Left, GoToCause, "cause; in the pane: back to the list", "cause"),
         bind(Events, Char('c'), GoToCause, "", ""),
-        bind(Structure, Right, Unfold, "unfold; unfolded: into it", "unfold"),
-        bind(Structure, Left, Fold, "fold; folded: out of it", "fold"),
-        bind(Structure, Char('+'), UnfoldAll, "unfold everything, fold the methods away", ""),
+        bind(Structure, Right, Unfold, "unfold; if unfolded: first child", "unfold"),
+        bind(Structure, Left, Fold, "fold; if folded: parent", "fold"),
+        bind(Structure, Char('+'), UnfoldAll, "unfold all, fold all methods", ""),
         bind(Structure, Char('-'), FoldAll, "", ""),
-        bind(Screens, Backspace, Back, "back to the exact view you came from", "back"),
+        bind(Screens, Backspace, Back, "back to the previous view, as it was", "back"),
         bind(Screens, Char('['), Back, "", ""),
-        bind(Screens, Char(']'), Forward, "forward again", ""),
-        bind(Events, Char('s'), GoToSubject, "all events of its subject", "subject"),
-        bind(Rows, Return, Enter, "the events of this row", "its events"),
-        bind(Events, Return, Enter, "into the pane; there, to the row's event", ""),
-        bind(Events, Tab, NextTab, "the next tab of the pane", ""),
-        bind(Events, BackTab, PreviousTab, "the tab before", ""),
-        bind(Screens, Char('1'), Show(Screen::Events), "the screens", ""),
+        bind(Screens, Char(']'), Forward, "forward", ""),
+        bind(Events, Char('s'), GoToSubject, "all events of this subject", "subject"),
+        bind(Rows, Return, Enter, "events of this row", "its events"),
+        bind(Events, Return, Enter, "into the pane; there: the event of the row", ""),
+        bind(Events, Tab, NextTab, "next tab of the pane", ""),
+        bind(Events, BackTab, PreviousTab, "previous tab", ""),
+        bind(Screens, Char('1'), Show(Screen::Events), "screens", ""),
         bind(Screens, Char('2'), Show(Screen::Subjects), "", ""),
         bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
         bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
         bind(IfProductions, Char('5'), Show(Screen::Productions), "", ""),
         bind(IfStructure, Char('6'), Show(Screen::Structure), "", ""),
-        bind(Screens, Char('/'), Search, "search for a text; none: for the last one again", "search"),
-        bind(Events, Char('n'), NextMatch, "the next match", ""),
-        bind(Events, Char('N'), PreviousMatch, "the match before", ""),
+        bind(Screens, Char('/'), Search, "search; empty: repeat the last search", "search"),
+        bind(Events, Char('n'), NextMatch, "next match", ""),
+        bind(Events, Char('N'), PreviousMatch, "previous match", ""),
         bind(Screens, Char('f'), EditFilter, "filter: site: subject: took: outcome: cause: lane:", "filter"),
-        bind(Events, Char('m'), Mark, "put a mark, or take it off", "mark"),
-        bind(Events, Char('\''), NextMark, "to the next mark", ""),
-        bind(Screens, Char(' '), Pause, "pause a live recording", "pause"),
-        bind(Events, Char('F'), Follow, "follow what is new; the selection stays", ""),
+        bind(Events, Char('m'), Mark, "set or remove a mark", "mark"),
+        bind(Events, Char('\''), NextMark, "next mark", ""),
+        bind(Screens, Char(' '), Pause, "pause or continue a live recording", "pause"),
+        bind(Events, Char('F'), Follow, "follow new events; the selection stays", ""),
         bind(Screens, Char('e'), OpenSource, "open the source in $EDITOR", ""),
         bind(Tables, Char('>'), SortNext, "sort by the next column", "sort"),
-        bind(Tables, Char('<'), SortPrevious, "sort by the column before", ""),
-        bind(Tables, Char('r'), SortReverse, "sort the other way round", ""),
-        bind(Subjects, Char('n'), NeverObserved, "list what was never observed", "never observed"),
-        bind(Productions, Char('n'), NextUncovered, "the next that never matched", "uncovered"),
-        bind(Structure, Char('n'), NextUncovered, "the next that never ran", "never ran"),
-        bind(Screens, Esc, Leave, "one level out: the pane, then the filter", ""),
-        bind(Screens, Char('?'), Help, "these keys", "help"),
+        bind(Tables, Char('<'), SortPrevious, "sort by the previous column", ""),
+        bind(Tables, Char('r'), SortReverse, "reverse the order", ""),
+        bind(Subjects, Char('n'), NeverObserved, "list the subjects that were never observed", "never observed"),
+        bind(Productions, Char('n'), NextUncovered, "next rule that never matched", "uncovered"),
+        bind(Structure, Char('n'), NextUncovered, "next method that never ran", "never ran"),
+        bind(Screens, Esc, Leave, "leave the pane; then remove the filter", ""),
+        bind(Screens, Char('?'), Help, "keys of this screen", "help"),
         bind(Screens, Char('q'), Quit, "quit", "quit"),
-        bind(Prompt, Return, Enter, "", "take it"),
-        bind(Prompt, Esc, Leave, "", "leave it"),
+        bind(Prompt, Return, Enter, "", "accept"),
+        bind(Prompt, Esc, Leave, "", "cancel"),
         bind(Prompt, Backspace, Erase, "", ""),
         bind(InHelp, Up, Move(Step::Up), "", "↓ move"),
         bind(InHelp, Down, Move(Step::Down), "", ""),
@@ -155,7 +155,7 @@ impl Place {
     }
 }
 
-/// What a key means in this mode.
+/// The command of a key in this mode.
 pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match (key.code, mode) {
@@ -174,7 +174,7 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
     }
 }
 
-/// What the mouse means.
+/// The command of a mouse event.
 pub fn mouse(event: MouseEvent) -> Option<Command> {
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => Some(Command::Click { column: event.column, row: event.row }),
@@ -189,15 +189,15 @@ pub fn hints(mode: Mode) -> impl Iterator<Item = &'static Binding> {
     BINDINGS.iter().filter(move |binding| binding.place.contains(mode) && !binding.hint.is_empty())
 }
 
-/// A line of the help: all keys of a command, and what it does.
+/// A line of the help: the keys of a command, and what it does.
 pub struct HelpLine {
-    /// The keys, as people write them.
+    /// The keys, as they are shown.
     pub keys: String,
-    /// What they do.
+    /// What the command does.
     pub help: &'static str,
 }
 
-/// The help for a screen: every binding that holds there, keys of one sentence together.
+/// The help for a screen: every active binding, with all keys of one sentence together.
 pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     let mut lines: Vec<HelpLine> = Vec::new();
     for binding in BINDINGS.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens))) {
@@ -212,7 +212,7 @@ pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     lines
 }
 
-/// A key as it is written on screen.
+/// The name of a key on screen.
 pub fn name(key: KeyCode) -> String {
     match key {
         KeyCode::Up => "↑".into(),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn no_key_means_two_things_in_one_place() {
+    fn no_key_has_two_commands_in_one_place() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(screen, &Screen::ALL);
             let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.contains(mode)).collect();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_is_typed_into_a_line_and_a_command_elsewhere() {
+    fn a_letter_is_typed_into_the_prompt_and_a_command_elsewhere() {
         assert_eq!(
             command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
             Some(Command::GoToCause)
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_screen_has_the_key_that_stands_before_its_name() {
+    fn a_screen_has_the_key_before_its_name() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(Screen::Events, &Screen::ALL);
             assert_eq!(command(key(KeyCode::Char(screen.digit())), mode), Some(Command::Show(screen)));
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_of_a_screen_stands_in_its_help() {
+    fn every_key_of_a_screen_is_in_its_help() {
         for screen in Screen::ALL {
             let shown: String = help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
             for binding in BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL))) {

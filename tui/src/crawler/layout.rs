@@ -1,11 +1,11 @@
-//! Where things stand on the screen: plain numbers, for the drawing and for the mouse.
+//! The layout of the screen: plain numbers, for the drawing and for the mouse.
 //!
 //! ```text
-//! where we are, and what to distrust           row 0
-//! screens                            filter    row 1
+//! recording and its state                      row 0
+//! screens                   filter, order      row 1
 //! ┌ list ─────────────┬ pane ────────────┐     the body
 //! └───────────────────┴──────────────────┘
-//! keys, the line being written, or a word      last row
+//! keys, the prompt, or a message               last row
 //! ```
 
 use super::command::{Screen, Screens};
@@ -14,18 +14,18 @@ use super::state::pane::Tab;
 /// A rectangle of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
-    /// From the left.
+    /// Columns from the left.
     pub x: u16,
-    /// From the top.
+    /// Rows from the top.
     pub y: u16,
-    /// Columns.
+    /// Width, in columns.
     pub width: u16,
-    /// Rows.
+    /// Height, in rows.
     pub height: u16,
 }
 
 impl Area {
-    /// What remains inside of a border.
+    /// The area inside a border.
     pub fn inner(self) -> Area {
         Area {
             x: self.x + 1,
@@ -35,13 +35,13 @@ impl Area {
         }
     }
 
-    /// Whether a cell lies in it.
+    /// True if a cell is inside.
     pub fn contains(self, column: u16, row: u16) -> bool {
         (self.x..self.x + self.width).contains(&column) && (self.y..self.y + self.height).contains(&row)
     }
 }
 
-/// Narrower than this, list and pane take turns.
+/// Narrower screens show either the list or the pane.
 const BOTH: u16 = 70;
 
 /// Which part of the events screen the keys move.
@@ -54,18 +54,18 @@ pub enum Focus {
     Pane,
 }
 
-/// The places of the parts.
+/// The areas of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// The line on top.
     pub header: Area,
     /// The names of the screens, and the filter.
     pub screens: Area,
-    /// Everything between.
+    /// Everything between header and footer.
     pub body: Area,
-    /// The list of events; empty if the pane has all the room.
+    /// The list of events; empty if only the pane is shown.
     pub list: Area,
-    /// The right pane; empty if the list has all the room.
+    /// The right pane; empty if only the list is shown.
     pub pane: Area,
     /// The line at the bottom.
     pub footer: Area,
@@ -82,15 +82,15 @@ impl Layout {
             _ => width * 55 / 100,
         };
         let list = Area { width: left, ..body };
-        // Both share the border between them.
+        // Both share one border.
         let x = if left > 0 && left < width { left - 1 } else { left };
         let right = Area { x, width: width - x, ..body };
         Layout { header: line(0), screens: line(1), body, list, pane: right, footer: line(height.saturating_sub(1)) }
     }
 }
 
-/// The names of the screens as they stand in their line of so many columns: where each begins. Where they leave no room
-/// for what stands beside them, only the open one keeps its name.
+/// The names of the screens in a line of `columns` columns, each with its first column. If `beside` more columns do not
+/// fit beside them, only the open screen keeps its name.
 pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
     let whole: usize = all.iter().map(|screen| screen.name().len() + 4).sum();
     let fits = whole + usize::from(beside) < usize::from(columns);
@@ -107,7 +107,7 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     })
 }
 
-/// The names of the tabs as they stand in a pane of this many columns: where each begins.
+/// The names of the tabs in a pane of `columns` columns, each with its first column.
 pub fn tabs(columns: usize) -> impl Iterator<Item = (u16, Tab, &'static str)> {
     let narrow = columns < 46;
     let mut x = 1;
@@ -119,7 +119,7 @@ pub fn tabs(columns: usize) -> impl Iterator<Item = (u16, Tab, &'static str)> {
     })
 }
 
-/// The tab whose name stands at this column of the pane.
+/// The tab at this column of the pane.
 pub fn tab_at(column: u16, columns: usize) -> Option<Tab> {
     tabs(columns).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
 }
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_screens_give_way_to_what_stands_beside_them() {
+    fn names_of_screens_give_way_to_the_filter() {
         let line = |beside| {
             let names = screens(&Screen::ALL, Screen::Sites, 80, beside).map(|(_, _, text)| text);
             names.collect::<Vec<_>>().join("  ")

@@ -1,4 +1,4 @@
-//! The loop: keys and time go in, the screen comes out, and work goes on beside it.
+//! The event loop: it reads keys and replies, draws the screen, and passes jobs to the worker.
 
 use std::fs::File;
 use std::io::{self, IsTerminal};
@@ -16,14 +16,14 @@ use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
 use super::{draw, keys};
 
-/// How often a live recording is looked at.
+/// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
-/// How long an answer from beside the screen may wait to be seen.
+/// Longest wait for a key while a job runs, so that its reply is shown soon.
 const ANSWER: Duration = Duration::from_millis(10);
-/// Keys that are taken before the screen is drawn again, so that a held key never runs behind.
+/// Most keys between two frames, so that a key that is held down never lags.
 const BURST: usize = 32;
 
-/// Crawls a recording until the reader quits.
+/// Shows a recording until the user quits.
 pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let stop_flag = terminal::stop_flag()?;
     let mut screen = TerminalGuard::acquire()?;
@@ -34,11 +34,11 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let mut last_tick = Instant::now();
     let mut dirty = true;
     while !stop_flag.load(Relaxed) {
-        for order in crawler.take_jobs() {
-            worker.submit(&crawler.store, order);
+        for queued in crawler.take_jobs() {
+            worker.submit(&crawler.store, queued);
         }
         if dirty {
-            // Sizes that follow each other quickly may be told as one, or not at all.
+            // Several changes of the size may arrive as one event, or as none.
             let size = screen.terminal.size()?;
             if crawler.size != (size.width, size.height) {
                 crawler.resize(size.width, size.height);
@@ -77,7 +77,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
 fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
     let command: Option<Command> = match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,
-        // A terminal cannot tell Alt and a key from Esc and the key soon after it; nothing here is bound to Alt.
+        // A terminal sends the same bytes for Alt with a key and for Esc followed by the key; no command uses Alt.
         Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt => {
             key.modifiers = KeyModifiers::NONE;
             crawler.apply(Command::Leave);
@@ -94,12 +94,12 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
     crawler.apply(command?)
 }
 
-/// Opens a file in the reader's editor. The name comes from a recording: it is never given to a shell, and never
-/// stands where an option could.
+/// Opens a file in the user's editor. The name comes from a recording: it is never passed to a shell, and never to a
+/// place where an option is expected.
 fn edit(file: &str, line: u32) -> Result<(), String> {
     let path = Path::new(file);
     if !path.is_file() {
-        return Err(format!("{file} is not here: start metaspy in the folder where the program was built"));
+        return Err(format!("{file} not found: start metaspy in the directory where the program was built"));
     }
     let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
     let editor =
@@ -109,7 +109,7 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     let program = words.next().unwrap_or("vi");
     let mut process = Process::new(program);
     process.args(words).arg(format!("+{line}")).arg(path);
-    // While a recording comes on standard input, the editor's keys are those of the terminal as well.
+    // If the recording comes on standard input, the editor reads its keys from the terminal, too.
     if !io::stdin().is_terminal()
         && let Ok(keys) = File::open(terminal::KEYS)
     {
@@ -119,6 +119,6 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{program} ended with {status}")),
-        Err(error) => Err(format!("{program}: {error}; set EDITOR to an editor that is there")),
+        Err(error) => Err(format!("{program}: {error}; set EDITOR to an installed editor")),
     }
 }

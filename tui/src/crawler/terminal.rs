@@ -1,4 +1,4 @@
-//! The terminal: taken over while a guard lives, and given back however that ends.
+//! The terminal, acquired by a guard and restored whenever the guard or the process ends.
 
 use std::io::{self, Stdout, stdout};
 use std::panic;
@@ -14,24 +14,24 @@ use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 
-/// Where keys come from while standard input is something else.
+/// The source of keys if standard input is not the terminal.
 pub const KEYS: &str = "/dev/tty";
 
-/// How long the loop may take to end.
+/// The longest time that the loop may take to end.
 #[cfg(unix)]
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Whether the terminal is taken, so that it is given back once.
+/// True while the terminal is acquired, so that it is restored once.
 static ACQUIRED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal as the crawler's screen. Dropping it gives the terminal back; so does a panic.
+/// The terminal as the screen of the crawler. Dropping it restores the terminal; so does a panic.
 pub struct TerminalGuard {
-    /// What is drawn on.
+    /// The terminal to draw on.
     pub terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl TerminalGuard {
-    /// Takes the terminal.
+    /// Acquires the terminal.
     pub fn acquire() -> io::Result<TerminalGuard> {
         restore_on_panic();
         enter()?;
@@ -44,7 +44,7 @@ impl TerminalGuard {
         }
     }
 
-    /// Gives the terminal to something else while it runs: an editor.
+    /// Restores the terminal while another program runs: an editor.
     pub fn suspend<T>(&mut self, run: impl FnOnce() -> T) -> io::Result<T> {
         restore();
         let value = run();
@@ -54,10 +54,10 @@ impl TerminalGuard {
     }
 }
 
-/// Set as soon as somebody asks the process to end: then the loop ends, and the terminal is given back.
+/// A flag that is set by a signal to terminate. Then the loop ends, and the terminal is restored.
 ///
-/// A loop that does not end soon is stuck reading a terminal that is gone (crossterm never returns from that), and the
-/// process ends without it.
+/// A loop that does not end soon is blocked reading a closed terminal (crossterm never returns from that). Then the
+/// process exits without it.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -91,16 +91,16 @@ fn enter() -> io::Result<()> {
 
 fn restore() {
     if ACQUIRED.swap(false, SeqCst) {
-        // There is nobody left to tell if this fails.
+        // If this fails, there is no way to report it.
         let _ = execute!(stdout(), DisableMouseCapture, LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// A panic's message must not be written into a screen that is about to vanish.
+/// Restores the terminal before the message of a panic is written.
 ///
-/// Work beside the screen may panic without ending the crawler: its thread says nothing, and its order is answered
-/// with "failed".
+/// A job may panic without ending the crawler: its thread writes no message, and its reply has no
+/// answer.
 fn restore_on_panic() {
     static ONCE: AtomicBool = AtomicBool::new(false);
     if ONCE.swap(true, SeqCst) {

@@ -1,4 +1,4 @@
-//! Runs jobs beside the screen: one thread for each slot, made when it is first needed.
+//! Runs jobs on threads of their own: one for each slot, started when it is first needed.
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,30 +9,30 @@ use metaspy_core::Store;
 
 use super::jobs::{Answer, Job, Progress, Slot};
 
-/// What the names of the threads begin with.
+/// The beginning of the names of the threads.
 pub const THREAD: &str = "beside";
 
-/// A job as it is handed over: its number, what to do, on what, and where to tell how far it is.
+/// A job in the queue, with its number and its progress.
 pub struct QueuedJob {
-    /// The number that its answer will carry.
+    /// The number of its reply.
     pub number: u64,
-    /// What to do.
+    /// The job.
     pub job: Job,
-    /// How far it is.
+    /// Its progress.
     pub progress: Arc<Progress>,
 }
 
-/// An answer with the number of its order.
+/// The result of a queued job.
 pub struct Reply {
-    /// The order's number.
+    /// The number of the job.
     pub number: u64,
-    /// What the order was about.
+    /// The purpose of the job.
     pub slot: Slot,
-    /// What came of it; `None` if it was stopped.
+    /// The result; `None` if the job was stopped or failed.
     pub answer: Option<Answer>,
 }
 
-/// The threads beside the screen. They end when this is dropped and their job is done.
+/// The threads. They end when this is dropped and their job is done.
 pub struct Worker {
     threads: HashMap<Slot, Sender<(Store, QueuedJob)>>,
     replies: Receiver<Reply>,
@@ -40,24 +40,24 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// No threads yet.
+    /// A worker without threads.
     pub fn new() -> Self {
         let (reply, replies) = channel();
         Worker { threads: HashMap::new(), replies, reply }
     }
 
-    /// Hands an order over.
-    pub fn submit(&mut self, store: &Store, order: QueuedJob) {
-        let slot = order.job.slot();
+    /// Sends a job to the thread of its slot.
+    pub fn submit(&mut self, store: &Store, queued: QueuedJob) {
+        let slot = queued.job.slot();
         let thread = self.threads.entry(slot).or_insert_with(|| start(slot, self.reply.clone()));
-        // A thread that could not be started has left its channel closed.
-        if let Err(failed) = thread.send((store.clone(), order)) {
+        // If the thread could not be started, its channel is closed.
+        if let Err(failed) = thread.send((store.clone(), queued)) {
             let _ = self.reply.send(Reply { number: failed.0.1.number, slot, answer: None });
             self.threads.remove(&slot);
         }
     }
 
-    /// The replies that have come.
+    /// The replies since the last call.
     pub fn replies(&self) -> impl Iterator<Item = Reply> + '_ {
         self.replies.try_iter()
     }
@@ -73,20 +73,20 @@ fn start(slot: Slot, reply: Sender<Reply>) -> Sender<(Store, QueuedJob)> {
     let (queued, inbox) = channel::<(Store, QueuedJob)>();
     let run = move || {
         while let Ok(mut latest) = inbox.recv() {
-            // Whoever ordered twice wants the second.
+            // Only the latest job counts.
             while let Ok(newer) = inbox.try_recv() {
                 latest = newer;
             }
-            let (store, order) = latest;
-            // A job holds nothing that a panic could leave half done.
-            let run = AssertUnwindSafe(|| order.job.run(&store, &order.progress));
+            let (store, queued) = latest;
+            // A job changes no shared data that a panic could leave half done.
+            let run = AssertUnwindSafe(|| queued.job.run(&store, &queued.progress));
             let answer = catch_unwind(run).unwrap_or(None);
-            if reply.send(Reply { number: order.number, slot, answer }).is_err() {
+            if reply.send(Reply { number: queued.number, slot, answer }).is_err() {
                 break;
             }
         }
     };
-    // Without a thread the channel is closed, and `take` says that nothing will come of the order.
+    // Without a thread the channel is closed, and `submit` replies without an answer.
     let _ = std::thread::Builder::new().name(format!("{THREAD} {slot:?}")).spawn(run);
     queued
 }

@@ -1,4 +1,4 @@
-//! Filters that are written, and those that grow out of the rows of a table.
+//! Filters from the prompt, and from the rows of a table.
 
 use metaspy_core::Recording;
 
@@ -14,7 +14,7 @@ fn filter(user: &User) -> String {
 }
 
 #[test]
-fn a_term_from_a_row_takes_the_place_of_the_one_before() {
+fn a_term_from_a_row_replaces_the_term_with_the_same_key() {
     let mut user = user("narrowed.spy");
     user.press("2 / \"fox\" Enter Enter");
     assert_eq!(filter(&user), "subject:node:#3");
@@ -30,7 +30,7 @@ fn a_term_from_a_row_takes_the_place_of_the_one_before() {
 }
 
 #[test]
-fn who_asks_twice_for_the_events_of_a_subject_is_told() {
+fn a_second_request_for_the_events_of_a_subject_shows_a_message() {
     let mut user = user("twice.spy");
     user.press("Down Down s");
     let depth = user.crawler.history.depth();
@@ -41,7 +41,7 @@ fn who_asks_twice_for_the_events_of_a_subject_is_told() {
 }
 
 #[test]
-fn a_filter_is_written_where_one_is() {
+fn editing_a_filter_keeps_the_open_screen() {
     let mut user = user("stays.spy");
     for (key, name) in [("2", "Subjects"), ("3", "Sites"), ("4", "Lanes")] {
         user.press(key).press("f \"site:measure\" Enter");
@@ -53,7 +53,7 @@ fn a_filter_is_written_where_one_is() {
 }
 
 #[test]
-fn a_closed_recording_whose_calls_left_the_window_says_why_numbers_are_not_exact() {
+fn a_closed_recording_shows_why_numbers_outside_the_window_are_not_exact() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("doubt.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 5);
@@ -70,9 +70,9 @@ fn a_closed_recording_whose_calls_left_the_window_says_why_numbers_are_not_exact
     for screen in ["2", "3"] {
         user.press(screen);
         let screen = user.screen();
-        assert!(screen.contains(" at least: `outcome:` is unknown beyond the window ┐"), "{screen}");
+        assert!(screen.contains(" at least: `outcome:` is unknown outside the window ┐"), "{screen}");
     }
-    // What tallies know is exact, whatever left the window.
+    // Counts by site are exact, even if events left the window.
     user.press("f Ctrl-u \"site:measure\" Enter");
     assert!(!user.screen().contains("at least"), "{}", user.screen());
     user.press("1");

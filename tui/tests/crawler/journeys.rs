@@ -1,4 +1,4 @@
-//! Walks from question to answer, and back.
+//! Journeys from question to answer, and back.
 
 use crate::fixture;
 use crate::user::User;
@@ -9,13 +9,13 @@ fn user(name: &str) -> User {
 }
 
 #[test]
-fn a_walk_to_the_cause_and_back_ends_at_the_exact_view() {
+fn back_from_a_cause_restores_the_exact_view() {
     let mut user = user("cause.spy");
     user.press("f \"site:measure\" Enter PageDown PageDown Up");
     let before = user.screen();
     user.press("c");
     assert!(user.selected().contains("layout #"), "{}", user.screen());
-    assert!(user.screen().contains("filter `site:measure` put aside"));
+    assert!(user.screen().contains("filter `site:measure` removed"));
     user.press("c c");
     assert!(user.selected().contains("frame"), "{}", user.screen());
     user.press("Backspace Backspace Backspace");
@@ -25,7 +25,7 @@ fn a_walk_to_the_cause_and_back_ends_at_the_exact_view() {
 }
 
 #[test]
-fn effects_lead_on_from_one_to_the_next() {
+fn effects_lead_from_one_event_to_the_next() {
     let mut user = user("effects.spy");
     user.press("Down Down Right");
     assert!(user.crawler.view.pane.has_focus());
@@ -52,7 +52,7 @@ fn a_subject_leads_to_all_of_its_events() {
 }
 
 #[test]
-fn a_search_goes_on_from_match_to_match_and_back() {
+fn a_search_goes_to_the_next_and_the_previous_match() {
     let mut user = user("search.spy");
     user.press("/ \"paint\" Enter");
     let first = user.selected();
@@ -62,7 +62,7 @@ fn a_search_goes_on_from_match_to_match_and_back() {
     user.press("N");
     assert_eq!(user.selected(), first);
     user.press("/ \"nothing-of-this-name\" Enter");
-    assert!(user.screen().contains("stands nowhere further on"), "{}", user.screen());
+    assert!(user.screen().contains("no further event matches"), "{}", user.screen());
     assert_eq!(user.selected(), first);
 }
 
@@ -77,11 +77,11 @@ fn marks_are_found_again() {
     user.press("'");
     assert_eq!(user.selected(), marked);
     user.press("m '");
-    assert!(user.screen().contains("no marks yet"), "{}", user.screen());
+    assert!(user.screen().contains("no marks"), "{}", user.screen());
 }
 
 #[test]
-fn the_ends_of_the_recording_are_reached_and_steps_beyond_stay_there() {
+fn steps_beyond_the_ends_of_the_recording_stay_there() {
     let mut user = user("ends.spy");
     let first = user.selected();
     user.press("End");
@@ -110,7 +110,7 @@ fn a_relation_leads_to_the_events_of_its_subject() {
 }
 
 #[test]
-fn the_mouse_points_at_events_tabs_screens_and_rows() {
+fn the_mouse_selects_events_tabs_screens_and_rows() {
     let mut user = user("mouse.spy");
     // The sixth row of the list, then the tab of causes.
     user.click(10, 8);
@@ -132,7 +132,7 @@ fn the_mouse_points_at_events_tabs_screens_and_rows() {
 }
 
 #[test]
-fn the_source_of_an_event_is_asked_for_by_file_and_line() {
+fn the_source_of_an_event_opens_by_file_and_line() {
     let mut user = user("source.spy");
     user.press("e");
     assert_eq!(user.request, Some(Request::Edit { file: "tui/tests/fixture/mod.rs".into(), line: 88 }));

@@ -1,4 +1,4 @@
-//! The crawler: its screens, the walks over them, and that it shows the same of a recording wherever that lies.
+//! The crawler: its screens, the journeys over them, and the sources of a recording.
 
 #[path = "../fixture/mod.rs"]
 mod fixture;

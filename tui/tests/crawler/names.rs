@@ -1,4 +1,4 @@
-//! What subjects are called where there is little room.
+//! Names of subjects on a narrow screen.
 
 use metaspy_core::{Recording, Store, model};
 
@@ -16,13 +16,13 @@ fn store() -> Store {
     measure(brush(12));
     drop(installed);
     recording.close();
-    // Labels belong to the process: no other recording is to know these.
+    // Labels belong to the process: other recordings must not have these.
     [101, 102].map(node).into_iter().for_each(model::forget);
     fixture::open(&path)
 }
 
 #[test]
-fn subjects_are_told_apart_by_what_stands_first_in_a_label_or_by_their_key() {
+fn shortened_subjects_keep_the_first_word_of_their_label_or_their_key() {
     let _turn = fixture::turn();
     let mut user = User::new(store());
     user.press("2");
@@ -41,14 +41,14 @@ fn subjects_are_told_apart_by_what_stands_first_in_a_label_or_by_their_key() {
 }
 
 #[test]
-fn what_is_counted_stands_before_what_may_be_cut() {
+fn counts_come_before_text_that_may_be_cut() {
     let mut user = User::new(fixture::open(&fixture::closed("headline.spy", 1)));
     user.press("Right");
     assert!(user.screen().contains("│ 3 effects: 1 resize, 1 layout, …  "), "{}", user.screen());
 }
 
 #[test]
-fn wide_characters_leave_every_border_where_it_is() {
+fn wide_characters_do_not_move_borders() {
     let _turn = fixture::turn();
     let store = store();
     for size in [(80, 24), (61, 12), (40, 10), (24, 6), (20, 5)] {

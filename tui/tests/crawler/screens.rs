@@ -12,7 +12,7 @@ fn user() -> User {
     User::new(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))))
 }
 
-/// Compares the screen after these keys.
+/// Compares the screen after these keys with a snapshot.
 fn check(name: &str, keys: &str) {
     let mut user = user();
     if !keys.is_empty() {
@@ -22,7 +22,7 @@ fn check(name: &str, keys: &str) {
 }
 
 #[test]
-fn events_stand_in_order_of_time_under_their_causes() {
+fn events_are_in_order_of_time_under_their_causes() {
     check("events", "Down Down Down");
 }
 
@@ -37,32 +37,32 @@ fn the_tree_of_effects_goes_down_to_the_last_of_them() {
 }
 
 #[test]
-fn events_of_the_same_subject_stand_side_by_side() {
+fn events_of_the_same_subject_are_listed_together() {
     check("same", "Down Down Down Tab Tab Tab");
 }
 
 #[test]
-fn siblings_are_those_of_the_subject_and_those_of_the_event() {
+fn siblings_of_the_subject_and_of_the_event_are_listed() {
     check("siblings", "Down Down Down Tab Tab Tab Tab");
 }
 
 #[test]
-fn parents_are_what_the_domain_said() {
+fn parents_come_from_the_relations_of_the_subject() {
     check("parents", "Down Down Down Down Tab Tab Tab Tab Tab");
 }
 
 #[test]
-fn a_filter_leaves_only_what_passes() {
+fn a_filter_shows_only_matching_events() {
     check("filtered", "f \"site:measure\" Enter");
 }
 
 #[test]
-fn a_wrong_filter_is_told_how_to_become_one() {
+fn an_invalid_filter_shows_how_to_correct_it() {
     check("wrong_filter", "f \"took:>1x\" Enter");
 }
 
 #[test]
-fn a_filter_that_nothing_passes_says_so_and_what_to_press() {
+fn an_empty_list_under_a_filter_shows_which_key_helps() {
     check("nothing_passes", "f \"took:>1s\" Enter");
 }
 
@@ -77,7 +77,7 @@ fn subjects_that_were_never_observed_can_be_listed() {
 }
 
 #[test]
-fn sites_list_those_that_were_never_called_and_those_that_were_skipped() {
+fn sites_include_those_that_were_never_called_or_skipped() {
     check("sites", "3");
 }
 
@@ -120,7 +120,7 @@ fn no_size_of_the_screen_is_a_problem() {
 }
 
 #[test]
-fn a_recording_cannot_reach_the_terminal() {
+fn control_characters_of_a_recording_do_not_reach_the_terminal() {
     let mut user = user();
     for keys in ["PageDown", "2", "3", "1 / \"evil\" Enter", "Tab", "Tab Tab Tab"] {
         user.press(keys);

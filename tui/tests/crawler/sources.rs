@@ -8,8 +8,8 @@ use crate::user::User;
 const JOURNEY: [&str; 8] =
     ["Home", "Down Down Down", "Right", "Left c", "Backspace", "f \"site:measure\" Enter", "2 Down", "3"];
 
-/// What the body of the screen shows at every station. The line on top says where we are; the one at the bottom
-/// offers to pause what is live.
+/// The body of the screen after each part of the journey. The lines at the top and at the bottom differ between live and
+/// closed recordings.
 fn journey(store: Store) -> Vec<String> {
     let mut user = User::new(store);
     let body = |user: &User| {
@@ -30,7 +30,7 @@ fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("sources.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 5);
-    // Everything has been installed and uninstalled in all three.
+    // In all three, the profiler is uninstalled.
     drop(installed);
     let store = fixture::open(&path);
     assert!(store.is_live());
@@ -45,7 +45,7 @@ fn a_live_file_a_closed_file_and_memory_show_equal_screens() {
     let memory = journey(recording.store());
 
     for (at, station) in JOURNEY.iter().enumerate() {
-        // Only what is live has a column for what changes.
+        // Only a live recording has a column of changes.
         match live[at].contains(" Δ ") {
             true => assert_eq!(numbers(&live[at]), numbers(&closed[at]), "live and closed, after {station}"),
             false => assert_eq!(live[at], closed[at], "live and closed, after {station}"),
@@ -69,7 +69,7 @@ fn new_events_of_a_live_recording_are_announced_and_nothing_moves() {
         |screen: &str| screen.lines().skip(3).map(|line| line.chars().take(43).collect()).collect::<Vec<String>>();
     assert_eq!(rows(&before)[..19], rows(&after)[..19]);
     assert!(after.contains("▼"), "{after}");
-    // In follow mode what is new runs through, and the selection stays on its event.
+    // In follow mode new events are shown, and the selection stays on its event.
     let title = |screen: &str| screen.lines().nth(2).unwrap_or("").split('┬').nth(1).unwrap_or("").to_owned();
     user.press("F").tick(300);
     assert!(user.screen().contains("following"), "{}", user.screen());
@@ -82,7 +82,7 @@ fn new_events_of_a_live_recording_are_announced_and_nothing_moves() {
 }
 
 #[test]
-fn a_pause_holds_everything_where_it_is() {
+fn a_pause_stops_all_updates() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("paused.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 1);

@@ -1,4 +1,4 @@
-//! Somebody in front of the crawler: presses keys, and reads the screen.
+//! A user of the crawler, who presses keys and reads the screen.
 
 use metaspy_core::Store;
 use metaspy_tui::crawler::command::Command;
@@ -11,7 +11,7 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-/// A user with a crawler. Work beside the screen is done at once, time passes when it is told to.
+/// A user with a crawler. Jobs run at once, and time passes only in `tick`.
 pub struct User {
     pub crawler: Crawler,
     pub request: Option<Request>,
@@ -19,12 +19,12 @@ pub struct User {
 }
 
 impl User {
-    /// In front of a screen of 80×24.
+    /// A user with a screen of 80×24.
     pub fn new(store: Store) -> Self {
         Self::with_size(store, (80, 24))
     }
 
-    /// In front of a screen of this size.
+    /// A user with a screen of this size.
     pub fn with_size(store: Store, size: (u16, u16)) -> Self {
         let mut user = User { crawler: Crawler::new(store, "run.spy", size), request: None, size };
         user.work();
@@ -45,8 +45,8 @@ impl User {
         self
     }
 
-    /// Presses keys, all before the work that the first of them asked for is done.
-    #[allow(dead_code, reason = "not all tests are in a hurry")]
+    /// Presses keys, all before the job of the first one is done.
+    #[allow(dead_code, reason = "not all tests need it")]
     pub fn hurry(&mut self, keys: &str) -> &mut Self {
         let mut jobs = Vec::new();
         for word in keys.split(' ') {
@@ -109,13 +109,13 @@ impl User {
         }
     }
 
-    /// The screen as text. What differs from run to run is blotted out.
+    /// The screen as text, without what differs from run to run.
     pub fn screen(&self) -> String {
         let mut terminal = Terminal::new(TestBackend::new(self.size.0, self.size.1)).expect("a test screen");
         terminal.draw(|frame| draw(frame, &self.crawler)).expect("a test screen");
         let text = terminal.backend().to_string();
         let program = self.crawler.status.name.clone();
-        // Behind a line with wide characters the backend tells which cells they cover.
+        // The backend adds to a line with wide characters which cells they cover.
         let lines = text.lines().map(|line| line.split("\" Hidden by").next().unwrap_or(line));
         let lines = lines.map(|line| blot(line.trim_matches('"')).replace(&program, "page"));
         lines.map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
@@ -130,7 +130,7 @@ impl User {
     }
 }
 
-/// The number of the test's thread, in as many columns.
+/// Replaces the number of the test's thread by as many blanks.
 fn blot(line: &str) -> String {
     let Some((before, rest)) = line.split_once("(thread ") else { return line.to_owned() };
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! What happens to an event that somebody looks at when it scrolls away or leaves the window.
+//! A selected event that scrolls away or leaves the window.
 
 use metaspy_core::Recording;
 
@@ -10,7 +10,7 @@ fn title(user: &User) -> String {
 }
 
 #[test]
-fn a_selected_event_that_newer_ones_push_out_of_sight_stands_above_them() {
+fn a_selected_event_that_scrolls_away_is_shown_in_the_first_line() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("pushed.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 2);
@@ -24,7 +24,7 @@ fn a_selected_event_that_newer_ones_push_out_of_sight_stands_above_them() {
     assert!(user.selected().contains("measure #9"), "{}", user.screen());
     assert_eq!(user.screen().lines().position(|line| line.contains('▶')), Some(3));
     assert_eq!(title(&user), pane);
-    // It stands there to be seen, not to be pressed.
+    // A click there changes nothing.
     user.click(10, 3);
     assert!(user.selected().contains("measure #9") && user.crawler.view.list.follow);
     user.click(10, 4);
@@ -39,7 +39,7 @@ fn a_selected_event_that_newer_ones_push_out_of_sight_stands_above_them() {
 }
 
 #[test]
-fn an_event_that_left_the_window_says_so_wherever_it_stands() {
+fn an_event_that_left_the_window_is_marked_everywhere() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("left.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 5);
@@ -59,7 +59,7 @@ fn an_event_that_left_the_window_says_so_wherever_it_stands() {
         }
         user.press("Tab");
     }
-    // Under a filter the list begins with what there is.
+    // Under a filter the list begins with the first event in the window.
     user.press("f \"site:layout\" Enter");
     assert!(!user.selected().contains("gone"), "{}", user.screen());
     drop(installed);
@@ -82,7 +82,7 @@ fn the_number_of_events_that_pass_grows_with_a_live_recording() {
 }
 
 #[test]
-fn a_screen_that_was_too_small_for_a_while_shows_again_what_it_showed() {
+fn a_screen_that_was_too_small_for_a_while_is_restored() {
     let _turn = fixture::turn();
     let path = fixture::directory().join("small.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 2);

@@ -1,10 +1,10 @@
-//! The screen of productions: a grammar as a tree, and what its inputs did not reach.
+//! The screen of productions: a grammar as a tree, and the rules that no input reached.
 //!
-//! A grammar's productions are sites for the rest of the process, so these tests have a process of their own.
+//! The productions of a grammar stay sites until the process ends, so these tests have their own process.
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
-#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
+#[allow(dead_code, reason = "these tests use only a part of it")]
 #[path = "../crawler/user.rs"]
 mod user;
 
@@ -18,21 +18,21 @@ use metaspy_tui::crawler::state::Request;
 
 use user::User;
 
-/// As Cargo runs tests in the folder of their package.
+/// Cargo runs tests in the directory of their package.
 const FILE: &str = "tests/productions/lists.pest";
 
 fn grammar() -> &'static Grammar {
     static GRAMMAR: OnceLock<Grammar> = OnceLock::new();
     GRAMMAR.get_or_init(|| {
-        let text = std::fs::read_to_string(FILE).expect("the grammar stands beside the test");
+        let text = std::fs::read_to_string(FILE).expect("the grammar is beside the test");
         Grammar::new(&[Source { name: FILE.into(), text }], "list").expect("it is a grammar")
     })
 }
 
-/// A recording of what is parsed until `installed` is dropped.
+/// Begins a recording that ends when `installed` is dropped.
 fn begin(path: &PathBuf) -> (Recording, Installed) {
     clock::set_manual(1_000_000);
-    // It begins before the sites are made, so that it is told the references in their order.
+    // It begins before the sites are made, so that it records the references in their order.
     let recording = Recording::file(path).budget(4 << 20).collector(false).start().expect("a small recording");
     let installed = Profiler::new("page").observe(productions(grammar())).install().expect("they are observed");
     (recording, installed)
@@ -43,7 +43,7 @@ fn parse(inputs: &[&str]) {
     inputs.iter().for_each(|input| suite.parse((*input).into(), input));
 }
 
-/// In front of a recording of three inputs, of which the last is none of the language.
+/// A user with a recording of three inputs; the last one is not in the language.
 fn user() -> User {
     user_of((80, 24))
 }
@@ -72,14 +72,14 @@ fn current(user: &User) -> String {
 }
 
 #[test]
-fn the_rules_stand_under_each_other_and_what_was_not_covered_is_told() {
+fn rules_form_a_tree_and_uncovered_ones_stand_out() {
     let mut user = user();
     user.press("5 Down");
     insta::assert_snapshot!("productions", user.screen());
 }
 
 #[test]
-fn why_a_rule_never_matched_stands_below_its_source() {
+fn the_reason_why_a_rule_never_matched_is_below_its_source() {
     let mut user = user();
     user.press("5");
     let rows = user.crawler.view.productions.cursor.height;
@@ -91,20 +91,20 @@ fn why_a_rule_never_matched_stands_below_its_source() {
     let why = "`float` matches where it would: 3 times, 2 of them taking no more";
     assert!(lines[source + 1].contains(why) && lines[source + 2].starts_with('└'), "{screen}");
     assert_eq!(rows, 16, "of the 19 lines in the frame the head takes one and the foot two");
-    // Another rule has nothing to say there.
+    // The line is empty for other rules.
     assert!(!user.press("Up Up").screen().contains("matches where it would"));
 }
 
 #[test]
-fn the_keys_of_the_screen_stand_in_its_help() {
+fn the_keys_of_the_screen_are_in_its_help() {
     let mut user = user();
     user.press("5 ? PageDown");
     let screen = user.screen();
-    assert!(screen.contains("1 2 3 4 5") && screen.contains("the next that never matched"), "{screen}");
+    assert!(screen.contains("1 2 3 4 5") && screen.contains("next rule that never matched"), "{screen}");
 }
 
 #[test]
-fn one_after_the_other_is_found_that_never_matched() {
+fn n_goes_from_rule_to_rule_that_never_matched() {
     let mut user = user();
     user.press("5");
     let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
@@ -124,7 +124,7 @@ fn a_row_leads_to_its_events_and_back() {
 }
 
 #[test]
-fn under_a_filter_nothing_is_called_uncovered() {
+fn under_a_filter_nothing_is_marked_as_uncovered() {
     let mut user = user();
     user.press("5 f \"site:float\" Enter");
     let screen = user.screen();
@@ -136,7 +136,7 @@ fn under_a_filter_nothing_is_called_uncovered() {
 }
 
 #[test]
-fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
+fn inexact_numbers_put_a_question_mark_behind_never() {
     let mut user = user();
     let tree = user.press("5").crawler.view.productions.tree.as_mut().expect("it was read");
     std::sync::Arc::make_mut(tree).exact = false;
@@ -162,7 +162,7 @@ fn edit(line: u32) -> Request {
 
 #[test]
 fn a_live_recording_is_counted_again_and_the_cursor_stays() {
-    // The order of references is told to the first recording only.
+    // Only the first recording has the order of references.
     user();
     let _turn = fixture::turn();
     let (recording, installed) = begin(&fixture::directory().join("live.spy"));

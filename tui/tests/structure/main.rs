@@ -1,11 +1,11 @@
-//! The screen of the structure: packages, types and methods, what ran of them and what did not.
+//! The screen of the structure: packages, types and methods that ran or did not run.
 //!
-//! Sites are there for the rest of the process, so these tests have a process of their own.
+//! Sites stay until the process ends, so these tests have their own process.
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
 mod town;
-#[allow(dead_code, reason = "these tests need less of it than those of the other screens")]
+#[allow(dead_code, reason = "these tests use only a part of it")]
 #[path = "../crawler/user.rs"]
 mod user;
 
@@ -22,7 +22,7 @@ fn file() -> PathBuf {
     FILE.get_or_init(|| town::closed("town.spy", Mode::Full)).clone()
 }
 
-/// In front of the town.
+/// A user with the recording of the town.
 fn user() -> User {
     user_of((80, 24))
 }
@@ -37,18 +37,18 @@ fn current(user: &User) -> String {
     view.current().map_or(String::new(), |element| element.path(store).to_owned())
 }
 
-/// Goes to the town.
+/// The keys that go to the town.
 const TOWN: &str = "6 / \"town\" Enter";
 
 #[test]
-fn the_program_stands_there_as_it_is_built_and_what_never_ran_stands_out() {
+fn the_program_is_a_tree_and_methods_that_never_ran_stand_out() {
     let mut user = user();
     user.press(TOWN).press("Down Down / \"drive\" Enter");
     insta::assert_snapshot!("structure", user.screen());
 }
 
 #[test]
-fn with_room_there_is_also_what_the_weaver_counted() {
+fn a_wide_screen_also_shows_lines_and_complexity() {
     let mut user = user_of((120, 40));
     user.press("6 End / \"roads::Road\" Enter");
     insta::assert_snapshot!("wide", user.screen());
@@ -62,14 +62,14 @@ fn counts_alone_have_no_times() {
 }
 
 #[test]
-fn a_test_that_only_says_that_it_runs_is_no_method() {
+fn a_hook_that_only_names_the_running_test_is_not_a_method() {
     let mut user = user();
     user.press("6 / \"a_test\" Enter");
     assert!(user.screen().contains("no row contains `a_test`"), "{}", user.screen());
 }
 
 #[test]
-fn what_is_folded_away_is_found_and_shown() {
+fn a_search_unfolds_what_it_finds() {
     let mut user = user();
     user.press(TOWN).press("Left");
     assert!(!user.screen().contains("roads"), "{}", user.screen());
@@ -78,7 +78,7 @@ fn what_is_folded_away_is_found_and_shown() {
     assert_eq!(current(&user), "town::roads::bridges");
     user.press("Left Left");
     assert_eq!(current(&user), "town::roads");
-    // The first unfolds again, the others go into it.
+    // The first key unfolds it, the others go into it.
     user.press("Left Right Right Right");
     assert_eq!(current(&user), "town::roads::cross");
     user.press("- Down");
@@ -88,7 +88,7 @@ fn what_is_folded_away_is_found_and_shown() {
 }
 
 #[test]
-fn one_after_the_other_is_found_that_never_ran() {
+fn n_goes_from_method_to_method_that_never_ran() {
     let mut user = user();
     user.press(TOWN).press("Left");
     let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
@@ -100,7 +100,7 @@ fn one_after_the_other_is_found_that_never_ran() {
 }
 
 #[test]
-fn each_column_sorts_what_stands_under_the_same_element() {
+fn each_column_sorts_the_elements_under_one_parent() {
     let mut user = user();
     user.press("6");
     let first_of_road = |user: &mut User| {
@@ -120,7 +120,7 @@ fn each_column_sorts_what_stands_under_the_same_element() {
 }
 
 #[test]
-fn what_was_asked_for_in_another_order_is_sorted_when_it_comes() {
+fn rows_read_in_a_previous_order_are_sorted_on_arrival() {
     let order = |user: &User| {
         let elements = &user.crawler.view.structure.whole.as_ref().expect("it was read").elements;
         elements.iter().map(|element| element.path(&user.crawler.store).to_owned()).collect::<Vec<_>>()
@@ -153,7 +153,7 @@ fn a_row_leads_to_its_events_and_back() {
 }
 
 #[test]
-fn under_a_filter_only_what_passes_is_there_and_nothing_is_called_uncovered() {
+fn under_a_filter_only_matching_methods_are_listed_and_none_is_marked_uncovered() {
     let mut user = user();
     user.press("6 f \"site:Road::*\" Enter");
     let screen = user.screen();
@@ -166,7 +166,7 @@ fn under_a_filter_only_what_passes_is_there_and_nothing_is_called_uncovered() {
 }
 
 #[test]
-fn numbers_that_are_not_exact_are_not_sure_of_never_either() {
+fn inexact_numbers_put_a_question_mark_behind_never() {
     let mut user = user();
     user.press(TOWN);
     let whole = user.crawler.view.structure.whole.take().expect("it was read");
@@ -191,9 +191,9 @@ fn the_mouse_the_editor_and_the_help_work_as_on_the_other_screens() {
     user.click(10, row as u16).press("e");
     assert_eq!((current(&user), &user.request), ("town::roads::Road::drive".into(), &edit(26)));
     user.press("Home / \"roads::Road\" Enter e");
-    assert!(user.screen().contains("no source is known for this"), "{}", user.screen());
+    assert!(user.screen().contains("no source is known for this row"), "{}", user.screen());
     let screen = user.press("? PageDown").screen();
-    assert!(screen.contains("1 2 3 4 6 ") && screen.contains("the next that never ran"), "{screen}");
+    assert!(screen.contains("1 2 3 4 6 ") && screen.contains("next method that never ran"), "{screen}");
 }
 
 #[test]

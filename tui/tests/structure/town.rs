@@ -1,4 +1,4 @@
-//! A program in two modules, as a weaver would describe it, and what it does.
+//! A program in two modules with the facts of a woven one.
 
 use std::path::PathBuf;
 
@@ -65,7 +65,7 @@ fn leave(call: Call, after_ns: u64) {
     call.done(Outcome::Returned);
 }
 
-/// Drives so many times along each of three roads; one of them is printed.
+/// Drives `times` times along each of three roads, and prints one of them.
 pub fn drive(times: u64) {
     let main = enter(&MAIN, Subject::NONE);
     for key in 1..=3 {
@@ -89,7 +89,7 @@ pub fn begin(path: &PathBuf, mode: Mode) -> (Recording, Installed) {
     (recording, installed)
 }
 
-/// A closed recording of it.
+/// A closed recording of the town.
 pub fn closed(name: &str, mode: Mode) -> PathBuf {
     let _turn = fixture::turn();
     let path = fixture::directory().join(name);

@@ -1,4 +1,4 @@
-//! The one door to the terminal's cells: everything written here is clean and stays inside of its place.
+//! The only way to the cells of the terminal. It removes control characters and clips every text to its area.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,12 +13,12 @@ use crate::text::{clean, shorten, width, wrap};
 pub struct Canvas<'a>(&'a mut Buffer);
 
 impl<'a> Canvas<'a> {
-    /// Over the cells of a frame.
+    /// A canvas over the cells of a frame.
     pub fn new(cells: &'a mut Buffer) -> Self {
         Canvas(cells)
     }
 
-    /// Writes a text into at most `columns` columns from here, and says how many it took.
+    /// Writes a text into at most `columns` columns, and returns how many it took.
     pub fn text(&mut self, x: u16, y: u16, columns: u16, text: &str, style: Style) -> u16 {
         let area = self.0.area;
         if columns == 0 || x >= area.right() || y >= area.bottom() {
@@ -30,7 +30,7 @@ impl<'a> Canvas<'a> {
         width(&text) as u16
     }
 
-    /// Writes pieces one after the other into at most `columns` columns.
+    /// Writes pieces one after the other into at most `columns` columns, and returns how many they took.
     pub fn line(&mut self, x: u16, y: u16, columns: u16, pieces: &[(&str, Style)]) -> u16 {
         let mut used = 0;
         for (text, style) in pieces {
@@ -39,33 +39,33 @@ impl<'a> Canvas<'a> {
         used
     }
 
-    /// Writes a text so that it ends before column `end`.
+    /// Writes a text that ends before column `end`.
     pub fn right(&mut self, end: u16, y: u16, columns: u16, text: &str, style: Style) {
         let took = (width(text) as u16).min(columns);
         self.text(end.saturating_sub(took), y, took, text, style);
     }
 
-    /// Lays a style over a row.
+    /// Applies a style to an area.
     pub fn paint(&mut self, area: Area, style: Style) {
         self.0.set_style(rect(area).intersection(self.0.area), style);
     }
 
-    /// A border with a title on its left and one on its right.
+    /// Draws a border with a title on its left and one on its right.
     pub fn frame(&mut self, area: Area, left: &str, right: &str, style: Style) {
         Block::bordered().border_style(style).render(rect(area).intersection(self.0.area), self.0);
         let room = area.width.saturating_sub(4);
-        // What the left title leaves, and half of the room at least.
+        // The room that the left title leaves, but at least half of it.
         let right_columns = (width(right) as u16).min((room / 2).max(room.saturating_sub(width(left) as u16)));
         self.text(area.x + 1, area.y, room - right_columns, left, theme::STRONG);
         self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
     }
 
-    /// Empties an area.
+    /// Clears an area.
     pub fn clear(&mut self, area: Area) {
         Clear.render(rect(area).intersection(self.0.area), self.0);
     }
 
-    /// Why an area is empty, and what to press: lines in its middle.
+    /// Writes lines into the middle of an empty area: why it is empty, and which key to press.
     pub fn empty(&mut self, area: Area, lines: &[String]) {
         let room = area.width.saturating_sub(2) as usize;
         let style = |at| if at == 0 { theme::PLAIN } else { theme::FAINT };

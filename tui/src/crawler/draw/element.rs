@@ -1,4 +1,4 @@
-//! What is known of the element under the cursor.
+//! The facts of the element under the cursor, below the tree.
 //!
 //! ```text
 //! │ taffy::compute::Cache::Store::get                             pub fn(&self) │
@@ -41,7 +41,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// What sort of element it is.
+/// The sort of the element; for a method its signature.
 fn what(store: &Store, element: &Element) -> String {
     match &element.of {
         Of::Method(Some(facts)) => signature(facts),
@@ -54,7 +54,7 @@ fn what(store: &Store, element: &Element) -> String {
     }
 }
 
-/// As it is declared, in the words of the language.
+/// The declaration, in Rust's own words.
 fn signature(facts: &Facts) -> String {
     let visibility = match facts.visibility {
         Visibility::Public => "pub ",
@@ -77,7 +77,7 @@ fn signature(facts: &Facts) -> String {
     format!("{visibility}{is_async}{sort}{takes}")
 }
 
-/// Where a method stands, and how much there is to it.
+/// The file and the lines of a method, and its size.
 fn place(site: &SiteText, element: &Element, room: usize) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
     let size = format!("{}{complexity}", counted(element.lines, "line"));
@@ -85,7 +85,7 @@ fn place(site: &SiteText, element: &Element, room: usize) -> String {
     format!("{}  {size}", shorten_file(&place, room.saturating_sub(width(&size) + 2)))
 }
 
-/// How much there is to what is no method.
+/// The size of a package, a type or a module.
 fn size(element: &Element) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity up to {paths}"));
     let never = match element.methods - element.ran {
@@ -95,7 +95,7 @@ fn size(element: &Element) -> String {
     format!("{}{never}  {}{complexity}", counted(element.methods.into(), "method"), counted(element.lines, "line"))
 }
 
-/// What its calls came to.
+/// Number, outcomes and times of the calls.
 fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
     let mut text = counted(measure.count, "call");
@@ -116,7 +116,7 @@ fn counts(store: &Store, element: &Element) -> String {
     text
 }
 
-/// What it has to do with traits.
+/// The traits that it implements or needs.
 fn traits(element: &Element) -> String {
     match &element.of {
         Of::Type { traits, .. } if traits.is_empty() => String::new(),

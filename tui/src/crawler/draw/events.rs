@@ -1,4 +1,4 @@
-//! What happened, in order of time, indented by cause.
+//! The list of events in order of time, indented by cause.
 //!
 //! ```text
 //! ┌ 1,204 of 8.4 M ──────────────────────────┐
@@ -8,7 +8,7 @@
 //! └──────────────────────────────────────────┘
 //! ```
 //!
-//! An event that is selected and out of sight stands in the first line, so that list and pane are about the same.
+//! If the selected event has scrolled away, the first line shows it, so that list and pane agree.
 
 use std::borrow::Cow;
 
@@ -23,9 +23,9 @@ use crate::crawler::state::pane::detail;
 use crate::crawler::state::{Crawler, indent, name};
 use crate::text::{duration, grouped, pad_left, short, width};
 
-/// From this width on, there is room for spaces.
+/// From this width on, times are written with spaces.
 const WIDE: u16 = 60;
-/// Columns for the lines of the tree at most: the text matters more.
+/// Most columns for the lines of the tree; the rest belongs to the text.
 const GUIDES: usize = 16;
 
 /// Draws the list.
@@ -48,7 +48,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let gone = crawler.store.event(event.id).is_none();
         Row { event, gone }
     });
-    // Minutes may take more than two columns; they take equally many in all rows.
+    // Minutes may take more than two columns, the same number in all rows.
     let ends = [above.as_ref(), rows.last()].into_iter().flatten();
     let columns = ends.map(|row| width(&stamp(crawler, row, inner.width >= WIDE))).max().unwrap_or(0);
     for ((y, row), indent) in (inner.y..inner.y + inner.height).zip(rows).zip(&indents) {
@@ -79,14 +79,15 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, i
     let end = line.x + line.width;
     let took = if wide { 9 } else { 7 };
     let is_timed = event.span.is_some() && event.timed && event.outcome != Outcome::Instant;
-    // What has no length leaves its columns to the text.
+    // An event without a duration leaves these columns to the text.
     let took = if is_timed || row.gone || event.is_running() { took } else { 0 };
     let room = end.saturating_sub(x + took + 1);
     let indent = clip(indent);
-    let indent: Cow<'_, str> = match wide || indent.is_empty() {
-        true => indent.into(),
+    let indent: Cow<'_, str> = if wide || indent.is_empty() {
+        indent.into()
+    } else {
         // One column for each level instead of two.
-        false => indent.chars().step_by(2).chain([' ']).collect::<String>().into(),
+        indent.chars().step_by(2).chain([' ']).collect::<String>().into()
     };
     let used = canvas.text(x, line.y, room, &indent, theme::FAINT);
     canvas.text(x + used, line.y, room - used, &name::fit_event(&crawler.store, event, (room - used) as usize), plain);
@@ -135,7 +136,7 @@ fn title(crawler: &Crawler) -> String {
     }
 }
 
-/// What goes on at the end of the list.
+/// The state of the end of the list: a search, follow mode, or new events.
 fn follow_note(crawler: &Crawler) -> String {
     let list = &crawler.view.list;
     if let Some((done, of)) = crawler.progress(Slot::Rows) {
@@ -149,7 +150,7 @@ fn follow_note(crawler: &Crawler) -> String {
     }
     let new = crawler.status.totals.emitted.saturating_sub(crawler.seen_emitted);
     if crawler.store.is_live() && new > 0 && !list.shows_end() {
-        // How many of them the filter lets through is known when they are read.
+        // The number that passes the filter is not known before they are read.
         let all = if crawler.view.filter.is_all() { "" } else { " in all" };
         return format!(" +{}{all} ▼ ", short(new));
     }
@@ -158,19 +159,20 @@ fn follow_note(crawler: &Crawler) -> String {
 
 fn why_empty(crawler: &Crawler) -> Vec<String> {
     if crawler.progress(Slot::Rows).is_some() {
-        return vec!["looking …".into(), "Esc takes the filter away".into()];
+        return vec!["reading …".into(), "Esc removes the filter".into()];
     }
     if !crawler.view.filter.is_all() {
         let filter = format!("no event passes `{}`", crawler.view.filter.text());
-        return vec![filter, "f changes the filter, Esc takes it away".into()];
+        return vec![filter, "f changes the filter, Esc removes it".into()];
     }
     let totals = &crawler.status.totals;
     if totals.emitted > 0 {
-        let counted = format!("{} calls were counted, none is kept as an event", grouped(totals.emitted));
-        return vec![counted, "2 shows to whom they happened, 3 where".into()];
+        let counted = format!("{} calls were counted, but no events were kept", grouped(totals.emitted));
+        return vec![counted, "2 shows the subjects, 3 the sites".into()];
     }
-    match crawler.store.is_live() {
-        true => vec!["nothing happened yet".into(), "events appear here when a profiler is installed".into()],
-        false => vec!["nothing was recorded".into(), "was a profiler installed while it ran?".into()],
+    if crawler.store.is_live() {
+        vec!["no events yet".into(), "events appear here as soon as a profiler is installed".into()]
+    } else {
+        vec!["no events were recorded".into(), "install a profiler and record again".into()]
     }
 }

@@ -1,4 +1,4 @@
-//! What you can do next; or the line being written; or a word about what just happened.
+//! The line at the bottom: the keys of the screen, or the prompt, or a message.
 //!
 //! ```text
 //!  ↑↓ move  → effects  ← cause  s subject  / search  f filter  m mark  ␣ pause  ? help
@@ -24,11 +24,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
         };
-        // The end of a long line is what is being written.
+        // Of a long text the end is shown, because the user types there.
         let text = tail(&line.text, (room as usize).saturating_sub(width(name) + 2));
         canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS)]);
         if let Some(error) = &line.error {
-            // Where the eye is, and whole: it says what to write instead.
+            // Right above the prompt and in full, because it states what to type instead.
             let lines = wrap(error, room as usize);
             let height = (lines.len() as u16).min(area.y);
             let above = Area { y: area.y - height, height, ..area };
@@ -60,7 +60,7 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
     let live = crawler.store.is_live();
     let all: Vec<_> = keys::hints(crawler.mode()).filter(|it| live || it.command != Command::Pause).map(text).collect();
     let mut used = 0;
-    // The way to all other keys always stands there.
+    // The key for the help is always shown.
     let help = all.iter().position(|(key, _)| key == "?");
     let kept = help.map_or(0, |at| width(&all[at].0) + width(&all[at].1)) as u16;
     for (at, (key, word)) in all.iter().enumerate() {
@@ -74,7 +74,7 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
     }
 }
 
-/// The last characters of a text that fit.
+/// The end of a text, as far as it fits.
 fn tail(text: &str, columns: usize) -> &str {
     let over = width(text).saturating_sub(columns);
     let mut cut = 0;

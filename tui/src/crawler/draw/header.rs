@@ -1,10 +1,10 @@
-//! Where we are, and what to distrust.
+//! The two lines at the top: the recording and its state; the screens, the filter and the order.
 //!
 //! ```text
 //!  metaspy  layout  live ● 1.2 M ev/s   window 00:03:41   events 8.4 M  lost 0
 //! ```
 //!
-//! Where there is no room for all, what can be distrusted stays.
+//! If there is not enough room for all, warnings stay.
 
 use metaspy_core::store::Ended;
 use ratatui::style::Style;
@@ -15,14 +15,14 @@ use crate::crawler::layout::{Area, screens};
 use crate::crawler::state::Crawler;
 use crate::text::{clock, duration, short, width};
 
-/// A piece of the line; the higher `rank` gives way first.
+/// A piece of the first line. The piece with the highest `rank` is dropped first.
 struct Piece {
     rank: u8,
     text: String,
     style: Style,
 }
 
-/// Draws the line.
+/// Draws the first line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let mut pieces = pieces(crawler);
     let room = area.width as usize;
@@ -39,7 +39,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// Draws the names of the screens; beside them the filter, and how a table is sorted.
+/// Draws the second line: the names of the screens, the filter, and the order of the table.
 ///
 /// ```text
 ///  1 Events  2 Subjects  3 Sites  4 Lanes           filter: site:measure took:>50µs
@@ -95,7 +95,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     pieces
 }
 
-/// A stretch of time. One that grows keeps its columns; of one that does not, a short one is told closely.
+/// A length of time. While it grows it keeps its columns; after that a short one is written with three digits.
 fn stretch(crawler: &Crawler, ns: u64) -> String {
     match crawler.status.ended {
         Ended::Live => clock(ns),

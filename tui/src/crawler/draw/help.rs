@@ -14,7 +14,7 @@ use crate::crawler::state::Crawler;
 /// Columns for the keys.
 const KEYS: u16 = 20;
 
-/// Draws the help over the body, from line `top` on.
+/// Draws the help over the body, beginning with its line `top`.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
     let lines = keys::help(crawler.view.screen, crawler.screens());
     let height = (lines.len() as u16 + 2).min(body.height);

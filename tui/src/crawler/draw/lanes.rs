@@ -18,7 +18,7 @@ use crate::text::{clean, counted, duration, short};
 /// Columns of the name and of the count.
 const NAME: u16 = 16;
 const COUNT: u16 = 9;
-/// Narrower than this, the last event is left out.
+/// Narrower screens leave out the last event.
 const NARROW: u16 = 60;
 
 /// Draws the screen.
@@ -27,7 +27,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let inner = area.inner();
     let Some(rows) = &view.rows else {
         canvas.frame(area, " lanes ", "", theme::FOCUS);
-        canvas.empty(inner, &["looking …".into()]);
+        canvas.empty(inner, &["reading …".into()]);
         return;
     };
     let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
@@ -41,7 +41,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let name_columns = inner.width.saturating_sub(COUNT + 2).min(NAME);
     let x = inner.x + 1 + name_columns + COUNT + 2;
     let room = inner.width.saturating_sub(name_columns + COUNT + 4);
-    // Where there is little room, time matters more than the last event.
+    // On a narrow screen, time matters more than the last event.
     let strip = if inner.width < NARROW { room } else { room / 2 }.min(BUCKETS as u16);
     let last = match room.saturating_sub(strip) {
         0..=4 => 0,
@@ -74,7 +74,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     }
 }
 
-/// The buckets of a lane's time, joined to as many as there are columns.
+/// The buckets of a lane, joined into one for each column.
 fn joined(row: &LaneRow, columns: u16) -> Vec<u32> {
     let columns = columns.max(1) as usize;
     let mut joined = vec![0; columns];
@@ -88,7 +88,7 @@ fn heights(row: &LaneRow, columns: u16, largest: u32) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let height = |count: u32| match count {
         0 => ' ',
-        // Square roots, so that one busy moment does not flatten all others.
+        // Square roots, so that one busy moment does not hide all others.
         count => HEIGHTS[((count as f64 / largest.max(1) as f64).sqrt() * 7.0).round() as usize],
     };
     joined(row, columns).into_iter().map(height).collect()

@@ -1,4 +1,4 @@
-//! State is drawn. Each panel is one file with one `draw`; none of them changes anything.
+//! Draws the state. Each panel is one file with one `draw`; drawing changes nothing.
 
 mod canvas;
 mod element;
@@ -22,7 +22,7 @@ use super::layout::Layout;
 use super::state::Crawler;
 use canvas::Canvas;
 
-/// Smaller than this, nothing sensible fits.
+/// The smallest screen that is drawn.
 const SMALLEST: (u16, u16) = (24, 6);
 
 /// Draws the whole screen.

@@ -1,4 +1,4 @@
-//! The selected event: why it happened, and to whom.
+//! The selected event: why it happened, and which subject it is about.
 //!
 //! ```text
 //! ┬ Scene::layout ── #412 <p> ──────┐
@@ -108,7 +108,7 @@ fn draw_event(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler, event: &Ev
     let tail_columns = (tail.chars().count() as u16).min(area.width / 2);
     let room = area.width.saturating_sub(tail_columns + 1);
     let text = match crawler.view.pane.tab {
-        // To whom stands in the title; what differs is when.
+        // The title shows the subject; the rows differ by time.
         Tab::SameSubject => {
             let stamp = detail::stamp(crawler.store.time_ns(event.start));
             let site = clean(last_segment(crawler.store.site_path(event.site))).into_owned();
@@ -124,11 +124,11 @@ fn title(crawler: &Crawler, columns: u16) -> String {
     let Some(event) = crawler.view.list.selected else { return String::new() };
     let path = crawler.store.site_path(event.site);
     let Some(subject) = event.subject else { return format!(" {} ", short_path(path)) };
-    // The border, and what stands around both.
+    // The border, and the signs around both.
     let room = |site: &str| (columns as usize).saturating_sub(width(site) + 10);
     let whole = width(&name::subject(&crawler.store, subject));
     let site = match short_path(path) {
-        // A dozen columns tell most subjects apart.
+        // Twelve columns distinguish most subjects.
         site if whole.min(12) <= room(site) => site,
         _ => last_segment(path),
     };

@@ -1,5 +1,4 @@
-//! The rules of a grammar under each other as they refer to each other, as large as they were active; and those that no
-//! input reached.
+//! The rules of a grammar as a tree of references, with their activations. Rules that no input matched stand out.
 //!
 //! ```text
 //! ┌ rules 36/37 matched ───────────────────────────────────────────────────┐
@@ -55,7 +54,7 @@ fn title(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
     format!(" rules {sign}{}/{} matched{among} ", grouped(matched as u64), grouped(of as u64))
 }
 
-/// Where the production under the cursor stands in the grammar, and how it begins there.
+/// Draws the first line of the production under the cursor, with its file and line.
 fn draw_source(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     let source = &crawler.view.productions.source;
     let Some(site) = source.production.and_then(|site| crawler.store.site(site)) else { return };
@@ -69,7 +68,7 @@ fn draw_source(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     canvas.text(line.x + 1 + used, line.y, room as u16, &shorten(text, room), theme::PLAIN);
 }
 
-/// Why the production under the cursor never matched, where that was found out.
+/// Draws why the production under the cursor never matched, if the recording has the reason.
 fn draw_shadow(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler) {
     let view = &crawler.view.productions;
     let Some(tree) = &view.tree else { return };

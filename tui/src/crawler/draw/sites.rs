@@ -1,4 +1,4 @@
-//! Where in the code it happened; with the places where nothing did, and those that cannot be observed.
+//! The sites of the program with their counts, those without events and those that cannot be observed included.
 //!
 //! ```text
 //! ┌ 14 sites ──────────────────────────────────────────────────────────────┐

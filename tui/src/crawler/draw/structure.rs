@@ -1,4 +1,5 @@
-//! The program as it is built: packages, types and methods, how much of each ran, how often, how long and on whom.
+//! The structure of the program: packages, types and methods. Shows which of them ran, how often, how long, and on how
+//! many receivers.
 //!
 //! ```text
 //! ┌ 14/23 methods ran ─────────────────────────────────────────────────────┐

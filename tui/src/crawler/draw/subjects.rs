@@ -1,4 +1,4 @@
-//! To whom it happened, and how often: bars that widen while the program runs.
+//! The subjects with their counts. The bars widen while the program runs.
 //!
 //! ```text
 //! ┌ 5,318 subjects ────────────────────────────────────────────────────────┐

@@ -1,4 +1,4 @@
-//! The one table: titles over columns, and rows of which the one under the cursor is highlighted.
+//! The one table: titles over columns, and rows. The row under the cursor is highlighted.
 //!
 //! ```text
 //! │ subject                count                         Δ 1.0 s  total ms │

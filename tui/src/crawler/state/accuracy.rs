@@ -50,10 +50,10 @@ impl Inaccuracy {
     pub fn reason(&self) -> String {
         match self {
             Inaccuracy::Damaged => "at least: damaged".into(),
-            Inaccuracy::UnknownTerm(term) => format!("at least: `{term}:` is unknown beyond the window"),
+            Inaccuracy::UnknownTerm(term) => format!("at least: `{term}:` is unknown outside the window"),
             Inaccuracy::BeingWritten => "about: still being written".into(),
             Inaccuracy::Unattributed(calls) => format!("at least: {} without site or subject", counted(*calls, "call")),
-            Inaccuracy::Merged => "at least: some were counted together".into(),
+            Inaccuracy::Merged => "at least: some subjects share a count".into(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Commands change the state.
+//! Applies commands to the state.
 
 use metaspy_core::store::{Filter, Position};
 
@@ -16,7 +16,7 @@ use crate::crawler::layout::Focus;
 const FILTERED: &str = "unknown under a filter: press Esc to remove it";
 
 impl Crawler {
-    /// Does what a command says; what it cannot do itself is handed back.
+    /// Applies a command. Returns what the state cannot do itself.
     pub fn apply(&mut self, command: Command) -> Option<Request> {
         self.message = None;
         let request = if self.prompt.is_some() { self.apply_to_prompt(command) } else { self.apply_to_screen(command) };
@@ -79,7 +79,7 @@ impl Crawler {
         None
     }
 
-    /// Opens a tab and queued what it needs.
+    /// Opens a tab and queues the job that it needs.
     pub(super) fn open_tab(&mut self, tab: Tab) {
         self.view.pane.open(tab);
         self.queue_pane();
@@ -87,7 +87,7 @@ impl Crawler {
         self.select_first_target();
     }
 
-    /// Puts the pane's cursor on the first row to walk to: a tree begins with the event itself.
+    /// Moves the cursor of the pane to the first row that leads somewhere. A tree begins with the event itself.
     pub(super) fn select_first_target(&mut self) {
         let pane = &mut self.view.pane;
         if pane.tab != Tab::Detail
@@ -97,7 +97,7 @@ impl Crawler {
         }
     }
 
-    /// Stops a search for rows of a list that is no longer open.
+    /// Stops a search for rows of a list that is no longer shown.
     pub(super) fn stop_rows(&mut self) {
         if let Some((_, progress)) = self.waiting.remove(&Slot::Rows) {
             progress.stop();
@@ -120,7 +120,7 @@ impl Crawler {
         } else if !self.view.filter.is_all() {
             self.history.leave(&self.view);
             self.set_filter(Filter::all());
-            self.message = Some("filter taken away; Backspace brings it back".into());
+            self.message = Some("filter removed; Backspace restores it".into());
         }
     }
 
@@ -210,14 +210,14 @@ impl Crawler {
         }
     }
 
-    /// Goes round the marks in the order of their ids.
+    /// Goes to the next mark in the order of ids; after the last one to the first.
     fn next_mark(&mut self) {
         let after = self.view.list.selected_id();
         let next = self.marks.iter().find(|&&id| Some(id) > after).or(self.marks.first());
         match next.map(|&id| self.store.event(id)) {
             Some(Some(event)) => self.go_to(event),
             Some(None) => self.message = Some("the marked event left the window".into()),
-            None => self.message = Some("no marks yet: m puts one".into()),
+            None => self.message = Some("no marks: press m to set one".into()),
         }
     }
 
@@ -271,7 +271,7 @@ impl Crawler {
             return;
         }
         if !self.view.productions.find_uncovered(&self.store) {
-            self.message = Some("every production in use matched".into());
+            self.message = Some("every production that can match did".into());
         }
     }
 }

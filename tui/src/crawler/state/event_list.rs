@@ -1,36 +1,36 @@
-//! The list of events: a stretch of rows around what is seen, and never the whole recording.
+//! The list of events: the rows around the visible ones, and never the whole recording.
 
 use metaspy_core::store::{Filter, Page, Position};
 use metaspy_core::{Event, EventId, Store};
 
 use crate::crawler::command::Step;
 
-/// Slots that one key may look at before the search goes on beside the screen: well below a frame.
+/// Slots that one key may scan before a job continues the search. This takes much less than a frame.
 const BUDGET: usize = 100_000;
-/// Rows that are kept at most.
+/// Most rows that are kept.
 const KEPT: usize = 600;
 
 /// A row of the list.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// The event, as it was when it was last looked at.
+    /// The event at the last reading.
     pub event: Event,
-    /// The window went past it: what is shown was true, and cannot be looked up again.
+    /// True if it left the window: its last state is shown, and cannot be read again.
     pub gone: bool,
 }
 
-/// What lies behind an end of the rows.
+/// What follows at one end of the rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Edge {
-    /// Nothing, as far as anybody has looked.
+    /// Nothing, at the last reading.
     End,
-    /// More rows, perhaps, from here on.
+    /// Perhaps more rows, from here on.
     More(Position),
-    /// A search for them goes on beside the screen.
+    /// A job searches for more rows.
     Searching(Position),
 }
 
-/// Which end of the rows.
+/// One end of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
     /// The older one, at the top.
@@ -39,50 +39,50 @@ pub enum Side {
     After,
 }
 
-/// A stretch of the events that the filter lets through, in order of time.
+/// A part of the events that pass the filter, in order of time.
 #[derive(Clone, Debug)]
 pub struct EventList {
     /// The rows, oldest first.
     pub rows: Vec<Row>,
-    /// The first row that is seen.
+    /// The first visible row.
     pub top: usize,
-    /// The event that the right pane is about. It may stand request of the rows.
+    /// The event in the right pane. It may be outside of the rows.
     pub selected: Option<Event>,
-    /// What lies above the rows.
+    /// What precedes the rows.
     pub before: Edge,
-    /// What lies below them.
+    /// What follows the rows.
     pub after: Edge,
-    /// Whether the newest rows run through, the selection staying on its event.
+    /// True in follow mode: the newest rows are shown, and the selection stays on its event.
     pub follow: bool,
-    /// Rows that are seen at once.
+    /// Number of visible rows.
     pub height: usize,
 }
 
 impl EventList {
-    /// An empty list, nothing looked at yet.
+    /// An empty list.
     pub fn new(height: usize) -> Self {
         let edge = Edge::End;
         EventList { rows: Vec::new(), top: 0, selected: None, before: edge, after: edge, follow: false, height }
     }
 
-    /// The rows that are seen.
+    /// The visible rows.
     pub fn visible(&self) -> &[Row] {
         let top = self.top.min(self.rows.len());
         &self.rows[top..(top + self.height).min(self.rows.len())]
     }
 
-    /// The place of the selected event among the rows, if it stands there.
+    /// The place of the selected event, if it is among the rows.
     pub fn cursor(&self) -> Option<usize> {
         let id = self.selected?.id;
         self.rows.iter().position(|row| row.event.id == id)
     }
 
-    /// The selected event, if none of the rows that are seen is about it.
+    /// The selected event, if it is not visible.
     pub fn offscreen_selection(&self) -> Option<Event> {
         self.selected.filter(|event| self.visible().iter().all(|row| row.event.id != event.id))
     }
 
-    /// Whether the newest row is seen.
+    /// True if the newest row is visible.
     pub fn shows_end(&self) -> bool {
         self.after == Edge::End && self.top + self.height >= self.rows.len()
     }
@@ -102,7 +102,7 @@ impl EventList {
         self.selected = self.rows.last().map(|row| row.event);
     }
 
-    /// Shows an event and what stands around it. If it is seen already, nothing moves but the selection.
+    /// Shows an event and the events around it. If it is visible, only the selection moves.
     pub fn load_around(&mut self, store: &Store, filter: &Filter, event: Event) {
         self.follow = false;
         self.selected = Some(event);
@@ -113,14 +113,14 @@ impl EventList {
         self.reset(Edge::More(at), Edge::More(at));
         self.selected = Some(event);
         self.rows.push(Row { event, gone: false });
-        // A third of the screen above it: what led to it matters, what followed is read on.
+        // A third of the screen shows the events before it.
         self.extend(store, filter, Side::Before, self.height);
         let place = self.rows.len() - 1;
         self.top = place.saturating_sub(self.height / 3);
         self.fill(store, filter);
     }
 
-    /// Moves the selection; loads what comes into sight.
+    /// Moves the selection, and loads the rows that become visible.
     pub fn step(&mut self, store: &Store, filter: &Filter, step: Step) {
         self.follow = false;
         match step {
@@ -130,7 +130,7 @@ impl EventList {
         }
         let cursor = match self.cursor() {
             Some(cursor) => cursor,
-            // The selection ran out of sight while the list followed: begin where the eye is.
+            // The selection scrolled away in follow mode: begin at the last visible row.
             None => (self.top + self.height.saturating_sub(1)).min(self.rows.len().saturating_sub(1)),
         };
         let page = self.height.max(2) - 1;
@@ -157,7 +157,7 @@ impl EventList {
 
     /// Selects the row at this line of the screen.
     pub fn select_line(&mut self, line: usize) {
-        // The first line is taken by what is selected and out of sight.
+        // The first line shows the selected event that scrolled away.
         if line == 0 && self.offscreen_selection().is_some() {
             return;
         }
@@ -167,10 +167,10 @@ impl EventList {
         }
     }
 
-    /// Looks again at a live recording: what is seen may have ended or gone, and more may have come.
+    /// Reads a live recording again: visible events may have ended or left the window, and new ones may have arrived.
     pub fn refresh(&mut self, store: &Store, filter: &Filter) {
         if self.height == 0 {
-            // Nobody sees anything: what was seen is kept for when somebody does.
+            // Nothing is visible; the rows are kept until the screen is larger.
             return;
         }
         if self.follow {
@@ -196,7 +196,7 @@ impl EventList {
         }
     }
 
-    /// The newest rows, the selection staying on its event.
+    /// Shows the newest rows; the selection stays on its event.
     fn load_newest(&mut self, store: &Store, filter: &Filter) {
         let page = store.backward(Position::End, filter, self.height, BUDGET);
         if page.events.len() >= self.height || page.more.is_none() {
@@ -205,7 +205,7 @@ impl EventList {
             self.take(Side::Before, &page, self.height);
             self.selected = selected;
         } else if self.after == Edge::End {
-            // Few events pass the filter: to look for a whole screen of them each time would never end.
+            // Few events pass the filter: a search for a full screen of them would take too long each time.
             self.after = Edge::More(self.end(store));
             self.extend(store, filter, Side::After, self.height);
         }
@@ -214,7 +214,7 @@ impl EventList {
         self.trim();
     }
 
-    /// Takes in what a search beside the screen has found.
+    /// Adds the rows that a job has found.
     pub fn accept(&mut self, side: Side, page: &Page) {
         let found = page.events.len();
         self.take(side, page, found);
@@ -233,7 +233,7 @@ impl EventList {
         }
     }
 
-    /// A search that has to go on beside the screen: which end, and from where.
+    /// The search that a job has to continue: its end of the list, and its position.
     pub fn pending_search(&self) -> Option<(Side, Position)> {
         match (self.after, self.before) {
             (Edge::Searching(at), _) => Some((Side::After, at)),
@@ -242,7 +242,7 @@ impl EventList {
         }
     }
 
-    /// Fills the screen: below what is there, then above it.
+    /// Fills the screen: first below the rows, then above them.
     pub fn fill(&mut self, store: &Store, filter: &Filter) {
         let below = (self.top + self.height).saturating_sub(self.rows.len());
         if below > 0 {
@@ -257,7 +257,7 @@ impl EventList {
         self.trim();
     }
 
-    /// Loads up to `want` rows at one end; how many came.
+    /// Loads up to `want` rows at one end, and returns their number.
     fn extend(&mut self, store: &Store, filter: &Filter, side: Side, want: usize) -> usize {
         let edge = if side == Side::Before { self.before } else { self.after };
         let Edge::More(from) = edge else { return 0 };
@@ -289,7 +289,7 @@ impl EventList {
         page.events.len()
     }
 
-    /// Where new events will follow.
+    /// The position of new events.
     fn end(&self, store: &Store) -> Position {
         match self.rows.last() {
             Some(row) if store.event(row.event.id).is_some() => Position::Event(row.event.id),
@@ -302,7 +302,7 @@ impl EventList {
         *self = EventList { before, after, follow: self.follow, ..EventList::new(self.height) };
     }
 
-    /// Forgets rows far from what is seen.
+    /// Discards rows far from the visible ones.
     pub fn trim(&mut self) {
         if self.rows.len() <= KEPT {
             return;

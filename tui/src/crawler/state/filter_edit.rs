@@ -1,4 +1,4 @@
-//! Narrowing a filter from a row: a term takes the place of the term of its key, and names things as people do.
+//! Edits the text of a filter: a term from a row replaces the term with the same key, and uses short names.
 
 use metaspy_core::store::{Filter, FilterError, LaneText};
 use metaspy_core::{Selector, SiteId, Store, Subject};
@@ -6,7 +6,7 @@ use metaspy_core::{Selector, SiteId, Store, Subject};
 use crate::structure::{Element, Key};
 use crate::text::short_type;
 
-/// `filter` with `term` in place of every term of the same key; terms that exclude something stay.
+/// `filter` with `term` in place of every term with the same key. Terms that exclude something stay.
 pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let key = terms(term).first().and_then(|term| term.key);
     let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
@@ -14,13 +14,13 @@ pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     line.join(" ").parse()
 }
 
-/// The first term that asks what is known of events only, and not of calls that left the window.
+/// The key of the first term that needs the event itself, so that it is unknown for calls that left the window.
 pub fn first_event_term(filter: &Filter) -> Option<&str> {
     const UNKNOWN: [&str; 5] = ["took", "outcome", "cause", "lane", "level"];
     terms(filter.text()).into_iter().filter_map(|term| term.key).find(|key| UNKNOWN.contains(key))
 }
 
-/// The term for a subject: `subject:Node:#5`; by the number of the kind where its name would mean others as well.
+/// The term for a subject: `subject:Node:#5`. It has the number of the kind if the name is ambiguous.
 pub fn subject_term(store: &Store, subject: Subject) -> String {
     let Subject { kind, key } = subject;
     let is_unambiguous = |name: &str| {
@@ -35,7 +35,7 @@ pub fn subject_term(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// The term for a site: as many of its last segments as tell it apart.
+/// The term for a site: as many of its last segments as are needed to make it unique.
 pub fn site_term(store: &Store, site: SiteId) -> String {
     let path = store.site_path(site);
     let is_unambiguous = |end: &str| {
@@ -43,12 +43,12 @@ pub fn site_term(store: &Store, site: SiteId) -> String {
         paths.flatten().filter(|before| before.is_empty() || before.ends_with("::")).count() == 1
     };
     let ends = path.rmatch_indices("::").map(|(at, _)| &path[at + 2..]);
-    // What looks like a pattern is one.
+    // These characters would make it a pattern.
     let end = ends.filter(|end| !end.contains(['*', '<', '>', '"'])).find(|end| is_unambiguous(end));
     format!("site:{}", quoted(end.unwrap_or(path)))
 }
 
-/// The term for an element of the program; `None` where no pattern means it and nothing else.
+/// The term for an element of the program; `None` if no pattern selects exactly its methods.
 pub fn element_term(store: &Store, element: &Element) -> Option<String> {
     let path = match &element.key {
         Key::Method(of) => return Some(site_term(store, *of)),
@@ -57,18 +57,19 @@ pub fn element_term(store: &Store, element: &Element) -> Option<String> {
     };
     let within = format!("{path}::");
     let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
-    // A pattern means the end of a path, so another crate may have what looks the same.
+    // A pattern matches the end of a path, so it may match in another crate, too.
     let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
     meant.all(|site| site.path.starts_with(&within)).then(|| format!("site:{}", quoted(&pattern.to_string())))
 }
 
-/// The term for a lane: its thread's name, or its number where that is not enough.
+/// The term for a lane: the name of its thread, or its number if the name is ambiguous.
 pub fn lane_term(store: &Store, lane: &LaneText) -> String {
     let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
     let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
-    match only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {
-        true => format!("lane:{}", quoted(&lane.name)),
-        false => format!("lane:{}", lane.id.0),
+    if only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {
+        format!("lane:{}", quoted(&lane.name))
+    } else {
+        format!("lane:{}", lane.id.0)
     }
 }
 
@@ -76,14 +77,14 @@ fn quoted(value: &str) -> String {
     if value.contains(char::is_whitespace) { format!("\"{value}\"") } else { value.to_owned() }
 }
 
-/// A word of a filter, as it was written.
+/// A term of a filter, as it was typed.
 struct Term<'a> {
     excludes: bool,
     key: Option<&'a str>,
     text: &'a str,
 }
 
-/// The words of a line that is a filter: cut at spaces, but not between quotation marks.
+/// The terms of a filter: split at spaces, but not between quotation marks.
 fn terms(line: &str) -> Vec<Term<'_>> {
     let mut terms = Vec::new();
     let mut rest = line.trim_start();
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_takes_the_place_of_the_one_of_its_sort() {
+    fn a_term_replaces_the_one_with_its_key() {
         check("", "subject:Node:#5", "subject:Node:#5");
         check("subject:Node:#5", "subject:Node:#5", "subject:Node:#5");
         check("subject:#1 took:>1ms word", "subject:Node:#5", "took:>1ms word subject:Node:#5");
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_tallies_do_not_know_are_told() {
+    fn terms_that_need_the_event_are_found() {
         let beyond = |text: &str| text.parse::<Filter>().map(|filter| first_event_term(&filter).map(str::to_owned));
         assert_eq!(beyond("site:x took:>1ms"), Ok(Some("took".into())));
         assert_eq!(beyond("site:x subject:#4 fox"), Ok(None));

@@ -1,13 +1,13 @@
-//! The views that a walk came through: back to each of them as it was, and forward again.
+//! The views before and after the open one: back to each of them as it was, and forward again.
 
 use super::Crawler;
 use super::productions::Source;
 use super::view::View;
 
-/// Views that are kept.
+/// Most views that are kept.
 const KEPT: usize = 200;
 
-/// The views behind and before the one that is open.
+/// The views before and after the open one.
 #[derive(Clone, Default)]
 pub struct History {
     past: Vec<View>,
@@ -15,7 +15,7 @@ pub struct History {
 }
 
 impl History {
-    /// A walk leaves `view`.
+    /// Keeps `view`, because another one is opened.
     pub fn leave(&mut self, view: &View) {
         self.future.clear();
         self.past.push(view.clone());
@@ -24,21 +24,21 @@ impl History {
         }
     }
 
-    /// The view before `view`, which becomes the one to come forward to.
+    /// The view before `view`. `forward` returns to `view`.
     pub fn back(&mut self, view: &View) -> Option<View> {
         let past = self.past.pop()?;
         self.future.push(view.clone());
         Some(past)
     }
 
-    /// Undoes a step back.
+    /// Undoes `back`.
     pub fn forward(&mut self, view: &View) -> Option<View> {
         let future = self.future.pop()?;
         self.past.push(view.clone());
         Some(future)
     }
 
-    /// How many steps back there are.
+    /// Number of steps back.
     pub fn depth(&self) -> usize {
         self.past.len()
     }
@@ -48,14 +48,14 @@ impl Crawler {
     pub(super) fn go_back(&mut self) {
         match self.history.back(&self.view) {
             Some(view) => self.restore(view),
-            None => self.message = Some("this is where you began".into()),
+            None => self.message = Some("no earlier view".into()),
         }
     }
 
     pub(super) fn go_forward(&mut self) {
         match self.history.forward(&self.view) {
             Some(view) => self.restore(view),
-            None => self.message = Some("there is nothing further on".into()),
+            None => self.message = Some("no later view".into()),
         }
     }
 

@@ -7,12 +7,12 @@ use metaspy_core::{Event, EventId, Store};
 
 use super::event_list::Row;
 
-/// Causes that are followed upwards at most, so that a deep recursion costs no frame.
+/// Most causes of a row, so that a deep recursion does not delay a frame.
 const DEPTH: usize = 48;
 
-/// What stands before the text of each row: `│ ├ `.
+/// The lines before the text of each row: `│ ├ `.
 ///
-/// A row is indented by its causes that pass the filter, less what all rows have in common.
+/// A row is indented by its causes that pass the filter, except those that all rows have in common.
 pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
@@ -23,7 +23,7 @@ pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     (0..rows.len()).map(|at| indent(&paths, at, common)).collect()
 }
 
-/// The causes of an event that pass the filter, farthest first, and the event itself.
+/// The causes of an event that pass the filter, the farthest first, and the event itself.
 fn path(store: &Store, filter: &Filter, known: &mut HashMap<EventId, Event>, event: Event) -> Vec<EventId> {
     let mut path = vec![event.id];
     let mut next = event.cause;
@@ -50,7 +50,7 @@ fn indent(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
     let mut text = String::new();
     for level in common..own.len() {
         let parent = &own[..level];
-        // Another child of the same parent comes below: the line goes on to it.
+        // The line continues to the next child of the same parent.
         let goes_on = paths[at + 1..]
             .iter()
             .any(|other| other.len() > level && other[..level] == *parent && other[level] != own[level]);
@@ -66,7 +66,7 @@ fn indent(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
 
 /// The lines before an item of a tree: at most `levels` of them, the innermost ones, and `…` for the others.
 ///
-/// `place` returns the parent of an item, and whether the item is the last one there.
+/// `place` returns the parent of an item, and true if the item is its last child.
 pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<usize>, bool)) -> String {
     let mut lines = Vec::new();
     let (mut parent, mut is_last) = place(item);

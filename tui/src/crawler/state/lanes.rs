@@ -10,27 +10,27 @@ use super::filter_edit;
 use super::table::Rows;
 use crate::crawler::jobs::Job;
 
-/// Events that are looked at on either side.
+/// Events that are read before and after the selected one.
 const LOOK_AT: usize = 50_000;
-/// Pieces of the strip of a lane.
+/// Buckets of time of a lane.
 pub const BUCKETS: usize = 60;
 
-/// A lane with the last stretch of its time.
+/// A lane and a span of its time.
 #[derive(Clone, Debug)]
 pub struct LaneRow {
     /// The lane.
     pub lane: LaneText,
-    /// Its events in the stretch.
+    /// Its events in this span.
     pub events: u64,
-    /// The last of them.
+    /// The last one among them.
     pub last: Option<Event>,
-    /// Events in each piece of the stretch, oldest first.
+    /// Events in each bucket, oldest first.
     pub buckets: Vec<u32>,
-    /// Ticks that the stretch is long, for all lanes the same.
+    /// Ticks of the span, the same for all lanes.
     pub ticks: u64,
 }
 
-/// The lanes around an event, or at the end: the busiest first, then those that did nothing there.
+/// The lanes around an event, or at the end. The busiest lane comes first, idle ones last.
 pub fn read(store: &Store, around: Option<EventId>, filter: &Filter) -> Vec<LaneRow> {
     let at = around.map_or(Position::End, Position::Event);
     let mut events = store.backward(at, filter, LOOK_AT, LOOK_AT * 4).events;

@@ -1,6 +1,6 @@
-//! What the crawler knows. Commands change it, the drawing reads it; it holds no drawing types.
+//! The state of the crawler. Commands change it, the drawing reads it. It holds no drawing types.
 //!
-//! Time is given from request, and work that takes long leaves as an order and comes back as a reply: so a test
+//! The time is a parameter, and long work leaves as a queued job and returns as a reply. So a test
 //! steps through a journey without a clock, a thread or a terminal.
 
 pub mod accuracy;
@@ -44,17 +44,17 @@ use status::Status;
 use table::Rows;
 use view::View;
 
-/// How often tables and panes of a live recording are read again.
+/// Time between two readings of the tables and panes of a live recording.
 const REREAD_NS: u64 = 1_000_000_000;
-/// How many times longer a live recording is left alone than it took to read its table.
+/// Time between two readings of a table, as a multiple of the time that one reading takes.
 const SPARED: u64 = 4;
 
-/// What the crawler asks of the world around it.
+/// What the state cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
-    /// End.
+    /// End the crawler.
     Quit,
-    /// Show a place in the source.
+    /// Open a line of source in the editor.
     Edit {
         /// The file, as the recording names it.
         file: String,
@@ -67,29 +67,29 @@ pub enum Request {
 pub struct Crawler {
     /// The recording.
     pub store: Store,
-    /// What it is called: a file, or a process.
+    /// Its name: a file, or a process.
     pub source: String,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
-    /// What is looked at.
+    /// The open view.
     pub view: View,
-    /// What was looked at before.
+    /// The views before and after it.
     pub history: History,
-    /// Where we are, and what to distrust.
+    /// The contents of the first line.
     pub status: Status,
     /// Marked events.
     pub marks: BTreeSet<EventId>,
-    /// The line being written.
+    /// The prompt, while it is open.
     pub prompt: Option<Prompt>,
-    /// A word to the reader, until the next key.
+    /// A message to the user, until the next key.
     pub message: Option<String>,
-    /// The first line of the help that is seen, while it is open.
+    /// The first visible line of the help, while it is open.
     pub help: Option<usize>,
-    /// Whether a live recording is looked at again and again.
+    /// True if a live recording is not updated.
     pub paused: bool,
-    /// What was searched for last.
+    /// The last search.
     pub searched: String,
-    /// Events emitted when the newest row was last seen.
+    /// Events emitted when the newest row was last visible.
     pub seen_emitted: u64,
     now_ns: u64,
     notes_shown: usize,
@@ -107,7 +107,7 @@ pub struct Crawler {
 }
 
 impl Crawler {
-    /// A crawler on a recording, for a screen of this size. Of a live recording it shows the end, else the start.
+    /// Opens a recording on a screen of this size: a live one at its end, any other at its start.
     pub fn new(store: Store, source: impl Into<String>, size: (u16, u16)) -> Self {
         let mut crawler = Crawler {
             source: source.into(),
@@ -149,18 +149,18 @@ impl Crawler {
         crawler
     }
 
-    /// Says what the recorder noted, and what is missing: once, when it is first seen.
+    /// Shows the newest note of the recorder, or the newest gap in the recording, once.
     fn show_notes(&mut self) {
         let (notes, missing) = (self.store.notes(), self.store.missing());
         let told = notes.len() + missing.len();
         if told > self.notes_shown {
             let sentence = missing.last().or(notes.last()).map(|text| clean(text).into_owned());
-            self.message = sentence.map(|text| format!("{text} (`metaspy report` tells all)"));
+            self.message = sentence.map(|text| format!("{text} (`metaspy report` lists all)"));
         }
         self.notes_shown = told;
     }
 
-    /// Which keys hold at the moment.
+    /// What the keys act on.
     pub fn mode(&self) -> Mode {
         match (&self.prompt, self.help) {
             (Some(_), _) => Mode::Prompt,
@@ -169,7 +169,7 @@ impl Crawler {
         }
     }
 
-    /// The screens that there are: those for productions and for methods only where some are known.
+    /// The screens of this recording. Productions and structure are among them if the recording has some.
     pub fn screens(&self) -> Screens {
         const ALL: Screens = &Screen::ALL;
         const NO_PRODUCTIONS: Screens =
@@ -196,14 +196,14 @@ impl Crawler {
         self.update_dependents();
     }
 
-    /// Looks at the recording again: ten times a second, `now_ns` after the crawler began.
+    /// Reads the recording again, ten times a second. `now_ns` counts from the start of the crawler.
     pub fn tick(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
         if self.paused || self.status.ended != Ended::Live {
             return;
         }
         if let Err(error) = self.store.refresh() {
-            self.message = Some(format!("{error}; what was read stays open"));
+            self.message = Some(format!("{error}; the part that was read stays open"));
         }
         self.show_notes();
         let before = self.status.ended;
@@ -223,7 +223,7 @@ impl Crawler {
         self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
         if !self.waiting.contains_key(&Slot::Table) {
             let read_ns = self.view.rows().map_or(now_ns, Rows::read_ns);
-            // Reading a large recording takes its time, which the application needs more.
+            // Reading a large recording takes processor time from the application.
             if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * SPARED) {
                 self.queue_screen();
             }
@@ -240,7 +240,7 @@ impl Crawler {
             Ended::Closed => "the recording was closed; it stays open here".into(),
             _ => "the process is gone; its recording stays open here".into(),
         });
-        // A last look: what came between the look before and the end.
+        // Read the events between the last reading and the end.
         self.view.list.refresh(&self.store, &self.view.filter);
         self.view.list.follow = false;
         self.queue_count();
@@ -248,7 +248,7 @@ impl Crawler {
         self.queue_pane();
     }
 
-    /// What has to follow every change: the pane shows what is selected, the source its line, and searches go on.
+    /// Updates everything that depends on the selection: the pane, the line of source, and searches.
     fn update_dependents(&mut self) {
         let selected = self.view.list.selected;
         let id = selected.map(|event| event.id);
@@ -272,7 +272,7 @@ impl Crawler {
         }
     }
 
-    /// Orders what the open tab needs.
+    /// Queues the job that the open tab needs.
     fn queue_pane(&mut self) {
         let Some(event) = self.view.list.selected else { return };
         self.pane_read_ns = self.now_ns;
@@ -291,7 +291,7 @@ impl Crawler {
         }
     }
 
-    /// Orders what the open screen needs.
+    /// Queues the job that the open screen needs.
     fn queue_screen(&mut self) {
         self.table_queued_ns = self.now_ns;
         self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
@@ -300,7 +300,7 @@ impl Crawler {
         }
     }
 
-    /// Orders how many events pass the filter.
+    /// Queues the count of the events that pass the filter.
     fn queue_count(&mut self) {
         if !self.view.filter.is_all() {
             self.count_queued_ns = self.now_ns;
@@ -317,17 +317,17 @@ impl Crawler {
         self.queued.push(QueuedJob { number, job, progress });
     }
 
-    /// The queued that nobody has taken yet.
+    /// Takes the jobs out of the queue.
     pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
         std::mem::take(&mut self.queued)
     }
 
-    /// Whether anything is being worked on.
+    /// True while a job runs.
     pub fn is_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// How far the work of this kind is, if it goes on: events looked at, and of how many.
+    /// The progress of the job in a slot: events scanned, and their number in all.
     pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
         self.waiting.get(&slot).map(|(_, progress)| progress.read())
     }

@@ -1,4 +1,4 @@
-//! The mouse: a press selects what it points at, a second one on the same row of the pane walks to it.
+//! The mouse: a press selects a row, a screen or a tab. A second press on the same row of the pane goes to its event.
 
 use super::Crawler;
 use crate::crawler::command::Screen;

@@ -1,10 +1,10 @@
-//! What subjects and events are called, whole or in so many columns.
+//! The names of subjects and events, in full or shortened to a number of columns.
 
 use metaspy_core::{Event, Store, Subject};
 
 use crate::text::{clean, last_segment, short_type, shorten, shorten_label, width};
 
-/// A subject: its label, else its kind and key: `Node #12`; a place by its address: `Node @7f3a`.
+/// The name of a subject: its label, or its kind and key: `Node #12`. A place has an address: `Node @7f3a`.
 pub fn subject(store: &Store, subject: Subject) -> String {
     match store.label(subject) {
         Some(label) => clean(label).into_owned(),
@@ -12,7 +12,7 @@ pub fn subject(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// A subject by kind and key, whatever its label.
+/// The kind and key of a subject, even if it has a label.
 pub fn kind_and_key(store: &Store, subject: Subject) -> String {
     match in_two(store, subject) {
         (kind, key) if kind.is_empty() => key,
@@ -20,14 +20,14 @@ pub fn kind_and_key(store: &Store, subject: Subject) -> String {
     }
 }
 
-/// A subject in so many columns: of a label the first word stays, else the key.
+/// The name of a subject in `columns` columns. A label keeps its first word; other names keep their key.
 pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
     if let Some(label) = store.label(subject) {
         return shorten_label(&clean(label), columns);
     }
     let (kind, key) = in_two(store, subject);
     match columns.checked_sub(width(&key) + 1) {
-        // One column of a kind would say nothing.
+        // One column of a kind is of no use.
         None | Some(0 | 1) => shorten(&key, columns),
         Some(_) if kind.is_empty() => key,
         Some(room) => format!("{} {key}", shorten(&kind, room)),
@@ -47,7 +47,7 @@ fn in_two(store: &Store, subject: Subject) -> (String, String) {
     }
 }
 
-/// An event in few words: what happened, and to whom.
+/// An event: its site and its subject.
 pub fn event(store: &Store, event: &Event) -> String {
     let site = clean(last_segment(store.site_path(event.site))).into_owned();
     match event.subject {
@@ -56,7 +56,7 @@ pub fn event(store: &Store, event: &Event) -> String {
     }
 }
 
-/// An event in so many columns. The label gives way first, down to its first word; then the site, then both.
+/// An event in `columns` columns. First the label is shortened, down to its first word; then the site; then both.
 pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
     let site = clean(last_segment(store.site_path(event.site))).into_owned();
     let Some(of) = event.subject else { return shorten(&site, columns) };

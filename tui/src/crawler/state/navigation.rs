@@ -1,4 +1,4 @@
-//! Walks: from an event to its cause, its effects, its subject, and back.
+//! Navigation from an event to its cause, its effects and its subject.
 
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
@@ -9,19 +9,19 @@ use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::Screen;
 use crate::crawler::layout::Focus;
 
-/// Events that are looked at for the nearest one of a subject: within a frame.
+/// Events that are scanned for the nearest one of a subject. This takes less than a frame.
 const BUDGET: usize = 200_000;
 
 impl Crawler {
-    /// Goes to an event, wherever it stands, and remembers where from.
+    /// Goes to an event, and keeps the view for the way back.
     pub fn go_to(&mut self, event: Event) {
         self.history.leave(&self.view);
         self.view.screen = Screen::Events;
         if !self.view.filter.matches(&self.store, &event) {
-            self.message = Some(format!("filter `{}` put aside; Backspace brings it back", self.view.filter.text()));
+            self.message = Some(format!("filter `{}` removed; Backspace restores it", self.view.filter.text()));
             self.view.filter = Filter::all();
             self.view.count = None;
-            // What stands around it is another list now.
+            // Without the filter, other rows surround it.
             self.view.list.rows.clear();
         }
         self.view.list.load_around(&self.store, &self.view.filter, event);
@@ -45,7 +45,7 @@ impl Crawler {
         }
     }
 
-    /// Into the tree of effects; there, on to the event of the row.
+    /// Opens the tree of effects; if it is open, goes to the event of its row.
     pub(super) fn go_to_effects(&mut self) {
         if self.view.pane.has_focus() && self.view.pane.tab == Tab::Effects {
             self.enter_pane_row();
@@ -58,18 +58,18 @@ impl Crawler {
         self.open_tab(Tab::Effects);
     }
 
-    /// All events of the selected event's subject.
+    /// Shows all events of the selected event's subject.
     pub(super) fn go_to_subject(&mut self) {
         match self.view.list.selected.map(|event| event.subject) {
             Some(Some(subject)) => {
                 self.add_filter_term(&Filter::all(), &filter_edit::subject_term(&self.store, subject))
             }
-            Some(None) => self.message = Some("this event is about no subject".into()),
+            Some(None) => self.message = Some("this event has no subject".into()),
             None => {}
         }
     }
 
-    /// Does what the row under the pane's cursor stands for.
+    /// Goes to the event or the subject in the row under the pane's cursor.
     pub(super) fn enter_pane_row(&mut self) {
         match self.view.pane.current().map(|row| row.content.clone()) {
             Some(Content::Event(event)) => self.go_to_id(event.id),
@@ -78,7 +78,7 @@ impl Crawler {
         }
     }
 
-    /// The nearest event of a subject before the selected one, else the first after it; in the tab of the same subject.
+    /// Goes to the nearest event of a subject before the selected event, or to the first one after it.
     fn go_to_events_of(&mut self, subject: Subject) {
         let filter = Filter::subject(subject);
         let at = self.view.list.selected_id().map_or(Position::End, Position::Event);
@@ -87,16 +87,16 @@ impl Crawler {
             before.first().copied().or_else(|| self.store.forward(at, &filter, 1, BUDGET).events.first().copied());
         match found {
             Some(event) => self.go_to(event),
-            None => self.message = Some("no event of it nearby; `f` with `subject:` looks through all".into()),
+            None => self.message = Some("no event of this subject nearby; press f and filter by `subject:`".into()),
         }
     }
 
-    /// Shows the events that pass `filter` and the term, the selection staying if it passes.
+    /// Shows the events that pass `filter` and the term. The selection stays if it passes.
     pub(super) fn add_filter_term(&mut self, filter: &Filter, term: &str) {
         match filter_edit::with_term(filter, term) {
-            Err(_) => self.message = Some("these events cannot be asked for by a filter".into()),
+            Err(_) => self.message = Some("no filter selects exactly these events".into()),
             Ok(filter) if self.view.screen == Screen::Events && filter == self.view.filter => {
-                self.message = Some(format!("these are all events of `{term}` already; Backspace goes back"));
+                self.message = Some(format!("already filtered by `{term}`; Backspace goes back"));
             }
             Ok(filter) => {
                 self.history.leave(&self.view);
@@ -106,7 +106,7 @@ impl Crawler {
         }
     }
 
-    /// Changes the filter, and looks again at whatever is open.
+    /// Changes the filter, and reads the open screen again.
     pub(super) fn set_filter(&mut self, filter: Filter) {
         self.view.filter = filter;
         self.view.count = None;
@@ -135,7 +135,7 @@ impl Crawler {
         match site {
             Some(site) if !site.file.is_empty() => Some(Request::Edit { file: site.file.clone(), line: site.lines.0 }),
             _ => {
-                self.message = Some("no source is known for this".into());
+                self.message = Some("no source is known for this row".into());
                 None
             }
         }

@@ -1,35 +1,35 @@
-//! The line being written at the bottom: a filter, or a text to search for.
+//! The prompt at the bottom, for a filter or for a search.
 
-/// What the line is for.
+/// The purpose of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It becomes the filter.
+    /// To edit the filter.
     Filter,
-    /// It is searched for.
+    /// To search for a text.
     Search,
 }
 
-/// A line being written.
+/// The prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// What it is for.
+    /// Its purpose.
     pub purpose: Purpose,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
-    /// Why it could not be taken, and what to write instead.
+    /// Why the text was refused, and what to type instead.
     pub error: Option<String>,
 }
 
-/// Characters of a line at most.
+/// Most characters of the text.
 const MAX: usize = 400;
 
 impl Prompt {
-    /// A line to go on writing.
+    /// A prompt with a text to edit.
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
         Prompt { purpose, text: text.into(), error: None }
     }
 
-    /// Writes a character.
+    /// Adds a character.
     pub fn push(&mut self, c: char) {
         if !c.is_control() && self.text.chars().count() < MAX {
             self.text.push(c);
@@ -37,13 +37,13 @@ impl Prompt {
         self.error = None;
     }
 
-    /// Takes the last character back.
+    /// Erases the last character.
     pub fn erase(&mut self) {
         self.text.pop();
         self.error = None;
     }
 
-    /// Takes everything back.
+    /// Clears the text.
     pub fn clear(&mut self) {
         self.text.clear();
         self.error = None;

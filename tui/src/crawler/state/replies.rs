@@ -1,4 +1,4 @@
-//! What comes back from beside the screen changes the state.
+//! Applies the results of jobs to the state.
 
 use metaspy_core::store::By;
 
@@ -11,7 +11,7 @@ use crate::crawler::jobs::{Answer, Slot};
 use crate::crawler::worker::Reply;
 
 impl Crawler {
-    /// Takes a reply in, unless something newer was ordered meanwhile.
+    /// Applies a reply, unless a newer job was queued.
     pub fn accept(&mut self, reply: Reply) {
         if self.waiting.get(&reply.slot).is_none_or(|&(number, _)| number != reply.number) {
             return;
@@ -38,7 +38,7 @@ impl Crawler {
                 }
             }
             Answer::Search(Some(event)) => self.go_to(event),
-            Answer::Search(None) => self.message = Some(format!("`{}` stands nowhere further on", self.searched)),
+            Answer::Search(None) => self.message = Some(format!("no further event matches `{}`", self.searched)),
             Answer::Effects(of, effects) if Some(of) == id => {
                 let first = self.view.pane.effects.replace(effects).is_none();
                 self.view.pane.rebuild(&self.store, selected.as_ref());
@@ -95,18 +95,18 @@ impl Crawler {
         }
     }
 
-    /// Nothing came of an order that was not stopped from here: its thread failed.
+    /// Reports a job without a result that was not stopped: its thread failed.
     fn failed(&mut self, slot: Slot) {
         let what = match slot {
             Slot::Rows | Slot::Search => "the search",
-            Slot::Pane | Slot::Index => "the look at the effects",
+            Slot::Pane | Slot::Index => "the search for effects",
             Slot::Table => "the table",
             Slot::Count => "the count",
-            Slot::Source => "the look at the source",
+            Slot::Source => "reading the source",
         };
         if slot == Slot::Rows {
             self.view.list.cancel_searches();
         }
-        self.message = Some(format!("{what} failed; `metaspy verify` says whether the recording is damaged"));
+        self.message = Some(format!("{what} failed; run `metaspy verify` to check the recording"));
     }
 }

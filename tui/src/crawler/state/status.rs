@@ -1,4 +1,4 @@
-//! Where we are, and what to distrust.
+//! The state of the recording, for the first line of the screen.
 
 use std::collections::VecDeque;
 
@@ -7,36 +7,36 @@ use metaspy_core::store::{Ended, Filter, Position, Totals};
 
 use crate::text::clean;
 
-/// How far the rate looks back.
+/// The time over which the rate is measured.
 const RATE_NS: u64 = 1_000_000_000;
 
-/// What the line on top tells.
+/// The state of a recording.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// The program's name.
+    /// The name of the profiler, or else of the program.
     pub name: String,
-    /// How the recording stands.
+    /// Live, or how the recording ended.
     pub ended: Ended,
-    /// What was emitted and where it went.
+    /// Events emitted, stored, folded and lost.
     pub totals: Totals,
-    /// Events per second over the last second, of a live recording.
+    /// Events per second over the last second; only for a live recording.
     pub rate: Option<u64>,
-    /// How much time the events in the window span.
+    /// The time between the first and the last event in the window.
     pub window_ns: u64,
-    /// How long the recording has been running.
+    /// The time since the recording began.
     pub whole_ns: u64,
-    /// What cannot be read of it.
+    /// Number of parts that cannot be read.
     pub missing: usize,
-    /// Whether it is of processes whose clocks differ, so that the order of their events is not sure.
+    /// True if the clocks of its processes differ, so that the order of their events is uncertain.
     pub uncertain_order: bool,
     samples: VecDeque<(u64, u64)>,
 }
 
-/// What is looked at: the profilers that were installed, else the program.
+/// The name of the installed profiler, or else of the program.
 fn name(store: &Store) -> String {
     let views = store.views();
     let name = match views {
-        // Each process may have views of its own.
+        // Each process may have its own views.
         _ if !store.processes().is_empty() => store.program().name.clone(),
         [] => store.program().name.clone(),
         [only] => only.view.name.clone(),
@@ -64,7 +64,7 @@ impl Status {
         status
     }
 
-    /// Looks again; `now_ns` counts from when the crawler began.
+    /// Reads the state again. `now_ns` counts from the start of the crawler.
     pub fn read(&mut self, store: &Store, now_ns: u64) {
         self.name = name(store);
         self.ended = store.ended();
@@ -91,7 +91,7 @@ impl Status {
         });
     }
 
-    /// Events that happened and are no longer in the window.
+    /// Events that left the window.
     pub fn beyond_window(&self) -> u64 {
         self.totals.folded
     }

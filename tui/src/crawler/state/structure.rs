@@ -226,7 +226,7 @@ impl StructureView {
         if let Some(why) = element.skipped(store) {
             return Cell::note(format!("skipped: {why}"));
         }
-        // Under a filter it is not known whether a method ran.
+        // Under a filter, a method without calls may have run.
         if self.is_complete && element.never_ran() && element.site().is_some() {
             // Numbers that are not exact may hide a call.
             let question = if self.whole.as_ref().is_some_and(|whole| whole.exact) { "" } else { "?" };

@@ -1,4 +1,4 @@
-//! What a reader looks at, whole: a walk keeps it, and `Backspace` brings it back as it was.
+//! Everything on the screen as one value, so that `Backspace` can restore it.
 
 use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
@@ -13,12 +13,12 @@ use super::tally::TallyView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::{Focus, Layout};
 
-/// How many events pass a filter.
+/// The number of events that pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// So many, those that left the window among them.
+    /// Their number, those that left the window included.
     pub events: u64,
-    /// Whether that is all, and exact.
+    /// True if the number is exact.
     pub exact: bool,
 }
 
@@ -27,9 +27,9 @@ pub struct Count {
 pub struct View {
     /// The screen that is open.
     pub screen: Screen,
-    /// What is let through.
+    /// The filter.
     pub filter: Filter,
-    /// Events that pass the filter, once they are counted.
+    /// Events that pass the filter, as soon as they are counted.
     pub count: Option<Count>,
     /// The list of events.
     pub list: EventList,

@@ -1,11 +1,11 @@
-//! The chain of causes, nearest first, and further causes beside it.
+//! The tab with the chain of causes, nearest first, and with further causes.
 
 use metaspy_core::store::{Origin, Remote};
 use metaspy_core::{Event, Store};
 
 use super::{Content, PaneRow};
 
-/// Causes that are shown at most.
+/// Most causes that are shown.
 const SHOWN: usize = 200;
 
 /// The rows of the tab.
@@ -20,7 +20,7 @@ pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
         rows.push(PaneRow { indent: format!("{}└ ", "  ".repeat(depth.min(8))), content: Content::Event(cause) });
     }
     let end = if rows.len() > SHOWN {
-        Some("… and further causes above".into())
+        Some("… and more causes".into())
     } else {
         origin(ancestors.origin(), rows.len() == 1)
     };
@@ -38,7 +38,7 @@ pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
     rows
 }
 
-/// Why the chain of causes ends where it ends.
+/// Why the chain of causes ends here.
 pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
     match origin {
         Origin::Root if at_once => Some("a root: no recorded event caused it".into()),
@@ -49,7 +49,7 @@ pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
     }
 }
 
-/// A cause in a process whose recording is not open, or does not hold it any more.
+/// The message for a cause in another process that no open recording has.
 pub fn elsewhere(remote: Remote) -> String {
     format!("caused by span {:016x} of another process, which no open recording holds", remote.span)
 }

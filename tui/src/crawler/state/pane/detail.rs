@@ -1,4 +1,4 @@
-//! All about one event: the chain down to it, then the facts.
+//! The tab about one event: the chain of its causes, then its facts.
 
 use metaspy_core::store::{DetailKind, Ended};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
@@ -8,11 +8,11 @@ use crate::crawler::jobs::Effects;
 use crate::crawler::state::name;
 use crate::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
 
-/// Columns that the name of a fact takes.
+/// Columns of the name of a fact.
 pub const NAME: usize = 9;
-/// Lines that one value takes at most.
+/// Most lines of one value.
 const LINES: usize = 12;
-/// Times that an event was told to other processes, as far as they are shown.
+/// Most messages to other processes that are shown.
 const SENT: usize = 8;
 
 /// The rows of the tab.
@@ -68,7 +68,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         }
     }
     let kind = store.site(event.site).map(|site| site.kind);
-    // Each of these looks through all that its lane did meanwhile.
+    // Each of these scans the events of the lane up to the end of the event.
     if let Some(polls) = kind.is_some_and(SiteKind::is_entered).then(|| store.polls(event.id)).flatten() {
         let busy = duration(store.span_ns(polls.busy_ticks));
         let word = if kind == Some(SiteKind::Span) { "entered" } else { "polls" };
@@ -104,13 +104,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     rows
 }
 
-/// Minutes, seconds, and what follows down to the nanosecond: `03:41.207 113 042`.
+/// Minutes and seconds down to the nanosecond: `03:41.207 113 042`.
 pub fn stamp(ns: u64) -> String {
     let (s, ms, us) = (ns / 1_000_000_000, ns / 1_000_000 % 1000, ns / 1000 % 1000);
     format!("{:02}:{:02}.{ms:03} {us:03} {:03}", s / 60, s % 60, ns % 1000)
 }
 
-/// The chain from the root down to the event; of a long one the two ends.
+/// The chain from the root down to the event; the middle of a long one is left out.
 fn chain(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut ancestors = store.causes(event.id);
     let mut chain: Vec<Event> = ancestors.by_ref().take(200).collect();
@@ -145,8 +145,8 @@ fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
     match (event.span, event.outcome) {
         (_, Outcome::Running) => match store.ended() {
             Ended::Live => "it still runs".into(),
-            Ended::Snapshot => "it had not ended when this was read".into(),
-            _ => "it never ended: the program was here".into(),
+            Ended::Snapshot => "still running when this was read".into(),
+            _ => "it never ended: the program stopped here".into(),
         },
         (_, Outcome::Instant) => "an instant".into(),
         (Some(span), _) => {
@@ -159,12 +159,12 @@ fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
                 None => total.trim_start().into(),
             }
         }
-        (None, Outcome::Moved) => "longer than the window: see the tallies".into(),
+        (None, Outcome::Moved) => "longer than the window: its time is only in the totals".into(),
         (None, _) => "not timed".into(),
     }
 }
 
-/// A name and a value, on as many lines as the value takes.
+/// Adds a name and a value, on as many lines as the value takes.
 fn lay(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
     let mut lines = wrap(&clean(value), columns.max(8));
     if lines.len() > LINES {

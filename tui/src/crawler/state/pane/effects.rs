@@ -1,4 +1,4 @@
-//! The tree of effects.
+//! The tab with the tree of effects.
 
 use metaspy_core::{Event, Store};
 
@@ -12,10 +12,10 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         return vec![PaneRow::plain(Content::Current(*event)), gone];
     }
     let Some(effects) = effects else {
-        return vec![PaneRow::plain(Content::Note("looking for its effects …".into()))];
+        return vec![PaneRow::plain(Content::Note("reading its effects …".into()))];
     };
     if effects.tree.is_empty() {
-        let text = if event.is_running() { "none so far: it still runs" } else { "none: nothing recorded came of it" };
+        let text = if event.is_running() { "none yet: it still runs" } else { "none: it caused no recorded event" };
         return vec![PaneRow::plain(Content::Note(text.into())), beyond(effects)];
     }
     let mut rows = vec![
@@ -27,13 +27,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         rows.push(PaneRow { indent: indent(depth + 1, following), content: Content::Event(event) });
     }
     if effects.cut {
-        rows.push(PaneRow::plain(Content::Note("… and more: go into one of them".into())));
+        rows.push(PaneRow::plain(Content::Note("… and more: open one of these events".into())));
     }
     rows.push(beyond(effects));
     rows
 }
 
-/// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each with its number in front.
+/// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each behind its number.
 fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
     let mut text = counted(effects.direct as u64, "effect");
     let mut between = ": ";
@@ -70,6 +70,6 @@ fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
 }
 
 fn beyond(effects: &Effects) -> PaneRow {
-    let text = if effects.whole { "" } else { "on its own lane; others are being looked up" };
+    let text = if effects.whole { "" } else { "on its own lane; other lanes are being searched" };
     PaneRow::plain(if text.is_empty() { Content::Blank } else { Content::Note(text.into()) })
 }

@@ -1,6 +1,6 @@
-//! The right pane: the selected event, and in tabs why it happened and to whom.
+//! The right pane: tabs about the selected event, its causes, its effects and its subject.
 //!
-//! Every tab is a list of [`PaneRow`]s; a row that stands for an event or a subject can be walked to.
+//! Every tab is a list of [`PaneRow`]s. A row with an event or a subject leads there.
 
 pub mod causes;
 pub mod detail;
@@ -26,9 +26,9 @@ pub enum Tab {
     Effects,
     /// Events of the same subject.
     SameSubject,
-    /// Its sisters: effects of the same cause, subjects of the same owner.
+    /// Effects of the same cause, and subjects of the same owner.
     Siblings,
-    /// What the domain said of its subject: owner, dependencies.
+    /// Relations of its subject: owner, dependencies.
     Parents,
 }
 
@@ -71,24 +71,24 @@ impl Tab {
 /// A row of the pane.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaneRow {
-    /// What stands before it: the lines of a tree.
+    /// The lines of the tree before it.
     pub indent: String,
-    /// What it says.
+    /// Its content.
     pub content: Content,
 }
 
-/// What a row says.
+/// The content of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
     /// A name and a value.
     Fact(&'static str, String),
-    /// The value above goes on.
+    /// The continuation of the value above.
     Continuation(String),
-    /// An event, to walk to.
+    /// An event to go to.
     Event(Event),
     /// The selected event itself.
     Current(Event),
-    /// A subject, to walk to.
+    /// A subject to go to.
     Subject(Subject),
     /// A title over the rows below.
     Title(String),
@@ -99,18 +99,18 @@ pub enum Content {
 }
 
 impl PaneRow {
-    /// A row without lines before it.
+    /// A row without lines of a tree.
     pub fn plain(content: Content) -> Self {
         PaneRow { indent: String::new(), content }
     }
 
-    /// Whether it can be walked to.
+    /// True if it leads to an event or a subject.
     pub fn is_target(&self) -> bool {
         matches!(self.content, Content::Event(_) | Content::Subject(_))
     }
 }
 
-/// The pane as it is seen.
+/// The pane.
 #[derive(Clone, Debug, Default)]
 pub struct Pane {
     /// The open tab.
@@ -121,13 +121,13 @@ pub struct Pane {
     pub rows: Vec<PaneRow>,
     /// The cursor.
     pub cursor: Cursor,
-    /// Columns that it has.
+    /// Its width, in columns.
     pub width: usize,
-    /// The event that it is about.
+    /// The event that it shows.
     pub of: Option<EventId>,
-    /// What a job has found about that event: its effects.
+    /// The effects of that event, as soon as a job has found them.
     pub effects: Option<Effects>,
-    /// What a job has found about that event: events of the same subject.
+    /// Events of the same subject, as soon as a job has found them.
     pub same_subject: Option<Vec<Event>>,
 }
 
@@ -143,13 +143,13 @@ impl Pane {
         self.cursor.reset();
     }
 
-    /// Turns to another event. What was found about the one before is forgotten.
+    /// Shows another event, and discards what was found about the previous one.
     pub fn set_event(&mut self, of: Option<EventId>) {
         (self.of, self.effects, self.same_subject) = (of, None, None);
         self.cursor.reset();
     }
 
-    /// Writes the rows of the open tab anew.
+    /// Rebuilds the rows of the open tab.
     pub fn rebuild(&mut self, store: &Store, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
             (None, _) => Vec::new(),
@@ -163,7 +163,7 @@ impl Pane {
         self.select(self.cursor.row);
     }
 
-    /// Moves the cursor: to the next row that can be walked to, else by one row.
+    /// Moves the cursor to the next row that leads somewhere, or else by one row.
     pub fn step(&mut self, step: Step) {
         let mut at = step.apply(self.cursor.row, self.rows.len(), self.cursor.height);
         let next = match step {
@@ -174,7 +174,7 @@ impl Pane {
         if step == Step::Up && self.rows.get(at).is_some_and(|row| !row.is_target())
             || step == Step::Down && self.rows.get(at).is_some_and(|row| !row.is_target())
         {
-            // Remarks in between are stepped over as long as they stay in sight.
+            // Remarks in between are skipped as long as they stay visible.
             at = next.filter(|next| next.abs_diff(at) < self.cursor.height).unwrap_or(at);
         }
         self.select(at);
@@ -191,17 +191,17 @@ impl Pane {
     }
 }
 
-/// What to say of an event that is looked at still and cannot be looked up any more.
+/// The remark about a selected event that left the window.
 pub(super) fn gone(store: &Store, event: &Event) -> Option<PaneRow> {
     let text = "it left the window";
     store.event(event.id).is_none().then(|| PaneRow::plain(Content::Note(text.into())))
 }
 
-/// The lines of a tree before a row at `depth`, of rows whose depths follow: `│ └ `.
+/// The lines of a tree before a row at `depth`: `│ └ `. `following` are the depths of the rows below.
 pub(super) fn indent(depth: usize, following: impl Iterator<Item = usize> + Clone) -> String {
     let mut text = String::new();
     for level in 1..=depth {
-        // The first row below that is not deeper than this level says whether its line goes on.
+        // The line continues if the first row below that is not deeper is at this level.
         let goes_on = following.clone().find(|&next| next <= level) == Some(level);
         text.push_str(match (level == depth, goes_on) {
             (true, true) => "├ ",

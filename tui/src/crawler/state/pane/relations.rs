@@ -1,4 +1,4 @@
-//! What the domain said about its subjects: siblings and parents, and the siblings of the event itself.
+//! The tabs about relations: events of the same subject, siblings, and parents.
 
 use std::collections::HashSet;
 
@@ -8,23 +8,23 @@ use super::{Content, PaneRow, indent};
 use crate::crawler::state::name;
 use crate::text::grouped;
 
-/// The relation from a subject to what it belongs to.
+/// The relation from a subject to its owner.
 const OWNER: &str = "owner";
-/// The relation between subjects side by side.
+/// The relation between subjects with the same owner.
 const SIBLING: &str = "sibling";
-/// Rows of one kind at most.
+/// Most rows of one sort.
 const SHOWN: usize = 100;
-/// Owners that are followed upwards at most.
+/// Most owners in a chain.
 const DEPTH: usize = 64;
 
 /// The events of the same subject, around the selected one.
 pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
-        return vec![PaneRow::plain(Content::Note("this event is about no subject".into()))];
+        return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
     };
     let title = Content::Title(name::subject(store, subject));
     let Some(same) = same else {
-        return vec![PaneRow::plain(title), PaneRow::plain(Content::Note("looking for its events …".into()))];
+        return vec![PaneRow::plain(title), PaneRow::plain(Content::Note("reading its events …".into()))];
     };
     let event = |other: &Event| if other.id == event.id { Content::Current(*other) } else { Content::Event(*other) };
     let rows = same.iter().map(event);
@@ -38,7 +38,7 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
         let siblings = siblings_of(store, subject);
         if !siblings.is_empty() {
             rows.push(PaneRow::plain(Content::Title(format!(
-                "subjects beside it  {}",
+                "siblings of its subject  {}",
                 grouped(siblings.len() as u64)
             ))));
             rows.extend(siblings.iter().take(SHOWN).map(|&subject| PaneRow::plain(Content::Subject(subject))));
@@ -47,14 +47,14 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
         }
     }
     match event.cause {
-        None => rows.push(PaneRow::plain(Content::Note("a root: it has no cause to share".into()))),
+        None => rows.push(PaneRow::plain(Content::Note("a root: it has no cause, so no siblings".into()))),
         Some(cause) => {
             let ids = store.effects(cause);
             rows.push(PaneRow::plain(Content::Title(format!(
                 "effects of the same cause  {}",
                 grouped(ids.len() as u64)
             ))));
-            // Those around the event, not the first of many.
+            // The effects around the event, not the first of many.
             let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
             let from = at.saturating_sub(SHOWN / 2);
             let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
@@ -69,27 +69,30 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
 /// The chain of owners, and every other relation of the subject.
 pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
     let Some(subject) = event.subject else {
-        return vec![PaneRow::plain(Content::Note("this event is about no subject".into()))];
+        return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
     };
     let relations = store.relations_of(subject);
     if relations.is_empty() {
-        let text = "the domain told no relations of it; ← goes to the event's cause";
+        let text = "its subject has no relations; ← goes to the event's cause";
         return vec![PaneRow::plain(Content::Note(text.into()))];
     }
     let mut rows = Vec::new();
     let owners = owners(store, subject);
     if !owners.is_empty() {
         rows.push(PaneRow::plain(Content::Title("owners".into())));
-        // From the outermost inwards, as trees are drawn.
+        // The outermost first, as in all trees.
         for (depth, &owner) in owners.iter().rev().chain([&subject]).enumerate() {
             rows.push(PaneRow { indent: indent(depth.min(8), std::iter::empty()), content: Content::Subject(owner) });
         }
     }
     let mut named: Vec<(String, Subject)> = (relations.iter())
         .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
-        .map(|relation| match relation.from == subject {
-            true => (format!("{} →", relation.name), relation.to),
-            false => (format!("← {}", relation.name), relation.from),
+        .map(|relation| {
+            if relation.from == subject {
+                (format!("{} →", relation.name), relation.to)
+            } else {
+                (format!("← {}", relation.name), relation.from)
+            }
         })
         .collect();
     named.sort();
@@ -133,7 +136,7 @@ fn owned_by(store: &Store, owner: Subject) -> Vec<Subject> {
     relations.filter(|relation| relation.name == OWNER && relation.to == owner).map(|relation| relation.from).collect()
 }
 
-/// The owner, its owner, and so on.
+/// The owner, the owner of that owner, and so on.
 fn owners(store: &Store, subject: Subject) -> Vec<Subject> {
     let mut owners = Vec::new();
     let mut at = subject;
