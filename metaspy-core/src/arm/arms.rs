@@ -138,7 +138,10 @@ impl Arms {
             site.config.store(config.0, Ordering::Release);
             return;
         }
-        recorder::describe_site(id);
+        // An armed site has a name in the recording.
+        if let Some(log) = recorder::current() {
+            recorder::sync_names(log);
+        }
         if needed {
             let before = site.plan.swap(Box::into_raw(Box::new(plan)), Ordering::AcqRel);
             // SAFETY: plans are leaked boxes.

@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
+use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::Log;
-use crate::recorder::{listener, sync_names};
 use crate::store::Sealed;
 
 impl Log {

@@ -8,10 +8,10 @@ use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
 use crate::platform::lock::lock;
 use crate::recorder::level::Level;
+use crate::recorder::listener::{self, sync_names};
 use crate::recorder::live_events::{LiveEvent, LiveEvents};
 use crate::recorder::log::Log;
 use crate::recorder::round::{FEW, Round};
-use crate::recorder::{listener, sync_names};
 use crate::store::Store;
 
 /// A growing file wakes the collector when fewer blocks than this are left.

@@ -3,13 +3,19 @@
 
 use std::sync::OnceLock;
 
-use crate::recorder::log::Log;
+use crate::platform::lock::lock;
+use crate::recorder::log::{Log, Named};
 
 /// Reacts to what happens to the log. Each method does nothing unless it is overridden.
 pub(crate) trait Listener: Sync {
     /// A log is about to become the current one: write what was stated before.
     fn started(&self, log: &'static Log) {
         let _ = log;
+    }
+
+    /// Writes the names that were registered since `written`, and counts them there.
+    fn name(&self, log: &Log, written: &mut Named) {
+        let _ = (log, written);
     }
 
     /// This process is a forked child. Only atomics may be used here.
@@ -29,12 +35,13 @@ pub(crate) trait Listener: Sync {
 /// The modules that can register, in the order in which they are called.
 #[derive(Clone, Copy)]
 pub(crate) enum Module {
+    Names,
     Model,
     MethodProfilers,
     Subscriptions,
 }
 
-static LISTENERS: [OnceLock<&'static dyn Listener>; 3] = [const { OnceLock::new() }; 3];
+static LISTENERS: [OnceLock<&'static dyn Listener>; 4] = [const { OnceLock::new() }; 4];
 
 /// Registers a module. Later calls do nothing.
 pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
@@ -43,6 +50,12 @@ pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
 
 fn all() -> impl Iterator<Item = &'static dyn Listener> {
     LISTENERS.iter().filter_map(|place| place.get().copied())
+}
+
+/// Writes the names that the recording does not have yet.
+pub(crate) fn sync_names(log: &Log) {
+    let mut written = lock(&log.names);
+    all().for_each(|listener| listener.name(log, &mut written));
 }
 
 pub(super) fn started(log: &'static Log) {

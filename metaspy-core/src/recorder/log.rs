@@ -31,9 +31,9 @@ pub(crate) enum State {
     Ready = 3,
 }
 
-/// Names that the recording has so far.
+/// How many names the recording has.
 #[derive(Default)]
-pub(super) struct NamesWritten {
+pub(crate) struct Named {
     pub sites: usize,
     pub kinds: usize,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Log {
     pub(super) states: Box<[AtomicU8]>,
     /// Bytes of the arena that are allocated. The lock serialises its writers.
     pub(super) arena: Mutex<usize>,
-    pub(super) names: Mutex<NamesWritten>,
+    pub(super) names: Mutex<Named>,
     pub(super) collecting: Mutex<Round>,
     pub(super) collector: OnceLock<Thread>,
     /// The collector is woken when fewer blocks than this are ready.

@@ -16,11 +16,11 @@ use crate::platform::{self, map};
 use crate::recorder::arena::{self, Draft};
 use crate::recorder::epoch::{EPOCH, next_epoch};
 use crate::recorder::layout::{self, LARGEST, Layout, SMALLEST};
-use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, NamesWritten, current};
+use crate::recorder::listener::{self, sync_names};
+use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::tally_page::Page;
-use crate::recorder::{listener, sync_names};
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -249,7 +249,7 @@ impl Log {
             ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
             states: states(layout.blocks as usize),
             arena: Mutex::new(arena_at_once(&layout)),
-            names: Mutex::new(NamesWritten::default()),
+            names: Mutex::new(Named::default()),
             collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),

@@ -2,6 +2,7 @@
 
 pub(crate) mod directory;
 mod identity;
+mod names;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};
@@ -56,6 +57,7 @@ impl Recording {
 
     /// The recording that this process writes now; starts the default one if there is none.
     pub fn current() -> Result<Recording, StartError> {
+        names::register();
         Ok(Recording { log: recorder::ensure(default_spec)? })
     }
 
@@ -176,6 +178,7 @@ impl Builder {
             Place::Live => Backing::File(directory::new_live_file(budget)?),
         };
         let spec = Spec { backing, budget, policy: self.policy, collector: self.collector };
+        names::register();
         let log = recorder::start(spec)?;
         crate::arm::renew();
         if self.guarded {

@@ -1,0 +1,35 @@
+//! Writes the names of sites and kinds into a recording.
+
+use crate::format::arena::Entry;
+use crate::recorder::{Draft, Listener, Log, Module, Named, listen};
+use crate::site;
+use crate::subject::registered_since;
+
+/// Knows the sites and kinds of this process.
+struct Names;
+
+/// Lets every recording receive the names.
+pub(super) fn register() {
+    listen(Module::Names, &Names);
+}
+
+impl Listener for Names {
+    fn name(&self, log: &Log, written: &mut Named) {
+        for entry in site::entries_since(written.sites) {
+            let def = entry.site.def();
+            let draft = Draft::new(Entry::Site, entry.id.0)
+                .word(def.kind as u64 | u64::from(def.lines.0) << 32)
+                .word(u64::from(def.lines.1) | (def.module.len() as u64) << 32)
+                .text(&entry.site.path())
+                .text(def.file)
+                .text(def.skipped.unwrap_or(""))
+                .text(entry.site.facts());
+            log.append(draft);
+            written.sites += 1;
+        }
+        for (id, kind) in registered_since(written.kinds) {
+            log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(&kind.name));
+            written.kinds += 1;
+        }
+    }
+}
