@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 
 use metaspy::arm::{Arming, Mode};
-use metaspy::instrumenter::Hooks;
+use metaspy::instrumenter::Installation;
 use metaspy::{InstallError, Installed, Instrumenter, Profiler, Recording, Session, site};
 use metaspy_benches::arming::observe;
 use metaspy_benches::child::{self, Found, Size, time};
@@ -105,9 +105,9 @@ fn calls(case: &str, mode: Mode) -> Found {
 struct Layouts(Mode);
 
 impl Instrumenter for Layouts {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
-        session.arm_selected(&"Scene::layout".parse()?, &Arming::all(self.0))?;
-        Ok(Hooks::none())
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"Scene::layout".parse()?, &Arming::all(self.0))?;
+        Ok(Installation::none())
     }
 }
 

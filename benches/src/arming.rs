@@ -1,7 +1,7 @@
 //! Arming by hand: these sites, this closely.
 
 use metaspy::arm::Arming;
-use metaspy::instrumenter::Hooks;
+use metaspy::instrumenter::Installation;
 use metaspy::{InstallError, Installed, Instrumenter, Profiler, Session, Site};
 
 struct Arm {
@@ -10,11 +10,11 @@ struct Arm {
 }
 
 impl Instrumenter for Arm {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         for site in &self.sites {
             session.arm(site, self.arming.clone())?;
         }
-        Ok(Hooks::none())
+        Ok(Installation::none())
     }
 }
 

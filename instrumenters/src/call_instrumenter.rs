@@ -2,7 +2,7 @@
 
 use metaspy_core::arm::{Arming, Mode, Subjects};
 use metaspy_core::hook::{CallView, Handler};
-use metaspy_core::instrumenter::Hooks;
+use metaspy_core::instrumenter::Installation;
 use metaspy_core::{InstallError, Instrumenter, Session};
 
 use crate::sites::Sites;
@@ -65,11 +65,11 @@ impl CallInstrumenter {
 }
 
 impl Instrumenter for CallInstrumenter {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         if let Some(why) = self.refused {
             return Err(InstallError::Other(why.into()));
         }
         self.sites.arm(session, &self.arming)?;
-        Ok(Hooks::none())
+        Ok(Installation::none())
     }
 }

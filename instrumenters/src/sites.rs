@@ -55,8 +55,8 @@ impl Sites {
             }
             Meant::Some(sites, _) => sites.iter().try_for_each(|site| session.arm(site, arming.clone())),
             Meant::Family(family, _) => session.arm_family(*family, arming),
-            Meant::Matching(selector) => session.arm_selected(&selector.parse::<Selector>()?, arming),
-            Meant::ToCome(selector, kind) => session.arm_to_come(&selector.parse::<Selector>()?, Some(*kind), arming),
+            Meant::Matching(selector) => session.arm_matching(&selector.parse::<Selector>()?, arming),
+            Meant::ToCome(selector, kind) => session.arm_pending(&selector.parse::<Selector>()?, Some(*kind), arming),
         }
     }
 }

@@ -11,7 +11,7 @@
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
-use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use crate::platform::process;
 use crate::recording::StartError;
 use crate::select::Selector;
@@ -96,7 +96,7 @@ fn mode() -> Mode {
 struct Selected(String, Mode);
 
 impl Instrumenter for Selected {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let selector: Selector = self.0.parse()?;
         if let Err(error) = session.select(&selector)
             && self.0 != EVERYTHING
@@ -105,7 +105,7 @@ impl Instrumenter for Selected {
             eprintln!("metaspy: METASPY_OBSERVE: {error} (What is made later, as spans are, will meet it.)");
         }
         let details = std::env::var_os("METASPY_DETAILS").is_some_and(|value| !value.is_empty() && value != "0");
-        session.arm_to_come(&selector, None, &Arming { details, ..Arming::all(self.1) })?;
-        Ok(Hooks::none())
+        session.arm_pending(&selector, None, &Arming { details, ..Arming::all(self.1) })?;
+        Ok(Installation::none())
     }
 }

@@ -1,9 +1,8 @@
-//! The one contract of all instrumenters: install into a domain, and give back what uninstalls.
+//! The contract of all instrumenters: install into a domain, and return a guard that uninstalls.
 
 use std::any::Any;
-use std::fmt;
-
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
 use crate::method_profilers::TooManyProfilers;
@@ -13,66 +12,66 @@ use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
 use crate::store::Members;
 use crate::subject::Subject;
 
-/// An instrumentation strategy: it knows how to install hooks into a domain, and how to take them out again.
+/// An instrumentation strategy: it installs hooks into a domain, and removes them (MetaSpy, section 3.2).
 ///
-/// Users write their own with this trait; metaspy's use nothing else. (MetaSpy, section 3.2.)
+/// Users write their own instrumenters with this trait; those of metaspy use nothing else.
 ///
 /// ```
-/// use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+/// use metaspy_core::instrumenter::{Installation, InstallError, Instrumenter, Session};
 /// use metaspy_core::arm::{Arming, Mode};
 ///
 /// /// Observes every site whose path ends in `::save`.
 /// struct Saves;
 ///
 /// impl Instrumenter for Saves {
-///     fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+///     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
 ///         let selector = "**::save".parse()?;
-///         session.arm_selected(&selector, &Arming::all(Mode::Full))?;
-///         Ok(Hooks::none())
+///         session.arm_matching(&selector, &Arming::all(Mode::Full))?;
+///         Ok(Installation::none())
 ///     }
 /// }
 /// ```
 pub trait Instrumenter: Send + 'static {
-    /// Installs the hooks. What was armed through the session is disarmed by it; anything else that was put into the
-    /// domain comes out when the returned [`Hooks`] are dropped.
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError>;
+    /// Installs the hooks. The session disarms the sites that were armed through it; the returned [`Installation`] removes
+    /// everything else.
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError>;
 }
 
-/// What an instrumenter put into its domain: dropping it takes that out again.
+/// The result of an instrumenter: dropping it removes what the instrumenter put into its domain.
 #[derive(Default)]
-pub struct Hooks {
+pub struct Installation {
     guard: Option<Box<dyn Any + Send>>,
-    /// Runs while everything is still armed.
-    last_words: Option<Box<dyn FnOnce() + Send>>,
+    /// Runs while all sites are still armed.
+    before_uninstall: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl Hooks {
-    /// Nothing but what was armed through the session.
+impl Installation {
+    /// An installation that only armed sites through the session.
     pub fn none() -> Self {
-        Hooks::default()
+        Installation::default()
     }
 
-    /// A guard that uninstalls when it is dropped.
-    pub fn held(guard: impl Any + Send) -> Self {
-        Hooks { guard: Some(Box::new(guard)), last_words: None }
+    /// An installation with a guard that uninstalls when it is dropped.
+    pub fn with_guard(guard: impl Any + Send) -> Self {
+        Installation { guard: Some(Box::new(guard)), before_uninstall: None }
     }
 
-    /// Something that is done before the profiler's sites are disarmed: what is still on its way is recorded then.
-    pub fn last_words(mut self, say: impl FnOnce() + Send + 'static) -> Self {
-        self.last_words = Some(Box::new(say));
+    /// Adds an action that runs before the profiler's sites are disarmed, for events that are still on their way.
+    pub fn before_uninstall(mut self, action: impl FnOnce() + Send + 'static) -> Self {
+        self.before_uninstall = Some(Box::new(action));
         self
     }
 
-    pub(crate) fn say_last_words(&mut self) {
-        if let Some(say) = self.last_words.take() {
-            say();
+    pub(crate) fn run_before_uninstall(&mut self) {
+        if let Some(action) = self.before_uninstall.take() {
+            action();
         }
     }
 }
 
-impl fmt::Debug for Hooks {
+impl fmt::Debug for Installation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Hooks({})", if self.guard.is_some() { "held" } else { "none" })
+        write!(f, "Installation({})", if self.guard.is_some() { "guard" } else { "none" })
     }
 }
 
@@ -162,14 +161,14 @@ impl Session {
     }
 
     /// Arms what a selector matches, now and later: sites that are registered afterwards meet it.
-    pub fn arm_selected(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
+    pub fn arm_matching(&mut self, selector: &Selector, arming: &Arming) -> Result<(), InstallError> {
         self.select(selector)?;
-        self.arm_to_come(selector, None, arming)
+        self.arm_pending(selector, None, arming)
     }
 
-    /// As [`Session::arm_selected`], though there may be no such site yet: for sites that are made when a program first
+    /// As [`Session::arm_matching`], though there may be no such site yet: for sites that are made when a program first
     /// comes by. Of this kind only, if one is given.
-    pub fn arm_to_come(
+    pub fn arm_pending(
         &mut self,
         selector: &Selector,
         kind: Option<SiteKind>,

@@ -27,7 +27,7 @@ pub use metaspy_reader::{event, selector as select, stream};
 
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};
-pub use instrumenter::{Hooks, InstallError, Instrumenter, Session};
+pub use instrumenter::{InstallError, Installation, Instrumenter, Session};
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
 pub use profiler::{Installed, Profiler};

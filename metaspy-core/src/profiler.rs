@@ -8,7 +8,7 @@ use crate::arm::{self, Arming, Mode};
 use crate::event::Event;
 use crate::format::arena::Entry;
 use crate::hook;
-use crate::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use crate::profile::Profile;
 use crate::recorder::Draft;
 use crate::recording::Recording;
@@ -142,7 +142,7 @@ pub struct Installed {
     view: View,
     recording: Recording,
     session: Session,
-    hooks: Vec<Hooks>,
+    hooks: Vec<Installation>,
     triggers: Vec<Watching>,
     first: u32,
     ended: bool,
@@ -184,7 +184,7 @@ impl Installed {
 
     fn take_out(&mut self) {
         self.ended = true;
-        self.hooks.iter_mut().rev().for_each(Hooks::say_last_words);
+        self.hooks.iter_mut().rev().for_each(Installation::run_before_uninstall);
         // What has happened is told, and what that triggers is recorded.
         self.triggers.clear();
         self.session.disarm();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook;
-use metaspy_core::instrumenter::Hooks;
+use metaspy_core::instrumenter::Installation;
 use metaspy_core::recording::{self, Policy};
 use metaspy_core::store::{Ended, Filter, Position, Store};
 use metaspy_core::{
@@ -35,8 +35,8 @@ fn node(key: u64) -> Subject {
 struct All;
 
 impl Instrumenter for All {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
-        session.arm(&WORK, Arming::all(Mode::Full)).map(|()| Hooks::none())
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm(&WORK, Arming::all(Mode::Full)).map(|()| Installation::none())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A recording that folds while it is sent: whatever the receiver has when a round is settled counts as the sender does.
 
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::instrumenter::Hooks;
+use metaspy_core::instrumenter::Installation;
 use metaspy_core::site::linkme;
 use metaspy_core::store::{By, Scope};
 use metaspy_core::stream::{Receiver, Sender};
@@ -26,9 +26,9 @@ static NODE: Kind = Kind::new("node");
 struct Steps;
 
 impl Instrumenter for Steps {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
-        session.arm_selected(&"streamed::step".parse()?, &Arming::all(Mode::Full))?;
-        Ok(Hooks::none())
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"streamed::step".parse()?, &Arming::all(Mode::Full))?;
+        Ok(Installation::none())
     }
 }
 

@@ -2,10 +2,10 @@
 
 pub use metaspy_core::arm::{Group, Mode};
 pub use metaspy_core::{
-    Event, EventId, FromRemote, Hooks, Identify, InstallError, Installed, Instrumenter, Key, Kind, KindId, LaneId,
-    MalformedTraceParent, ObjectId, Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site, SiteDef,
-    SiteId, SiteKind, Store, Subject, TraceParent, Trigger, because, current, forget, from_remote, label, link, relate,
-    unrelate,
+    Event, EventId, FromRemote, Identify, InstallError, Installation, Installed, Instrumenter, Key, Kind, KindId,
+    LaneId, MalformedTraceParent, ObjectId, Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site,
+    SiteDef, SiteId, SiteKind, Store, Subject, TraceParent, Trigger, because, current, forget, from_remote, label,
+    link, relate, unrelate,
 };
 pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, remote, select, site, store,

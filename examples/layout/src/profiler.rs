@@ -1,7 +1,7 @@
 //! The profiler of the story: every site of the tree, and the relations of its nodes.
 
 use metaspy::arm::{Arming, Mode};
-use metaspy::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use metaspy::{Profiler, Selector};
 
 /// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as it is.
@@ -14,9 +14,9 @@ pub fn profiler() -> Profiler {
 pub struct Tree;
 
 impl Instrumenter for Tree {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let tree: Selector = "metaspy_layout_story::tree::**".parse()?;
-        session.arm_selected(&tree, &Arming::all(Mode::Full))?;
-        Ok(Hooks::none())
+        session.arm_matching(&tree, &Arming::all(Mode::Full))?;
+        Ok(Installation::none())
     }
 }

@@ -124,15 +124,15 @@ fn an_attempt_is_an_event_before_it_is_known_how_it_goes() {
 struct Late(Family, &'static AtomicU64);
 
 impl Instrumenter for Late {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         session.arm_family(self.0, &Arming::all(Mode::Full))?;
         let (family, said) = (self.0, self.1);
-        let last_words = move || {
+        let before_uninstall = move || {
             said.fetch_add(1, Ordering::Relaxed);
-            let site = family.register(site("last_words"));
+            let site = family.register(site("before_uninstall"));
             hook::instant(site, node(9)).expect("it is still armed");
         };
-        Ok(Hooks::none().last_words(last_words))
+        Ok(Installation::none().before_uninstall(before_uninstall))
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use metaspy_core::arm::{Arming, Group, Mode, Subjects};
 use metaspy_core::hook::{self, Call};
-use metaspy_core::instrumenter::Hooks;
+use metaspy_core::instrumenter::Installation;
 use metaspy_core::recording::Policy;
 use metaspy_core::store::{By, Filter, Position, Scope, Store};
 use metaspy_core::{
@@ -47,11 +47,11 @@ fn turn() -> MutexGuard<'static, ()> {
 struct Arm(Vec<&'static Site>, Arming);
 
 impl Instrumenter for Arm {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         for site in &self.0 {
             session.arm(site, self.1.clone())?;
         }
-        Ok(Hooks::none())
+        Ok(Installation::none())
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::Detail;
-use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy_core::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use metaspy_core::method_profilers::{self, TestCoverage};
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Profiler, Recording, Store};
@@ -36,11 +36,11 @@ async fn ask() -> Answer {
 struct Details(&'static str);
 
 impl Instrumenter for Details {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         for entry in session.select(&self.0.parse()?)? {
             session.arm(entry.site, Arming { details: true, ..Arming::all(Mode::Full) })?;
         }
-        Ok(Hooks::none())
+        Ok(Installation::none())
     }
 }
 

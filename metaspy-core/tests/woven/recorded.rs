@@ -1,7 +1,7 @@
 //! Woven code in a recording: counted where nobody asks for more, else events with subjects, causes and values.
 
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::instrumenter::{Hooks, InstallError, Instrumenter, Session};
+use metaspy_core::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use metaspy_core::store::{By, Filter, Position, Scope};
 use metaspy_core::{Outcome, Profiler, Recording, Selector};
 
@@ -12,13 +12,13 @@ use crate::domain::{Key, Layout, Scene, block_on};
 pub struct All(pub Mode);
 
 impl Instrumenter for All {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let selector: Selector = "woven::domain::**".parse().expect("it is a selector");
         let arming = Arming { details: self.0 == Mode::Full, ..Arming::all(self.0) };
         for entry in session.select(&selector)? {
             session.arm(entry.site, arming.clone())?;
         }
-        Ok(Hooks::none())
+        Ok(Installation::none())
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::{self, Call};
-use metaspy_core::instrumenter::Hooks;
+use metaspy_core::instrumenter::Installation;
 use metaspy_core::{
     InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
     Subject, clock,
@@ -49,9 +49,9 @@ fn road(key: u64) -> Subject {
 struct Town(Mode);
 
 impl Instrumenter for Town {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
-        session.arm_selected(&"town::**".parse()?, &Arming::all(self.0))?;
-        Ok(Hooks::none())
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"town::**".parse()?, &Arming::all(self.0))?;
+        Ok(Installation::none())
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::{Hooks, Identify, InstallError, Instrumenter, Kind, Session, Subject, label};
+use metaspy_core::{Identify, InstallError, Installation, Instrumenter, Kind, Session, Subject, label};
 use tokio_stream::Stream;
 
 mod block_on;
@@ -203,7 +203,7 @@ where
     K: KindOf<S::Message>,
     S::Message: 'static,
 {
-    fn install(&mut self, session: &mut Session) -> Result<Hooks, InstallError> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let (Some(subscribe), Some(emitter)) = (self.subscribe.take(), self.emitter.take()) else {
             return Err(InstallError::Other("a tap is installed once: make another one".into()));
         };
@@ -212,12 +212,12 @@ where
         emitter.kind.known_kinds().iter().for_each(|kind| _ = sites.of_kind(kind));
         session.arm_family(sites.family(), &self.arming)?;
         // A bus that has ended announces nothing.
-        let Some(source) = subscribe() else { return Ok(Hooks::held(sites)) };
+        let Some(source) = subscribe() else { return Ok(Installation::with_guard(sites)) };
         let listener = Listener::start(source, emitter, Arc::clone(&sites), bus);
         let listener = Arc::new(listener.map_err(|error| InstallError::Other(error.into()))?);
         // While a profiler has them armed, the sites are nobody else's.
-        let held = Hooks::held((Arc::clone(&listener), sites));
-        Ok(held.last_words(move || listener.finish()))
+        let held = Installation::with_guard((Arc::clone(&listener), sites));
+        Ok(held.before_uninstall(move || listener.finish()))
     }
 }
 
