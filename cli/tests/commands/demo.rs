@@ -10,6 +10,6 @@ fn a_demo_that_spends_its_budget_says_so_everywhere() {
     assert_eq!(code, 0, "{out}{error}");
     assert!(error.contains("metaspy: the budget was spent: "), "{error}");
     for out in [out, ended(&["report", text(&path)]).1, ended(&["verify", text(&path)]).1] {
-        assert!(out.contains("note: The budget of 1 MiB was spent"), "{out}");
+        assert!(out.contains("note: The budget of 1 MiB is spent"), "{out}");
     }
 }

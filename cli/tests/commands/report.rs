@@ -213,8 +213,8 @@ fn times_that_lack_calls_are_marked_and_the_budget_that_was_spent_is_said() {
     let row = out.lines().find(|line| line.contains("Scene::measure")).unwrap();
     assert!(row.contains(" lost") && row.matches('≥').count() == 2, "{out}");
     assert!(out.contains("ok: total(*) < 1ns (it is ≥"), "{out}");
-    assert!(out.contains("note: The budget of 4 MiB was spent"), "{out}");
-    assert!(ended(&["verify", text(&path)]).1.contains("note: The budget of 4 MiB was spent"));
+    assert!(out.contains("note: The budget of 4 MiB is spent"), "{out}");
+    assert!(ended(&["verify", text(&path)]).1.contains("note: The budget of 4 MiB is spent"));
     let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
     assert_eq!(report["rows"][0]["partial"], true);
     let whole = fixture::closed("whole-times.spy", 3);
