@@ -178,10 +178,13 @@ impl Facts {
         self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }
 
-    /// The module in which its owner is defined, and the name of the owner. The module of a primitive is empty.
+    /// The module in which its owner is defined, and the name of the owner; `None` for free functions. A type of another
+    /// crate, or a primitive, is in the root of the crate that implements the method, by its whole path.
     pub fn owner_module_and_name(&self) -> Option<(&str, &str)> {
         let owner = self.owner.as_deref()?;
-        Some(owner.rsplit_once("::").unwrap_or(("", owner)))
+        let is_own = owner.strip_prefix(self.package()).is_some_and(|rest| rest.starts_with("::"));
+        let place = if is_own { owner.rsplit_once("::") } else { None };
+        Some(place.unwrap_or((self.package(), owner)))
     }
 }
 
@@ -278,6 +281,7 @@ mod tests {
             assert_eq!((facts.owner.as_deref(), facts.is_unresolved), (Some(owner), is_unresolved), "{words}");
         }
         assert_eq!(parse("type=T owner=crate::c::T").owner_module_and_name(), Some(("a::c", "T")));
-        assert_eq!(parse("type=u8 owner=u8").owner_module_and_name(), Some(("", "u8")));
+        assert_eq!(parse("type=u8 owner=u8").owner_module_and_name(), Some(("a", "u8")));
+        assert_eq!(parse("type=X owner=ab::c::X").owner_module_and_name(), Some(("a", "ab::c::X")));
     }
 }

@@ -29,13 +29,13 @@ pub struct PackageSpy<P: MethodProfiler> {
 
 /// A type with all its impls, a trait with its default methods, or the free functions of a module.
 pub struct TypeSpy<P: MethodProfiler> {
-    /// Its name; empty for the free functions of a module.
+    /// Its name; empty for the free functions of a module. A type of another crate has its whole path.
     pub name: String,
     /// True for a trait.
     pub is_trait: bool,
     /// The traits that it implements, as far as methods of theirs have sites; of a trait, its supertraits.
     pub traits: Vec<String>,
-    /// The package that holds its impls.
+    /// The package in which it is defined.
     pub package: Arc<PackageSpy<P>>,
     /// The profiler's data of the type.
     pub data: P::Type,
@@ -96,23 +96,21 @@ impl<P: MethodProfiler> Mirror<P> {
     fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&'static Table>) -> Self {
         let by_site = vec![0; sites + 1];
         let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
-        let mut traits: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        let mut traits: BTreeMap<(String, String), (bool, Vec<String>)> = BTreeMap::new();
         for Selected { facts, .. } in &selected {
-            let all = traits.entry(type_of(facts)).or_default();
+            let (is_trait, all) = traits.entry(type_of(facts)).or_default();
+            *is_trait |= facts.of_type.is_none() && facts.of_trait.is_some();
             let of_trait = facts.of_type.as_ref().and(facts.of_trait.as_ref());
             all.extend(of_trait.into_iter().chain(&facts.supertraits).cloned());
         }
-        for all in traits.values_mut() {
+        for (_, all) in traits.values_mut() {
             all.sort_unstable();
             all.dedup();
         }
         let mut packages = BTreeMap::new();
         let mut types: BTreeMap<(String, String), Arc<TypeSpy<P>>> = BTreeMap::new();
-        for ((module, name), traits) in traits {
+        for ((module, name), (is_trait, traits)) in traits {
             let package = mirror.package(&module, &mut packages);
-            let is_trait = selected.iter().any(|Selected { facts, .. }| {
-                facts.of_type.is_none() && facts.of_trait.as_ref() == Some(&name) && facts.module == module
-            });
             let spy = Arc::new(TypeSpy { name: name.clone(), is_trait, traits, package, data: P::Type::default() });
             mirror.types.push(Arc::clone(&spy));
             types.insert((module, name), spy);
@@ -216,9 +214,9 @@ pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
     }
 }
 
-/// The module and the name of the type that a method belongs to: a default method to its trait, any other one to the
-/// type of its impl.
+/// The module and the name of the type that a method belongs to, by the place of its definition. The name is empty for
+/// free functions.
 fn type_of(facts: &Facts) -> (String, String) {
-    let name = facts.of_type.as_ref().or(facts.of_trait.as_ref());
-    (facts.module.clone(), name.cloned().unwrap_or_default())
+    let (module, name) = facts.owner_module_and_name().unwrap_or((&facts.module, ""));
+    (module.to_owned(), name.to_owned())
 }
