@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use metaspy::arm::{Arming, Mode};
 use metaspy::recording::Policy;
-use metaspy::store::{By, EffectsIndex, Filter, Position, Scope, Store, What};
+use metaspy::store::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
 use metaspy::{Recording, site};
 use metaspy_benches::arming::observe;
 use metaspy_benches::child::{self, Found, option};
@@ -103,7 +103,7 @@ fn read(what: &str) -> Read {
     }
     let path = file();
     let times = if child::is_smoke() { 2 } else { 5 };
-    let counts = Scope { what: What::Counts, ..Scope::default() };
+    let counts = Scope { detail: DetailLevel::Counts, ..Scope::default() };
     let everything = Scope::default();
     let mut ms = Vec::new();
     if what == "floor" {

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use metaspy::Store;
-use metaspy::store::{Ended, Filter, Position};
+use metaspy::store::{EndState, Filter, Position};
 use serde_json::Value;
 
 use super::*;
@@ -141,7 +141,7 @@ fn a_recording_that_is_kept_has_every_receipt_and_what_caused_it() {
     assert_eq!(start(line.map(str::to_owned)), 0);
     let store = Store::open(&path).expect("it was kept");
     std::fs::remove_file(&path).expect("it is there");
-    assert_eq!(store.ended(), Ended::Closed);
+    assert_eq!(store.end_state(), EndState::Closed);
     let caused: Filter = "site:received::** cause:Publisher::*".parse().expect("it is a filter");
     assert_eq!(store.forward(Position::Start, &caused, usize::MAX, usize::MAX).events.len(), 21);
 }

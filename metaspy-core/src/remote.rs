@@ -131,7 +131,7 @@ fn trace_of(ring: Ring<'_>, event: EventId) -> u128 {
     let word = ring.words.get(sb::TRACE_WORD);
     let mut at = event;
     for _ in 0..DEPTH_MAX {
-        let Some((_, slot)) = ring.glimpse(at) else { break };
+        let Some((_, slot)) = ring.peek(at) else { break };
         let Some(cause) = EventId::from_raw(slot.cause) else { return span::trace_of_root(at.raw(), word) };
         if let Some(remote) = ring.remote(cause) {
             return remote.trace;

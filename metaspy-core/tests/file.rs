@@ -9,7 +9,7 @@ use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::recording::{self, Policy};
-use metaspy_core::store::{Ended, Filter, Position, Store};
+use metaspy_core::store::{EndState, Filter, Position, Store};
 use metaspy_core::{
     InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
     Subject,
@@ -197,7 +197,7 @@ fn a_closed_recording_is_read_back() {
     let path = scratch("closed.spy");
     finish(child("closed", &path));
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.ended(), Ended::Closed);
+    assert_eq!(store.end_state(), EndState::Closed);
     assert_eq!(subjects(&store), (0..1_000).collect::<Vec<_>>());
     assert!(store.program().name.starts_with("file"));
     assert!(store.verify().is_sound());
@@ -275,7 +275,7 @@ fn a_kill_loses_no_event_that_was_published() {
         recorder.kill().unwrap();
         recorder.wait().unwrap();
         let store = Store::open(&path).unwrap();
-        assert_eq!(store.ended(), Ended::Killed);
+        assert_eq!(store.end_state(), EndState::Killed);
         let bytes = std::fs::read(&ids).unwrap();
         let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
         let notes: Vec<(u64, u64)> = (0..1_000).map(|at| (word(at * 16), word(at * 16 + 8))).collect();

@@ -79,6 +79,6 @@ fn what_is_folded_between_rounds_counts_once() {
     assert_eq!(arrived.totals(), there.totals());
     assert!(arrived.totals().exact && arrived.verify().is_sound(), "{:?}", arrived.verify());
     assert_eq!(rows(&arrived), rows(&there));
-    assert_eq!((arrived.ended(), arrived.missing()), (there.ended(), there.missing()));
+    assert_eq!((arrived.end_state(), arrived.missing()), (there.end_state(), there.missing()));
     std::fs::remove_file(path).expect("it was there");
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use metaspy_core::Store;
-use metaspy_core::store::{By, Filter, Measure, Scope, What};
+use metaspy_core::store::{By, DetailLevel, Filter, Measure, Scope};
 
 use crate::text::{duration, grouped, parse_duration_ns, parse_number};
 
@@ -112,8 +112,8 @@ impl Condition {
     /// Measures and compares.
     pub fn judge(&self, store: &Store, within: &Filter) -> Verdict {
         let filter = within.clone().and(self.filter.clone());
-        let what = if self.quantity == Quantity::Count { What::Counts } else { What::All };
-        let tally = store.tally(By::Site, &Scope { filter, what, ..Scope::default() });
+        let detail = if self.quantity == Quantity::Count { DetailLevel::Counts } else { DetailLevel::All };
+        let tally = store.tally(By::Site, &Scope { filter, detail, ..Scope::default() });
         let measures = || tally.rows.iter().map(|row| &row.measure);
         let calls: u64 = measures().map(|measure| measure.count).sum();
         let timed = calls == 0 || measures().any(|measure| measure.timed > 0);

@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use metaspy_core::store::{By, Filter, Scope, What};
+use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_core::{Event, Store};
 use serde::Serialize;
 
@@ -73,16 +73,16 @@ impl Expectation {
     /// Looks at all events that pass `within` as well.
     pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
         let every = within.clone().and(self.every.clone());
-        let missed = store.missed(&every, &self.holds, NAMED);
-        let tally = store.tally(By::Site, &Scope { filter: every, what: What::Counts, ..Scope::default() });
+        let found = store.violations(&every, &self.holds, NAMED);
+        let tally = store.tally(By::Site, &Scope { filter: every, detail: DetailLevel::Counts, ..Scope::default() });
         let calls: u64 = tally.rows.iter().map(|row| row.measure.count).sum();
         Outcome {
             expectation: self.text.clone(),
-            judged: missed.judged,
-            missed: missed.missed,
-            unknown: calls.saturating_sub(missed.judged),
-            exact: missed.exact,
-            offenders: missed.events.iter().map(|event| Offender::of(store, event)).collect(),
+            judged: found.checked,
+            missed: found.violated,
+            unknown: calls.saturating_sub(found.checked),
+            exact: found.exact,
+            offenders: found.events.iter().map(|event| Offender::of(store, event)).collect(),
         }
     }
 }

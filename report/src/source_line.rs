@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use metaspy_core::store::SiteText;
+use metaspy_core::store::RecordedSite;
 
 /// Bytes of a file that are read at most: what stands further down is not shown.
 const BYTES: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const CHARACTERS: usize = 400;
 /// The line that a site begins in, if the file is here and is text.
 ///
 /// The name comes from a recording, so it may be that of anything: only a plain file is opened, and little of it read.
-pub fn line(site: &SiteText) -> Option<String> {
+pub fn line(site: &RecordedSite) -> Option<String> {
     let path = Path::new(&site.file);
     if !path.is_file() {
         return None;
@@ -33,10 +33,10 @@ mod tests {
 
     use super::*;
 
-    fn site(file: &str, line: u32) -> SiteText {
+    fn site(file: &str, line: u32) -> RecordedSite {
         let kind = SiteKind::Production;
         let (path, facts, lines) = (String::new(), String::new(), (line, line));
-        SiteText { id: SiteId(1), kind, path, file: file.into(), lines, skipped: None, module: 0, facts }
+        RecordedSite { id: SiteId(1), kind, path, file: file.into(), lines, skipped: None, module: 0, facts }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
-use metaspy_core::store::Ended as State;
+use metaspy_core::store::EndState;
 use metaspy_core::store::Verification;
 use metaspy_report::text::{clean, grouped};
 
@@ -27,9 +27,9 @@ pub fn run(file: &Path, json: bool, out: &mut impl Write) -> Result<Ended> {
 
 fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<()> {
     let state = match found.ended {
-        State::Live => "it is being written",
-        State::Closed => "closed in good order",
-        State::Snapshot => "it was being written when this copy was made",
+        EndState::Live => "it is being written",
+        EndState::Closed => "closed in good order",
+        EndState::Snapshot => "it was being written when this copy was made",
         _ => "its process was killed",
     };
     writeln!(out, "{name}: {state}")?;

@@ -76,7 +76,7 @@ fn the_profile_counts_what_was_done() {
     let counts = told().counts;
     let at = |site: &str| {
         let filter: Filter = format!("site:Scene::{site}").parse().unwrap();
-        let rows = store().tally(By::Site, &Scope::of(filter)).rows;
+        let rows = store().tally(By::Site, &Scope::matching(filter)).rows;
         rows.first().map_or((0, 0), |row| (row.measure.count, row.measure.failed))
     };
     assert_eq!(at("frame").0, 1);

@@ -1,88 +1,70 @@
-//! The read side: one face for a recording in memory, in a file, and in a file that is still written.
-//!
-//! A [`Store`] hands out events by value and never waits for the writer. What cannot be read is said beside what can;
-//! no bytes, however hostile, make it panic or take memory without bound.
+#![doc = include_str!("../README.md")]
 
-mod adopted;
-#[doc(hidden)]
-pub mod blocks;
-mod causes;
-mod chunks;
-mod details;
-mod effects;
-pub mod event;
-mod expectation;
-mod filter;
-mod fold;
-mod gaps;
-mod header;
-mod lanes;
-mod lineage;
-#[doc(hidden)]
-pub mod matcher;
-mod measure;
-mod merge;
-mod names;
+mod store;
+
 mod open;
-mod pass;
+
+mod scan;
+
+mod names;
+
+pub mod event;
+
+mod causes;
+
+mod filter;
+
+mod tally;
+
+mod profiles;
+
+mod verify;
+
+mod merge;
+
+pub mod stream;
+
 #[doc(hidden)]
 pub mod platform;
-mod profiles;
-mod relations;
-mod remote;
-mod scan;
-mod sealed;
-pub mod selector;
-mod selfs;
-mod standing;
-mod store;
-pub mod stream;
-mod subjects;
-mod table;
-mod tally;
+
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
-mod text;
-mod time;
-mod timeline;
-mod totals;
-mod verify;
-mod view;
 
-pub use causes::{Ancestors, Origin};
-pub use details::{Polls, Told};
-pub use effects::EffectsIndex;
-pub use event::{Event, EventId, LaneId, Outcome};
-pub use expectation::Missed;
-pub use filter::{Filter, FilterError};
-pub use header::{Ended, Header};
-pub use lanes::LaneText;
-pub use matcher::Members;
-pub use measure::Measure;
-pub use merge::{MergeError, Process};
-pub use names::{EpochText, KindText, SiteText, UserMark};
-pub use open::OpenError;
-pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
-pub use relations::Relation;
-pub use remote::{Remote, Sent};
-pub use selector::{Selector, SelectorError};
-pub use standing::Standing;
 pub use store::Store;
-pub use tally::{By, Scope, Tally, TallyRow, What};
-pub use timeline::{Page, Position};
-pub use totals::Totals;
-pub use verify::Verification;
-pub use view::{Program, ViewText};
 
-pub(crate) use blocks::BLOCK_WORDS;
-#[doc(hidden)]
-pub use blocks::Ring;
-#[doc(hidden)]
-pub use header::Layout;
-pub(crate) use merge::sheet::nameless;
-#[doc(hidden)]
-pub use sealed::Sealed;
-
+pub use causes::effects::EffectsIndex;
+pub use causes::remote::{Remote, Sent};
+pub use causes::{Ancestors, Origin};
+pub use event::details::{EventMarks, Polls};
+pub use event::rank::Rank;
+pub use event::timeline::{Page, Position};
+pub use event::{Event, EventId, LaneId, Outcome};
+pub use filter::matcher::Members;
+pub use filter::selector::{self, Selector, SelectorError};
+pub use filter::violations::Violations;
+pub use filter::{Filter, FilterError};
+pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
+pub use names::program::{Program, RecordedView};
+pub use names::relations::Relation;
+pub use names::{RecordedEpoch, RecordedKind, RecordedSite, UserMark};
+pub use open::OpenError;
+pub use open::header::{EndState, Header};
+pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
+pub use scan::lanes::RecordedLane;
+pub use tally::measure::Measure;
+pub use tally::totals::Totals;
+pub use tally::{By, DetailLevel, Scope, Tally, TallyRow};
+pub use verify::Verification;
+
+// What the writer needs of the reader.
+#[doc(hidden)]
+pub use filter::matcher;
+#[doc(hidden)]
+pub use open::closing_counts::ClosingCounts;
+#[doc(hidden)]
+pub use open::header::Layout;
+#[doc(hidden)]
+pub use scan::blocks::{self, Ring};

@@ -34,7 +34,7 @@ use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, SiteId, Subject};
 
 use crate::Store;
-use crate::text::sanitised;
+use crate::names::sanitise::sanitised;
 
 pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge};
 

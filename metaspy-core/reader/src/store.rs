@@ -6,11 +6,11 @@ use std::sync::Arc;
 use metaspy_format::{Region, Words, superblock as sb};
 use metaspy_probe::{KindId, SiteId, Subject};
 
+use crate::event::time::Time;
 use crate::names::Names;
 use crate::open::Mapped;
 use crate::platform::process;
-use crate::stream::Feed;
-use crate::time::Time;
+use crate::stream::StreamState;
 use crate::*;
 
 /// A recording, as it is read. Cheap to clone; clones see the names that were read when they were made.
@@ -35,7 +35,7 @@ pub(crate) enum Medium {
     /// Several recordings, read as one.
     Merged(Arc<merge::Merged>),
     /// A pipe.
-    Stream(Arc<Feed>),
+    Stream(Arc<StreamState>),
 }
 
 impl Store {
@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Reads a recording that comes through a pipe.
-    pub(crate) fn of_stream(region: Region, feed: Arc<Feed>) -> Result<Store, OpenError> {
+    pub(crate) fn from_stream(region: Region, feed: Arc<StreamState>) -> Result<Store, OpenError> {
         Self::mapped(Mapped::guarded(region), Medium::Stream(feed))
     }
 
@@ -110,31 +110,31 @@ impl Store {
 
     /// Whether its process still records.
     pub fn is_live(&self) -> bool {
-        self.ended() == Ended::Live
+        self.end_state() == EndState::Live
     }
 
     /// How it ended, if it did.
-    pub fn ended(&self) -> Ended {
+    pub fn end_state(&self) -> EndState {
         match &self.medium {
-            Medium::Merged(merged) => merged.ended(),
-            Medium::Stream(feed) => feed.ended(),
-            Medium::Memory if self.header().state != sb::STATE_CLOSED => Ended::Live,
-            Medium::Memory | Medium::File(_) => self.ended_as_written(),
+            Medium::Merged(merged) => merged.end_state(),
+            Medium::Stream(feed) => feed.end_state(),
+            Medium::Memory if self.header().state != sb::STATE_CLOSED => EndState::Live,
+            Medium::Memory | Medium::File(_) => self.end_state_as_written(),
         }
     }
 
     /// How a recording ended that came through a pipe as it stands in a file: whatever it is, it does not go on here.
-    pub(crate) fn ended_as_a_file(&self) -> Ended {
-        match self.ended_as_written() {
-            Ended::Live => Ended::Snapshot,
+    pub(crate) fn end_state_of_copy(&self) -> EndState {
+        match self.end_state_as_written() {
+            EndState::Live => EndState::Snapshot,
             ended => ended,
         }
     }
 
-    pub(crate) fn ended_as_written(&self) -> Ended {
+    pub(crate) fn end_state_as_written(&self) -> EndState {
         let header = self.header();
         if header.state == sb::STATE_CLOSED {
-            return Ended::Closed;
+            return EndState::Closed;
         }
         let lives = || match process::start_of(header.pid) {
             // Where the system does not tell start times, the number alone has to do.
@@ -142,8 +142,8 @@ impl Store {
             None => false,
         };
         match lives() {
-            true => Ended::Live,
-            false => Ended::Killed,
+            true => EndState::Live,
+            false => EndState::Killed,
         }
     }
 
@@ -162,7 +162,7 @@ impl Store {
         missing.extend(self.names.damage.clone());
         match &self.medium {
             Medium::Merged(merged) => missing.extend(merged.missing()),
-            Medium::Stream(feed) => missing.extend(feed.said()),
+            Medium::Stream(feed) => missing.extend(feed.notes()),
             Medium::Memory | Medium::File(_) => {}
         }
         missing
@@ -174,12 +174,12 @@ impl Store {
     }
 
     /// All sites of the program, observed or not.
-    pub fn sites(&self) -> &[SiteText] {
+    pub fn sites(&self) -> &[RecordedSite] {
         &self.names.sites
     }
 
     /// The site with this number.
-    pub fn site(&self, id: SiteId) -> Option<&SiteText> {
+    pub fn site(&self, id: SiteId) -> Option<&RecordedSite> {
         self.names.site(id)
     }
 
@@ -189,12 +189,12 @@ impl Store {
     }
 
     /// The kind with this number.
-    pub fn kind(&self, id: KindId) -> Option<&KindText> {
+    pub fn kind(&self, id: KindId) -> Option<&RecordedKind> {
         self.names.kinds.get(&id)
     }
 
     /// The kinds of subjects that the recording names, in no order.
-    pub fn kinds(&self) -> impl Iterator<Item = &KindText> {
+    pub fn kinds(&self) -> impl Iterator<Item = &RecordedKind> {
         self.names.kinds.values()
     }
 
@@ -229,12 +229,12 @@ impl Store {
     }
 
     /// How the profilers want their events to be shown.
-    pub fn views(&self) -> &[ViewText] {
+    pub fn views(&self) -> &[RecordedView] {
         &self.names.views
     }
 
     /// The epochs, and what began each.
-    pub fn epochs(&self) -> &[EpochText] {
+    pub fn epochs(&self) -> &[RecordedEpoch] {
         &self.names.epochs
     }
 

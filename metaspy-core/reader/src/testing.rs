@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use memmap2::MmapOptions;
 
 use crate::Store;
-use crate::blocks::BLOCK_WORDS;
 use crate::event::{EventId, Outcome};
+use crate::scan::blocks::BLOCK_WORDS;
 use metaspy_format::arena::{Entry, head, push_text};
 use metaspy_format::row::{ROW_WORDS, page};
 use metaspy_format::slot::{self, Commit, Flags, Mark};
@@ -225,7 +225,7 @@ impl Writer {
             let amount = ring.count(chunk, &[]);
             let mut words = [0; summary::SUMMARY_WORDS];
             let (mut epochs, mut first, mut last) = ((u32::MAX, 0), u64::MAX, 0);
-            let mut block = crate::blocks::Block::boxed();
+            let mut block = crate::scan::blocks::Block::boxed();
             for place in places {
                 assert!(ring.load(place, &mut block), "the chunk is full");
                 first = first.min(block.head.base);

@@ -6,7 +6,7 @@ use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::Log;
-use crate::store::Sealed;
+use crate::store::ClosingCounts;
 
 impl Log {
     /// Writes everything that a reader needs, and marks the log as closed. It runs once: a closed file belongs to its
@@ -45,7 +45,7 @@ impl Log {
         }
         // A round that began before the log was stopped must have ended.
         let _collecting = lock(&self.collecting);
-        let Some(held) = Sealed::count(self.region.words()) else { return };
+        let Some(held) = ClosingCounts::count(self.region.words()) else { return };
         self.word(sb::SEALED_EVENTS).store(held.events, Ordering::Relaxed);
         self.word(sb::SEALED_COUNTED).store(held.counted, Ordering::Relaxed);
         self.word(sb::SEALED_BLOCKS).store(held.blocks, Ordering::Release);

@@ -98,7 +98,7 @@ impl LiveEvents {
         let ready = &mut self.ready;
         self.running.retain(|id| {
             let stays = id.sequence() != sequence;
-            if !stays && let Some((head, slot)) = ring.glimpse(*id) {
+            if !stays && let Some((head, slot)) = ring.peek(*id) {
                 ready.push(LiveEvent { head, slot });
             }
             stays
@@ -115,7 +115,7 @@ impl LiveEvents {
     fn end_those_that_ended(&mut self) {
         let ring = self.store.ring();
         let ready = &mut self.ready;
-        self.running.retain(|id| match ring.glimpse(*id) {
+        self.running.retain(|id| match ring.peek(*id) {
             Some((_, slot)) if slot.outcome() == Outcome::Running => true,
             Some((head, slot)) => {
                 ready.push(LiveEvent { head, slot });

@@ -107,7 +107,7 @@ fn a_subject_that_may_be_among_the_others_of_its_site_is_not_counted_exactly() {
     let _installed = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
     (0..60_000).for_each(|at| call(&OUTER, node(at % 10_000), || ()));
     let of = |filter: &str| {
-        let scope = Scope::of(filter.parse().unwrap());
+        let scope = Scope::matching(filter.parse().unwrap());
         let tally = recording.store().tally(By::Site, &scope);
         (tally.rows.iter().map(|row| row.measure.count).sum::<u64>(), tally.exact)
     };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use metaspy_core::SiteId;
-use metaspy_core::store::{Measure, SiteText};
+use metaspy_core::store::{Measure, RecordedSite};
 
 use super::element::{Element, Key, Of};
 use super::place::Place;
@@ -26,7 +26,7 @@ const FUNCTIONS: &str = "(functions)";
 
 impl Grown {
     /// Adds a method with what its calls came to. A test whose hook only says which test runs is left out.
-    pub fn method(&mut self, site: &SiteText, measure: Measure) {
+    pub fn method(&mut self, site: &RecordedSite, measure: Measure) {
         let facts = site.facts();
         if facts.as_ref().is_some_and(|facts| facts.is_alone) {
             return;

@@ -10,7 +10,7 @@ mod receivers;
 
 use std::collections::HashMap;
 
-use metaspy_core::store::{By, Filter, Measure, Scope, What};
+use metaspy_core::store::{By, DetailLevel, Filter, Measure, Scope};
 use metaspy_core::{SiteId, SiteKind, Store};
 
 pub use element::{Element, Key, Of, Receivers};
@@ -32,7 +32,7 @@ impl Structure {
 
     /// Reads the methods, and what their calls came to that pass the filter; under one, only what it lets through.
     pub fn read(store: &Store, filter: &Filter) -> Self {
-        let tally = store.tally(By::Site, &Scope::of(filter.clone()));
+        let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
         let measures: HashMap<SiteId, Measure> =
             tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
         let sites = store.sites().iter().filter(|site| is_method(site.kind));
@@ -41,7 +41,7 @@ impl Structure {
         for site in wanted {
             grown.method(site, measures.get(&site.id).copied().unwrap_or_default());
         }
-        let counts = Scope { what: What::Counts, ..Scope::of(filter.clone()) };
+        let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
         receivers::count(&mut grown, &store.tally(By::SiteSubject, &counts).rows);
         let mut structure = Structure { elements: grown.elements, exact: tally.exact };
         let names: Vec<String> = structure.elements.iter().map(|element| element.name.clone()).collect();

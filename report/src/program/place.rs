@@ -1,7 +1,7 @@
 //! Where in the structure of its program a method stands.
 
 use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::SiteText;
+use metaspy_core::store::RecordedSite;
 
 /// Where a method stands.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Place<'a> {
 
 impl<'a> Place<'a> {
     /// Where a site stands: as a weaver says, else as its path looks like.
-    pub fn of(site: &'a SiteText, facts: Option<&Facts>) -> Self {
+    pub fn of(site: &'a RecordedSite, facts: Option<&Facts>) -> Self {
         let Some((facts, (module, _))) = facts.zip(site.module_and_name()) else { return Place::guessed(site) };
         let is_trait = facts.of_type.is_none() && facts.of_trait.is_some();
         let name = match (&facts.of_type, &facts.of_trait) {
@@ -30,7 +30,7 @@ impl<'a> Place<'a> {
 
     /// A type's name begins with a capital, as everywhere; before the first of them stands the module, where the recording
     /// does not say.
-    fn guessed(site: &'a SiteText) -> Self {
+    fn guessed(site: &'a RecordedSite) -> Self {
         let (module, name) = site.module_and_name().unwrap_or_else(|| {
             let mut ends = site.path.match_indices("::").map(|(at, _)| at);
             let end = ends.find(|&at| begins_with_capital(&site.path[at + 2..])).or(site.path.rfind("::"));
@@ -56,7 +56,7 @@ mod tests {
     fn check(path: &str, module: u32, facts: &str, expected: (&str, Option<&str>, &str)) {
         let (id, path, facts) = (SiteId(1), path.into(), facts.into());
         let (kind, file, lines, skipped) = (SiteKind::Method, String::new(), (1, 1), None);
-        let site = SiteText { id, kind, path, file, lines, skipped, module, facts };
+        let site = RecordedSite { id, kind, path, file, lines, skipped, module, facts };
         let facts = site.facts();
         let place = Place::of(&site, facts.as_ref());
         assert_eq!((place.module, place.owner.as_deref(), place.name.as_str()), expected);

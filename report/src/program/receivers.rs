@@ -42,7 +42,7 @@ pub fn count(grown: &mut Grown, rows: &[TallyRow]) {
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::{Measure, SiteText};
+    use metaspy_core::store::{Measure, RecordedSite};
     use metaspy_core::{KindId, SiteId, SiteKind};
 
     use super::*;
@@ -52,7 +52,7 @@ mod tests {
         let mut grown = Grown::default();
         for (id, path) in [(1, "a::b::Scene::measure"), (2, "a::b::Scene::paint"), (3, "a::frame")] {
             let (kind, file, facts) = (SiteKind::Method, String::new(), String::new());
-            let site = SiteText {
+            let site = RecordedSite {
                 id: SiteId(id),
                 kind,
                 path: path.into(),

@@ -175,7 +175,7 @@ pub fn write(
     let object = Out {
         format: 1,
         program: &store.program().name,
-        state: state(store.ended()),
+        state: state(store.end_state()),
         processes: store.processes().iter().map(ProcessOut::of).collect(),
         order_uncertain: store.order_is_uncertain(),
         by: report.by.name(),

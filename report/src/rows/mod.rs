@@ -7,7 +7,7 @@ pub mod text;
 
 use std::collections::HashSet;
 
-use metaspy_core::store::{Filter, KindText, Measure, Scope, Totals};
+use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
 use crate::program::Receivers;
@@ -205,7 +205,7 @@ fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row
     if subject.kind.0 == OTHERS {
         return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure, part: None };
     }
-    let kind = store.kind(subject.kind).map(KindText::whole_name);
+    let kind = store.kind(subject.kind).map(RecordedKind::whole_name);
     Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure, part: None }
 }
 

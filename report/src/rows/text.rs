@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::Ended;
+use metaspy_core::store::EndState;
 
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
@@ -64,12 +64,12 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
 }
 
 /// How a recording ended, in a word.
-pub fn state(ended: Ended) -> &'static str {
+pub fn state(ended: EndState) -> &'static str {
     match ended {
-        Ended::Live => "live",
-        Ended::Closed => "closed",
-        Ended::Snapshot => "snapshot",
-        Ended::Killed => "killed",
+        EndState::Live => "live",
+        EndState::Closed => "closed",
+        EndState::Snapshot => "snapshot",
+        EndState::Killed => "killed",
     }
 }
 
@@ -87,7 +87,7 @@ pub fn ignored(malformed: u64) -> String {
 pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Result<()> {
     let totals = &report.totals;
     let header = store.header();
-    let state = state(store.ended());
+    let state = state(store.end_state());
     let whole = clock(store.time_ns(header.last_tick));
     let of = match store.processes().len() {
         0 => format!("process {}", header.pid),
@@ -120,7 +120,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, false) => "not exact: it is damaged",
         (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
         (false, true) if store.is_live() => "about: it is being written",
-        (false, true) if store.ended() == Ended::Snapshot => "about: it was being written while it was read",
+        (false, true) if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };
     writeln!(out, "{}  ({exact})", parts.join(", "))

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use metaspy_core::store::{By, EffectsIndex, Filter, Page, Position, Scope, What};
+use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 
 use super::state::event_list::Side;
@@ -185,7 +185,7 @@ impl Job {
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source::line)),
             Job::Count { filter } => {
-                let scope = Scope { filter, what: What::Counts, ..Scope::default() };
+                let scope = Scope { filter, detail: DetailLevel::Counts, ..Scope::default() };
                 let tally = store.tally(By::Site, &scope);
                 let events = tally.rows.iter().map(|row| row.measure.count).sum();
                 Answer::Count(Count { events, exact: tally.exact })

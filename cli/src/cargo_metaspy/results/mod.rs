@@ -145,7 +145,7 @@ impl Results {
     }
 
     fn add_up(&mut self, store: &Store, counted: &mut BTreeMap<Name, u64>) {
-        let name = |site: &metaspy_core::store::SiteText| Name::new(&site.path, &site.file, site.lines.0);
+        let name = |site: &metaspy_core::store::RecordedSite| Name::new(&site.path, &site.file, site.lines.0);
         for site in store.sites() {
             counted.entry(name(site)).or_default();
         }

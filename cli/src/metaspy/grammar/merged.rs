@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use metaspy_core::store::{By, Ended as HowEnded, Scope};
+use metaspy_core::store::{By, EndState, Scope};
 use metaspy_core::{SiteKind, Store};
 use metaspy_instrumenters::productions;
 use metaspy_report::grammar::skipped::{Named, Skipped};
@@ -196,10 +196,10 @@ impl Merged {
 
 impl Part {
     fn of(path: &Path, store: &Store) -> Self {
-        let ended = match store.ended() {
-            HowEnded::Closed => "closed",
-            HowEnded::Live => "live",
-            HowEnded::Snapshot => "snapshot",
+        let ended = match store.end_state() {
+            EndState::Closed => "closed",
+            EndState::Live => "live",
+            EndState::Snapshot => "snapshot",
             _ => "killed",
         };
         let header = store.header();

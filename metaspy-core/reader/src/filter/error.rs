@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::event::Outcome;
 use crate::filter::parse::{OUTCOMES, TERMS};
-use crate::selector::SelectorError;
+use crate::filter::selector::SelectorError;
 
 /// Why a line is no filter; the message says what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,17 +5,21 @@
 //! a recording.
 
 mod error;
+#[doc(hidden)]
+pub mod matcher;
 mod parse;
+pub mod selector;
+pub(crate) mod violations;
 
 pub use error::FilterError;
 
 use std::fmt;
 
 use crate::Store;
-use crate::blocks::{Head, Slot};
 use crate::event::Event;
-use crate::names::KindText;
-use crate::selector::Selector;
+use crate::filter::selector::Selector;
+use crate::names::RecordedKind;
+use crate::scan::blocks::{Head, Slot};
 use metaspy_format::slot::{self, Flags};
 use metaspy_probe::Subject;
 
@@ -167,7 +171,7 @@ fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
         return Ok(());
     }
     let selector = name.parse::<Selector>();
-    let mut nearest = selector.map_or(Vec::new(), |name| name.nearest(store.kinds().map(KindText::short_name)));
+    let mut nearest = selector.map_or(Vec::new(), |name| name.nearest(store.kinds().map(RecordedKind::short_name)));
     if nearest.is_empty() {
         nearest = store.kinds().map(|kind| kind.short_name().to_owned()).collect();
         nearest.sort();

@@ -2,15 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::blocks::{BLOCK_WORDS, Block};
 use crate::event::EventId;
-use crate::fold::Pending;
-use crate::merge::part::{Part, Whole, find_sender};
+use crate::merge::remap::{Input, MergedRing, find_sender};
 use crate::scan;
+use crate::scan::blocks::{BLOCK_WORDS, Block};
+use crate::tally::fold::Pending;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, join, summary};
 
-/// What a part's blocks came to.
+/// What a input's blocks came to.
 #[derive(Default)]
 pub(super) struct Copied {
     pub blocks: u64,
@@ -35,9 +35,9 @@ struct Sum {
 
 /// Copies blocks of one recording into the whole.
 pub(super) struct Copier<'a> {
-    pub parts: &'a [Part],
-    pub part: &'a Part,
-    pub whole: Whole,
+    pub inputs: &'a [Input],
+    pub input: &'a Input,
+    pub whole: MergedRing,
     /// The whole's places.
     pub blocks: &'a [AtomicU64],
     /// The whole's summaries.
@@ -48,7 +48,7 @@ impl Copier<'_> {
     /// Copies all blocks but those that a pending fold has taken.
     pub fn copy(&self, pending: Option<&Pending>) -> Copied {
         let folded = pending.map_or(&[][..], |pending| &pending.blocks);
-        let chunks: Vec<u64> = (0..self.part.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
+        let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
         let of_threads = scan::each(&chunks, scan::threads_for(chunks.len()), Copied::default, |copied, &chunk| {
             self.copy_chunk(chunk, folded, copied);
         });
@@ -60,17 +60,17 @@ impl Copier<'_> {
     }
 
     fn copy_chunk(&self, chunk: u64, folded: &[u64], copied: &mut Copied) {
-        let ring = self.part.ring();
+        let ring = self.input.ring();
         let had_summary = ring.summary(chunk).is_some();
         let mut sum = Sum { first: u64::MAX, epochs: (u32::MAX, 0), ..Sum::default() };
         let first = chunk * CHUNK_BLOCKS as u64;
         let mut blocks = 0;
         let mut block = Block::boxed();
-        for place in first..(first + CHUNK_BLOCKS as u64).min(self.part.places) {
+        for place in first..(first + CHUNK_BLOCKS as u64).min(self.input.places) {
             if !ring.load(place, &mut block) || folded.binary_search(&block.head.sequence).is_ok() {
                 continue;
             }
-            match self.part.sequence(block.head.sequence, self.whole) {
+            match self.input.sequence(block.head.sequence, self.whole) {
                 Some(sequence) => self.copy_block(&block, sequence, &mut sum),
                 None => {
                     copied.beyond += 1;
@@ -82,17 +82,17 @@ impl Copier<'_> {
         copied.blocks += blocks;
         copied.events += sum.events;
         if had_summary && blocks == CHUNK_BLOCKS as u64 {
-            self.write_summary((self.part.place + first) / CHUNK_BLOCKS as u64, &sum);
+            self.write_summary((self.input.place + first) / CHUNK_BLOCKS as u64, &sum);
         }
     }
 
     fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Sum) {
-        let (part, head) = (self.part, &block.head);
+        let (input, head) = (self.input, &block.head);
         let to = header::place(sequence, self.whole.blocks) as usize * BLOCK_WORDS;
         let to = &self.blocks[to..to + BLOCK_WORDS];
         let (words, lap) = block.raw();
-        let base = part.tick(head.base);
-        let (lane, epoch) = (part.lane + head.lane.min(part.lanes), part.epoch.wrapping_add(head.epoch));
+        let base = input.tick(head.base);
+        let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
         sum.stamp = sum.stamp.max(summary::stamp(sequence));
         sum.first = sum.first.min(base);
         sum.lanes |= summary::bit(lane);
@@ -107,9 +107,9 @@ impl Copier<'_> {
             let slot = &to[at * SLOT_WORDS..];
             let mut slots = 1;
             let began = head.base.saturating_add(commit.start);
-            let start = part.tick(began).saturating_sub(base).min(START_MAX);
+            let start = input.tick(began).saturating_sub(base).min(START_MAX);
             if commit.site < FIRST_MARK {
-                let site = part.site(commit.site);
+                let site = input.site(commit.site);
                 sum.events += 1;
                 sum.sites |= summary::bit(site);
                 sum.last = sum.last.max(base + start);
@@ -122,7 +122,7 @@ impl Copier<'_> {
                 sum.marks += 1;
                 if commit.site == Mark::Detail as u32 {
                     slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
-                    slot[1].store(part.id(from[1], self.whole), Relaxed);
+                    slot[1].store(input.id(from[1], self.whole), Relaxed);
                     for word in 2..slots * SLOT_WORDS {
                         slot[word].store(from[word], Relaxed);
                     }
@@ -143,18 +143,18 @@ impl Copier<'_> {
 
     /// The cause of an event: where it is in another process whose recording is one of these, the event there.
     fn cause(&self, cause: u64) -> u64 {
-        if self.part.has_remote
-            && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.part.ring().remote(id))
-            && let Some((of, sender)) = find_sender(self.parts, remote.span)
+        if self.input.has_remote
+            && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.input.ring().remote(id))
+            && let Some((of, sender)) = find_sender(self.inputs, remote.span)
         {
-            return self.parts[of].id(sender.raw(), self.whole);
+            return self.inputs[of].id(sender.raw(), self.whole);
         }
-        self.part.id(cause, self.whole)
+        self.input.id(cause, self.whole)
     }
 
     /// The last word of an event.
     fn end(&self, end: u64, block: &Block, at: usize, began: u64, sequence: u64) -> u64 {
-        let flags = slot::with_kind(slot::flags_of(end), self.part.kind(slot::kind(end)));
+        let flags = slot::with_kind(slot::flags_of(end), self.input.kind(slot::kind(end)));
         if slot::is_running(end) {
             // One that runs under another block's tag goes on being damaged.
             let is_its = slot::is_running_in(end, block.head.sequence);
@@ -162,23 +162,23 @@ impl Copier<'_> {
         }
         let ticks = match slot::span(end) {
             // What did not fit is told by a mark; here it may.
-            SPAN_MAX => self.part.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
+            SPAN_MAX => self.input.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
             ticks => ticks,
         };
-        slot::ended(self.part.span(began, ticks), flags)
+        slot::ended(self.input.span(began, ticks), flags)
     }
 
     /// The words of a mark that is no detail.
     fn mark(&self, mark: Option<Mark>, [event, a, b]: [u64; 3], at: u64) -> [u64; 3] {
-        let part = self.part;
-        let event_there = part.id(event, self.whole);
+        let input = self.input;
+        let event_there = input.id(event, self.whole);
         match mark {
             Some(Mark::End) => {
-                let flags = slot::with_kind(b, part.kind(slot::kind(b)));
-                [event_there, part.span(at.saturating_sub(a), a), flags]
+                let flags = slot::with_kind(b, input.kind(slot::kind(b)));
+                [event_there, input.span(at.saturating_sub(a), a), flags]
             }
             Some(Mark::Link) => [event_there, self.cause(a), b],
-            Some(Mark::Polls) => [event_there, part.sum(a), b],
+            Some(Mark::Polls) => [event_there, input.sum(a), b],
             Some(Mark::Remote) => [event, a, b],
             // Of a later version nothing is known; it keeps its place.
             Some(_) => [event_there, a, b],

@@ -5,7 +5,7 @@
 //! its sending.
 
 use crate::Store;
-use crate::time::{Pair, Time};
+use crate::event::time::{Pair, Time};
 use metaspy_format::superblock as sb;
 
 /// Pairs closer than this tell the rate worse than the whole does.
@@ -21,14 +21,14 @@ const SURELY_SAME_WALL_NS: u128 = 10_000_000;
 
 /// From ticks to ns; what is later in ticks is never earlier in ns.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct ClockLine {
     /// Tick, ns from there on, and ns per tick behind it; in rising order.
     knots: Vec<(i128, i128, i128)>,
     /// What is added to come to the first recording's clock.
     pub shift: i128,
 }
 
-impl Line {
+impl ClockLine {
     /// The line through calibration pairs that rise.
     fn new(mut pairs: Vec<Pair>, ticks_per_s: u64) -> Self {
         pairs.sort_by_key(|pair| pair.tick);
@@ -52,7 +52,7 @@ impl Line {
             kept.windows(2).map(|two| rate(two[1].tick - two[0].tick, two[1].monotonic_ns - two[0].monotonic_ns));
         let rates: Vec<i128> = rates.chain([usual]).collect();
         let knots = kept.iter().zip(rates).map(|(pair, rate)| (pair.tick.into(), pair.monotonic_ns.into(), rate));
-        Line { knots: knots.collect(), shift: 0 }
+        ClockLine { knots: knots.collect(), shift: 0 }
     }
 
     /// ns at a tick.
@@ -66,29 +66,29 @@ impl Line {
 
 /// Where a recording stands on the common clock.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub line: Line,
+pub(super) struct AlignedClock {
+    pub line: ClockLine,
     /// Which domain it belongs to; 0 = the first recording's.
     pub domain: usize,
 }
 
 /// The clock of one recording, as it tells it.
-struct Told {
+struct ClockReading {
     kind: u64,
     boot: String,
     ticks_per_s: u64,
     pairs: Vec<Pair>,
 }
 
-impl Told {
-    fn of(store: &Store) -> Told {
+impl ClockReading {
+    fn of(store: &Store) -> ClockReading {
         let time: &Time = store.time();
         let mut pairs = time.pairs.clone();
         if pairs.is_empty() {
             // Only the wall tells.
             pairs.push(Pair { tick: time.first_tick, monotonic_ns: time.started_ns, real_ns: time.started_ns });
         }
-        Told {
+        ClockReading {
             kind: store.words().get(sb::CLOCK),
             boot: store.program().boot.clone(),
             ticks_per_s: time.ticks_per_s,
@@ -103,14 +103,14 @@ impl Told {
     }
 
     /// Whether both read the same clock of the same machine.
-    fn is_with(&self, other: &Told) -> bool {
+    fn is_with(&self, other: &ClockReading) -> bool {
         let known = !self.boot.is_empty() && !other.boot.is_empty();
         if self.kind == 0 || self.kind != other.kind || known && self.boot != other.boot {
             return false;
         }
         let (Some(mine), Some(theirs)) = (self.pairs.first(), other.pairs.first()) else { return false };
         let apart = (self.wall(theirs.real_ns) - other.wall(theirs.real_ns)).unsigned_abs();
-        let line = Line::new(self.pairs.clone(), self.ticks_per_s);
+        let line = ClockLine::new(self.pairs.clone(), self.ticks_per_s);
         let off = (line.ns(theirs.tick) - i128::from(theirs.monotonic_ns)).unsigned_abs();
         // Before the first second has passed the rate is good to a thousandth.
         let allowed = 1_000_000 + u128::from(mine.monotonic_ns.abs_diff(theirs.monotonic_ns)) / 500;
@@ -119,12 +119,12 @@ impl Told {
 }
 
 /// Places recordings on one clock, as far as the clocks themselves tell.
-pub(super) fn place(stores: &[Store]) -> Vec<Placed> {
-    let told: Vec<Told> = stores.iter().map(Told::of).collect();
+pub(super) fn place(stores: &[Store]) -> Vec<AlignedClock> {
+    let readings: Vec<ClockReading> = stores.iter().map(ClockReading::of).collect();
     let mut founders: Vec<usize> = Vec::new();
     let mut domains = Vec::new();
-    for (at, this) in told.iter().enumerate() {
-        match founders.iter().position(|&founder| told[founder].is_with(this)) {
+    for (at, this) in readings.iter().enumerate() {
+        match founders.iter().position(|&founder| readings[founder].is_with(this)) {
             Some(domain) => domains.push(domain),
             None => {
                 domains.push(founders.len());
@@ -132,20 +132,20 @@ pub(super) fn place(stores: &[Store]) -> Vec<Placed> {
             }
         }
     }
-    let first = &told[0];
-    let lines: Vec<Line> = (founders.iter().enumerate())
+    let first = &readings[0];
+    let lines: Vec<ClockLine> = (founders.iter().enumerate())
         .map(|(domain, &founder)| {
-            let of_domain = told.iter().zip(&domains).filter(|(_, of)| **of == domain);
-            let pairs = of_domain.flat_map(|(told, _)| told.pairs.iter().copied()).collect();
-            let mut line = Line::new(pairs, told[founder].ticks_per_s);
+            let of_domain = readings.iter().zip(&domains).filter(|(_, of)| **of == domain);
+            let pairs = of_domain.flat_map(|(readings, _)| readings.pairs.iter().copied()).collect();
+            let mut line = ClockLine::new(pairs, readings[founder].ticks_per_s);
             if domain != 0 {
-                let near = told[founder].pairs[0].real_ns;
-                line.shift = told[founder].wall(near) - first.wall(near);
+                let near = readings[founder].pairs[0].real_ns;
+                line.shift = readings[founder].wall(near) - first.wall(near);
             }
             line
         })
         .collect();
-    domains.into_iter().map(|domain| Placed { line: lines[domain].clone(), domain }).collect()
+    domains.into_iter().map(|domain| AlignedClock { line: lines[domain].clone(), domain }).collect()
 }
 
 /// Something was sent from one recording at a tick, and received in another at a tick.
@@ -168,7 +168,7 @@ pub(super) struct Bounds {
 }
 
 /// Moves the domains so that no receipt precedes its sending, each against those before it; by domain, what was done.
-pub(super) fn settle(placed: &mut [Placed], crossings: &[Crossing]) -> Vec<Bounds> {
+pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec<Bounds> {
     let domains = placed.iter().map(|placed| placed.domain + 1).max().unwrap_or(0);
     let mut all = vec![Bounds::default(); domains];
     for (domain, all) in all.iter_mut().enumerate().skip(1) {
@@ -200,9 +200,9 @@ pub(super) fn settle(placed: &mut [Placed], crossings: &[Crossing]) -> Vec<Bound
 mod tests {
     use super::*;
 
-    fn line(pairs: &[(u64, u64)]) -> Line {
+    fn line(pairs: &[(u64, u64)]) -> ClockLine {
         let pair = |&(tick, monotonic_ns): &(u64, u64)| Pair { tick, monotonic_ns, real_ns: 0 };
-        Line::new(pairs.iter().map(pair).collect(), 2_000_000_000)
+        ClockLine::new(pairs.iter().map(pair).collect(), 2_000_000_000)
     }
 
     #[test]
@@ -223,9 +223,9 @@ mod tests {
         assert_eq!((line.ns(1_000), line.ns(1_000 + second)), (0, i128::from(second / 2)));
     }
 
-    fn two(crossings: &[(usize, u64, u64)]) -> (Bounds, Vec<Placed>) {
-        let mut placed: Vec<Placed> =
-            (0..2).map(|domain| Placed { line: self::line(&[(0, 0), (1 << 40, 1 << 40)]), domain }).collect();
+    fn two(crossings: &[(usize, u64, u64)]) -> (Bounds, Vec<AlignedClock>) {
+        let mut placed: Vec<AlignedClock> =
+            (0..2).map(|domain| AlignedClock { line: self::line(&[(0, 0), (1 << 40, 1 << 40)]), domain }).collect();
         let crossing = |&(from, sent, received): &(usize, u64, u64)| Crossing { from, sent, to: 1 - from, received };
         let crossings: Vec<Crossing> = crossings.iter().map(crossing).collect();
         let bounds = settle(&mut placed, &crossings);

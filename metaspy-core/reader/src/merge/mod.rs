@@ -6,13 +6,13 @@
 
 mod blocks;
 mod clock;
+mod cross_process;
 mod names;
-mod part;
+mod notes;
+pub(crate) mod output;
 mod profiles;
+mod remap;
 mod rows;
-mod said;
-mod senders;
-pub(crate) mod sheet;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -24,16 +24,16 @@ use std::sync::Arc;
 
 use crate::Store;
 use crate::event::LaneId;
-use crate::fold::Pending;
-use crate::header::Ended;
 use crate::open::Mapped;
+use crate::open::header::EndState;
 use crate::store::Medium;
-use clock::Placed;
+use crate::tally::fold::Pending;
+use clock::AlignedClock;
 use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::superblock::{self as sb, lane as lane_row};
-use part::{Part, Whole};
+use output::OutputMemory;
+use remap::{Input, MergedRing};
 use rows::Rows;
-use sheet::Sheet;
 
 /// One of the processes whose recordings are read as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Process {
     /// Its lanes.
     pub lanes: Range<u32>,
     /// How its recording stood when it was read; a live one is a snapshot.
-    pub ended: Ended,
+    pub ended: EndState,
     /// Which clock it has: between those of one clock the order of events is certain. 0 = that of the first.
     pub clock: usize,
     /// ns by which it was moved, beside what the clocks on the wall say, so that no receipt precedes its sending.
@@ -125,15 +125,15 @@ impl Store {
         if sources.len() < 2 {
             return sources.into_iter().next().map(|(_, store)| store).ok_or(MergeError::Nothing);
         }
-        said::check_apart(&sources)?;
+        notes::check_apart(&sources)?;
         let mut tries = 0;
         loop {
             tries += 1;
             let states: Vec<_> = sources.iter().map(|(_, store)| store.ring().fold_state()).collect();
-            let (sheet, mut merged) = merge(&sources)?;
+            let (output, mut merged) = merge(&sources)?;
             merged.exact = sources.iter().zip(&states).all(|((_, store), state)| store.ring().fold_state() == *state);
             if merged.exact || tries == TRIES {
-                let mapped = Mapped::memory(sheet.region());
+                let mapped = Mapped::memory(output.region());
                 let whole = Store::mapped(mapped, Medium::Merged(Arc::new(merged)));
                 return Ok(whole.expect("it was written as recordings are"));
             }
@@ -170,12 +170,12 @@ impl Store {
 
 impl Merged {
     /// How the recordings ended, all in all.
-    pub fn ended(&self) -> Ended {
+    pub fn end_state(&self) -> EndState {
         let any = |ended| self.processes.iter().any(|process| process.ended == ended);
-        match (any(Ended::Live) || any(Ended::Snapshot), any(Ended::Killed)) {
-            (true, _) => Ended::Snapshot,
-            (_, true) => Ended::Killed,
-            _ => Ended::Closed,
+        match (any(EndState::Live) || any(EndState::Snapshot), any(EndState::Killed)) {
+            (true, _) => EndState::Snapshot,
+            (_, true) => EndState::Killed,
+            _ => EndState::Closed,
         }
     }
 
@@ -189,51 +189,51 @@ impl Merged {
 }
 
 /// Everything but the blocks, before it is written.
-struct Drawn {
-    parts: Vec<Part>,
+struct Plan {
+    inputs: Vec<Input>,
     pending: Vec<Option<Pending>>,
     rows: Vec<Rows>,
     arena: names::Arena,
     tables: profiles::Tables,
-    whole: Whole,
+    whole: MergedRing,
     lanes: u32,
     epochs: u32,
 }
 
-fn merge(sources: &[(String, Store)]) -> Result<(Sheet, Merged), MergeError> {
+fn merge(sources: &[(String, Store)]) -> Result<(OutputMemory, Merged), MergeError> {
     let stores: Vec<Store> = sources.iter().map(|(_, store)| store.clone()).collect();
-    let mut processes = said::processes(sources);
+    let mut processes = notes::processes(sources);
     let mut placed = clock::place(&stores);
-    let mut drawn = draw(&stores, &placed, &mut processes)?;
-    let (crossings, has_remote) = senders::crossings(&drawn.parts);
+    let mut plan = self::plan(&stores, &placed, &mut processes)?;
+    let (crossings, has_remote) = cross_process::crossings(&plan.inputs);
     let bounds = clock::settle(&mut placed, &crossings);
-    for ((part, placed), has_remote) in drawn.parts.iter_mut().zip(&placed).zip(has_remote) {
-        part.line = placed.line.clone();
-        part.has_remote = has_remote;
+    for ((input, placed), has_remote) in plan.inputs.iter_mut().zip(&placed).zip(has_remote) {
+        input.line = placed.line.clone();
+        input.has_remote = has_remote;
     }
-    let origin = drawn.parts.iter().map(|part| part.line.ns(part.store.header().first_tick)).min().unwrap_or(0);
-    drawn.parts.iter_mut().for_each(|part| part.origin = origin - BEFORE_NS);
+    let origin = plan.inputs.iter().map(|input| input.line.ns(input.store.header().first_tick)).min().unwrap_or(0);
+    plan.inputs.iter_mut().for_each(|input| input.origin = origin - BEFORE_NS);
     for (process, placed) in processes.iter_mut().zip(&placed) {
         process.clock = placed.domain;
         process.moved_ns = bounds[placed.domain].moved.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     }
-    let clocks = said::clocks(&processes, &placed, &bounds, &crossings);
-    drawn.arena.program(&processes);
-    for sentence in said::snapshots(&processes).chain(clocks.sentences) {
-        drawn.arena.note(&sentence);
+    let clocks = notes::clocks(&processes, &placed, &bounds, &crossings);
+    plan.arena.program(&processes);
+    for sentence in notes::snapshots(&processes).chain(clocks.sentences) {
+        plan.arena.note(&sentence);
     }
-    drawn.arena.sites(&mut drawn.parts)?;
-    drawn.arena.kinds(&mut drawn.parts, &processes)?;
-    for (part, process) in drawn.parts.iter().zip(&processes) {
-        drawn.arena.rest(part, process);
+    plan.arena.sites(&mut plan.inputs)?;
+    plan.arena.kinds(&mut plan.inputs, &processes)?;
+    for (input, process) in plan.inputs.iter().zip(&processes) {
+        plan.arena.rest(input, process);
     }
-    drawn.rows =
-        drawn.parts.iter().zip(&drawn.pending).map(|(part, pending)| Rows::of(part, pending.as_ref())).collect();
-    drawn.tables = profiles::merged(&drawn.parts);
-    drawn.arena.tables(&drawn.tables);
-    let (sheet, copied) = write::write(&drawn)?;
+    plan.rows =
+        plan.inputs.iter().zip(&plan.pending).map(|(input, pending)| Rows::of(input, pending.as_ref())).collect();
+    plan.tables = profiles::merged(&plan.inputs);
+    plan.arena.tables(&plan.tables);
+    let (output, copied) = write::write(&plan)?;
     let mut damage = Vec::new();
-    for ((process, copied), rows) in processes.iter().zip(&copied).zip(&drawn.rows) {
+    for ((process, copied), rows) in processes.iter().zip(&copied).zip(&plan.rows) {
         if copied.beyond > 0 {
             damage.push(format!("{}: {} blocks have numbers that cannot be", process.source, copied.beyond));
         }
@@ -242,20 +242,20 @@ fn merge(sources: &[(String, Store)]) -> Result<(Sheet, Merged), MergeError> {
         }
     }
     let order_is_uncertain = clocks.order_is_uncertain;
-    Ok((sheet, Merged { processes, sources: stores, damage, exact: true, order_is_uncertain }))
+    Ok((output, Merged { processes, sources: stores, damage, exact: true, order_is_uncertain }))
 }
 
 /// How long before the first recording the common clock begins: ticks a little earlier are told apart.
 const BEFORE_NS: i128 = 1_000_000;
 
-fn draw(stores: &[Store], placed: &[Placed], processes: &mut [Process]) -> Result<Drawn, MergeError> {
-    let mut drawn = Drawn {
-        parts: Vec::new(),
+fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) -> Result<Plan, MergeError> {
+    let mut plan = Plan {
+        inputs: Vec::new(),
         pending: Vec::new(),
         rows: Vec::new(),
         arena: names::Arena::default(),
         tables: profiles::Tables::default(),
-        whole: Whole { blocks: 0 },
+        whole: MergedRing { blocks: 0 },
         lanes: 0,
         epochs: 0,
     };
@@ -263,13 +263,13 @@ fn draw(stores: &[Store], placed: &[Placed], processes: &mut [Process]) -> Resul
         let rows = (store.layout().lanes.len / lane_row::WORDS) as u64;
         let lanes = store.words().acquire(sb::LANES_USED).min(rows) as u32;
         let places = store.ring().places();
-        drawn.parts.push(Part {
+        plan.inputs.push(Input {
             store: store.clone(),
-            place: drawn.whole.blocks,
+            place: plan.whole.blocks,
             places,
-            lane: drawn.lanes,
+            lane: plan.lanes,
             lanes,
-            epoch: drawn.epochs,
+            epoch: plan.epochs,
             line: placed.line.clone(),
             origin: 0,
             sites: Vec::new(),
@@ -277,14 +277,14 @@ fn draw(stores: &[Store], placed: &[Placed], processes: &mut [Process]) -> Resul
             kinds: Default::default(),
             has_remote: false,
         });
-        drawn.pending.push(store.ring().pending());
-        process.lanes = drawn.lanes..drawn.lanes + lanes;
-        drawn.whole.blocks += places.next_multiple_of(CHUNK_BLOCKS as u64);
+        plan.pending.push(store.ring().pending());
+        process.lanes = plan.lanes..plan.lanes + lanes;
+        plan.whole.blocks += places.next_multiple_of(CHUNK_BLOCKS as u64);
         // One more stands for lanes that there cannot be.
-        drawn.lanes += lanes + 1;
-        drawn.epochs = drawn.epochs.wrapping_add(store.header().epoch).wrapping_add(1);
+        plan.lanes += lanes + 1;
+        plan.epochs = plan.epochs.wrapping_add(store.header().epoch).wrapping_add(1);
     }
     // The places behind are never filled: what cannot be stands there.
-    drawn.whole.blocks += CHUNK_BLOCKS as u64;
-    Ok(drawn)
+    plan.whole.blocks += CHUNK_BLOCKS as u64;
+    Ok(plan)
 }

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use crate::merge::part::{NAMELESS_KIND, Part};
 use crate::merge::profiles::Tables;
+use crate::merge::remap::{Input, NAMELESS_KIND};
 use crate::merge::{MergeError, Process};
-use crate::names::{KindText, SiteText};
+use crate::names::{RecordedKind, RecordedSite};
 use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kinds};
 use metaspy_format::slot::FIRST_MARK;
 use metaspy_probe::SiteKind;
@@ -50,12 +50,12 @@ impl Arena {
         self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
     }
 
-    /// The sites: those of one path, kind and file are one. Hands the parts their numbers.
-    pub fn sites(&mut self, parts: &mut [Part]) -> Result<(), MergeError> {
+    /// The sites: those of one path, kind and file are one. Hands the inputs their numbers.
+    pub fn sites(&mut self, inputs: &mut [Input]) -> Result<(), MergeError> {
         let mut numbers: HashMap<(String, SiteKind, String), u32> = HashMap::new();
-        let mut all: Vec<SiteText> = Vec::new();
-        for part in parts.iter_mut() {
-            for site in part.store.sites().to_vec() {
+        let mut all: Vec<RecordedSite> = Vec::new();
+        for input in inputs.iter_mut() {
+            for site in input.store.sites().to_vec() {
                 let next = all.len() as u32 + 1;
                 let number = *numbers.entry((site.path.clone(), site.kind, site.file.clone())).or_insert(next);
                 if number == next {
@@ -69,15 +69,15 @@ impl Arena {
                     }
                 }
                 let own = site.id.0 as usize;
-                part.sites.resize(part.sites.len().max(own + 1), 0);
-                part.sites[own] = number;
+                input.sites.resize(input.sites.len().max(own + 1), 0);
+                input.sites[own] = number;
             }
         }
         let nameless = all.len() as u32 + 1;
         if nameless >= FIRST_MARK {
             return Err(MergeError::TooMany("sites"));
         }
-        parts.iter_mut().for_each(|part| part.nameless = nameless);
+        inputs.iter_mut().for_each(|input| input.nameless = nameless);
         for (number, site) in (1..).zip(&all) {
             let words = site_words(site.kind, site.lines, site.module);
             let skipped = site.skipped.as_deref().unwrap_or("");
@@ -87,20 +87,21 @@ impl Arena {
     }
 
     /// The kinds: each process has its own, but for those whose keys mean the same in every process.
-    pub fn kinds(&mut self, parts: &mut [Part], processes: &[Process]) -> Result<(), MergeError> {
+    pub fn kinds(&mut self, inputs: &mut [Input], processes: &[Process]) -> Result<(), MergeError> {
         let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
-        for (at, part) in parts.iter().enumerate() {
-            for kind in part.store.kinds() {
+        for (at, input) in inputs.iter().enumerate() {
+            for kind in input.store.kinds() {
                 holders.entry(kind.name.clone()).or_default().insert(at);
             }
         }
         let mut across: HashMap<String, u16> = HashMap::new();
         let mut next = 1_u16;
-        for (at, part) in parts.iter_mut().enumerate() {
-            let kinds: BTreeMap<u16, KindText> = part.store.kinds().map(|kind| (kind.id.0, kind.clone())).collect();
+        for (at, input) in inputs.iter_mut().enumerate() {
+            let kinds: BTreeMap<u16, RecordedKind> =
+                input.store.kinds().map(|kind| (kind.id.0, kind.clone())).collect();
             for (own, kind) in kinds {
                 if let Some(&number) = across.get(&kind.name).filter(|_| kind.across) {
-                    part.kinds.insert(own, number);
+                    input.kinds.insert(own, number);
                     continue;
                 }
                 if next >= NAMELESS_KIND {
@@ -113,7 +114,7 @@ impl Arena {
                 let process = if is_told_apart { "" } else { &processes[at].label };
                 let nature = nature(kind.place, kind.across);
                 self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
-                part.kinds.insert(own, next);
+                input.kinds.insert(own, next);
                 next += 1;
             }
         }
@@ -121,26 +122,26 @@ impl Arena {
     }
 
     /// All that is told of one recording's subjects, lanes and time.
-    pub fn rest(&mut self, part: &Part, process: &Process) {
-        let names = part.store.names();
+    pub fn rest(&mut self, input: &Input, process: &Process) {
+        let names = input.store.names();
         let mut labels: Vec<_> = names.labels.iter().collect();
         labels.sort_unstable_by_key(|(subject, _)| (subject.kind, subject.key));
         for (subject, label) in labels {
-            let subject = part.subject(*subject);
+            let subject = input.subject(*subject);
             self.entry(Entry::Label, subject.kind.0.into(), &[subject.key], &[label]);
         }
         for (name, from, to) in names.relations.all() {
-            let (from, to) = (part.subject(from), part.subject(to));
+            let (from, to) = (input.subject(from), input.subject(to));
             let kinds = two_kinds(from.kind, to.kind);
             self.entry(Entry::Relation, kinds, &[from.key, to.key], &[name]);
         }
         for (subject, tick) in &names.ended {
-            let subject = part.subject(*subject);
-            self.entry(Entry::Ended, subject.kind.0.into(), &[subject.key, part.tick(*tick)], &[]);
+            let subject = input.subject(*subject);
+            self.entry(Entry::Ended, subject.kind.0.into(), &[subject.key, input.tick(*tick)], &[]);
         }
         for view in &names.views {
             if let Ok(json) = serde_json::to_string(&view.view) {
-                self.entry(Entry::View, part.epoch.wrapping_add(view.epoch), &[], &[&json]);
+                self.entry(Entry::View, input.epoch.wrapping_add(view.epoch), &[], &[&json]);
             }
         }
         for note in &names.notes {
@@ -148,17 +149,17 @@ impl Arena {
         }
         for epoch in &names.epochs {
             let text = format!("{}: {}", process.label, epoch.text);
-            self.entry(Entry::Epoch, part.epoch.wrapping_add(epoch.epoch), &[part.tick(epoch.tick)], &[&text]);
+            self.entry(Entry::Epoch, input.epoch.wrapping_add(epoch.epoch), &[input.tick(epoch.tick)], &[&text]);
         }
         for mark in &names.marks {
-            self.entry(Entry::UserMark, 0, &[part.tick(mark.tick)], &[&mark.text]);
+            self.entry(Entry::UserMark, 0, &[input.tick(mark.tick)], &[&mark.text]);
         }
-        for lane in part.store.lanes() {
+        for lane in input.store.lanes() {
             let name = match lane.name.is_empty() {
                 true => format!("{}/thread {}", process.label, lane.thread),
                 false => format!("{}/{}", process.label, lane.name),
             };
-            self.entry(Entry::Lane, part.lane + lane.id.0, &[], &[&name]);
+            self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }
     }
 }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use metaspy_format::profile::page::{self, Content, Kind};
 use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef};
 
-use crate::merge::part::Part;
+use crate::merge::remap::Input;
 use crate::profiles::RawTable;
 
-/// The tables of all parts as those of the whole.
+/// The tables of all inputs as those of the whole.
 #[derive(Default)]
 pub(super) struct Tables {
     /// The declarations, by number.
@@ -17,15 +17,15 @@ pub(super) struct Tables {
     pub words: Vec<u64>,
 }
 
-/// Merges the tables of the parts. Tables with the same name and columns are one, if their profilers were installed as
+/// Merges the tables of the inputs. Tables with the same name and columns are one, if their profilers were installed as
 /// the same in order among those of their name.
-pub(super) fn merged(parts: &[Part]) -> Tables {
+pub(super) fn merged(inputs: &[Input]) -> Tables {
     let mut tables = Tables::default();
     let mut merged: Vec<RawTable> = Vec::new();
-    for part in parts {
-        let installations = installations(part);
-        for (number, raw) in part.store.profile_tables() {
-            let mut def = part.store.names().tables[&number].clone();
+    for input in inputs {
+        let installations = installations(input);
+        for (number, raw) in input.store.profile_tables() {
+            let mut def = input.store.names().tables[&number].clone();
             def.installation = installations[&(def.profile.clone(), def.installation)];
             let at = tables.defs.iter().position(|known| *known == def).unwrap_or_else(|| {
                 tables.defs.push(def.clone());
@@ -34,10 +34,10 @@ pub(super) fn merged(parts: &[Part]) -> Tables {
             });
             merged[at].lost = merged[at].lost.saturating_add(raw.lost);
             for (key, words) in &raw.rows {
-                let key = renumbered(part, def.key, *key);
+                let key = renumbered(input, def.key, *key);
                 words
                     .iter()
-                    .for_each(|&(column, word)| merged[at].put(&def, key, column, rescaled(part, &def, column, word)));
+                    .for_each(|&(column, word)| merged[at].put(&def, key, column, rescaled(input, &def, column, word)));
             }
         }
     }
@@ -47,10 +47,10 @@ pub(super) fn merged(parts: &[Part]) -> Tables {
     tables
 }
 
-/// For each installation of a part, which one it is among those of the same name.
-fn installations(part: &Part) -> BTreeMap<(String, u32), u32> {
+/// For each installation of a input, which one it is among those of the same name.
+fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
     let mut known: BTreeMap<(String, u32), u32> = BTreeMap::new();
-    for def in part.store.names().tables.values() {
+    for def in input.store.names().tables.values() {
         known.insert((def.profile.clone(), def.installation), 0);
     }
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
@@ -62,20 +62,20 @@ fn installations(part: &Part) -> BTreeMap<(String, u32), u32> {
     known
 }
 
-fn renumbered(part: &Part, kind: KeyKind, key: Key) -> Key {
+fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
     let second = match kind {
         KeyKind::Site => 0,
-        KeyKind::Subject => part.kind(key.second as u16).into(),
+        KeyKind::Subject => input.kind(key.second as u16).into(),
         KeyKind::Caller if key.second == 0 => 0,
-        KeyKind::Caller => part.site(key.second),
+        KeyKind::Caller => input.site(key.second),
     };
-    Key { site: part.site(key.site), second, ..key }
+    Key { site: input.site(key.site), second, ..key }
 }
 
-/// Times of the part's clock as times of the whole.
-fn rescaled(part: &Part, def: &TableDef, column: u16, word: u64) -> u64 {
+/// Times of the input's clock as times of the whole.
+fn rescaled(input: &Input, def: &TableDef, column: u16, word: u64) -> u64 {
     match def.columns.get(usize::from(column)) {
-        Some(column) if column.kind == ColumnKind::Ticks => column.merge.value(part.sum(column.merge.value(word))),
+        Some(column) if column.kind == ColumnKind::Ticks => column.merge.value(input.sum(column.merge.value(word))),
         _ => word,
     }
 }

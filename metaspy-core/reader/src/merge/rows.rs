@@ -1,7 +1,7 @@
 //! What has no event in the window: rows of tallies, with their numbers changed to those of the whole.
 
-use crate::fold::{Pending, Row};
-use crate::merge::part::Part;
+use crate::merge::remap::Input;
+use crate::tally::fold::{Pending, Row};
 use metaspy_format::row::{self, MAX, ROW_WORDS, TOTAL, WHO, Who};
 
 /// Rows of one recording.
@@ -16,27 +16,27 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn of(part: &Part, pending: Option<&Pending>) -> Rows {
-        let ring = part.ring();
+    pub fn of(input: &Input, pending: Option<&Pending>) -> Rows {
+        let ring = input.ring();
         let mut rows = Rows::default();
-        ring.folded_rows(pending, |row| rows.folded.push(renumbered(part, row)));
+        ring.folded_rows(pending, |row| rows.folded.push(renumbered(input, row)));
         let pages = &mut rows.pages;
-        rows.whole = ring.page_rows(|row| pages.push(renumbered(part, row)));
+        rows.whole = ring.page_rows(|row| pages.push(renumbered(input, row)));
         rows
     }
 }
 
-fn renumbered(part: &Part, row: Row) -> [u64; ROW_WORDS] {
+fn renumbered(input: &Input, row: Row) -> [u64; ROW_WORDS] {
     let who = row.who();
     let mut words = row.0;
     words[WHO] = Who {
-        site: part.site(who.site),
-        kind: part.kind(who.kind),
-        epoch: row::epoch(part.epoch.wrapping_add(who.epoch)),
+        site: input.site(who.site),
+        kind: input.kind(who.kind),
+        epoch: row::epoch(input.epoch.wrapping_add(who.epoch)),
         ..who
     }
     .pack();
-    words[TOTAL] = part.sum(words[TOTAL]);
-    words[MAX] = part.sum(words[MAX]);
+    words[TOTAL] = input.sum(words[TOTAL]);
+    words[MAX] = input.sum(words[MAX]);
     words
 }

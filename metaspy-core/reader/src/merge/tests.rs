@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use crate::event::{EventId, Outcome};
 use crate::merge::MergeError;
 use crate::testing::{Draft, Writer, store_of};
-use crate::{By, EffectsIndex, Ended, Filter, Origin, Position, Remote, Scope, Store};
+use crate::{By, EffectsIndex, EndState, Filter, Origin, Position, Remote, Scope, Store};
 use metaspy_format::arena::Entry;
 use metaspy_format::row::{COUNT, KEY, ROW_WORDS, TIMED, TOTAL, WHO, Who};
 use metaspy_format::slot::Mark;
@@ -113,8 +113,8 @@ fn counts(store: &Store, by: By) -> BTreeMap<String, [u64; 6]> {
         };
         let of = &row.measure;
         let sum = counts.entry(name).or_default();
-        let parts = [of.count, of.failed, of.panicked, of.running, of.lost, of.timed];
-        sum.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+        let inputs = [of.count, of.failed, of.panicked, of.running, of.lost, of.timed];
+        sum.iter_mut().zip(inputs).for_each(|(sum, input)| *sum += input);
     }
     counts
 }
@@ -130,10 +130,10 @@ fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
         let whole = merged(&[("one.spy", one.clone()), ("two.spy", two.clone())]);
         let found = whole.verify();
         assert!(found.is_sound(), "seed {seed}: {found:?}");
-        let parts = [one.verify(), two.verify()];
-        let sum = |of: fn(&crate::Verification) -> u64| parts.iter().map(of).sum::<u64>();
-        assert_eq!((found.events, found.marks), (sum(|part| part.events), sum(|part| part.marks)), "seed {seed}");
-        assert_eq!((found.running, found.lanes), (sum(|part| part.running), sum(|part| part.lanes)), "seed {seed}");
+        let inputs = [one.verify(), two.verify()];
+        let sum = |of: fn(&crate::Verification) -> u64| inputs.iter().map(of).sum::<u64>();
+        assert_eq!((found.events, found.marks), (sum(|input| input.events), sum(|input| input.marks)), "seed {seed}");
+        assert_eq!((found.running, found.lanes), (sum(|input| input.running), sum(|input| input.lanes)), "seed {seed}");
         let totals = |store: &Store| {
             let totals = store.totals();
             [totals.emitted, totals.stored, totals.folded, totals.counted, totals.lost, totals.unnamed]
@@ -142,8 +142,8 @@ fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
         assert_eq!(totals(&whole).as_slice(), both, "seed {seed}");
         for by in [By::Site, By::Subject, By::RootCause] {
             let mut both = counts(&one, by);
-            for (name, parts) in counts(&two, by) {
-                both.entry(name).or_default().iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+            for (name, inputs) in counts(&two, by) {
+                both.entry(name).or_default().iter_mut().zip(inputs).for_each(|(sum, input)| *sum += input);
             }
             assert_eq!(counts(&whole, by), both, "seed {seed}, {by:?}");
         }
@@ -186,7 +186,7 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
     let of: Vec<&str> =
         whole.lanes().iter().filter_map(|lane| Some(whole.process_of(lane.id)?.label.as_str())).collect();
     assert_eq!(of, ["one", "one", "two", "two"]);
-    assert_eq!((whole.program().name.as_str(), whole.ended()), ("one + two", Ended::Closed));
+    assert_eq!((whole.program().name.as_str(), whole.end_state()), ("one + two", EndState::Closed));
 }
 
 /// A client that tells a server of its event, 40 ns before the server hears of it by the server's clock.

@@ -1,10 +1,10 @@
 //! The whole as words: tables, blocks, and the first page.
 
 use crate::merge::blocks::{Copied, Copier};
-use crate::merge::part::Part;
+use crate::merge::output::OutputMemory;
+use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
-use crate::merge::sheet::Sheet;
-use crate::merge::{Drawn, MergeError};
+use crate::merge::{MergeError, Plan};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
@@ -26,12 +26,12 @@ const SUMS: [usize; 12] = [
 ];
 
 /// Writes the whole.
-pub(super) fn write(drawn: &Drawn) -> Result<(Sheet, Vec<Copied>), MergeError> {
-    let first = &drawn.parts[0];
+pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeError> {
+    let first = &plan.inputs[0];
     let pairs = &first.store.time().pairs;
     let (folded, pages): (usize, usize) =
-        drawn.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
-    let chunks = drawn.whole.blocks as usize / CHUNK_BLOCKS;
+        plan.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
+    let chunks = plan.whole.blocks as usize / CHUNK_BLOCKS;
     let mut end = sb::BYTES / 8;
     let mut table = |words: usize| {
         let at = end;
@@ -42,90 +42,90 @@ pub(super) fn write(drawn: &Drawn) -> Result<(Sheet, Vec<Copied>), MergeError> {
         (sb::CALIBRATION, table(pairs.len() * calibration::WORDS)),
         (sb::SUMMARIES, table(chunks * summary::SUMMARY_WORDS)),
         (sb::JOURNAL, table(sb::journal::HEADER_WORDS)),
-        (sb::LANES, table(drawn.lanes as usize * lane_row::WORDS)),
-        (sb::ARENA, table(drawn.arena.words.len())),
+        (sb::LANES, table(plan.lanes as usize * lane_row::WORDS)),
+        (sb::ARENA, table(plan.arena.words.len())),
         (sb::PAGES, table(page::HEADER_WORDS + pages * ROW_WORDS)),
         (sb::TALLY, table(folded * ROW_WORDS)),
-        (sb::PROFILES, table(drawn.tables.words.len())),
+        (sb::PROFILES, table(plan.tables.words.len())),
     ];
     let at = end.next_multiple_of(BLOCK_BYTES / 8);
-    let blocks = (at, drawn.whole.blocks as usize * (BLOCK_BYTES / 8));
+    let blocks = (at, plan.whole.blocks as usize * (BLOCK_BYTES / 8));
     let bytes = (at + blocks.1) * 8;
-    let sheet = Sheet::new(bytes).map_err(MergeError::Room)?;
+    let output = OutputMemory::new(bytes).map_err(MergeError::Room)?;
     for (word, (at, words)) in tables.into_iter().chain([(sb::CHUNKS, blocks)]) {
-        sheet.write(word, [at as u64 * 8, words as u64 * 8]);
+        output.write(word, [at as u64 * 8, words as u64 * 8]);
     }
     let at = |table: usize| tables.iter().find(|(word, _)| *word == table).map_or(0, |(_, (at, _))| *at);
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
-    sheet.write(at(sb::CALIBRATION), ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
-    sheet.write(at(sb::ARENA), drawn.arena.words.iter().copied());
-    sheet.write(at(sb::PROFILES), drawn.tables.words.iter().copied());
-    sheet.set(sb::PROFILES_USED, drawn.tables.words.len() as u64 * 8);
-    let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| drawn.rows.iter().flat_map(of).flatten().copied();
-    sheet.write(at(sb::TALLY), rows_of(|rows| &rows.folded));
+    output.write(at(sb::CALIBRATION), ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
+    output.write(at(sb::ARENA), plan.arena.words.iter().copied());
+    output.write(at(sb::PROFILES), plan.tables.words.iter().copied());
+    output.set(sb::PROFILES_USED, plan.tables.words.len() as u64 * 8);
+    let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
+    output.write(at(sb::TALLY), rows_of(|rows| &rows.folded));
     if pages > 0 {
-        sheet.set(at(sb::PAGES) + page::ROWS, pages as u64);
-        sheet.write(at(sb::PAGES) + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
-        sheet.set(sb::PAGES_USED, ((page::HEADER_WORDS + pages * ROW_WORDS) * 8) as u64);
+        output.set(at(sb::PAGES) + page::ROWS, pages as u64);
+        output.write(at(sb::PAGES) + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
+        output.set(sb::PAGES_USED, ((page::HEADER_WORDS + pages * ROW_WORDS) * 8) as u64);
     }
-    for part in &drawn.parts {
-        let lanes = part.store.layout().lanes.of(part.store.words());
-        let to = at(sb::LANES) + part.lane as usize * lane_row::WORDS;
-        sheet.write(to, (0..part.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
+    for input in &plan.inputs {
+        let lanes = input.store.layout().lanes.of(input.store.words());
+        let to = at(sb::LANES) + input.lane as usize * lane_row::WORDS;
+        output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
         // The page belongs to the other recording.
-        (0..part.lanes as usize).for_each(|lane| sheet.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
+        (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
-    let cells = sheet.cells();
-    let copied: Vec<Copied> = (drawn.parts.iter().zip(&drawn.pending))
-        .map(|(part, pending)| {
+    let cells = output.cells();
+    let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.pending))
+        .map(|(input, pending)| {
             let summaries = &cells[at(sb::SUMMARIES)..at(sb::SUMMARIES) + chunks * summary::SUMMARY_WORDS];
             let blocks = &cells[blocks.0..blocks.0 + blocks.1];
-            Copier { parts: &drawn.parts, part, whole: drawn.whole, blocks, summaries }.copy(pending.as_ref())
+            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(pending.as_ref())
         })
         .collect();
-    write_first_page(drawn, &sheet, &copied, bytes, folded);
-    Ok((sheet, copied))
+    write_first_page(plan, &output, &copied, bytes, folded);
+    Ok((output, copied))
 }
 
-fn write_first_page(drawn: &Drawn, sheet: &Sheet, copied: &[Copied], bytes: usize, folded_rows: usize) {
-    let parts = &drawn.parts;
-    let header = |of: fn(&Part) -> u64| parts.iter().map(of);
-    let folded: u64 = (parts.iter().zip(&drawn.pending))
-        .map(|(part, pending)| part.ring().folded(pending.as_ref()))
+fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes: usize, folded_rows: usize) {
+    let inputs = &plan.inputs;
+    let header = |of: fn(&Input) -> u64| inputs.iter().map(of);
+    let folded: u64 = (inputs.iter().zip(&plan.pending))
+        .map(|(input, pending)| input.ring().folded(pending.as_ref()))
         .fold(0, u64::saturating_add);
-    let counted = drawn.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
+    let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let words = [
         (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
         (sb::STATE, sb::STATE_CLOSED),
         (sb::TOTAL_BYTES, bytes as u64),
-        (sb::BLOCKS, drawn.whole.blocks),
-        (sb::GROWN, drawn.whole.blocks),
-        (sb::FRESH, drawn.whole.blocks - CHUNK_BLOCKS as u64),
+        (sb::BLOCKS, plan.whole.blocks),
+        (sb::GROWN, plan.whole.blocks),
+        (sb::FRESH, plan.whole.blocks - CHUNK_BLOCKS as u64),
         (sb::BUDGET, bytes as u64),
-        (sb::PID, header(|part| part.store.header().pid.into()).next().unwrap_or(0)),
-        (sb::STARTED_NS, header(|part| part.store.header().started_ns).min().unwrap_or(0)),
+        (sb::PID, header(|input| input.store.header().pid.into()).next().unwrap_or(0)),
+        (sb::STARTED_NS, header(|input| input.store.header().started_ns).min().unwrap_or(0)),
         (sb::CLOCK, metaspy_format::Clock::Monotonic as u64),
         (sb::TICKS_PER_S, 1_000_000_000),
-        (sb::FIRST_TICK, header(|part| part.tick(part.store.header().first_tick)).min().unwrap_or(1)),
-        (sb::LAST_TICK, header(|part| part.tick(part.store.header().last_tick)).max().unwrap_or(1)),
-        (sb::EPOCH, drawn.epochs.into()),
-        (sb::ARENA_USED, drawn.arena.words.len() as u64),
+        (sb::FIRST_TICK, header(|input| input.tick(input.store.header().first_tick)).min().unwrap_or(1)),
+        (sb::LAST_TICK, header(|input| input.tick(input.store.header().last_tick)).max().unwrap_or(1)),
+        (sb::EPOCH, plan.epochs.into()),
+        (sb::ARENA_USED, plan.arena.words.len() as u64),
         (sb::TALLY_USED, folded_rows as u64),
-        (sb::LANES_USED, drawn.lanes.into()),
-        (sb::CALIBRATION_USED, parts[0].store.time().pairs.len() as u64),
+        (sb::LANES_USED, plan.lanes.into()),
+        (sb::CALIBRATION_USED, inputs[0].store.time().pairs.len() as u64),
         (sb::FOLDED, folded),
         (sb::FOLD_DONE, 1),
-        (sb::MOVED, header(|part| part.store.header().moved).fold(0, u64::saturating_add)),
+        (sb::MOVED, header(|input| input.store.header().moved).fold(0, u64::saturating_add)),
         (sb::SEALED_BLOCKS, copied.iter().map(|copied| copied.blocks).sum()),
         (sb::SEALED_EVENTS, copied.iter().map(|copied| copied.events).sum()),
         (sb::SEALED_COUNTED, counted),
         (sb::MAGIC, sb::MAGIC_WORD),
     ];
     for (word, value) in words {
-        sheet.set(word, value);
+        output.set(word, value);
     }
     for counter in SUMS {
-        let sum = parts.iter().map(|part| part.store.words().get(counter)).fold(0, u64::saturating_add);
-        sheet.set(counter, sum);
+        let sum = inputs.iter().map(|input| input.store.words().get(counter)).fold(0, u64::saturating_add);
+        output.set(counter, sum);
     }
 }

@@ -3,13 +3,13 @@
 //! `ssh host metaspy stream 4711 | metaspy open -` shows a process of another machine. The observed process takes no
 //! part in it: the sender maps its recording as every reader does.
 
-mod feed;
 mod receive;
 mod send;
+mod state;
 #[cfg(test)]
 mod tests;
 
 pub use receive::{Receiver, StreamError};
 pub use send::Sender;
 
-pub(crate) use feed::Feed;
+pub(crate) use state::StreamState;

@@ -6,9 +6,10 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+use crate::merge::output::temporary_file;
 use crate::platform::map;
-use crate::stream::Feed;
-use crate::{Ended, OpenError, Store, nameless};
+use crate::stream::StreamState;
+use crate::{EndState, OpenError, Store};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
 
@@ -77,25 +78,25 @@ pub struct Receiver<R> {
     input: R,
     /// Bytes that came.
     bytes: u64,
-    paper: Paper,
-    feed: Arc<Feed>,
+    paper: Target,
+    feed: Arc<StreamState>,
     /// Words of the round at hand: heads and what follows them.
     round: Vec<u64>,
     is_over: bool,
 }
 
 /// The words that are written: a mapped file that is allocated as it is filled.
-struct Paper {
+struct Target {
     file: File,
     region: Region,
     allocated: Vec<bool>,
 }
 
 /// What reading a frame came to.
-enum Came {
+enum Received {
     Frame,
     Round(bool),
-    End(Ended),
+    End(EndState),
     /// The pipe was closed.
     Closed,
     /// This is no frame.
@@ -131,22 +132,22 @@ impl<R: Read> Receiver<R> {
         if major == 0 || !(sb::BYTES as u64 / 8..=stream::RECORDING_MAX).contains(&word(1)) {
             return Err(StreamError::Damaged);
         }
-        let paper = Paper::new(word(1) as usize).map_err(StreamError::Io)?;
+        let paper = Target::new(word(1) as usize).map_err(StreamError::Io)?;
         let bytes = (HEADER_WORDS * 8) as u64;
-        let feed = Arc::new(Feed::new());
+        let feed = Arc::new(StreamState::new());
         let mut receiver = Receiver { input, bytes, paper, feed, round: Vec::new(), is_over: false };
         receiver.receive_round().map_err(StreamError::Io)?;
         if receiver.is_over && receiver.paper.region.words().get(sb::MAGIC) != sb::MAGIC_WORD {
-            return Err(if receiver.feed.said().is_empty() { StreamError::Cut } else { StreamError::Damaged });
+            return Err(if receiver.feed.notes().is_empty() { StreamError::Cut } else { StreamError::Damaged });
         }
-        let store = Store::of_stream(receiver.paper.region.clone(), Arc::clone(&receiver.feed));
+        let store = Store::from_stream(receiver.paper.region.clone(), Arc::clone(&receiver.feed));
         let store = store.map_err(StreamError::Open)?;
         Ok((receiver, store))
     }
 
     /// A recording as it stands in a file, all of it.
     fn plain(mut input: R) -> Result<(Self, Store), StreamError> {
-        let mut file = nameless().map_err(StreamError::Io)?;
+        let mut file = temporary_file().map_err(StreamError::Io)?;
         let mut bytes = sb::MAGIC_WORD.to_le_bytes().to_vec();
         let mut at = 0_u64;
         loop {
@@ -165,12 +166,12 @@ impl<R: Read> Receiver<R> {
         }
         file.set_len(at).map_err(StreamError::Io)?;
         let map = map::file(&file, at as usize).map_err(StreamError::Io)?;
-        let paper = Paper { file, region: Region::writable(map), allocated: Vec::new() };
-        let feed = Arc::new(Feed::new());
-        let store = Store::of_stream(paper.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
-        let ended = store.ended_as_a_file();
+        let paper = Target { file, region: Region::writable(map), allocated: Vec::new() };
+        let feed = Arc::new(StreamState::new());
+        let store = Store::from_stream(paper.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
+        let ended = store.end_state_of_copy();
         // Of one that was written while it was read, each block is of another moment.
-        feed.settle(ended != Ended::Snapshot);
+        feed.settle(ended != EndState::Snapshot);
         feed.end(ended);
         Ok((Receiver { input, bytes: at, paper, feed, round: Vec::new(), is_over: true }, store))
     }
@@ -188,26 +189,26 @@ impl<R: Read> Receiver<R> {
     fn receive_round(&mut self) -> io::Result<()> {
         loop {
             let settled = match self.frame()? {
-                Came::Frame if self.round.len() < ROUND_MAX => continue,
-                Came::Frame => {
+                Received::Frame if self.round.len() < ROUND_MAX => continue,
+                Received::Frame => {
                     self.feed.settle(false);
                     self.show()?;
                     continue;
                 }
-                Came::Round(settled) => settled,
-                Came::End(ended) => {
+                Received::Round(settled) => settled,
+                Received::End(ended) => {
                     self.show()?;
                     self.feed.end(ended);
                     self.is_over = true;
                     return Ok(());
                 }
-                Came::Closed => {
+                Received::Closed => {
                     self.feed.settle(false);
                     self.show()?;
                     self.stop(format!("the stream was cut after {} bytes; what came before is all there", self.bytes));
                     return Ok(());
                 }
-                Came::Garbage => {
+                Received::Garbage => {
                     self.feed.settle(false);
                     self.show()?;
                     self.stop(format!(
@@ -224,42 +225,42 @@ impl<R: Read> Receiver<R> {
     }
 
     fn stop(&mut self, why: String) {
-        self.feed.say(why);
-        self.feed.end(Ended::Snapshot);
+        self.feed.note(why);
+        self.feed.end(EndState::Snapshot);
         self.is_over = true;
     }
 
     /// Reads a frame to the end of the round at hand.
-    fn frame(&mut self) -> io::Result<Came> {
+    fn frame(&mut self) -> io::Result<Received> {
         let mut head = [0; HEAD_WORDS * 8];
         let read = read_whole(&mut self.input, &mut head)?;
         if read < head.len() {
             self.bytes += read as u64;
-            return Ok(Came::Closed);
+            return Ok(Received::Closed);
         }
         let word = |at: usize| u64::from_le_bytes(head[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
-        let (Some(head), second) = (Head::unpack(word(0)), word(1)) else { return Ok(Came::Garbage) };
+        let (Some(head), second) = (Head::unpack(word(0)), word(1)) else { return Ok(Received::Garbage) };
         let total = self.paper.region.len() as u64;
         let is_about = |frame: Frame| head.kind == frame as u8;
         if is_about(Frame::Round) || is_about(Frame::End) {
             let sane = head.words == 0 && head.span == 0 && second <= 2;
             self.bytes += (HEAD_WORDS * 8) as u64;
             return Ok(match (sane, is_about(Frame::Round), second) {
-                (false, ..) => Came::Garbage,
-                (_, true, settled) => Came::Round(settled == 1),
-                (_, _, 1) => Came::End(Ended::Closed),
-                _ => Came::End(Ended::Killed),
+                (false, ..) => Received::Garbage,
+                (_, true, settled) => Received::Round(settled == 1),
+                (_, _, 1) => Received::End(EndState::Closed),
+                _ => Received::End(EndState::Killed),
             });
         }
         if second.checked_add(head.span.into()).is_none_or(|end| end > total) {
-            return Ok(Came::Garbage);
+            return Ok(Received::Garbage);
         }
         self.bytes += (HEAD_WORDS * 8) as u64;
         let mut bytes = vec![0; head.words as usize * 8];
         let read = read_whole(&mut self.input, &mut bytes)?;
         self.bytes += read as u64;
         if read < bytes.len() {
-            return Ok(Came::Closed);
+            return Ok(Received::Closed);
         }
         // Of a later version nothing is known but its length.
         if is_about(Frame::Words) || is_about(Frame::Block) {
@@ -267,7 +268,7 @@ impl<R: Read> Receiver<R> {
             let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
             self.round.extend(words);
         }
-        Ok(Came::Frame)
+        Ok(Received::Frame)
     }
 
     /// Writes what came to where stores read it.
@@ -293,12 +294,12 @@ impl<R: Read> Receiver<R> {
     }
 }
 
-impl Paper {
+impl Target {
     fn new(words: usize) -> io::Result<Self> {
-        let file = nameless()?;
+        let file = temporary_file()?;
         file.set_len(words as u64 * 8)?;
         let region = Region::writable(map::file(&file, words * 8)?);
-        Ok(Paper { file, region, allocated: vec![false; words.div_ceil(STEP)] })
+        Ok(Target { file, region, allocated: vec![false; words.div_ceil(STEP)] })
     }
 
     /// Sees to it that there is room on the disk before words are written.

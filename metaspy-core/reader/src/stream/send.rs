@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
-use crate::{BLOCK_WORDS, Ended, Layout, Ring, Store};
+use crate::scan::blocks::BLOCK_WORDS;
+use crate::{EndState, Layout, Ring, Store};
 use metaspy_format::hash::scatter;
 use metaspy_format::row::ROW_WORDS;
 use metaspy_format::stream::{self, Frame, Head};
@@ -51,13 +52,13 @@ impl<W: Write> Sender<W> {
     }
 
     /// Sends rounds, one each `every`, until the recording ends or nobody reads any more.
-    pub fn run(mut self, every: Duration) -> io::Result<Ended> {
+    pub fn run(mut self, every: Duration) -> io::Result<EndState> {
         loop {
             // Asked before the round: then the round has all that there will ever be.
-            let ended = self.store.ended();
+            let ended = self.store.end_state();
             self.round()?;
-            if ended != Ended::Live {
-                let closed = if ended == Ended::Killed { 2 } else { 1 };
+            if ended != EndState::Live {
+                let closed = if ended == EndState::Killed { 2 } else { 1 };
                 self.frame(Head { kind: Frame::End as u8, words: 0, span: 0 }, closed, &[])?;
                 self.out.flush()?;
                 return Ok(ended);

@@ -1,6 +1,6 @@
 use crate::stream::{Receiver, Sender, StreamError};
 use crate::testing::{Draft, Writer};
-use crate::{By, Ended, Filter, Position, Scope, Store};
+use crate::{By, EndState, Filter, Position, Scope, Store};
 use metaspy_format::slot::Mark;
 use metaspy_format::stream::{Frame, HEADER_WORDS, Head};
 use metaspy_format::{header, superblock as sb};
@@ -74,7 +74,7 @@ fn what_arrives_is_what_was_sent() {
     );
     let (sent, arrived) = (writer.store(), received(&end(bytes, 1)).expect("it is a stream"));
     assert_eq!(arrived.totals(), sent.totals());
-    assert!(arrived.totals().exact && arrived.ended() == Ended::Closed && arrived.missing().is_empty());
+    assert!(arrived.totals().exact && arrived.end_state() == EndState::Closed && arrived.missing().is_empty());
     let all = |store: &Store| store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
     assert_eq!(all(&arrived), all(&sent));
     let rows = |store: &Store| store.tally(By::Site, &Scope::default()).rows;
@@ -100,7 +100,7 @@ fn a_block_that_was_emptied_is_empty_there_as_well() {
     let block = writer.block(writer.get(sb::BLOCKS));
     let bytes = streamed(&mut writer, &mut [&mut |writer| writer.set(block + header::SEQUENCE, 0)]);
     let arrived = received(&end(bytes, 2)).expect("it is a stream");
-    assert_eq!((events(&arrived), arrived.ended()), (events(&writer.store()), Ended::Killed));
+    assert_eq!((events(&arrived), arrived.end_state()), (events(&writer.store()), EndState::Killed));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_stream_that_is_cut_loses_nothing_that_came_before() {
                 assert!(cut < first || count >= 300, "cut after {cut}: {count}");
                 let missing = store.missing().join("\n");
                 assert!(missing.contains(&format!("cut after {cut} bytes")), "{missing}");
-                assert!(!store.totals().exact && store.ended() == Ended::Snapshot);
+                assert!(!store.totals().exact && store.end_state() == EndState::Snapshot);
                 before = count;
             }
             Err(error) => assert!(cut < HEADER_WORDS * 8 + 8 * 512, "cut after {cut}: {error}"),
@@ -186,7 +186,7 @@ fn a_plain_recording_is_read_as_well() {
     writer.site(1, "app::measure");
     add(&mut writer, 900);
     let store = received(&writer.bytes()).expect("it is a recording");
-    assert_eq!((events(&store), store.ended()), (900, Ended::Closed));
+    assert_eq!((events(&store), store.end_state()), (900, EndState::Closed));
     assert!(store.totals().exact && store.verify().is_sound(), "{:?}", store.verify());
     let bytes = writer.bytes();
     let cut = received(&bytes[..bytes.len() - 125 * 4096]).expect("its beginning is there");

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::event::EventId;
 use crate::testing::{Draft, Writer, store_of};
-use crate::{By, EffectsIndex, Filter, Position, Scope, Store, What};
+use crate::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
 use metaspy_format::arena::Entry;
 use metaspy_format::slot::Mark;
 use metaspy_format::superblock as sb;
@@ -23,16 +23,17 @@ fn read_everything(store: &Store) {
                 for event in page.events {
                     let _ = (store.event(event.id), store.details(event.id), store.links(event.id));
                     let _ = (store.gap(event.id), store.polls(event.id), store.effects(event.id));
-                    let _ = (store.told(event.id), store.remote_cause(&event), store.event_of_span(event.id.raw()));
+                    let _ =
+                        (store.event_marks(event.id), store.remote_cause(&event), store.event_of_span(event.id.raw()));
                     let _ = (store.causes(event.id).take(50).count(), store.causes(event.id).origin());
                     let _ = (store.site_path(event.site), event.subject.map(|subject| store.subject_text(subject)));
-                    let _ = (store.time_ns(event.start), store.real_ns(event.start), store.standing(from));
+                    let _ = (store.time_ns(event.start), store.real_ns(event.start), store.rank(from));
                 }
             }
         }
         for by in [By::Site, By::Subject, By::SiteSubject, By::RootCause] {
-            for what in [What::All, What::Counts] {
-                let _ = store.tally(by, &Scope { what, ..Scope::of(filter.clone()) });
+            for detail in [DetailLevel::All, DetailLevel::Counts] {
+                let _ = store.tally(by, &Scope { detail, ..Scope::matching(filter.clone()) });
             }
         }
     }
@@ -41,7 +42,8 @@ fn read_everything(store: &Store) {
     if let Some(index) = EffectsIndex::build(&store, |_, _| true) {
         let _ = under.map(|id| index.effects(id));
     }
-    let _ = (store.totals(), store.verify(), store.lanes(), store.header(), store.ended(), store.nth(77));
+    let _ =
+        (store.totals(), store.verify(), store.lanes(), store.header(), store.end_state(), store.position_after(77));
     let _ = (store.relations_of(node(1)), store.labelled().count(), store.tick_at_ns(u64::MAX));
 }
 

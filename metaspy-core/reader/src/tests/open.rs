@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use crate::testing::store_of;
-use crate::{By, Ended, OpenError, Scope, Store};
+use crate::{By, EndState, OpenError, Scope, Store};
 use metaspy_format::superblock as sb;
 
 use super::busy;
@@ -40,7 +40,7 @@ fn a_file_reads_as_the_memory_it_was_written_from() {
     assert_eq!(memory.totals(), file.totals());
     let rows = |store: &Store| store.tally(By::SiteSubject, &Scope::default()).rows;
     assert_eq!(rows(&memory), rows(&file));
-    assert_eq!((file.ended(), file.missing()), (Ended::Closed, &[][..]));
+    assert_eq!((file.end_state(), file.missing()), (EndState::Closed, &[][..]));
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn a_live_recording_whose_process_is_gone_was_killed() {
     writer.set(sb::PID, u64::from(std::process::id()));
     writer.set(sb::PROCESS_START, 1);
     let file = Temporary::new("killed", &writer.bytes());
-    let ended = Store::open(&file.path()).expect("a recording").ended();
-    assert_eq!(ended, if cfg!(target_os = "linux") { Ended::Killed } else { Ended::Live });
+    let ended = Store::open(&file.path()).expect("a recording").end_state();
+    assert_eq!(ended, if cfg!(target_os = "linux") { EndState::Killed } else { EndState::Live });
     assert!(writer.store().is_live(), "in memory it is this process");
 }
 

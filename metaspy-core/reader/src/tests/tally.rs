@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::event::{EventId, Outcome};
-use crate::pass::Job;
+use crate::tally::aggregate::Aggregation;
 use crate::testing::{Draft, Writer};
-use crate::{By, Members, Scope, Store, Tally, What};
+use crate::{By, DetailLevel, Members, Scope, Store, Tally};
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::slot::{Mark, SPAN_MAX};
 use metaspy_format::superblock::{self as sb, journal};
@@ -40,17 +40,17 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
             let subject = event.subject.filter(|_| by != By::Site);
             *wanted.entry((site, subject)).or_insert(0) += 1;
         }
-        for what in [What::All, What::Counts] {
-            let tally = store.tally(by, &Scope { what, ..Scope::default() });
+        for detail in [DetailLevel::All, DetailLevel::Counts] {
+            let tally = store.tally(by, &Scope { detail, ..Scope::default() });
             assert!(tally.exact);
-            assert_eq!(counts(&tally), wanted, "{by:?} {what:?}");
+            assert_eq!(counts(&tally), wanted, "{by:?} {detail:?}");
         }
     }
-    let filtered = Scope::of("subject:#3 site:measure".parse().expect("a filter"));
+    let filtered = Scope::matching("subject:#3 site:measure".parse().expect("a filter"));
     let wanted = every_event(&store).iter().filter(|e| e.site.0 == 2 && e.subject == Some(node(3))).count();
     assert_eq!(store.tally(By::Site, &filtered).rows[0].measure.count, wanted as u64);
     let members = Members::new(|site, subject| site == SiteId(2) && subject == Some(node(3)));
-    let chosen = Scope { members: Some(members), what: What::Counts, ..Scope::default() };
+    let chosen = Scope { members: Some(members), detail: DetailLevel::Counts, ..Scope::default() };
     assert_eq!(store.tally(By::Subject, &chosen).rows[0].measure.count, wanted as u64);
 }
 
@@ -112,23 +112,23 @@ fn self_time_is_the_same_however_many_threads_tell_it() {
     let store = writer.store();
     let scope = Scope::default();
     let matcher = store.compile(&scope.filter, 0..=0);
-    let job = Job {
+    let job = Aggregation {
         ring: store.ring(),
         by: By::Site,
         matcher: &matcher,
         scope: &scope,
         plain: None,
-        adopted: &HashSet::new(),
+        link_effects: &HashSet::new(),
         folded: &[],
         asyncs: &[],
     };
     let own = |tally: Tally| -> BTreeMap<u32, u64> {
         tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()
     };
-    let one = own(job.on_threads(1).into_tally(By::Site, What::All));
+    let one = own(job.on_threads(1).into_tally(By::Site, DetailLevel::All));
     assert_eq!(one, own_by_definition(&store));
     for threads in [2, 3, 7] {
-        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, What::All)), one, "{threads} threads");
+        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, DetailLevel::All)), one, "{threads} threads");
     }
 }
 
@@ -150,9 +150,9 @@ fn every_call_is_counted_in_exactly_one_place() {
     assert_eq!(counts(&tally), BTreeMap::from([((None, Some(node(1))), 116), ((None, Some(node(2))), 3)]));
     assert_eq!(tally.rows.iter().map(|row| row.measure.lost).sum::<u64>(), 3);
     // Nobody knows any more how long folded calls took one by one.
-    let slow = store.tally(By::Subject, &Scope::of("took:>1s".parse().expect("a filter")));
+    let slow = store.tally(By::Subject, &Scope::matching("took:>1s".parse().expect("a filter")));
     assert!(!slow.exact && slow.rows.is_empty());
-    let elsewhere = store.tally(By::Subject, &Scope::of("took:>1s site:announce".parse().expect("a filter")));
+    let elsewhere = store.tally(By::Subject, &Scope::matching("took:>1s site:announce".parse().expect("a filter")));
     assert!(elsewhere.exact);
     assert!(store.tally(By::Subject, &Scope { epochs: 2..9, ..Scope::default() }).rows.is_empty());
 }
@@ -211,9 +211,9 @@ fn a_fold_that_was_committed_counts_once_whether_it_was_applied_or_not() {
     let check = |store: Store, what: &str| {
         let totals = store.totals();
         assert_eq!((totals.stored, totals.folded, totals.emitted), (173, 167, 340), "{what}");
-        for what in [What::All, What::Counts] {
-            let tally = store.tally(By::Subject, &Scope { what, ..Scope::default() });
-            assert_eq!(tally.rows[0].measure.count, 340, "{what:?}");
+        for detail in [DetailLevel::All, DetailLevel::Counts] {
+            let tally = store.tally(By::Subject, &Scope { detail, ..Scope::default() });
+            assert_eq!(tally.rows[0].measure.count, 340, "{detail:?}");
         }
         assert!(store.verify().is_sound(), "{what}: {:?}", store.verify());
     };

@@ -85,10 +85,10 @@ proptest! {
         let tick = Position::At { tick: start };
         prop_assert_eq!(ids(&store.forward(tick, &all, 1, 9_999).events)[0], wanted[before]);
         prop_assert_eq!(ids(&store.backward(tick, &all, 9_999, 9_999).events).len(), before);
-        let standing = store.standing(Position::Start);
+        let standing = store.rank(Position::Start);
         prop_assert_eq!((standing.before, standing.total), (0, 3_000));
-        prop_assert_eq!(store.standing(Position::End).before, 3_000);
-        let is_within = matches!(store.nth(1_500), Position::At { .. });
+        prop_assert_eq!(store.rank(Position::End).before, 3_000);
+        let is_within = matches!(store.position_after(1_500), Position::At { .. });
         prop_assert!(is_within);
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
-use metaspy_core::store::SiteText;
+use metaspy_core::store::RecordedSite;
 use metaspy_core::{SiteKind, Store};
 
 use super::canvas::Canvas;
@@ -78,7 +78,7 @@ fn signature(facts: &Facts) -> String {
 }
 
 /// The file and the lines of a method, and its size.
-fn place(site: &SiteText, element: &Element, room: usize) -> String {
+fn place(site: &RecordedSite, element: &Element, room: usize) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
     let size = format!("{}{complexity}", counted(element.lines, "line"));
     let place = format!("{}:{}–{}", site.file, site.lines.0, site.lines.1);

@@ -6,7 +6,7 @@
 //!
 //! If there is not enough room for all, warnings stay.
 
-use metaspy_core::store::Ended;
+use metaspy_core::store::EndState;
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
@@ -65,10 +65,10 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     let name = if status.name.is_empty() { crawler.source.clone() } else { status.name.clone() };
     piece(1, crate::text::shorten(&name, 24), theme::STRONG);
     match status.ended {
-        Ended::Live if crawler.paused => piece(0, "live ‖ paused".into(), theme::WARNING),
-        Ended::Live => piece(0, "live ●".into(), theme::LIVE),
-        Ended::Closed => piece(1, "closed".into(), theme::PLAIN),
-        Ended::Snapshot => piece(0, "snapshot".into(), theme::WARNING),
+        EndState::Live if crawler.paused => piece(0, "live ‖ paused".into(), theme::WARNING),
+        EndState::Live => piece(0, "live ●".into(), theme::LIVE),
+        EndState::Closed => piece(1, "closed".into(), theme::PLAIN),
+        EndState::Snapshot => piece(0, "snapshot".into(), theme::WARNING),
         _ => piece(0, "killed ✝".into(), theme::ALARM),
     }
     if let Some(rate) = status.rate.filter(|_| !crawler.paused) {
@@ -98,7 +98,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
 /// A length of time. While it grows it keeps its columns; after that a short one is written with three digits.
 fn stretch(crawler: &Crawler, ns: u64) -> String {
     match crawler.status.ended {
-        Ended::Live => clock(ns),
+        EndState::Live => clock(ns),
         _ if ns >= 60_000_000_000 => clock(ns),
         _ => duration(ns).split_whitespace().collect::<Vec<_>>().join(" "),
     }

@@ -1,6 +1,6 @@
 //! Why a number is not exact: a sign before it, and a few words beside it.
 
-use metaspy_core::store::Ended;
+use metaspy_core::store::EndState;
 
 use super::{Crawler, filter_edit};
 use crate::text::counted;
@@ -31,7 +31,7 @@ impl Crawler {
             // Calls that are counted and not stored.
             Some(term) if totals.emitted > totals.stored => Inaccuracy::UnknownTerm(term.to_owned()),
             _ if totals.unnamed > 0 => Inaccuracy::Unattributed(totals.unnamed),
-            _ if matches!(store.ended(), Ended::Live | Ended::Snapshot) => Inaccuracy::BeingWritten,
+            _ if matches!(store.end_state(), EndState::Live | EndState::Snapshot) => Inaccuracy::BeingWritten,
             _ => Inaccuracy::Merged,
         }
     }

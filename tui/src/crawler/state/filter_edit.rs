@@ -1,6 +1,6 @@
 //! Edits the text of a filter: a term from a row replaces the term with the same key, and uses short names.
 
-use metaspy_core::store::{Filter, FilterError, LaneText};
+use metaspy_core::store::{Filter, FilterError, RecordedLane};
 use metaspy_core::{Selector, SiteId, Store, Subject};
 
 use crate::structure::{Element, Key};
@@ -63,7 +63,7 @@ pub fn element_term(store: &Store, element: &Element) -> Option<String> {
 }
 
 /// The term for a lane: the name of its thread, or its number if the name is ambiguous.
-pub fn lane_term(store: &Store, lane: &LaneText) -> String {
+pub fn lane_term(store: &Store, lane: &RecordedLane) -> String {
     let only = store.lanes().iter().filter(|other| other.name == lane.name).count() == 1;
     let is_number = lane.name.trim_start_matches('#').parse::<u32>().is_ok();
     if only && !is_number && !lane.name.is_empty() && !lane.name.contains('"') {

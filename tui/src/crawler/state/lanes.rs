@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::store::{Filter, LaneText, Position};
+use metaspy_core::store::{Filter, Position, RecordedLane};
 use metaspy_core::{Event, EventId, LaneId, SiteId, Store};
 
 use super::cursor::Cursor;
@@ -19,7 +19,7 @@ pub const BUCKETS: usize = 60;
 #[derive(Clone, Debug)]
 pub struct LaneRow {
     /// The lane.
-    pub lane: LaneText,
+    pub lane: RecordedLane,
     /// Its events in this span.
     pub events: u64,
     /// The last one among them.

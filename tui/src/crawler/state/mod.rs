@@ -27,7 +27,7 @@ pub mod view;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use metaspy_core::store::{EffectsIndex, Ended};
+use metaspy_core::store::{EffectsIndex, EndState};
 use metaspy_core::{EventId, SiteKind, Store};
 
 use super::command::{Screen, Screens};
@@ -199,7 +199,7 @@ impl Crawler {
     /// Reads the recording again, ten times a second. `now_ns` counts from the start of the crawler.
     pub fn tick(&mut self, now_ns: u64) {
         self.now_ns = now_ns;
-        if self.paused || self.status.ended != Ended::Live {
+        if self.paused || self.status.ended != EndState::Live {
             return;
         }
         if let Err(error) = self.store.refresh() {
@@ -208,7 +208,7 @@ impl Crawler {
         self.show_notes();
         let before = self.status.ended;
         self.status.read(&self.store, now_ns);
-        if before == Ended::Live && self.status.ended != Ended::Live {
+        if before == EndState::Live && self.status.ended != EndState::Live {
             self.report_end();
         }
         if !self.waiting.contains_key(&Slot::Rows) {
@@ -237,7 +237,7 @@ impl Crawler {
 
     fn report_end(&mut self) {
         self.message = Some(match self.status.ended {
-            Ended::Closed => "the recording was closed; it stays open here".into(),
+            EndState::Closed => "the recording was closed; it stays open here".into(),
             _ => "the process is gone; its recording stays open here".into(),
         });
         // Read the events between the last reading and the end.

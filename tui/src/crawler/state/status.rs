@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use metaspy_core::Store;
-use metaspy_core::store::{Ended, Filter, Position, Totals};
+use metaspy_core::store::{EndState, Filter, Position, Totals};
 
 use crate::text::clean;
 
@@ -16,7 +16,7 @@ pub struct Status {
     /// The name of the profiler, or else of the program.
     pub name: String,
     /// Live, or how the recording ended.
-    pub ended: Ended,
+    pub ended: EndState,
     /// Events emitted, stored, folded and lost.
     pub totals: Totals,
     /// Events per second over the last second; only for a live recording.
@@ -51,7 +51,7 @@ impl Status {
     pub fn new(store: &Store) -> Self {
         let mut status = Status {
             name: name(store),
-            ended: store.ended(),
+            ended: store.end_state(),
             totals: store.totals(),
             rate: None,
             window_ns: 0,
@@ -67,7 +67,7 @@ impl Status {
     /// Reads the state again. `now_ns` counts from the start of the crawler.
     pub fn read(&mut self, store: &Store, now_ns: u64) {
         self.name = name(store);
-        self.ended = store.ended();
+        self.ended = store.end_state();
         self.totals = store.totals();
         self.missing = store.missing().len();
         let header = store.header();
@@ -85,7 +85,7 @@ impl Status {
         }
         let &(since, before) = self.samples.front().unwrap_or(&(now_ns, self.totals.emitted));
         let passed = now_ns.saturating_sub(since);
-        self.rate = (self.ended == Ended::Live && passed > 0).then(|| {
+        self.rate = (self.ended == EndState::Live && passed > 0).then(|| {
             let emitted = self.totals.emitted.saturating_sub(before);
             (emitted as u128 * 1_000_000_000 / passed as u128) as u64
         });

@@ -1,6 +1,6 @@
 //! The tab about one event: the chain of its causes, then its facts.
 
-use metaspy_core::store::{DetailKind, Ended};
+use metaspy_core::store::{DetailKind, EndState};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
 
 use super::{Content, PaneRow, causes, effects};
@@ -37,7 +37,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         fact("cause", format!("span {:016x} of another process", remote.span));
         fact("", format!("in the trace {:032x}", remote.trace));
     }
-    let told = store.told(event.id);
+    let told = store.event_marks(event.id);
     for sent in told.sent.iter().take(SENT) {
         let later = store.span_ns(sent.tick.saturating_sub(event.start));
         fact("sent", format!("span {:016x}, to another process (+{})", sent.span, duration(later).replace(' ', "")));
@@ -143,9 +143,9 @@ fn indent(depth: usize) -> String {
 
 fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
     match (event.span, event.outcome) {
-        (_, Outcome::Running) => match store.ended() {
-            Ended::Live => "it still runs".into(),
-            Ended::Snapshot => "still running when this was read".into(),
+        (_, Outcome::Running) => match store.end_state() {
+            EndState::Live => "it still runs".into(),
+            EndState::Snapshot => "still running when this was read".into(),
             _ => "it never ended: the program stopped here".into(),
         },
         (_, Outcome::Instant) => "an instant".into(),

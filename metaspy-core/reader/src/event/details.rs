@@ -1,0 +1,244 @@
+//! One event, and what was written down about it: details, links, gaps, polls.
+//!
+//! What was known at the start stands right behind the event, the rest where its lane was when it ended.
+
+use crate::event::{Event, EventId, LaneId, Outcome};
+use crate::names::sanitise::sanitised;
+use crate::scan::blocks::{Block, MarkSlot};
+use crate::scan::lanes::LaneBlocks;
+use crate::{Sent, Store};
+use metaspy_format::detail::{self, Detail};
+use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
+use metaspy_probe::SiteKind;
+
+/// How an async call or a span ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polls {
+    /// Ticks in which it was being polled, or a thread was in it.
+    pub busy_ticks: u64,
+    /// How often it was polled or entered.
+    pub polls: u64,
+}
+
+/// What was told of an event while it ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventMarks {
+    /// Further reasons, beside its cause.
+    pub links: Vec<EventId>,
+    /// When it was told to other processes.
+    pub sent: Vec<Sent>,
+}
+
+/// Blocks of a lane that are looked at while an event runs.
+const BLOCKS_WITHIN: usize = 4096;
+/// Blocks that are looked at where an event ended.
+const BLOCKS_AT_END: usize = 4;
+/// Chunks, or blocks of chunks that are being filled, that are looked at where an event ended on another thread.
+const UNITS_AT_END: usize = 512;
+/// Details of one event at most.
+const DETAILS_MAX: usize = 256;
+
+impl Store {
+    /// The event with this id; `None` if there never was one, or it left the window.
+    pub fn event(&self, id: EventId) -> Option<Event> {
+        Some(self.completed(self.ring().find(id)?))
+    }
+
+    /// Arguments, return value and labels of an event, as far as they were asked for.
+    pub fn details(&self, id: EventId) -> Vec<Detail> {
+        let Some(event) = self.event(id) else { return Vec::new() };
+        let mut details = Vec::new();
+        self.marks_of(&event, |mark| {
+            if mark.mark == Mark::Detail && details.len() < DETAILS_MAX {
+                details.extend(details_in(mark));
+            }
+        });
+        details
+    }
+
+    /// Further reasons of an event, beside its cause.
+    pub fn links(&self, id: EventId) -> Vec<EventId> {
+        self.event_marks(id).links
+    }
+
+    /// What was told of an event while its lane was in it, by one walk through that.
+    pub fn event_marks(&self, id: EventId) -> EventMarks {
+        let Some(event) = self.event(id) else { return EventMarks::default() };
+        let EventMarks { mut links, mut sent } = EventMarks::default();
+        self.marks_within(&event, |mark, base| match mark.mark {
+            Mark::Link => links.extend(EventId::from_raw(mark.words[0])),
+            Mark::Sent => sent.push(Sent { span: mark.words[0], tick: base.saturating_add(mark.start) }),
+            _ => {}
+        });
+        if event.has_details_at_end() {
+            // Links that another thread added are told again at the end.
+            self.marks_of(&event, |mark| {
+                if mark.mark == Mark::Link {
+                    links.extend(EventId::from_raw(mark.words[0]));
+                }
+            });
+        }
+        links.sort_unstable();
+        links.dedup();
+        EventMarks { links, sent }
+    }
+
+    /// Announcements that were missed before this one arrived.
+    pub fn gap(&self, id: EventId) -> Option<u64> {
+        let event = self.event(id)?;
+        let mut gap = None;
+        self.marks_within(&event, |mark, _| {
+            if mark.mark == Mark::Gap {
+                gap = Some(gap.unwrap_or(0_u64).saturating_add(mark.words[0]));
+            }
+        });
+        gap
+    }
+
+    /// How long a message was under way, in ticks: from its sending to this receipt, which is caused by it. `None`
+    /// where this is no receipt, or its sending left the window.
+    pub fn queued(&self, id: EventId) -> Option<u64> {
+        let received = self.event(id)?;
+        let sent = self.event(received.cause?)?;
+        let is_announced =
+            |event: &Event| self.site(event.site).is_some_and(|site| site.kind == SiteKind::Announcement);
+        // A sending has an end; a receipt is an instant.
+        let is_pair = received.outcome == Outcome::Instant && sent.outcome != Outcome::Instant;
+        (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
+    }
+
+    /// Polls and busy time of an async call that ended; of a span that was entered, how often and how long.
+    pub fn polls(&self, id: EventId) -> Option<Polls> {
+        let event = self.event(id)?;
+        let mut polls = None;
+        self.marks_of(&event, |mark| {
+            if mark.mark == Mark::Polls {
+                polls = Some(Polls { busy_ticks: mark.words[0], polls: mark.words[1] });
+            }
+        });
+        polls.or_else(|| self.entered_once(&event))
+    }
+
+    /// A span that ended without a mark was entered once, and for all of its time.
+    fn entered_once(&self, event: &Event) -> Option<Polls> {
+        let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
+        let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
+        let busy_ticks = event.span.filter(|_| is_over && is_span && !event.has_details_at_end());
+        busy_ticks.map(|busy_ticks| Polls { busy_ticks, polls: 1 })
+    }
+
+    /// Direct effects of an event in its own lane while it ran.
+    ///
+    /// Those in other lanes, and those that came later, take an [`EffectsIndex`](crate::EffectsIndex).
+    pub fn effects(&self, id: EventId) -> Vec<EventId> {
+        let Some(event) = self.event(id) else { return Vec::new() };
+        let mut effects = Vec::new();
+        self.blocks_within(&event, |block| {
+            let caused = block.events().filter(|slot| slot.cause == id.raw());
+            effects.extend(caused.map(|slot| block.head.id(slot.slot)));
+        });
+        effects
+    }
+
+    /// An event with the true length of a span that did not fit its slot, if the mark that tells it is near.
+    pub(crate) fn completed(&self, mut event: Event) -> Event {
+        if event.span == Some(SPAN_MAX) {
+            let mut span = SPAN_MAX;
+            self.marks_at_end(&event, BLOCKS_WITHIN, |mark| {
+                if mark.mark == Mark::End {
+                    span = span.max(mark.words[0]);
+                }
+            });
+            event.span = Some(span);
+        }
+        event
+    }
+
+    /// Marks about an event that stand where it began or where it ended.
+    fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let ring = self.ring();
+        let mut block = Block::boxed();
+        let place = metaspy_format::header::place(event.id.sequence(), self.layout().blocks);
+        if ring.load(place, &mut block) && block.head.sequence == event.id.sequence() {
+            about(&block, event.id, &mut each);
+        }
+        let mut found = false;
+        self.marks_at_end(event, BLOCKS_AT_END, |mark| {
+            found = true;
+            each(mark);
+        });
+        let is_async = self.site(event.site).is_some_and(|site| site.kind.is_entered());
+        if !found && (is_async || event.has_details_at_end()) {
+            self.marks_elsewhere(event, &mut each);
+        }
+    }
+
+    /// Marks about an event that ended on another thread: looks where the lanes were then.
+    fn marks_elsewhere(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let Some(end) = event.span.map(|span| event.start.saturating_add(span)) else { return };
+        let ring = self.ring();
+        let mut block = Block::boxed();
+        let units = ring.units().into_iter().rev();
+        for unit in units.filter(|unit| unit.first() <= end && unit.last() >= end).take(UNITS_AT_END) {
+            for place in unit.places(ring) {
+                let is_other = ring.head(place).is_some_and(|head| head.lane != event.lane.0 && head.base <= end);
+                if is_other && ring.load(place, &mut block) {
+                    about(&block, event.id, &mut each);
+                }
+            }
+        }
+    }
+
+    /// Marks about an event in the blocks where its lane was when it ended, but for the block that it stands in.
+    fn marks_at_end(&self, event: &Event, blocks: usize, mut each: impl FnMut(&MarkSlot<'_>)) {
+        let Some(span) = event.span else { return };
+        let LaneId(lane) = event.lane;
+        // Marks are written at the time of the end, and may have begun a block at that time.
+        let before = event.start.saturating_add(span).saturating_sub(1);
+        let mut walk = LaneBlocks::from_tick(self.ring(), lane, before);
+        for _ in 0..blocks {
+            let Some(block) = walk.next() else { return };
+            if block.head.sequence != event.id.sequence() {
+                about(block, event.id, &mut each);
+            }
+        }
+    }
+
+    /// Marks about an event that were written while it ran, each with the tick that its block counts from.
+    pub(crate) fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>, u64)) {
+        self.blocks_within(event, |block| about(block, event.id, &mut |mark| each(mark, block.head.base)));
+    }
+
+    /// The blocks of an event's lane from the one it stands in to the one it ended in, and the next.
+    fn blocks_within(&self, event: &Event, mut each: impl FnMut(&Block)) {
+        let end = match (event.outcome, event.span) {
+            (Outcome::Running | Outcome::Moved, _) => u64::MAX,
+            (_, Some(span)) => event.start.saturating_add(span),
+            (_, None) => event.start,
+        };
+        let mut walk = LaneBlocks::from(self.ring(), event);
+        for _ in 0..BLOCKS_WITHIN {
+            let Some(block) = walk.next() else { return };
+            each(block);
+            if block.head.base > end {
+                return;
+            }
+        }
+    }
+}
+
+/// Hands on the marks of a block that are about an event.
+fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
+    block.marks().filter(|mark| mark.event == id.raw()).for_each(|mark| each(&mark));
+}
+
+/// The details of a mark, harmless to a terminal.
+fn details_in(mark: &MarkSlot<'_>) -> impl Iterator<Item = Detail> {
+    let mut bytes: Vec<u8> = mark.words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.truncate((mark.start as usize).min(DETAIL_MAX));
+    detail::read(&bytes).into_iter().map(|detail| Detail {
+        name: sanitised(&detail.name),
+        value: sanitised(&detail.value),
+        ..detail
+    })
+}

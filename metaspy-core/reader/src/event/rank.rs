@@ -1,0 +1,96 @@
+//! Where a place stands among all events, closely: for scroll bars and "1,204 of 8.4 M". Summaries tell it.
+
+use crate::Store;
+use crate::event::timeline::Position;
+use crate::scan::chunks::Chunk;
+
+/// A place among all events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank {
+    /// When it is.
+    pub tick: u64,
+    /// Events in the window that began before it, about.
+    pub before: u64,
+    /// Events in the window, about.
+    pub total: u64,
+}
+
+impl Store {
+    /// Where a place stands among the events in the window. Exact at both ends, close between.
+    pub fn rank(&self, at: Position) -> Rank {
+        let chunks = self.weighed();
+        let total = chunks.iter().map(|chunk| chunk.events).sum();
+        let tick = match at {
+            Position::Start => chunks.iter().map(|chunk| chunk.first).min().unwrap_or(0),
+            Position::End => return Rank { tick: self.newest_tick(), before: total, total },
+            Position::At { tick } => tick,
+            Position::Event(id) => self.ring().find(id).map_or(0, |event| event.start),
+        };
+        let before = chunks.iter().map(|chunk| chunk.before(tick)).sum();
+        Rank { tick, before, total }
+    }
+
+    /// The place behind about `n` events.
+    pub fn position_after(&self, n: u64) -> Position {
+        let chunks = self.weighed();
+        let total: u64 = chunks.iter().map(|chunk| chunk.events).sum();
+        if n == 0 || total == 0 {
+            return Position::Start;
+        }
+        if n >= total {
+            return Position::End;
+        }
+        let (mut low, mut high) = (0, self.newest_tick().saturating_add(1));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let before: u64 = chunks.iter().map(|chunk| chunk.before(middle)).sum();
+            match before < n {
+                true => low = middle + 1,
+                false => high = middle,
+            }
+        }
+        Position::At { tick: low }
+    }
+
+    /// The largest tick that the recording knows of.
+    fn newest_tick(&self) -> u64 {
+        let last = self.header().last_tick;
+        let chunks = self.ring().chunks();
+        chunks.iter().filter(|chunk| chunk.summary.is_some()).map(|chunk| chunk.last).fold(last, u64::max)
+    }
+
+    /// Chunks with their numbers of events; those without a summary are counted block by block.
+    fn weighed(&self) -> Vec<Weighed> {
+        let ring = self.ring();
+        let newest = self.newest_tick();
+        let weigh = |chunk: Chunk| match chunk.summary {
+            Some(summary) => Weighed { first: chunk.first, last: chunk.last, events: summary.events.into() },
+            None => Weighed {
+                first: chunk.first,
+                last: newest.max(chunk.first),
+                events: ring.count(chunk.index, &[]).events,
+            },
+        };
+        ring.chunks().into_iter().map(weigh).collect()
+    }
+}
+
+/// A number of events, spread evenly over a stretch of time.
+struct Weighed {
+    first: u64,
+    last: u64,
+    events: u64,
+}
+
+impl Weighed {
+    fn before(&self, tick: u64) -> u64 {
+        match tick {
+            tick if tick <= self.first => 0,
+            tick if tick > self.last => self.events,
+            tick => {
+                let part = u128::from(self.events) * u128::from(tick - self.first);
+                (part / u128::from((self.last - self.first).max(1))) as u64
+            }
+        }
+    }
+}

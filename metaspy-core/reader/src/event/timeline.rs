@@ -1,0 +1,381 @@
+//! Events in time order: (tick, lane, slot), forward and backward, from any place.
+//!
+//! The lanes are merged block by block. Summaries say which chunks can matter, headers which blocks, so a page of 100
+//! million events costs what is on the page.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::Store;
+use crate::event::{Event, EventId};
+use crate::filter::Filter;
+use crate::filter::matcher::{Matcher, Memory};
+use crate::scan::blocks::{Block, Head, Ring, Slot};
+
+/// A place in the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Position {
+    /// Before the oldest event.
+    Start,
+    /// After the newest.
+    End,
+    /// Before all events that began at this tick or later.
+    At {
+        /// The tick.
+        tick: u64,
+    },
+    /// At an event, which itself is left out. One that left the window counts as older than all.
+    Event(EventId),
+}
+
+/// A part of the events, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The events.
+    pub events: Vec<Event>,
+    /// Where to go on, if the page or the budget was full; `None` = there are no more. There may be none there either.
+    pub more: Option<Position>,
+    /// Events that were looked at: those of a whole block at once, so that it may be a little more than the budget.
+    pub looked_at: usize,
+}
+
+/// What the order goes by.
+type Key = (u64, u32, u64);
+
+impl Store {
+    /// The next events from a place on that pass the filter, at most `max`; at most about `budget` are looked at.
+    pub fn forward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
+        self.walk::<Ahead>(from, filter, max, budget)
+    }
+
+    /// The events just before a place that pass the filter, at most `max`; at most about `budget` are looked at.
+    pub fn backward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
+        self.walk::<Back>(from, filter, max, budget)
+    }
+
+    fn walk<D: Direction>(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
+        let ring = self.ring();
+        let mut page = Page::default();
+        let Some(from) = self.key_of::<D>(from) else { return page };
+        let matcher = self.compile(filter, 0..=0);
+        let mut merge = Merge::<D>::new(ring, from, &matcher);
+        while page.events.len() < max {
+            match merge.next(budget.max(1)) {
+                Step::Event(head, slot) => page.events.push(self.completed(head.event(&slot))),
+                Step::Spent(tick) => {
+                    page.more = Some(Position::At { tick });
+                    break;
+                }
+                Step::SpentBehindLast => break,
+                Step::End => break,
+            }
+        }
+        if page.more.is_none() && !merge.is_done() {
+            page.more = page.events.last().map(|event| Position::Event(event.id));
+        }
+        page.looked_at = merge.looked_at;
+        if D::IS_BACK {
+            page.events.reverse();
+        }
+        page
+    }
+
+    /// The key behind which a walk begins; `None` if there is nothing behind it.
+    fn key_of<D: Direction>(&self, position: Position) -> Option<Bound> {
+        match position {
+            Position::Start if D::IS_BACK => None,
+            Position::End if !D::IS_BACK => None,
+            Position::Start | Position::End => Some(Bound::All),
+            Position::At { tick } => Some(Bound::Tick(tick)),
+            Position::Event(id) => match Place::find(self.ring(), id) {
+                Some(key) => Some(Bound::Key(key)),
+                None if D::IS_BACK => None,
+                None => Some(Bound::All),
+            },
+        }
+    }
+}
+
+/// Where a walk begins.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Bound {
+    All,
+    Tick(u64),
+    Key(Key),
+}
+
+impl Bound {
+    fn tick(self) -> Option<u64> {
+        match self {
+            Bound::All => None,
+            Bound::Tick(tick) | Bound::Key((tick, ..)) => Some(tick),
+        }
+    }
+}
+
+/// An event of a block, in order.
+struct Place;
+
+impl Place {
+    /// The events of a block with their keys. In one lane the order is that of the ids, whatever the clock says, so a
+    /// start that is behind the one before it counts as equal to it.
+    fn keys(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
+        let head = block.head;
+        let mut tick = head.base;
+        block.events().map(move |slot| {
+            tick = tick.max(head.base.saturating_add(slot.start));
+            ((tick, head.lane, head.id(slot.slot).raw()), slot)
+        })
+    }
+
+    /// The key of an event.
+    fn find(ring: Ring<'_>, id: EventId) -> Option<Key> {
+        let mut block = Block::boxed();
+        let place = metaspy_format::header::place(id.sequence(), ring.layout.blocks);
+        if !ring.load(place, &mut block) || block.head.sequence != id.sequence() {
+            return None;
+        }
+        Self::keys(&block).map(|(key, _)| key).find(|key| key.2 == id.raw())
+    }
+}
+
+/// Forward or backward: the same merge, with the order turned round.
+pub(crate) trait Direction {
+    const IS_BACK: bool;
+    /// A key that is larger the later the walk comes to it.
+    type Order: Ord + Copy;
+    fn order(key: Key) -> Self::Order;
+    /// The tick of a order.
+    fn tick(order: Self::Order) -> u64;
+}
+
+pub(crate) struct Ahead;
+struct Back;
+
+impl Direction for Ahead {
+    const IS_BACK: bool = false;
+    type Order = Key;
+    fn order(key: Key) -> Key {
+        key
+    }
+    fn tick(order: Key) -> u64 {
+        order.0
+    }
+}
+
+impl Direction for Back {
+    const IS_BACK: bool = true;
+    type Order = Reverse<Key>;
+    fn order(key: Key) -> Reverse<Key> {
+        Reverse(key)
+    }
+    fn tick(order: Reverse<Key>) -> u64 {
+        order.0.0
+    }
+}
+
+/// The merge of all lanes: chunks wait until the walk comes near them, then their blocks do, then their events.
+pub(crate) struct Merge<'a, D: Direction> {
+    ring: Ring<'a>,
+    from: Bound,
+    matcher: &'a Matcher,
+    memory: Memory,
+    /// Chunks by the order of the first event that they may hold; the next one is last.
+    chunks: Vec<(D::Order, u64)>,
+    /// Blocks that wait, by the same.
+    blocks: BinaryHeap<Reverse<(D::Order, u64)>>,
+    /// Blocks that the walk is in, by the order of their next event.
+    cursors: BinaryHeap<Reverse<(D::Order, usize)>>,
+    open: Vec<Cursor>,
+    /// Cursors that can be used again.
+    done: Vec<usize>,
+    /// The cursor at hand; it is not in `cursors`.
+    hand: Option<usize>,
+    block: Box<Block>,
+    /// The tick of the event that was handed out last.
+    last: Option<u64>,
+    looked_at: usize,
+}
+
+/// A block that the walk is in: its events that match, the next one last.
+struct Cursor {
+    head: Head,
+    events: Vec<(Key, Slot)>,
+}
+
+/// What a step of the walk comes to.
+pub(crate) enum Step {
+    Event(Head, Slot),
+    /// The budget is spent, and the walk can go on from this tick.
+    Spent(u64),
+    /// The budget is spent, and the walk can go on behind the event that it handed out last.
+    SpentBehindLast,
+    End,
+}
+
+impl<'a, D: Direction> Merge<'a, D> {
+    pub(crate) fn new(ring: Ring<'a>, from: Bound, matcher: &'a Matcher) -> Self {
+        let tick = from.tick();
+        let mut chunks: Vec<(D::Order, u64)> = ring
+            .chunks()
+            .into_iter()
+            .filter(|chunk| match (tick, D::IS_BACK) {
+                (None, _) => true,
+                (Some(tick), false) => chunk.last >= tick,
+                (Some(tick), true) => chunk.first <= tick,
+            })
+            .filter(|chunk| matcher.wants_chunk(chunk))
+            .map(|chunk| {
+                let near = if D::IS_BACK { (chunk.last, u32::MAX, u64::MAX) } else { (chunk.first, 0, 0) };
+                (D::order(near), chunk.index)
+            })
+            .collect();
+        chunks.sort_unstable_by(|a, b| b.cmp(a));
+        Merge {
+            ring,
+            from,
+            matcher,
+            memory: matcher.memory(),
+            chunks,
+            blocks: BinaryHeap::new(),
+            cursors: BinaryHeap::new(),
+            open: Vec::new(),
+            done: Vec::new(),
+            hand: None,
+            block: Block::boxed(),
+            last: None,
+            looked_at: 0,
+        }
+    }
+
+    /// Whether nothing waits any more.
+    fn is_done(&self) -> bool {
+        let hand = self.hand.is_none_or(|hand| self.open[hand].events.is_empty());
+        hand && self.cursors.is_empty() && self.blocks.is_empty() && self.chunks.is_empty()
+    }
+
+    /// The next event that matches.
+    pub(crate) fn next(&mut self, budget: usize) -> Step {
+        loop {
+            // As long as the block at hand has the next event, no heap is touched.
+            if let Some(hand) = self.hand {
+                match self.open[hand].events.last().copied() {
+                    Some((key, slot)) if self.nearest().is_none_or(|nearest| D::order(key) <= nearest) => {
+                        let cursor = &mut self.open[hand];
+                        cursor.events.pop();
+                        self.last = Some(key.0);
+                        return Step::Event(cursor.head, slot);
+                    }
+                    Some((key, _)) => self.cursors.push(Reverse((D::order(key), hand))),
+                    None => self.done.push(hand),
+                }
+                self.hand = None;
+            }
+            let next = self.cursors.peek().map(|Reverse((order, _))| *order);
+            let block = self.blocks.peek().map(|Reverse((order, _))| *order);
+            let chunk = self.chunks.last().map(|(order, _)| *order);
+            // What may hold an earlier event is opened before a later one is handed out.
+            let opens = [chunk, block].into_iter().flatten().min().filter(|&near| next.is_none_or(|next| near <= next));
+            match opens {
+                Some(near) if self.looked_at >= budget && self.can_stop_at(near) => return self.stop_at(near),
+                Some(near) if chunk == Some(near) => self.open_chunk(),
+                Some(_) => self.open_block(),
+                None => match self.cursors.pop() {
+                    Some(Reverse((_, cursor))) => self.hand = Some(cursor),
+                    None => return Step::End,
+                },
+            }
+        }
+    }
+
+    /// The order of the nearest event that is not at hand.
+    fn nearest(&self) -> Option<D::Order> {
+        let next = self.cursors.peek().map(|Reverse((order, _))| *order);
+        let block = self.blocks.peek().map(|Reverse((order, _))| *order);
+        let chunk = self.chunks.last().map(|(order, _)| *order);
+        [next, block, chunk].into_iter().flatten().min()
+    }
+
+    /// Whether a walk that stops before this order can be told where to go on, and gets further then.
+    fn can_stop_at(&self, near: D::Order) -> bool {
+        let tick = D::tick(near);
+        self.last.is_some()
+            || if D::IS_BACK {
+                self.from.tick().map_or(u64::MAX, |from| from.saturating_sub(1)) > tick
+            } else {
+                self.from.tick().is_none_or(|from| from < tick)
+            }
+    }
+
+    fn stop_at(&self, near: D::Order) -> Step {
+        let tick = D::tick(near);
+        match (self.last, D::IS_BACK) {
+            (Some(last), false) if last >= tick => Step::SpentBehindLast,
+            (Some(last), true) if last <= tick => Step::SpentBehindLast,
+            (_, false) => Step::Spent(tick),
+            (_, true) => Step::Spent(tick.saturating_add(1)),
+        }
+    }
+
+    fn open_chunk(&mut self) {
+        let Some((_, chunk)) = self.chunks.pop() else { return };
+        for place in self.ring.places_of(chunk) {
+            let Some(head) = self.ring.head(place).filter(|head| self.matcher.wants_block(head)) else { continue };
+            if !D::IS_BACK {
+                self.blocks.push(Reverse((D::order((head.base, head.lane, head.id(0).raw())), place)));
+                continue;
+            }
+            // Where a block ends only its events tell. As they are at hand, those without a match are done with.
+            if self.from.tick().is_none_or(|tick| head.base <= tick) && self.ring.load(place, &mut self.block) {
+                let mut events = Vec::new();
+                let tested = self.matching(&mut events);
+                match events.last() {
+                    Some(&(key, _)) => self.blocks.push(Reverse((D::order(key), place))),
+                    None => self.looked_at += tested,
+                }
+            }
+        }
+    }
+
+    fn open_block(&mut self) {
+        let Some(Reverse((_, place))) = self.blocks.pop() else { return };
+        if !self.ring.load(place, &mut self.block) {
+            return;
+        }
+        let at = self.done.pop().unwrap_or(self.open.len());
+        if at == self.open.len() {
+            self.open.push(Cursor { head: self.block.head, events: Vec::new() });
+        }
+        let mut events = std::mem::take(&mut self.open[at].events);
+        events.clear();
+        self.looked_at += self.matching(&mut events);
+        if !D::IS_BACK {
+            events.reverse();
+        }
+        match events.last() {
+            Some(&(key, _)) => self.cursors.push(Reverse((D::order(key), at))),
+            None => self.done.push(at),
+        }
+        self.open[at] = Cursor { head: self.block.head, events };
+    }
+
+    /// Adds the events of the block at hand that lie behind the walk's beginning and match; tells how many it tested.
+    fn matching(&mut self, into: &mut Vec<(Key, Slot)>) -> usize {
+        let from = self.from;
+        let behind = |key: Key| match (from, D::IS_BACK) {
+            (Bound::All, _) => true,
+            (Bound::Tick(tick), false) => key.0 >= tick,
+            (Bound::Tick(tick), true) => key.0 < tick,
+            (Bound::Key(from), false) => key > from,
+            (Bound::Key(from), true) => key < from,
+        };
+        let mut tested = 0;
+        for (key, slot) in Place::keys(&self.block).filter(|&(key, _)| behind(key)) {
+            tested += 1;
+            if self.matcher.matches(self.ring, &self.block.head, &slot, &mut self.memory) {
+                into.push((key, slot));
+            }
+        }
+        tested
+    }
+}

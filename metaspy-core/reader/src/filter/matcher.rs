@@ -1,0 +1,355 @@
+//! A filter held against a recording: names became numbers, so that testing an event takes a few instructions and
+//! most chunks are passed over by their summaries.
+
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, Mutex};
+
+use crate::Store;
+use crate::causes::root_cause::CauseChains;
+use crate::event::EventId;
+use crate::filter::selector::Selector;
+use crate::filter::{Compare, Filter, SubjectWanted, Wanted};
+use crate::platform::lock::lock;
+use crate::scan::blocks::{Head, Ring, Slot};
+use crate::scan::chunks::{Chunk, Summary};
+use crate::scan::lanes::RecordedLane;
+use metaspy_format::row::OTHERS;
+use metaspy_format::slot;
+use metaspy_format::summary::bit;
+use metaspy_probe::SiteId;
+use metaspy_probe::Subject;
+
+/// A compiled filter.
+#[derive(Clone)]
+pub struct Matcher {
+    /// Cheap tests first.
+    tests: Vec<(bool, Test)>,
+    places: u64,
+    /// Who belongs to a view, beside the filter.
+    members: Option<Members>,
+}
+
+#[derive(Clone)]
+enum Test {
+    Site(Sites),
+    Subject(HashSet<Subject>),
+    Key(u64),
+    Kind(HashSet<u16>),
+    KindKey(HashSet<u16>, u64),
+    /// Ticks.
+    Took(Compare, u64),
+    Outcome(u8),
+    Lane(HashSet<u32>),
+    Level(Compare, u64),
+    /// First and last.
+    Levels(u8, u8),
+    Epoch(Compare, u64),
+    Text(Sites, HashSet<Subject>),
+    /// With the number of its lineage.
+    Cause(Sites, usize),
+}
+
+/// A set of sites.
+#[derive(Clone)]
+struct Sites {
+    bits: Vec<u64>,
+    /// As summaries hash them.
+    mask: u64,
+}
+
+impl Sites {
+    fn of(store: &Store, wanted: impl Fn(&str) -> bool) -> Self {
+        let mut sites = Sites { bits: Vec::new(), mask: 0 };
+        for site in store.sites().iter().filter(|site| wanted(&site.path)) {
+            let (word, place) = (site.id.0 as usize / 64, site.id.0 % 64);
+            if sites.bits.len() <= word {
+                sites.bits.resize(word + 1, 0);
+            }
+            sites.bits[word] |= 1 << place;
+            sites.mask |= bit(site.id.0);
+        }
+        sites
+    }
+
+    fn selected(store: &Store, selector: &Selector) -> Self {
+        Self::of(store, |path| selector.matches(path))
+    }
+
+    #[inline]
+    fn contains(&self, site: u32) -> bool {
+        let bit = 1 << (site % 64);
+        self.bits.get(site as usize / 64).is_some_and(|word| word & bit != 0)
+    }
+}
+
+/// Who belongs to a view: sites, and subjects at them.
+#[derive(Clone)]
+pub struct Members(Arc<dyn Fn(SiteId, Option<Subject>) -> bool + Send + Sync>);
+
+impl Members {
+    /// Those for which `belongs` says yes.
+    pub fn new(belongs: impl Fn(SiteId, Option<Subject>) -> bool + Send + Sync + 'static) -> Self {
+        Members(Arc::new(belongs))
+    }
+
+    /// Whether a subject belongs at a site; `None` for the others of a site, who are not known one by one.
+    #[inline]
+    fn holds(&self, site: SiteId, subject: Option<Subject>) -> Option<bool> {
+        match subject {
+            Some(Subject { kind, .. }) if kind.0 == OTHERS => self.0(site, None).then_some(true),
+            subject => Some(self.0(site, subject)),
+        }
+    }
+}
+
+impl std::fmt::Debug for Members {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Members(..)")
+    }
+}
+
+/// What a thread remembers while it tests events: whether causes match.
+pub struct Memory(Vec<CauseChains>);
+
+impl Memory {
+    /// Whether a chain of causes was given up because it took too long.
+    pub fn is_exhausted(&self) -> bool {
+        self.0.iter().any(CauseChains::is_exhausted)
+    }
+}
+
+impl Matcher {
+    fn compile(store: &Store, filter: &Filter, levels: &RangeInclusive<u8>) -> Self {
+        let mut causes = 0;
+        let mut tests: Vec<(bool, Test)> = Vec::new();
+        if !filter.mentions_level() {
+            // What metaspy itself and its handlers caused is left out unless somebody asks for it.
+            tests.push((false, Test::Levels(*levels.start(), *levels.end())));
+        }
+        for term in &filter.terms {
+            let test = match &term.what {
+                Wanted::Site(selector) => Test::Site(Sites::selected(store, selector)),
+                Wanted::Cause(selector) => {
+                    causes += 1;
+                    Test::Cause(Sites::selected(store, selector), causes - 1)
+                }
+                Wanted::Subject(SubjectWanted::Key(key)) => Test::Key(*key),
+                Wanted::Subject(SubjectWanted::Address(key)) => Test::KindKey(places(store), *key),
+                Wanted::Subject(SubjectWanted::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
+                Wanted::Subject(SubjectWanted::Exactly(subject)) => {
+                    Test::KindKey(HashSet::from([subject.kind.0]), subject.key)
+                }
+                Wanted::Subject(SubjectWanted::Label(text)) => Test::Subject(labelled(store, text)),
+                Wanted::Kind(kind) => Test::Kind(kinds(store, kind)),
+                Wanted::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
+                Wanted::Outcome(bits) => Test::Outcome(*bits),
+                Wanted::Lane(name) => Test::Lane(lanes(store, name)),
+                Wanted::Level(compare, level) => Test::Level(*compare, *level),
+                Wanted::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
+                Wanted::Text(text) => {
+                    Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
+                }
+            };
+            tests.push((term.negated, test));
+        }
+        tests.sort_by_key(|(_, test)| matches!(test, Test::Cause(..)));
+        Matcher { tests, places: store.ring().places(), members: None }
+    }
+
+    /// The same for the members of a view only.
+    pub fn among(&self, members: Option<&Members>) -> Self {
+        Matcher { members: members.cloned(), ..self.clone() }
+    }
+
+    /// The levels that pass, if nothing else is asked for.
+    pub fn only_levels(&self) -> Option<RangeInclusive<u8>> {
+        match self.tests[..] {
+            _ if self.members.is_some() => None,
+            [] => Some(0..=3),
+            [(false, Test::Levels(first, last))] => Some(first..=last),
+            _ => None,
+        }
+    }
+
+    /// A memory for one thread.
+    pub fn memory(&self) -> Memory {
+        let causes = self.tests.iter().filter(|(_, test)| matches!(test, Test::Cause(..))).count();
+        Memory((0..causes).map(|_| CauseChains::new(self.places)).collect())
+    }
+
+    /// Whether a chunk may hold a match.
+    pub fn wants_chunk(&self, chunk: &Chunk) -> bool {
+        chunk.summary.is_none_or(|summary| self.wants_summary(&summary))
+    }
+
+    /// Whether a chunk with this summary may hold a match.
+    pub fn wants_summary(&self, summary: &Summary) -> bool {
+        summary.events != 0
+            && self.tests.iter().all(|(negated, test)| {
+                *negated
+                    || match test {
+                        Test::Site(sites) => summary.sites & sites.mask != 0,
+                        Test::Text(sites, labelled) => summary.sites & sites.mask != 0 || !labelled.is_empty(),
+                        Test::Lane(lanes) => lanes.iter().any(|&lane| summary.lanes & bit(lane) != 0),
+                        Test::Epoch(compare, epoch) => {
+                            let (first, last) = summary.epochs;
+                            match compare {
+                                Compare::Less | Compare::AtMost => compare.holds(first.into(), *epoch),
+                                Compare::More | Compare::AtLeast => compare.holds(last.into(), *epoch),
+                                Compare::Equal => (u64::from(first)..=u64::from(last)).contains(epoch),
+                            }
+                        }
+                        _ => true,
+                    }
+            })
+    }
+
+    /// Whether a block may hold a match.
+    pub fn wants_block(&self, head: &Head) -> bool {
+        self.tests.iter().all(|(negated, test)| match test {
+            Test::Lane(lanes) => lanes.contains(&head.lane) != *negated,
+            Test::Epoch(compare, epoch) => compare.holds(head.epoch.into(), *epoch) != *negated,
+            _ => true,
+        })
+    }
+
+    /// Whether an event matches.
+    #[inline]
+    pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
+        let belongs = |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
+        self.members.as_ref().is_none_or(belongs)
+            && self.tests.iter().all(|(negated, test)| {
+                let holds = match test {
+                    Test::Took(compare, ticks) => slot.span().is_some_and(|span| compare.holds(span, *ticks)),
+                    Test::Outcome(bits) => {
+                        let outcome = 1 << slot.outcome_bits();
+                        bits & outcome != 0
+                    }
+                    Test::Lane(lanes) => lanes.contains(&head.lane),
+                    Test::Level(compare, level) => compare.holds(slot::level(slot.end).into(), *level),
+                    Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
+                    Test::Cause(sites, lineage) => EventId::from_raw(slot.cause).is_some_and(|cause| {
+                        let matching = |_: EventId, slot: &Slot| sites.contains(slot.site).then_some(1);
+                        memory.0[*lineage].value(ring, cause, matching) == 1
+                    }),
+                    Test::Subject(..)
+                    | Test::Site(..)
+                    | Test::Key(..)
+                    | Test::Kind(..)
+                    | Test::KindKey(..)
+                    | Test::Text(..)
+                    | Test::Epoch(..) => test.of_row(slot.site, slot.subject(), head.epoch, false).unwrap_or(false),
+                };
+                holds != *negated
+            })
+    }
+
+    /// Whether a row of a tally matches; `None` where the filter asks what a row does not know.
+    pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+        let belongs = self.members.as_ref().map_or(Some(true), |members| members.holds(SiteId(site), subject));
+        if belongs == Some(false) {
+            return Some(false);
+        }
+        let mut known = belongs.is_some();
+        for (negated, test) in &self.tests {
+            match test.of_row(site, subject, epoch, meta) {
+                // Whatever the rest says, this row is out.
+                Some(holds) if holds == *negated => return Some(false),
+                Some(_) => {}
+                None => known = false,
+            }
+        }
+        known.then_some(true)
+    }
+}
+
+impl Test {
+    /// The test on what events and rows have in common.
+    #[inline]
+    fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
+        let is_others = subject.is_some_and(|subject| subject.kind.0 == OTHERS);
+        Some(match self {
+            // The others of a site are not known one by one.
+            Test::Subject(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) if is_others => return None,
+            Test::Text(sites, _) if is_others && !sites.contains(site) => return None,
+            Test::Site(sites) => sites.contains(site),
+            Test::Subject(subjects) => subject.is_some_and(|subject| subjects.contains(&subject)),
+            Test::Key(key) => subject.is_some_and(|subject| subject.key == *key),
+            Test::Kind(kinds) => subject.is_some_and(|subject| kinds.contains(&subject.kind.0)),
+            Test::KindKey(kinds, key) => {
+                subject.is_some_and(|subject| subject.key == *key && kinds.contains(&subject.kind.0))
+            }
+            Test::Text(sites, labelled) => {
+                sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
+            }
+            Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
+            // Of a level above the application's a row knows only that it is one.
+            Test::Levels(first, last) => {
+                if meta {
+                    *last > 0
+                } else {
+                    *first == 0
+                }
+            }
+            Test::Level(compare, level) if !meta => compare.holds(0, *level),
+            Test::Level(compare, level) => match (1..=3).filter(|&of| compare.holds(of, *level)).count() {
+                0 => false,
+                3 => true,
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+}
+
+fn kinds(store: &Store, name: &str) -> HashSet<u16> {
+    store.kinds().filter(|kind| kind.is_named(name)).map(|kind| kind.id.0).collect()
+}
+
+fn places(store: &Store) -> HashSet<u16> {
+    store.names().kinds.values().filter(|kind| kind.place).map(|kind| kind.id.0).collect()
+}
+
+fn labelled(store: &Store, text: &str) -> HashSet<Subject> {
+    let labels = store.names().labels.iter();
+    labels.filter(|(_, label)| label.to_lowercase().contains(text)).map(|(&subject, _)| subject).collect()
+}
+
+fn lanes(store: &Store, name: &str) -> HashSet<u32> {
+    let number = name.trim_start_matches('#').parse().ok();
+    let lanes = store.lanes().into_iter();
+    // Where several recordings are one, a thread's own name means those of all processes.
+    let is_own = |lane: &RecordedLane| {
+        let process = store.process_of(lane.id);
+        process.is_some_and(|process| lane.name == format!("{}/{name}", process.label))
+    };
+    let is_named = |lane: &RecordedLane| lane.name == name || is_own(lane);
+    lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
+}
+
+/// The filters that were compiled last, so that a screen that is drawn again does not compile them again.
+#[derive(Default)]
+pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
+
+/// A filter, the levels that pass where it says nothing about them, and how many lanes there were.
+type Key = (Filter, RangeInclusive<u8>, u64);
+
+/// Filters that are kept.
+const KEPT: usize = 4;
+
+impl Store {
+    /// The filter, compiled for this recording; `levels` pass if it says nothing about them.
+    pub fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
+        // Lanes are named in a table that grows without a sign.
+        let key = (filter.clone(), levels, self.header().lanes_used);
+        let mut kept = lock(&self.compiled.0);
+        if let Some((_, matcher)) = kept.iter().find(|(known, _)| *known == key) {
+            return matcher.clone();
+        }
+        let matcher = Arc::new(Matcher::compile(self, filter, &key.1));
+        kept.insert(0, (key, matcher.clone()));
+        kept.truncate(KEPT);
+        matcher
+    }
+}

@@ -1,0 +1,133 @@
+//! What is said of recordings that are read as one: what they are called, and what their clocks are worth.
+
+use std::collections::HashMap;
+
+use crate::Store;
+use crate::merge::clock::{AlignedClock, Bounds, Crossing};
+use crate::merge::{MergeError, Process};
+use crate::open::header::EndState;
+use metaspy_format::superblock as sb;
+
+/// Each recording once, and one of each process.
+pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError> {
+    for (at, (second, later)) in sources.iter().enumerate() {
+        for (first, earlier) in &sources[..at] {
+            let both = |word| (earlier.words().get(word), later.words().get(word));
+            let same = |word| both(word).0 == both(word).1;
+            let boots = (&earlier.program().boot, &later.program().boot);
+            let of_two_boots = !boots.0.is_empty() && !boots.1.is_empty() && boots.0 != boots.1;
+            if of_two_boots || !same(sb::PID) || !same(sb::PROCESS_START) {
+                continue;
+            }
+            let is_one = [sb::STARTED_NS, sb::FIRST_TICK, sb::SPAN_WORD, sb::BLOCKS].into_iter().all(same);
+            let names = (first.clone(), second.clone());
+            return Err(match is_one {
+                true => MergeError::Twice(names.0, names.1),
+                false => MergeError::SameProcess(names.0, names.1, later.header().pid),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// What the processes are called: by number where several are of one program.
+pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
+    let mut names: HashMap<&str, usize> = HashMap::new();
+    for (_, store) in sources {
+        *names.entry(&store.program().name).or_default() += 1;
+    }
+    let mut labels: HashMap<String, usize> = HashMap::new();
+    let process = |(source, store): &(String, Store)| {
+        let (name, pid) = (store.program().name.clone(), store.header().pid);
+        let mut label = match names[name.as_str()] {
+            1 if !name.is_empty() => name.clone(),
+            _ => format!("{name} {pid}").trim_start().to_owned(),
+        };
+        // Two machines may have given two processes one number.
+        let count = labels.entry(label.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            label = format!("{label} ({count})");
+        }
+        let (source, ended) = (source.clone(), store.end_state());
+        Process { label, name, pid, source, lanes: 0..0, ended, clock: 0, moved_ns: 0 }
+    };
+    sources.iter().map(process).collect()
+}
+
+/// That live recordings are a snapshot.
+pub(super) fn snapshots(processes: &[Process]) -> impl Iterator<Item = String> {
+    let live = processes.iter().filter(|process| process.ended == EndState::Live);
+    live.map(|process| format!("{}: it is being written; this is a snapshot of it", process.label))
+}
+
+/// What the clocks are worth.
+pub(super) struct Clocks {
+    pub sentences: Vec<String>,
+    pub order_is_uncertain: bool,
+}
+
+/// What is said about clocks that are not one.
+pub(super) fn clocks(
+    processes: &[Process],
+    placed: &[AlignedClock],
+    bounds: &[Bounds],
+    crossings: &[Crossing],
+) -> Clocks {
+    let labels = |domain: usize| {
+        let of = processes.iter().filter(|process| process.clock == domain).map(|process| process.label.as_str());
+        of.collect::<Vec<_>>().join(", ")
+    };
+    let mut sentences = Vec::new();
+    for (domain, bounds) in bounds.iter().enumerate().skip(1) {
+        let known = match (bounds.least, bounds.most) {
+            (Some(least), Some(most)) if least > most => {
+                format!(", as their clocks drift: something was received {} before it was sent", length(least - most))
+            }
+            (Some(least), Some(most)) => format!(" by up to {}", length(most - least)),
+            (None, None) => ", as nothing that crosses between them is known".to_owned(),
+            _ => ", as things cross between them in one direction only".to_owned(),
+        };
+        let moved = match bounds.moved {
+            0 => String::new(),
+            by => format!(
+                " Their clocks disagree: {} was moved by {}{}, as nothing is received before it is sent.",
+                labels(domain),
+                if by < 0 { "-" } else { "+" },
+                length(by)
+            ),
+        };
+        sentences.push(format!(
+            "{} has another clock than {}: the order of events across them is uncertain{known}.{moved}",
+            labels(domain),
+            labels(0)
+        ));
+    }
+    // By one clock nothing can be received before it is sent; if it is, the clock is not what it seems.
+    let early = crossings.iter().filter(|crossing| placed[crossing.from].domain == placed[crossing.to].domain);
+    let early = early.filter_map(|crossing| {
+        let later = placed[crossing.to].line.ns(crossing.received) - placed[crossing.from].line.ns(crossing.sent);
+        (later < 0).then_some((later, crossing))
+    });
+    let earliest = early.min_by_key(|(later, _)| *later);
+    if let Some((by, Crossing { from, to, .. })) = earliest {
+        sentences.push(format!(
+            "the clocks of {} and {} disagree: something was received {} before it was sent, so their order is uncertain",
+            processes[*from].label,
+            processes[*to].label,
+            length(by)
+        ));
+    }
+    Clocks { order_is_uncertain: !sentences.is_empty(), sentences }
+}
+
+/// A length of time, whatever its sign.
+fn length(ns: i128) -> String {
+    let ns = ns.unsigned_abs();
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{:.1} µs", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.3} s", ns as f64 / 1e9),
+    }
+}

@@ -1,0 +1,119 @@
+//! One of several recordings: which numbers of its own become which of the whole.
+
+use std::collections::HashMap;
+
+use crate::Store;
+use crate::event::EventId;
+use crate::merge::clock::ClockLine;
+use crate::scan::blocks::Ring;
+use metaspy_format::row::OTHERS;
+use metaspy_format::{BLOCK_SLOTS, header};
+use metaspy_probe::{KindId, Subject};
+
+/// A recording, and where in the whole it goes.
+pub(super) struct Input {
+    pub store: Store,
+    /// The first of its places in the whole; a chunk begins there.
+    pub place: u64,
+    /// Places that are copied.
+    pub places: u64,
+    /// Its first lane.
+    pub lane: u32,
+    pub lanes: u32,
+    /// What is added to its epochs.
+    pub epoch: u32,
+    pub line: ClockLine,
+    /// The tick at which the whole begins, in ns of the common clock.
+    pub origin: i128,
+    /// Numbers of sites in the whole, by its own numbers; 0 = it does not name the site.
+    pub sites: Vec<u32>,
+    /// The number of all sites without a name.
+    pub nameless: u32,
+    pub kinds: HashMap<u16, u16>,
+    /// Whether any of its causes are in another process.
+    pub has_remote: bool,
+}
+
+/// Places of the whole; the last one is never filled.
+#[derive(Clone, Copy)]
+pub(super) struct MergedRing {
+    pub blocks: u64,
+}
+
+impl MergedRing {
+    /// The sequence of a place in a lap; `None` where no recording has so many laps.
+    pub fn sequence(self, lap: u64, place: u64) -> Option<u64> {
+        let most = u64::MAX / BLOCK_SLOTS as u64 - self.blocks;
+        lap.checked_mul(self.blocks).map(|first| first + place).filter(|&sequence| sequence < most)
+    }
+}
+
+impl Input {
+    pub fn ring(&self) -> Ring<'_> {
+        self.store.ring()
+    }
+
+    /// The tick of the whole at a tick of its own; never 0.
+    pub fn tick(&self, tick: u64) -> u64 {
+        (self.line.ns(tick) - self.origin).clamp(1, i128::from(u64::MAX / 4)) as u64
+    }
+
+    /// The ticks of the whole from one tick of its own to a later one.
+    pub fn span(&self, from: u64, ticks: u64) -> u64 {
+        self.tick(from.saturating_add(ticks)).saturating_sub(self.tick(from))
+    }
+
+    /// Ticks of many calls together.
+    pub fn sum(&self, ticks: u64) -> u64 {
+        self.store.span_ns(ticks)
+    }
+
+    /// The sequence in the whole of a block of its own.
+    pub fn sequence(&self, sequence: u64, whole: MergedRing) -> Option<u64> {
+        let blocks = self.store.layout().blocks;
+        let place = header::place(sequence, blocks);
+        let place = if place < self.places { self.place + place } else { whole.blocks - 1 };
+        whole.sequence(sequence / blocks, place)
+    }
+
+    /// The id in the whole of an event of its own, whether that is there or not; 0 stays 0.
+    pub fn id(&self, id: u64, whole: MergedRing) -> u64 {
+        let slots = BLOCK_SLOTS as u64;
+        if id < slots * self.store.layout().blocks {
+            // No id is this small: the recording is damaged, and this is a root.
+            return 0;
+        }
+        // Where no recording has so many laps, an event that never was stands in for it.
+        let sequence = self.sequence(id / slots, whole).unwrap_or(2 * whole.blocks - 1);
+        sequence * slots + id % slots
+    }
+
+    pub fn site(&self, site: u32) -> u32 {
+        match self.sites.get(site as usize) {
+            Some(&number) if number != 0 => number,
+            _ => self.nameless,
+        }
+    }
+
+    pub fn kind(&self, kind: u16) -> u16 {
+        match kind {
+            0 | OTHERS => kind,
+            kind => self.kinds.get(&kind).copied().unwrap_or(NAMELESS_KIND),
+        }
+    }
+
+    pub fn subject(&self, subject: Subject) -> Subject {
+        Subject::new(KindId(self.kind(subject.kind.0)), subject.key)
+    }
+}
+
+/// The kind of subjects whose kind a recording does not name.
+pub(super) const NAMELESS_KIND: u16 = OTHERS - 1;
+
+/// The event behind a cause in another process, if that is one of these recordings; and whose it is.
+pub(super) fn find_sender(inputs: &[Input], span: u64) -> Option<(usize, EventId)> {
+    (inputs.iter().enumerate()).find_map(|(at, input)| {
+        let id = input.ring().of_span(span)?;
+        input.ring().peek(id).map(|_| (at, id))
+    })
+}

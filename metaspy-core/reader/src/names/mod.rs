@@ -1,0 +1,308 @@
+//! Everything about a recording that is text: read from the arena once, then only what was added.
+//!
+//! All of it is sanitised here, at the door, and bounded by the size of the arena.
+
+pub mod program;
+pub mod relations;
+pub(crate) mod sanitise;
+pub(crate) mod subject;
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::names::program::{Program, RecordedView};
+use crate::names::relations::Relations;
+use crate::names::sanitise::string;
+use crate::open::header::Layout;
+use metaspy_format::Words;
+use metaspy_format::arena::{Entry, unpack_head, unpack_nature, unpack_site, unpack_two_kinds};
+use metaspy_format::facts::Facts;
+use metaspy_format::profile::TableDef;
+use metaspy_format::superblock as sb;
+use metaspy_probe::{KindId, Subject};
+use metaspy_probe::{SiteId, SiteKind};
+
+/// A site, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedSite {
+    /// Its number in this recording.
+    pub id: SiteId,
+    /// What kind of place it is.
+    pub kind: SiteKind,
+    /// Module and name.
+    pub path: String,
+    /// The source file.
+    pub file: String,
+    /// First and last line.
+    pub lines: (u32, u32),
+    /// Why it cannot be observed.
+    pub skipped: Option<String>,
+    /// Bytes of the path that are its module; 0 where that is not known.
+    pub module: u32,
+    /// What a weaver knows of it, as words; empty where nobody wove it. [`RecordedSite::facts()`] reads them.
+    pub facts: String,
+}
+
+impl RecordedSite {
+    fn read(id: SiteId, words: Words<'_>) -> Self {
+        let (kind, lines, module) = unpack_site([words.get(0), words.get(1)]);
+        let (path, next) = string(words, 2);
+        let (file, next) = string(words, next);
+        let (skipped, next) = string(words, next);
+        let (facts, _) = string(words, next);
+        RecordedSite { id, kind, path, file, lines, skipped: (!skipped.is_empty()).then_some(skipped), module, facts }
+    }
+
+    /// Module and name, where the recording says how long the module is.
+    pub fn module_and_name(&self) -> Option<(&str, &str)> {
+        let module = self.path.get(..self.module as usize).filter(|module| !module.is_empty())?;
+        Some((module, self.path[module.len()..].strip_prefix("::")?))
+    }
+
+    /// What a weaver knows of it; `None` where nobody wove it.
+    pub fn facts(&self) -> Option<Facts> {
+        let (module, name) = self.module_and_name().filter(|_| !self.facts.is_empty())?;
+        Some(Facts::parse(module, name, &self.file, self.lines, &self.facts))
+    }
+}
+
+/// A kind of subjects, as people know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedKind {
+    /// Its number in this recording.
+    pub id: KindId,
+    /// Its name.
+    pub name: String,
+    /// Whether its keys are addresses, so that its subjects are places.
+    pub place: bool,
+    /// Whether its keys mean the same in every process.
+    pub across: bool,
+    /// The process that it belongs to, where several recordings are read as one and others have such a kind, too.
+    pub process: String,
+}
+
+impl RecordedKind {
+    /// Its name, with its process where that must be said: `server/NodeId`.
+    pub fn whole_name(&self) -> String {
+        if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
+    }
+
+    /// The last part of its name.
+    pub fn short_name(&self) -> &str {
+        self.name.rsplit("::").next().unwrap_or(&self.name)
+    }
+
+    /// Whether a filter means it: by its name, or the last part of it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        let named = |name: &str| self.name == name || self.short_name() == name;
+        let of_process = match name.split_once('/') {
+            Some((process, name)) => !process.is_empty() && process == self.process && named(name),
+            None => false,
+        };
+        named(name) || of_process
+    }
+}
+
+/// An epoch, and what began it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedEpoch {
+    /// Its number.
+    pub epoch: u32,
+    /// When it began.
+    pub tick: u64,
+    /// What was installed or uninstalled.
+    pub text: String,
+}
+
+/// A mark that a user set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserMark {
+    /// Where in time.
+    pub tick: u64,
+    /// What it says.
+    pub text: String,
+}
+
+/// The arena, read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// Words of the arena that were read.
+    used: usize,
+    pub sites: Vec<RecordedSite>,
+    /// Place in `sites` by number, plus 1.
+    site_at: Vec<u32>,
+    pub kinds: HashMap<KindId, RecordedKind>,
+    pub labels: HashMap<Subject, String>,
+    pub relations: Relations,
+    pub views: Vec<RecordedView>,
+    pub ended: HashMap<Subject, u64>,
+    pub program: Program,
+    pub notes: Vec<String>,
+    pub epochs: Vec<RecordedEpoch>,
+    pub marks: Vec<UserMark>,
+    pub lanes: HashMap<u32, String>,
+    /// Declarations of profile tables, by number.
+    pub tables: BTreeMap<u32, TableDef>,
+    /// What could not be read, as a sentence.
+    pub damage: Option<String>,
+}
+
+/// Sites have numbers of 20 bits.
+const SITE_LIMIT: usize = 1 << 20;
+
+impl Names {
+    /// Reads what the arena gained since the last time; true if there was anything.
+    pub fn read_on(&mut self, words: Words<'_>, layout: &Layout) -> bool {
+        let arena = layout.arena.of(words);
+        let promised = words.acquire(sb::ARENA_USED);
+        let end = usize::try_from(promised).unwrap_or(usize::MAX).min(arena.len());
+        let before = self.used;
+        while self.used < end && self.damage.is_none() {
+            let (kind, length, a) = unpack_head(arena.get(self.used));
+            if length == 0 || length > end - self.used {
+                self.damage = Some(format!("names and labels: unreadable from word {} of {promised} on", self.used));
+                break;
+            }
+            if let Some(entry) = Entry::from_byte(kind) {
+                self.entry(entry, a, arena.slice(self.used + 1, length - 1));
+            }
+            self.used += length;
+        }
+        self.used != before
+    }
+
+    /// Whether the arena gained anything since it was read.
+    pub fn is_behind(&self, words: Words<'_>) -> bool {
+        self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
+    }
+
+    /// The site with this number.
+    pub fn site(&self, id: SiteId) -> Option<&RecordedSite> {
+        let at = *self.site_at.get(id.0 as usize)? as usize;
+        self.sites.get(at.checked_sub(1)?)
+    }
+
+    /// The whole name of a lane's thread, if it was too long for its row.
+    pub fn lane(&self, lane: u32) -> Option<&str> {
+        self.lanes.get(&lane).map(String::as_str)
+    }
+
+    fn entry(&mut self, entry: Entry, a: u32, words: Words<'_>) {
+        let text = |at| string(words, at).0;
+        let kind = KindId(a as u16);
+        match entry {
+            Entry::Site => self.site_entry(a, words),
+            Entry::Kind => {
+                let (name, next) = string(words, 1);
+                let (place, across) = unpack_nature(words.get(0));
+                self.kinds.insert(kind, RecordedKind { id: kind, name, place, across, process: text(next) });
+            }
+            Entry::Label => {
+                self.labels.insert(Subject::new(kind, words.get(0)), text(1));
+            }
+            Entry::Relation | Entry::Unrelation => {
+                let (from, to) = unpack_two_kinds(a);
+                let (from, to) = (Subject::new(from, words.get(0)), Subject::new(to, words.get(1)));
+                match entry {
+                    Entry::Relation => self.relations.add(text(2), from, to),
+                    _ => self.relations.remove(&text(2), from, to),
+                }
+            }
+            Entry::View => self.view_entry(a, words),
+            Entry::Ended => {
+                self.ended.insert(Subject::new(kind, words.get(0)), words.get(1));
+            }
+            Entry::Program => {
+                if let Some(program) = Program::parse(&text(0)) {
+                    self.program = program;
+                }
+            }
+            Entry::Note => self.notes.push(text(0)),
+            Entry::Epoch => self.epochs.push(RecordedEpoch { epoch: a, tick: words.get(0), text: text(1) }),
+            Entry::Lane => {
+                self.lanes.insert(a, text(0));
+            }
+            Entry::Table => {
+                if let Some(def) = crate::profiles::parse(&text(0)) {
+                    self.tables.insert(a, def);
+                }
+            }
+            Entry::UserMark => self.marks.push(UserMark { tick: words.get(0), text: text(1) }),
+        }
+    }
+
+    fn site_entry(&mut self, number: u32, words: Words<'_>) {
+        if number as usize >= SITE_LIMIT {
+            return;
+        }
+        let site = RecordedSite::read(SiteId(number), words);
+        let number = number as usize;
+        if self.site_at.len() <= number {
+            self.site_at.resize(number + 1, 0);
+        }
+        match self.site_at[number] {
+            0 => {
+                self.sites.push(site);
+                self.site_at[number] = self.sites.len() as u32;
+            }
+            at => self.sites[at as usize - 1] = site,
+        }
+    }
+
+    fn view_entry(&mut self, number: u32, words: Words<'_>) {
+        let Some(view) = RecordedView::parse(number, &string(words, 0).0) else { return };
+        match self.views.iter().position(|known| known.epoch == number) {
+            Some(known) => self.views[known] = view,
+            None if self.views.len() < VIEWS_MAX => self.views.push(view),
+            None => {}
+        }
+    }
+}
+
+/// Views that are told apart; a search among them stays short.
+const VIEWS_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use metaspy_format::arena::{push_text, site_words};
+
+    /// What is read of a site whose entry has these words and texts.
+    fn site(module: u32, texts: &[&str]) -> RecordedSite {
+        let mut words = site_words(SiteKind::Method, (3, 9), module).to_vec();
+        texts.iter().for_each(|text| push_text(&mut words, text));
+        let words: Vec<AtomicU64> = words.into_iter().map(AtomicU64::new).collect();
+        RecordedSite::read(SiteId(1), Words::from_slice(&words))
+    }
+
+    #[test]
+    fn what_a_weaver_knows_is_read() {
+        let site = site(4, &["a::b::Scene::measure", "src/b.rs", "", "c=4 self=ref type=Scene vis=pub"]);
+        assert_eq!(site.module_and_name(), Some(("a::b", "Scene::measure")));
+        let facts = site.facts().expect("it was woven");
+        assert_eq!(
+            (facts.module.as_str(), facts.of_type.as_deref(), facts.name.as_str()),
+            ("a::b", Some("Scene"), "measure")
+        );
+        assert_eq!((facts.complexity, facts.lines, facts.file.as_str()), (4, (3, 9), "src/b.rs"));
+    }
+
+    #[test]
+    fn an_older_recording_has_no_facts() {
+        let site = site(0, &["a::b::Scene::measure", "src/b.rs", "skipped"]);
+        assert_eq!(
+            (site.path.as_str(), site.lines, site.skipped.as_deref()),
+            ("a::b::Scene::measure", (3, 9), Some("skipped"))
+        );
+        assert_eq!((site.facts.as_str(), site.facts(), site.module_and_name()), ("", None, None));
+    }
+
+    #[test]
+    fn no_module_is_longer_than_its_path() {
+        for module in [3, 5, 12, 13, 400, u32::MAX] {
+            let site = site(module, &["a::bö::c::d", "", "", "c=1"]);
+            assert_eq!((site.module_and_name(), site.facts()), (None, None), "{module}");
+        }
+    }
+}

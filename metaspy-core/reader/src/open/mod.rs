@@ -1,0 +1,162 @@
+//! Opening a recording: what is mapped, and what is said when it cannot be.
+
+pub mod closing_counts;
+pub mod header;
+
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+
+use crate::open::header::Layout;
+use crate::platform::truncation;
+use metaspy_format::{Region, high, superblock as sb};
+
+/// Why a recording cannot be read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no such file.
+    Missing(PathBuf),
+    /// The path is a directory, a device or a pipe.
+    NoFile(PathBuf),
+    /// The system does not let us read it.
+    Unreadable(PathBuf, io::Error),
+    /// The file has no bytes.
+    Empty(PathBuf),
+    /// It does not begin as a recording does.
+    NotARecording,
+    /// It begins with zeros: its writer has not finished making it, or its beginning was lost.
+    Unfinished,
+    /// A later version of metaspy wrote it.
+    Newer {
+        /// The major version of its layout.
+        major: u32,
+    },
+    /// Its first page contradicts itself, or is cut.
+    Damaged(&'static str),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Missing(path) => {
+                write!(f, "there is no file {}: `metaspy list` shows the recordings there are", path.display())
+            }
+            OpenError::NoFile(path) => {
+                write!(f, "{} is not a file: give the path of a recording (`.spy`) in it", path.display())
+            }
+            OpenError::Unreadable(path, error) => {
+                write!(f, "{} cannot be read ({error}): check who owns it and its permissions", path.display())
+            }
+            OpenError::Empty(path) => {
+                write!(f, "{} is empty: its recorder stopped before it wrote anything; record again", path.display())
+            }
+            OpenError::NotARecording => {
+                write!(f, "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows")
+            }
+            OpenError::Unfinished => write!(
+                f,
+                "this recording has no beginning: if it was started just now, try again; else it cannot be read"
+            ),
+            OpenError::Newer { major } => write!(
+                f,
+                "this recording has layout version {major}, and this metaspy reads up to {}: install a newer metaspy",
+                sb::MAJOR
+            ),
+            OpenError::Damaged(what) => {
+                write!(f, "this recording cannot be read: {what}; look for an undamaged copy, or record again")
+            }
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpenError::Unreadable(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Memory that a store reads, and for as long as it does, guarded against a file that is cut meanwhile.
+pub(crate) struct Mapped {
+    pub region: Region,
+    /// The address that the guard against truncation knows it by; 0 = it is not a file.
+    guarded: usize,
+}
+
+impl Mapped {
+    /// Memory of this process.
+    pub fn memory(region: Region) -> Self {
+        Mapped { region, guarded: 0 }
+    }
+
+    /// Memory that lies in a file without a name.
+    pub fn guarded(region: Region) -> Self {
+        let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
+        truncation::guard(guarded as *const u8, region.len() * 8);
+        Mapped { region, guarded }
+    }
+
+    /// The whole of a file, for reading.
+    pub fn file(path: &Path) -> Result<Self, OpenError> {
+        let unreadable = |error: io::Error| match error.kind() {
+            io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
+            _ => OpenError::Unreadable(path.to_owned(), error),
+        };
+        // Asked before it is opened: opening a pipe would wait for its other end.
+        if !fs::metadata(path).map_err(unreadable)?.is_file() {
+            return Err(OpenError::NoFile(path.to_owned()));
+        }
+        let file = File::open(path).map_err(unreadable)?;
+        if file.metadata().map_err(unreadable)?.len() == 0 {
+            return Err(OpenError::Empty(path.to_owned()));
+        }
+        let map = map(&file).map_err(unreadable)?;
+        let guarded = map.as_ptr() as usize;
+        truncation::guard(map.as_ptr(), map.len());
+        Ok(Mapped { region: Region::read_only(map), guarded })
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        if self.guarded != 0 {
+            truncation::unguard(self.guarded as *const u8);
+        }
+    }
+}
+
+/// Maps a file for reading.
+#[allow(unsafe_code, reason = "the one place where the read side needs it")]
+fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: others may write and cut the file while it is mapped. The map goes straight into a `Region`, which
+    // hands out nothing but atomic words, so a changing word is no undefined behaviour; pages that a cut took away
+    // are what `truncation::guard` answers for.
+    unsafe { Mmap::map(file) }
+}
+
+/// Checks that this is a recording that can be read, and tells where everything lies.
+pub(crate) fn check(region: &Region) -> Result<Layout, OpenError> {
+    let words = region.words();
+    match words.acquire(sb::MAGIC) {
+        sb::MAGIC_WORD => {}
+        0 if !words.is_empty() => return Err(OpenError::Unfinished),
+        _ => return Err(OpenError::NotARecording),
+    }
+    let major = high(words.get(sb::VERSION));
+    if major > sb::MAJOR {
+        return Err(OpenError::Newer { major });
+    }
+    if words.len() < sb::BYTES / 8 {
+        return Err(OpenError::Damaged("the file ends within its first page"));
+    }
+    if major == 0 {
+        return Err(OpenError::Damaged("its version is 0"));
+    }
+    Layout::read(words).ok_or(OpenError::Damaged("the number of its blocks makes no sense"))
+}

@@ -1,0 +1,381 @@
+//! The ring of blocks: a block is copied out under its seqlock, or it is not there.
+//!
+//! The header's sequence is loaded, then the words, then the sequence again; a copy whose sequence changed is thrown
+//! away. Nothing here trusts a word further than the region goes.
+
+use std::sync::atomic::{Ordering, fence};
+
+use crate::event::{Event, EventId, LaneId, Outcome};
+use crate::open::header::Layout;
+use metaspy_format::slot::{self, Commit, FIRST_MARK, Flags, Mark};
+use metaspy_format::{BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, Words, header};
+use metaspy_probe::SiteId;
+use metaspy_probe::{KindId, Subject};
+
+/// 64-bit words of a block.
+pub const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
+/// Sequences from here on cannot be: ids made of them would not fit.
+const SEQUENCE_MAX: u64 = u64::MAX / BLOCK_SLOTS as u64;
+
+/// The blocks of a recording.
+#[derive(Clone, Copy)]
+pub struct Ring<'a> {
+    pub words: Words<'a>,
+    pub layout: &'a Layout,
+}
+
+/// The header of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    pub place: u64,
+    pub sequence: u64,
+    pub lane: u32,
+    pub epoch: u32,
+    pub base: u64,
+    pub lost_before: u64,
+}
+
+/// A block, copied out.
+pub struct Block {
+    pub head: Head,
+    lap: u8,
+    words: [u64; BLOCK_WORDS],
+}
+
+/// An event's slot, taken apart as far as every reader needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot {
+    pub slot: usize,
+    pub start: u64,
+    pub site: u32,
+    pub cause: u64,
+    pub key: u64,
+    pub end: u64,
+}
+
+/// A mark, and the words that follow its first two.
+#[derive(Clone, Copy, Debug)]
+pub struct MarkSlot<'b> {
+    pub mark: Mark,
+    pub start: u64,
+    pub event: u64,
+    pub words: &'b [u64],
+}
+
+/// What a block holds, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum Record<'b> {
+    Event(Slot),
+    Mark(MarkSlot<'b>),
+}
+
+impl<'a> Ring<'a> {
+    /// Places that may hold a block.
+    pub fn places(self) -> u64 {
+        self.layout.places(self.words)
+    }
+
+    /// The places of a chunk.
+    pub fn places_of(self, chunk: u64) -> std::ops::Range<u64> {
+        let first = chunk.saturating_mul(CHUNK_BLOCKS as u64).min(self.places());
+        first..(first + CHUNK_BLOCKS as u64).min(self.places())
+    }
+
+    /// The words of the block at `place`, fewer if the recording was cut there.
+    #[inline(always)]
+    pub fn block(self, place: u64) -> Words<'a> {
+        let at = place as usize * BLOCK_WORDS;
+        match at < self.layout.chunks.len {
+            true => self.words.slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at)),
+            false => self.words.slice(usize::MAX, 0),
+        }
+    }
+
+    /// Whether a block with this sequence may stand at `place`.
+    #[inline(always)]
+    pub fn belongs(self, sequence: u64, place: u64) -> bool {
+        let blocks = self.layout.blocks;
+        sequence >= blocks && sequence < SEQUENCE_MAX && header::place(sequence, blocks) == place
+    }
+
+    /// The header of the block at `place`.
+    pub fn head(self, place: u64) -> Option<Head> {
+        let words = self.block(place);
+        let sequence = words.acquire(header::SEQUENCE);
+        let head = head(words, place, sequence);
+        fence(Ordering::Acquire);
+        (self.belongs(sequence, place) && words.get(header::SEQUENCE) == sequence).then_some(head)
+    }
+
+    /// Copies the block at `place` out; false if there is none, or it changed hands meanwhile.
+    pub fn load(self, place: u64, block: &mut Block) -> bool {
+        let words = self.block(place);
+        let sequence = words.acquire(header::SEQUENCE);
+        if !self.belongs(sequence, place) {
+            return false;
+        }
+        if words.len() == BLOCK_WORDS {
+            copy(words, &mut block.words);
+        } else {
+            // The file ends inside this block: what is not there reads as not committed.
+            block.words.fill(0);
+            copy(words, &mut block.words);
+        }
+        fence(Ordering::Acquire);
+        block.head = head(words, place, sequence);
+        block.lap = header::lap_byte(sequence, self.layout.blocks);
+        fence(Ordering::Acquire);
+        words.get(header::SEQUENCE) == sequence
+    }
+
+    /// The event with this id, without looking whether its slot is one: for ids that stand in the log as causes.
+    pub fn peek(self, id: EventId) -> Option<(Head, Slot)> {
+        let place = header::place(id.sequence(), self.layout.blocks);
+        if id.slot() == 0 || place >= self.places() {
+            return None;
+        }
+        let words = self.block(place);
+        let sequence = words.acquire(header::SEQUENCE);
+        if sequence != id.sequence() || !self.belongs(sequence, place) {
+            return None;
+        }
+        let at = id.slot() * SLOT_WORDS;
+        let commit = words.acquire(at);
+        let unpacked = Commit::unpack(commit);
+        let slot = Slot {
+            slot: id.slot(),
+            start: unpacked.start,
+            site: unpacked.site,
+            cause: words.get(at + 1),
+            key: words.get(at + 2),
+            end: words.get(at + 3),
+        };
+        let head = head(words, place, sequence);
+        fence(Ordering::Acquire);
+        let whole = words.get(header::SEQUENCE) == sequence
+            && unpacked.lap == header::lap_byte(sequence, self.layout.blocks)
+            && unpacked.site < FIRST_MARK;
+        whole.then_some((head, slot))
+    }
+
+    /// The event with this id, if its slot is one: nobody vouches for ids that people type.
+    pub fn find(self, id: EventId) -> Option<Event> {
+        let place = header::place(id.sequence(), self.layout.blocks);
+        if place >= self.places() {
+            return None;
+        }
+        let mut block = Block::boxed();
+        if !self.load(place, &mut block) || block.head.sequence != id.sequence() {
+            return None;
+        }
+        block.events().find(|slot| slot.slot == id.slot()).map(|slot| block.head.event(&slot))
+    }
+}
+
+#[inline(always)]
+fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
+    let lane_epoch = words.get(header::LANE_EPOCH);
+    Head {
+        place,
+        sequence,
+        lane: header::lane(lane_epoch),
+        epoch: header::epoch(lane_epoch),
+        base: words.get(header::BASE),
+        lost_before: words.get(header::LOST_BEFORE),
+    }
+}
+
+/// Copies slots; the commit word comes first, as what it commits must not be older than it.
+#[inline(always)]
+fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
+    for slot in 0..words.len().min(BLOCK_WORDS) / SLOT_WORDS {
+        let at = slot * SLOT_WORDS;
+        to[at] = words.acquire(at);
+        to[at + 1] = words.get(at + 1);
+        to[at + 2] = words.get(at + 2);
+        to[at + 3] = words.get(at + 3);
+    }
+}
+
+impl Block {
+    /// Room for a block.
+    pub fn boxed() -> Box<Self> {
+        Box::new(Block { head: Head::default(), lap: 0, words: [0; BLOCK_WORDS] })
+    }
+
+    /// Its words as they stand, and the lap that committed slots carry.
+    pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8) {
+        (&self.words, self.lap)
+    }
+
+    /// What it holds: the first slot that is not committed ends it.
+    #[inline(always)]
+    pub fn records(&self) -> Records<'_> {
+        self.records_from(1)
+    }
+
+    /// What it holds from a slot on that begins a record.
+    #[inline(always)]
+    pub fn records_from(&self, slot: usize) -> Records<'_> {
+        Records { block: self, slot }
+    }
+
+    /// Its events.
+    #[inline(always)]
+    pub fn events(&self) -> impl Iterator<Item = Slot> {
+        self.records().filter_map(|record| match record {
+            Record::Event(slot) => Some(slot),
+            Record::Mark(_) => None,
+        })
+    }
+
+    /// Its marks.
+    pub fn marks(&self) -> impl Iterator<Item = MarkSlot<'_>> {
+        self.records().filter_map(|record| match record {
+            Record::Event(_) => None,
+            Record::Mark(mark) => Some(mark),
+        })
+    }
+
+    /// Whether any slot behind the first one that is not committed carries this block's lap, where a writer that was
+    /// killed cannot have left it: details are committed before the event that they stand behind.
+    pub fn has_hole(&self) -> bool {
+        let mut records = self.records();
+        records.by_ref().for_each(drop);
+        let gap = records.slot;
+        let mut behind = Records { block: self, slot: gap + 1 };
+        if gap + 1 < BLOCK_SLOTS
+            && let Some(Record::Mark(mark)) = behind.next()
+            && mark.mark == Mark::Detail
+            && mark.event == self.head.id(gap).raw()
+        {
+            return (behind.slot..BLOCK_SLOTS).any(|slot| self.carries_lap(slot));
+        }
+        (gap..BLOCK_SLOTS).any(|slot| self.carries_lap(slot))
+    }
+
+    fn carries_lap(&self, slot: usize) -> bool {
+        slot::lap(self.words[slot * SLOT_WORDS]) == self.lap
+    }
+}
+
+/// The records of a block.
+pub struct Records<'b> {
+    block: &'b Block,
+    slot: usize,
+}
+
+impl Records<'_> {
+    /// The slot of the next record.
+    pub fn slot(&self) -> usize {
+        self.slot
+    }
+}
+
+impl<'b> Iterator for Records<'b> {
+    type Item = Record<'b>;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Record<'b>> {
+        loop {
+            let slot = self.slot;
+            if slot >= BLOCK_SLOTS {
+                return None;
+            }
+            let words = &self.block.words[slot * SLOT_WORDS..];
+            let commit = Commit::unpack(words[0]);
+            if commit.lap != self.block.lap {
+                return None;
+            }
+            self.slot += 1;
+            let Commit { start, site, .. } = commit;
+            if site < FIRST_MARK {
+                return Some(Record::Event(Slot { slot, start, site, cause: words[1], key: words[2], end: words[3] }));
+            }
+            match Mark::from_site(site) {
+                Some(Mark::Detail) => {
+                    let bytes = (start as usize).min(slot::DETAIL_MAX);
+                    let slots = slot::detail_slots(bytes);
+                    self.slot = slot + slots;
+                    let words = &words[..(slots * SLOT_WORDS).min(words.len())];
+                    let mark = MarkSlot { mark: Mark::Detail, start, event: words[1], words: &words[2..] };
+                    return Some(Record::Mark(mark));
+                }
+                Some(mark) => {
+                    return Some(Record::Mark(MarkSlot { mark, start, event: words[1], words: &words[2..4] }));
+                }
+                // A mark of a later version: it takes one slot.
+                None => {}
+            }
+        }
+    }
+}
+
+impl Head {
+    /// The id of a slot of this block.
+    #[inline(always)]
+    pub fn id(&self, slot: usize) -> EventId {
+        EventId::new(self.sequence, slot as u64).expect("laps start at 1, so no sequence is 0")
+    }
+
+    /// The whole event of a slot of this block.
+    #[inline]
+    pub fn event(&self, slot: &Slot) -> Event {
+        let flags = Flags::unpack(slot.end);
+        let outcome = slot.outcome();
+        Event {
+            id: self.id(slot.slot),
+            site: SiteId(slot.site),
+            subject: slot.subject(),
+            cause: EventId::from_raw(slot.cause),
+            lane: LaneId(self.lane),
+            epoch: self.epoch,
+            start: self.base.saturating_add(slot.start),
+            span: slot.span(),
+            outcome,
+            level: flags.level,
+            timed: flags.timed,
+            details: flags.details,
+        }
+    }
+}
+
+impl Slot {
+    /// How the event ended. A word that says neither "running" nor how is taken as running.
+    #[inline(always)]
+    pub fn outcome(&self) -> Outcome {
+        Outcome::from_bits(self.outcome_bits())
+    }
+
+    /// The number of the outcome.
+    #[inline(always)]
+    pub fn outcome_bits(&self) -> u8 {
+        if slot::is_running(self.end) { 0 } else { slot::outcome_bits(self.end) }
+    }
+
+    /// How long it took, if it ended, was timed and has a length.
+    #[inline(always)]
+    pub fn span(&self) -> Option<u64> {
+        // The outcomes that have a length, as bits; looked up, as outcomes are hard to foresee.
+        const WITH_LENGTH: u8 =
+            !(1 << Outcome::Running as u8 | 1 << Outcome::Moved as u8 | 1 << Outcome::Instant as u8);
+        let outcome = 1 << self.outcome_bits();
+        let has_length = WITH_LENGTH & outcome != 0;
+        (has_length & self.is_timed()).then(|| slot::span(self.end))
+    }
+
+    /// Whether start and span were measured.
+    #[inline(always)]
+    pub fn is_timed(&self) -> bool {
+        slot::is_timed(self.end)
+    }
+
+    /// Whom it is about.
+    #[inline(always)]
+    pub fn subject(&self) -> Option<Subject> {
+        match slot::kind(self.end) {
+            0 => None,
+            kind => Some(Subject::new(KindId(kind), self.key)),
+        }
+    }
+}

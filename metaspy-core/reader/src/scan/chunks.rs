@@ -1,0 +1,163 @@
+//! Chunks by their summaries: what a reader of 100 million events looks at instead of the events.
+
+use std::ops::Range;
+use std::sync::atomic::{Ordering, fence};
+
+use crate::scan::blocks::{Head, Ring};
+use metaspy_format::summary::{
+    EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, RUNNING, SITES, STAMP, SUMMARY_WORDS, bit,
+};
+use metaspy_format::{high, low};
+
+/// A chunk's summary, whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Summary {
+    pub stamp: u64,
+    pub first: u64,
+    pub last: u64,
+    pub events: u32,
+    pub marks: u32,
+    pub sites: u64,
+    pub lanes: u64,
+    pub epochs: (u32, u32),
+    /// Events that had not ended when it was written.
+    pub running: u64,
+}
+
+/// A chunk that holds events, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk {
+    pub index: u64,
+    /// No event in it began earlier.
+    pub first: u64,
+    /// No event in it began later; `u64::MAX` while the chunk is being filled.
+    pub last: u64,
+    /// `None` while the chunk is being filled, or emptied.
+    pub summary: Option<Summary>,
+}
+
+impl Chunk {
+    /// Whether the chunk may hold a block of this lane.
+    pub fn may_hold_lane(&self, lane: u32) -> bool {
+        self.summary.is_none_or(|summary| summary.lanes & bit(lane) != 0)
+    }
+
+    /// Whether the chunk may hold marks.
+    pub fn may_hold_marks(&self) -> bool {
+        self.summary.is_none_or(|summary| summary.marks != 0)
+    }
+}
+
+/// A stretch of the window in which no lane is met twice out of order.
+#[derive(Clone, Copy, Debug)]
+pub enum Unit {
+    /// A chunk with a summary: all of it was filled in one lap.
+    Chunk(Chunk),
+    /// A block of a chunk that has none: its neighbours may be of another lap.
+    Block(Head),
+}
+
+impl Unit {
+    /// No event in it began earlier.
+    pub fn first(&self) -> u64 {
+        match self {
+            Unit::Chunk(chunk) => chunk.first,
+            Unit::Block(head) => head.base,
+        }
+    }
+
+    /// No event in it began later; the largest tick where that is not known.
+    pub fn last(&self) -> u64 {
+        match self {
+            Unit::Chunk(chunk) => chunk.last,
+            Unit::Block(_) => u64::MAX,
+        }
+    }
+
+    /// Its places.
+    pub fn places(&self, ring: Ring<'_>) -> Range<u64> {
+        match self {
+            Unit::Chunk(chunk) => ring.places_of(chunk.index),
+            Unit::Block(head) => head.place..head.place + 1,
+        }
+    }
+
+    /// Whether it may hold a block of this lane.
+    pub fn may_hold_lane(&self, lane: u32) -> bool {
+        match self {
+            Unit::Chunk(chunk) => chunk.may_hold_lane(lane),
+            Unit::Block(head) => head.lane == lane,
+        }
+    }
+}
+
+impl Ring<'_> {
+    /// The summary of a chunk, if it holds.
+    pub fn summary(self, chunk: u64) -> Option<Summary> {
+        let at = usize::try_from(chunk).ok()?.checked_mul(SUMMARY_WORDS)?;
+        let words = self.layout.summaries.of(self.words).slice(at, SUMMARY_WORDS);
+        let stamp = words.acquire(STAMP);
+        if stamp == 0 {
+            return None;
+        }
+        let (events_marks, epochs) = (words.get(EVENTS_MARKS), words.get(EPOCHS));
+        let summary = Summary {
+            stamp,
+            first: words.get(FIRST_TICK),
+            last: words.get(LAST_TICK),
+            events: low(events_marks),
+            marks: high(events_marks),
+            sites: words.get(SITES),
+            lanes: words.get(LANES),
+            epochs: (low(epochs), high(epochs)),
+            running: words.get(RUNNING),
+        };
+        fence(Ordering::Acquire);
+        (words.get(STAMP) == stamp).then_some(summary)
+    }
+
+    /// How many chunks there may be.
+    pub fn chunk_count(self) -> u64 {
+        self.layout.chunks(self.words)
+    }
+
+    /// All chunks that hold events, in the order in which they began to be filled.
+    ///
+    /// Reads the summaries, and the headers of chunks that have none.
+    pub fn chunks(self) -> Vec<Chunk> {
+        let mut chunks: Vec<Chunk> = (0..self.chunk_count()).filter_map(|index| self.chunk(index)).collect();
+        // Stable, and nearly sorted already: a ring is two rising runs.
+        chunks.sort_by_key(|chunk| (chunk.first, chunk.index));
+        chunks
+    }
+
+    /// The window in the order of time, so that each lane is met in its own order.
+    pub fn units(self) -> Vec<Unit> {
+        let mut units = Vec::new();
+        for chunk in self.chunks() {
+            match chunk.summary {
+                Some(_) => units.push(Unit::Chunk(chunk)),
+                None => {
+                    let heads = self.places_of(chunk.index).filter_map(|place| self.head(place));
+                    units.extend(heads.map(Unit::Block));
+                }
+            }
+        }
+        units.sort_by_key(Unit::first);
+        units
+    }
+
+    fn chunk(self, index: u64) -> Option<Chunk> {
+        match self.summary(index) {
+            Some(summary) => {
+                // A chunk of nothing but marks has no last event.
+                let last = summary.last.max(summary.first);
+                Some(Chunk { index, first: summary.first, last, summary: Some(summary) })
+            }
+            None => {
+                let bases = self.places_of(index).filter_map(|place| Some(self.head(place)?.base));
+                Some(Chunk { index, first: bases.min()?, last: u64::MAX, summary: None })
+            }
+        }
+    }
+}

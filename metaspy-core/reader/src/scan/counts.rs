@@ -1,0 +1,293 @@
+//! The counts that must run as fast as memory is read: events of each site, and of each subject.
+
+use std::sync::atomic::{Ordering, fence};
+
+use crate::scan::blocks::{BLOCK_WORDS, Ring};
+use crate::tally::row_table::{Key, Table};
+use metaspy_format::row::OTHERS;
+use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark};
+use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};
+use metaspy_probe::{KindId, Subject};
+
+/// How much a chunk holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    pub events: u64,
+    pub marks: u64,
+}
+
+/// Meta levels that count, as bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Levels(u8);
+
+impl Levels {
+    pub fn new(levels: std::ops::RangeInclusive<u8>) -> Self {
+        Levels(levels.filter(|&level| level < 4).fold(0, |bits, level| bits | 1 << level))
+    }
+
+    /// Whether all events count whose end words, laid over each other, are these.
+    #[inline(always)]
+    fn are_plain(self, ends: u64) -> bool {
+        slot::level(ends) == 0 && self.contains(ends)
+    }
+
+    /// Whether an event with this end word counts.
+    #[inline(always)]
+    pub fn contains(self, end: u64) -> bool {
+        let level = 1 << slot::level(end);
+        self.0 & level != 0
+    }
+}
+
+impl<'a> Ring<'a> {
+    /// Events and marks of a chunk, but for blocks that a pending fold has taken.
+    pub fn count(self, chunk: u64, folded: &[u64]) -> Amount {
+        let mut amount = Amount::default();
+        for place in self.places_of(chunk) {
+            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let mut events = 0;
+            let marks = events_of(words, lap, |_, _| events += 1);
+            if is_unchanged(words, sequence) {
+                amount.events += events;
+                amount.marks += marks;
+            }
+        }
+        amount
+    }
+
+    /// Adds the events of a chunk to the counts of their sites.
+    pub fn count_sites(self, chunk: u64, folded: &[u64], levels: Levels, counts: &mut Vec<u64>) {
+        let mut sites = [0_u32; BLOCK_SLOTS];
+        for place in self.places_of(chunk) {
+            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let common = CommonBits::all(words, self.block(place + 1), |at, commit, _| {
+                sites[at] = slot::site(commit);
+            });
+            let mut range = 1..BLOCK_SLOTS;
+            if !common.are_events(lap) || !levels.are_plain(common.ends) {
+                range = 0..0;
+                events_of(words, lap, |at, site| {
+                    if levels.contains(words.get(at + 3)) {
+                        sites[range.end] = site;
+                        range.end += 1;
+                    }
+                });
+            }
+            if is_unchanged(words, sequence) {
+                let largest = sites[range.clone()].iter().fold(0, |all, &site| all | site) as usize;
+                if counts.len() <= largest {
+                    counts.resize(largest + 1, 0);
+                }
+                sites[range].iter().for_each(|&site| counts[site as usize] += 1);
+            }
+        }
+    }
+
+    /// Adds the events of a chunk to the counts of their subjects.
+    pub fn count_subjects(self, chunk: u64, folded: &[u64], levels: Levels, counts: &mut SubjectCounts) {
+        let mut keys = [0; BLOCK_SLOTS];
+        for place in self.places_of(chunk) {
+            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let common = CommonBits::all(words, self.block(place + 1), |slot, _, at| keys[slot] = words.get(at + 2));
+            let one_kind = slot::kind(common.ends) == slot::kind(common.common_ends);
+            if common.are_events(lap) && levels.are_plain(common.ends) && one_kind {
+                if is_unchanged(words, sequence) {
+                    counts.add_all(&keys[1..], slot::kind(common.ends));
+                }
+                continue;
+            }
+            let mut some = [(0, 0); BLOCK_SLOTS];
+            let mut len = 0;
+            events_of(words, lap, |at, _| {
+                let end = words.get(at + 3);
+                if levels.contains(end) {
+                    some[len] = (words.get(at + 2), slot::kind(end));
+                    len += 1;
+                }
+            });
+            if is_unchanged(words, sequence) {
+                some[..len].iter().for_each(|&(key, kind)| counts.add(key, kind));
+            }
+        }
+    }
+
+    /// The words of a block under its seqlock, without copying them: what is read of them counts only if [`is_unchanged`]
+    /// says so afterwards.
+    #[inline(always)]
+    fn enter(self, place: u64, folded: &[u64]) -> Option<(Words<'a>, u64, u8)> {
+        let words = self.block(place);
+        let sequence = words.acquire(header::SEQUENCE);
+        let is_there = self.belongs(sequence, place) && (folded.is_empty() || folded.binary_search(&sequence).is_err());
+        is_there.then(|| (words, sequence, header::lap_byte(sequence, self.layout.blocks)))
+    }
+}
+
+/// Whether the block is still the one that was entered.
+#[inline(always)]
+fn is_unchanged(words: Words<'_>, sequence: u64) -> bool {
+    fence(Ordering::Acquire);
+    words.get(header::SEQUENCE) == sequence
+}
+
+/// What all slots of a block have in common: most blocks are full of plain events, and this tells it without a branch
+/// for each.
+struct CommonBits {
+    /// All commit words laid over each other.
+    commits: u64,
+    /// The bits that all commit words have.
+    common_commits: u64,
+    /// All end words laid over each other.
+    ends: u64,
+    /// The bits that all end words have.
+    common_ends: u64,
+}
+
+impl CommonBits {
+    /// Hands on slot, commit word and first word of each of the 127 slots, whatever they are; asks for the block after
+    /// this one at the same pace.
+    #[inline(always)]
+    fn all(words: Words<'_>, next: Words<'_>, mut each: impl FnMut(usize, u64, usize)) -> Self {
+        let mut common = CommonBits { commits: 0, common_commits: u64::MAX, ends: 0, common_ends: u64::MAX };
+        if words.len() != BLOCK_WORDS {
+            return CommonBits { common_commits: 0, ..common };
+        }
+        let mut add = |slot: usize| {
+            let at = slot * SLOT_WORDS;
+            let (commit, end) = (words.acquire(at), words.get(at + 3));
+            common.commits |= commit;
+            common.common_commits &= commit;
+            common.ends |= end;
+            common.common_ends &= end;
+            each(slot, commit, at);
+        };
+        // Two slots are one line of the cache. The header shares its line with slot 1.
+        add(1);
+        next.prefetch(0);
+        for line in 1..BLOCK_SLOTS / 2 {
+            next.prefetch(2 * line * SLOT_WORDS);
+            add(2 * line);
+            add(2 * line + 1);
+        }
+        common
+    }
+
+    /// Whether all slots are committed events of this lap. Says no where it cannot tell: then they are read one by one.
+    #[inline(always)]
+    fn are_events(&self, lap: u8) -> bool {
+        let is_of_lap = |commits| slot::lap(commits) == lap;
+        is_of_lap(self.commits) && is_of_lap(self.common_commits) && !slot::may_hold_marks(self.commits)
+    }
+}
+
+/// Hands on the word at which each event begins, and its site; tells the number of marks.
+#[inline(always)]
+fn events_of(words: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> u64 {
+    let mut marks = 0;
+    let mut at = SLOT_WORDS;
+    while at < BLOCK_WORDS {
+        let commit = Commit::unpack(words.acquire(at));
+        if commit.lap != lap {
+            break;
+        }
+        if commit.site < FIRST_MARK {
+            each(at, commit.site);
+            at += SLOT_WORDS;
+            continue;
+        }
+        marks += u64::from(Mark::from_site(commit.site).is_some());
+        at += SLOT_WORDS
+            * match Mark::from_site(commit.site) {
+                Some(Mark::Detail) => slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)),
+                _ => 1,
+            };
+    }
+    marks
+}
+
+/// Counts by subject, and nothing else.
+#[derive(Clone, Debug)]
+pub struct SubjectCounts {
+    /// Counts of small keys, by key, for a few kinds; each kind has one place to be.
+    small: Vec<(u16, Vec<u64>)>,
+    /// The others.
+    table: Table,
+    counts: Vec<u64>,
+}
+
+/// Kinds whose small keys are counted by one look: a power of two.
+const KINDS: usize = 64;
+/// Keys below this are small.
+const SMALL: u64 = 65_536;
+
+impl SubjectCounts {
+    pub fn new() -> Self {
+        SubjectCounts { small: vec![(0, Vec::new()); KINDS], table: Table::new(), counts: Vec::new() }
+    }
+
+    /// Counts an event of a subject.
+    pub fn add(&mut self, key: u64, kind: u16) {
+        // Events about nobody share a row, whatever stands in the place of their key.
+        let key = if kind == 0 { 0 } else { key };
+        let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
+        if key < SMALL && (*owner == kind || small.is_empty()) {
+            *owner = kind;
+            if small.len() <= key as usize {
+                small.resize((key as usize + 1).next_power_of_two(), 0);
+            }
+            small[key as usize] += 1;
+            return;
+        }
+        let row = self.table.row(Key { key, who: kind.into() }, || Key { key: 0, who: OTHERS.into() });
+        match self.counts.get_mut(row) {
+            Some(count) => *count += 1,
+            None => self.counts.push(1),
+        }
+    }
+
+    /// Counts events of subjects of one kind.
+    #[inline]
+    fn add_all(&mut self, mut keys: &[u64], kind: u16) {
+        while let Some((&first, behind)) = keys.split_first() {
+            let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
+            let small = if *owner == kind && kind != 0 { &mut small[..] } else { &mut [] };
+            let known = |key: &&u64| small.get_mut(**key as usize).map(|count| *count += 1).is_some();
+            match keys.iter().take_while(known).count() {
+                // The first one is new, or its key is not small.
+                0 => {
+                    self.add(first, kind);
+                    keys = behind;
+                }
+                done => keys = &keys[done..],
+            }
+        }
+    }
+
+    /// Subjects and their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (Subject, u64)> {
+        let small = self.small.iter().flat_map(|(kind, counts)| {
+            let counted = (0..).zip(counts).filter(|(_, count)| **count != 0);
+            counted.map(|(key, &count)| (Subject::new(KindId(*kind), key), count))
+        });
+        let keys = self.table.keys().iter().zip(&self.counts);
+        small.chain(keys.map(|(key, &count)| (Subject::new(KindId(key.who as u16), key.key), count)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_counted_whatever_their_keys_and_kinds() {
+        let mut counts = SubjectCounts::new();
+        let keys: Vec<u64> = (0..3_000).map(|at| if at % 3 == 0 { at << 40 } else { at }).collect();
+        for kind in [0, 1, 2, 65, 129] {
+            counts.add_all(&keys, kind);
+            keys.iter().for_each(|&key| counts.add(key, kind));
+        }
+        let counted: std::collections::BTreeMap<_, _> = counts.iter().collect();
+        assert_eq!(counted.len(), 1 + 4 * keys.len());
+        assert_eq!(counted[&Subject::NONE], 2 * keys.len() as u64);
+        assert!(counted.iter().all(|(subject, &count)| subject.is_none() || count == 2));
+    }
+}

@@ -1,0 +1,14 @@
+//! Blocks and chunks of the window, and the loops over all of them.
+//!
+//! A block is copied out under its seqlock. Summaries of chunks show which blocks can be skipped. Scans of the whole
+//! window use several threads.
+
+#[doc(hidden)]
+pub mod blocks;
+pub(crate) mod chunks;
+mod counts;
+pub(crate) mod lanes;
+mod parallel;
+
+pub(crate) use counts::{Levels, SubjectCounts};
+pub(crate) use parallel::{each, threads_for};

@@ -1,0 +1,168 @@
+//! What has no event any more, or never had one: rows of the fold table, pages of lanes, and a journal that was
+//! committed and not yet applied.
+
+use crate::scan::blocks::Ring;
+use crate::tally::measure::Measure;
+use metaspy_format::row::{
+    CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
+};
+use metaspy_format::superblock::{self as sb, journal};
+use metaspy_format::{Words, high, low};
+use metaspy_probe::{KindId, Subject};
+
+/// A row, whole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Row(pub [u64; ROW_WORDS]);
+
+/// Where a row stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// In the fold table: its events left the window.
+    Folded,
+    /// In the page of a lane: calls without an event, and late ends.
+    Page,
+}
+
+impl Row {
+    fn read(words: Words<'_>, at: usize) -> Option<Self> {
+        // Whose row it is was stored last.
+        let who = words.acquire(at + WHO);
+        let mut row = [0; ROW_WORDS];
+        for (word, value) in row.iter_mut().enumerate() {
+            *value = words.get(at + word);
+        }
+        row[WHO] = who;
+        (who != 0).then_some(Row(row))
+    }
+
+    /// Whose row it is.
+    pub fn who(&self) -> Who {
+        Who::unpack(self.0[WHO])
+    }
+
+    /// Whom it is about.
+    pub fn subject(&self) -> Option<Subject> {
+        match self.who().kind {
+            0 => None,
+            kind => Some(Subject::new(KindId(kind), self.0[KEY])),
+        }
+    }
+
+    /// What it adds to a measure.
+    pub fn measure(&self, source: Source) -> Measure {
+        let (failed_panicked, cancelled_running) = (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
+        let moved = u64::from(high(cancelled_running));
+        Measure {
+            count: self.0[COUNT],
+            lost: if self.who().lost { self.0[COUNT] } else { 0 },
+            timed: self.0[TIMED],
+            instants: 0,
+            total_ticks: self.0[TOTAL],
+            max_ticks: self.0[MAX],
+            self_ticks: None,
+            failed: low(failed_panicked).into(),
+            panicked: high(failed_panicked).into(),
+            cancelled: low(cancelled_running).into(),
+            running: if source == Source::Folded { moved } else { moved.wrapping_neg() },
+        }
+    }
+}
+
+/// A fold that was committed and whose rows are not yet, or not all, in the table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    /// Sequences of the blocks that it folded, sorted.
+    pub blocks: Vec<u64>,
+    /// New rows by their index, sorted.
+    pub rows: Vec<(u64, Row)>,
+    /// The number of folded events after it.
+    pub folded: u64,
+}
+
+/// The state of folding: as long as it is the same, nothing moved from the window into the tallies.
+pub type FoldState = (u64, u64);
+
+impl Ring<'_> {
+    /// How far folding is.
+    pub fn fold_state(self) -> FoldState {
+        let committed = self.layout.journal.of(self.words).acquire(journal::COMMIT);
+        (committed, self.words.acquire(sb::FOLD_DONE))
+    }
+
+    /// The fold that is committed and not yet applied, if there is one.
+    pub fn pending(self) -> Option<Pending> {
+        let words = self.layout.journal.of(self.words);
+        let (committed, done) = self.fold_state();
+        if committed <= done {
+            return None;
+        }
+        let room = words.len().saturating_sub(journal::HEADER_WORDS);
+        let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX);
+        let blocks = count(journal::BLOCKS).min(room);
+        let rows = count(journal::ROWS).min((room - blocks) / (1 + ROW_WORDS));
+        let first_row = journal::HEADER_WORDS + blocks;
+        let mut pending = Pending {
+            blocks: (0..blocks).map(|at| words.get(journal::HEADER_WORDS + at)).collect(),
+            rows: Vec::with_capacity(rows),
+            folded: words.get(journal::FOLDED),
+        };
+        for at in (0..rows).map(|row| first_row + row * (1 + ROW_WORDS)) {
+            if let Some(row) = Row::read(words, at + 1) {
+                pending.rows.push((words.get(at), row));
+            }
+        }
+        pending.blocks.sort_unstable();
+        pending.rows.sort_by_key(|(index, _)| *index);
+        Some(pending)
+    }
+
+    /// The number of folded events.
+    pub fn folded(self, pending: Option<&Pending>) -> u64 {
+        pending.map_or_else(|| self.words.get(sb::FOLDED), |pending| pending.folded)
+    }
+
+    /// Every row of the fold table, as the pending fold leaves it.
+    pub fn folded_rows(self, pending: Option<&Pending>, mut each: impl FnMut(Row)) {
+        // A table that was never used is not read: that alone would bring all of its pages into being.
+        if self.words.acquire(sb::TALLY_USED) == 0 && pending.is_none() {
+            return;
+        }
+        let words = self.layout.tally.of(self.words);
+        let mut new = pending.map_or(&[][..], |pending| &pending.rows).iter().peekable();
+        for index in 0..(words.len() / ROW_WORDS) as u64 {
+            let mut row = Row::read(words, index as usize * ROW_WORDS);
+            while let Some((_, changed)) = new.next_if(|(at, _)| *at <= index) {
+                row = Some(*changed);
+            }
+            if let Some(row) = row {
+                each(row);
+            }
+        }
+    }
+
+    /// Every row of the lanes' pages; false if the pages could not be read to their end.
+    pub fn page_rows(self, mut each: impl FnMut(Row)) -> bool {
+        let words = self.layout.pages.of(self.words);
+        let used = self.words.acquire(sb::PAGES_USED) / 8;
+        let end = usize::try_from(used).unwrap_or(usize::MAX);
+        let mut at = 0;
+        while at < end.min(words.len()) {
+            let rows = usize::try_from(words.get(at + page::ROWS)).unwrap_or(usize::MAX);
+            let first = at + page::HEADER_WORDS;
+            let room = words.len().saturating_sub(first) / ROW_WORDS;
+            if rows == 0 {
+                return false;
+            }
+            for row in 0..rows.min(room) {
+                if let Some(row) = Row::read(words, first + row * ROW_WORDS) {
+                    each(row);
+                }
+            }
+            if rows > room {
+                return false;
+            }
+            at = first + rows * ROW_WORDS;
+        }
+        end <= words.len()
+    }
+}

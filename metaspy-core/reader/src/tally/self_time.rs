@@ -1,0 +1,167 @@
+//! Self time: what an event took less what the events inside it took.
+//!
+//! A span is taken from the nearest event around it in the same lane. Nesting is read from the lane, not from causes,
+//! as a cause may be named and lie elsewhere; only an async call or a span, which is not around everything that its
+//! thread does meanwhile, must be the cause to count as around.
+
+use std::collections::HashMap;
+
+use crate::event::{EventId, Outcome};
+use crate::scan::blocks::{Head, Ring, Slot};
+
+/// Events inside each other at most, and async calls at once; beyond that self time is not exact.
+const DEPTH_MAX: usize = 1 << 16;
+
+/// No row: the event is not wanted, or it has not ended, and only stands around others.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
+/// An event that may be around others: until when, and in which row it is counted.
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    end: u64,
+    row: u32,
+}
+
+/// The open events of one lane.
+#[derive(Default)]
+struct Nest {
+    /// Innermost last; none ends after the one before it.
+    open: Vec<Open>,
+    polled: HashMap<u64, Open>,
+}
+
+/// The open events of all lanes, as a scan in the order of the lanes goes along.
+pub(crate) struct SelfTimes<'a> {
+    /// Whether a site is async, or one of spans, by number.
+    asyncs: &'a [bool],
+    lanes: HashMap<u32, Nest>,
+    at: u32,
+    nest: Nest,
+    exact: bool,
+}
+
+impl<'a> SelfTimes<'a> {
+    pub fn new(asyncs: &'a [bool]) -> Self {
+        SelfTimes { asyncs, lanes: HashMap::new(), at: u32::MAX, nest: Nest::default(), exact: true }
+    }
+
+    /// Goes on with a block of this lane.
+    pub fn turn_to(&mut self, lane: u32) {
+        if self.at != lane {
+            let next = self.lanes.remove(&lane).unwrap_or_default();
+            let before = std::mem::replace(&mut self.nest, next);
+            self.lanes.insert(self.at, before);
+            self.at = lane;
+        }
+    }
+
+    /// Whether this lane was met before.
+    pub fn knows(&self, lane: u32) -> bool {
+        self.at == lane || self.lanes.contains_key(&lane)
+    }
+
+    /// Whether nothing was left out.
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// An event begins: tells the row of the event around it, whose self time is shorter by this one's span.
+    #[inline(always)]
+    pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
+        while let Some(top) = self.nest.open.last()
+            && top.end <= start
+        {
+            self.nest.open.pop();
+        }
+        // Not ended: it is around what comes, and has no time of its own yet.
+        let (end, row) = match span {
+            Some(span) => (start.saturating_add(span), row),
+            None if slot.is_timed() && slot.outcome() != Outcome::Instant => (u64::MAX, NO_ROW),
+            None => return NO_ROW,
+        };
+        let around = self.around(slot.cause, end);
+        if !self.asyncs.is_empty() && self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
+            self.poll(id.raw(), start, Open { end, row });
+        } else if self.nest.open.len() < DEPTH_MAX {
+            // What is inside ends with what is around it, even if its own end was forgotten.
+            let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
+            self.nest.open.push(Open { end, row });
+        } else {
+            self.exact = false;
+        }
+        around
+    }
+
+    fn is_async(&self, site: u32) -> bool {
+        self.asyncs.get(site as usize).copied().unwrap_or(false)
+    }
+
+    /// The row of the nearest event that is around one that ends at `end`.
+    #[inline(always)]
+    fn around(&self, cause: u64, end: u64) -> u32 {
+        if !self.nest.polled.is_empty()
+            && let Some(call) = self.nest.polled.get(&cause)
+            && call.end >= end
+        {
+            return call.row;
+        }
+        match self.nest.open.last() {
+            Some(top) if top.end >= end => top.row,
+            _ => NO_ROW,
+        }
+    }
+
+    #[cold]
+    fn poll(&mut self, id: u64, start: u64, call: Open) {
+        if self.nest.polled.len() >= DEPTH_MAX {
+            self.nest.polled.retain(|_, call| call.end > start);
+            if self.nest.polled.len() >= DEPTH_MAX {
+                self.exact = false;
+                return;
+            }
+        }
+        self.nest.polled.insert(id, call);
+    }
+
+    /// Finds what was open around an event at which a scan begins in the middle of its lane, by its causes; false if
+    /// they do not tell. `row_of` gives the row of an event.
+    pub fn begin_at(
+        &mut self,
+        ring: Ring<'_>,
+        head: &Head,
+        first: &Slot,
+        mut row_of: impl FnMut(&Head, &Slot) -> u32,
+    ) -> bool {
+        let start = head.base.saturating_add(first.start);
+        let mut around = Vec::new();
+        let mut next = EventId::from_raw(first.cause);
+        for step in 0.. {
+            let Some(id) = next else { break };
+            // A cause that left the window has no row in it.
+            let Some((outer, slot)) = ring.peek(id) else { break };
+            if outer.lane != head.lane || step >= DEPTH_MAX {
+                return false;
+            }
+            let began = outer.base.saturating_add(slot.start);
+            if slot.is_timed() && slot.outcome() != Outcome::Instant {
+                let (end, row) = match slot.span() {
+                    Some(span) => (began.saturating_add(span), row_of(&outer, &slot)),
+                    None => (u64::MAX, NO_ROW),
+                };
+                if self.is_async(slot.site) || end <= start {
+                    return false;
+                }
+                around.push(Open { end, row });
+            }
+            if EventId::from_raw(slot.cause).is_some_and(|cause| cause >= id) {
+                return false;
+            }
+            next = EventId::from_raw(slot.cause);
+        }
+        for open in around.into_iter().rev() {
+            let end = self.nest.open.last().map_or(open.end, |outer| outer.end.min(open.end));
+            self.nest.open.push(Open { end, ..open });
+        }
+        true
+    }
+}

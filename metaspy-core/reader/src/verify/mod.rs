@@ -1,0 +1,297 @@
+//! Reading a recording whole, and saying what is in it, what is damaged and what is missing.
+
+mod empty_places;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::Store;
+use crate::event::Outcome;
+use crate::open::closing_counts::ClosingCounts;
+use crate::open::header::EndState;
+use crate::scan;
+use crate::scan::blocks::{Block, Ring, Slot};
+use crate::tally::fold::Pending;
+use crate::tally::totals::Totals;
+use crate::verify::empty_places::EmptyPlaces;
+use metaspy_format::row::COUNT;
+use metaspy_format::slot;
+use metaspy_format::superblock as sb;
+use metaspy_format::{CHUNK_BLOCKS, header};
+use metaspy_probe::SiteId;
+
+/// What reading a recording whole found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    /// How the recording ended.
+    pub ended: EndState,
+    /// Blocks that hold something.
+    pub blocks: u64,
+    /// Events in the window, counted one by one.
+    pub events: u64,
+    /// Marks in the window.
+    pub marks: u64,
+    /// Events in the window that have not ended.
+    pub running: u64,
+    /// Lanes with events in the window.
+    pub lanes: u64,
+    /// Sites that the recording names.
+    pub sites: u64,
+    /// Subjects that the recording labels.
+    pub labels: u64,
+    /// Every call, by where it stands.
+    pub totals: Totals,
+    /// A fold that was committed and not applied was found, and counted as it should be.
+    pub pending_fold: bool,
+    /// What contradicts itself, as sentences; at most a hundred.
+    pub damaged: Vec<String>,
+    /// How many more there would have been.
+    pub more_damaged: u64,
+    /// What the recording promises and does not hold, as sentences.
+    pub missing: Vec<String>,
+    /// Bytes that the file was cut by, behind the last block that was ever used: no event is missing.
+    pub unused_cut: u64,
+    /// Texts that were handed in as a `traceparent` and are none.
+    pub malformed_traceparents: u64,
+    /// What the recorder could not do, and why.
+    pub notes: Vec<String>,
+}
+
+impl Verification {
+    /// Whether nothing is damaged and nothing is missing.
+    pub fn is_sound(&self) -> bool {
+        self.damaged.is_empty() && self.missing.is_empty()
+    }
+}
+
+/// Damages that are told one by one.
+const DAMAGES: usize = 100;
+
+/// What a thread found.
+#[derive(Default)]
+struct Found {
+    blocks: u64,
+    events: u64,
+    marks: u64,
+    running: u64,
+    lanes: std::collections::BTreeSet<u32>,
+    /// Events at sites without a name.
+    nameless: BTreeMap<u32, u64>,
+    empty: EmptyPlaces,
+    damages: Vec<(u64, String)>,
+    more: u64,
+}
+
+impl Found {
+    fn damage(&mut self, chunk: u64, text: impl FnOnce() -> String) {
+        match self.damages.len() < DAMAGES {
+            true => self.damages.push((chunk, text())),
+            false => self.more += 1,
+        }
+    }
+
+    fn merge(&mut self, other: Found) {
+        self.blocks += other.blocks;
+        self.events += other.events;
+        self.marks += other.marks;
+        self.running += other.running;
+        self.lanes.extend(other.lanes);
+        for (site, events) in other.nameless {
+            *self.nameless.entry(site).or_default() += events;
+        }
+        self.empty.merge(other.empty);
+        self.damages.extend(other.damages);
+        self.more += other.more;
+    }
+}
+
+impl Store {
+    /// Reads the recording whole.
+    ///
+    /// Of a live one only what holds while it is written is checked.
+    pub fn verify(&self) -> Verification {
+        let ring = self.ring();
+        let ended = self.end_state();
+        let pending = ring.pending();
+        let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
+        let found = scan::each(&chunks, scan::threads_for(chunks.len()), Found::default, |found, &chunk| {
+            self.verify_chunk(chunk, ended == EndState::Live, pending.as_ref(), found);
+        });
+        let mut all = Found::default();
+        found.into_iter().for_each(|found| all.merge(found));
+        for (site, events) in std::mem::take(&mut all.nameless) {
+            all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
+        }
+        // What is damaged in one of several recordings was not copied: it is told where it stands.
+        for (process, store) in self.processes().iter().zip(self.sources()) {
+            if store.end_state() != EndState::Live {
+                let found = store.verify();
+                let damaged = found.damaged.into_iter().map(|text| (u64::MAX, format!("{}: {text}", process.source)));
+                all.damages.extend(damaged);
+                all.more += found.more_damaged;
+            }
+        }
+        let totals = self.totals();
+        // What is not of one moment need not add up.
+        if ended != EndState::Live && self.is_settled() {
+            self.verify_tables(pending.as_ref(), &totals, &mut all);
+            self.verify_amounts(&mut all);
+        }
+        all.damages.sort();
+        let more = all.damages.len().saturating_sub(DAMAGES);
+        all.damages.truncate(DAMAGES);
+        Verification {
+            ended,
+            blocks: all.blocks,
+            events: all.events,
+            marks: all.marks,
+            running: all.running,
+            lanes: all.lanes.len() as u64,
+            sites: self.sites().len() as u64,
+            labels: self.names().labels.len() as u64,
+            totals,
+            pending_fold: pending.is_some(),
+            damaged: all.damages.into_iter().map(|(_, text)| text).collect(),
+            more_damaged: all.more + more as u64,
+            missing: self.missing().to_vec(),
+            unused_cut: self.layout().unused_cut(self.words()),
+            malformed_traceparents: self.header().remote_malformed,
+            notes: self.notes().to_vec(),
+        }
+    }
+
+    fn verify_chunk(&self, chunk: u64, is_live: bool, pending: Option<&Pending>, found: &mut Found) {
+        let ring = self.ring();
+        let folded = pending.map_or(&[][..], |pending| &pending.blocks);
+        let (events, marks) = (found.events, found.marks);
+        let (mut first, mut last, mut empty) = (u64::MAX, 0, EmptyPlaces::default());
+        let mut block = Block::boxed();
+        for place in ring.places_of(chunk) {
+            let sequence = ring.block(place).acquire(header::SEQUENCE);
+            if sequence == 0 {
+                empty.add(place);
+                continue;
+            }
+            if folded.binary_search(&sequence).is_ok() {
+                continue;
+            }
+            if !ring.load(place, &mut block) {
+                if !is_live {
+                    found.damage(chunk, || {
+                        format!("block {place}: its header says {sequence}, which cannot stand there")
+                    });
+                }
+                continue;
+            }
+            found.blocks += 1;
+            found.lanes.insert(block.head.lane);
+            found.marks += block.marks().count() as u64;
+            first = first.min(block.head.base);
+            if block.has_hole() && !is_live {
+                found.damage(chunk, || format!("block {place}: events stand behind a gap and cannot be trusted"));
+            }
+            for slot in block.events() {
+                last = last.max(block.head.base.saturating_add(slot.start));
+                self.verify_event(chunk, &block, &slot, found);
+            }
+        }
+        let told = ring.summary(chunk).filter(|_| !is_live && folded.is_empty());
+        if let Some(told) = told {
+            let (events, marks) = (found.events - events, found.marks - marks);
+            let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
+            if u64::from(told.events) != events && !is_cut {
+                found.damage(chunk, || {
+                    let told = told.events;
+                    format!(
+                        "chunk {chunk}: its summary tells of {told} events, and {events} are there{}",
+                        empty.describe()
+                    )
+                });
+            } else if u64::from(told.marks) != marks && !is_cut {
+                found.damage(chunk, || {
+                    format!("chunk {chunk}: its summary tells of {} marks, and {marks} are there", told.marks)
+                });
+            } else if events != 0 && (told.first > first || told.last < last) {
+                found
+                    .damage(chunk, || format!("chunk {chunk}: its events lie outside the time that its summary tells"));
+            }
+        }
+        found.empty.merge(empty);
+    }
+
+    /// Holds what is there against what was there when the recording was closed.
+    fn verify_amounts(&self, found: &mut Found) {
+        let (words, ring) = (self.words(), self.ring());
+        let taken = words.get(sb::FRESH).min(self.layout().blocks);
+        let cut = taken - ring.places();
+        let Some(sealed) = ClosingCounts::read(words) else {
+            // Where nothing was ever folded a place is empty only while a lane takes it.
+            let lanes = words.get(sb::LANES_USED);
+            let was_folded = words.get(sb::FOLD_DONE) != 0 || ring.pending().is_some();
+            if !was_folded && found.empty.places > lanes {
+                let empty = std::mem::take(&mut found.empty);
+                found.damage(u64::MAX, || format!("{} blocks of events are gone{}", empty.places, empty.describe()));
+            }
+            return;
+        };
+        if found.blocks + cut < sealed.blocks {
+            let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
+            found.damage(u64::MAX, || {
+                let closed = sealed.blocks;
+                format!("the recording was closed with {closed} blocks, and {blocks} are there{}", empty.describe())
+            });
+        } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
+            let (closed, events) = (sealed.events, found.events);
+            found.damage(u64::MAX, || format!("the recording was closed with {closed} events, and {events} are there"));
+        }
+        let mut counted = 0_u64;
+        ring.page_rows(|row| counted = counted.wrapping_add(row.0[COUNT]));
+        if counted < sealed.counted {
+            let closed = sealed.counted;
+            found.damage(u64::MAX, || {
+                format!("the tallies of the lanes counted {closed} calls when the recording was closed, now {counted}")
+            });
+        }
+    }
+
+    fn verify_event(&self, chunk: u64, block: &Block, slot: &Slot, found: &mut Found) {
+        let id = block.head.id(slot.slot);
+        found.events += 1;
+        if slot::is_running(slot.end) {
+            found.running += 1;
+            if !slot::is_running_in(slot.end, block.head.sequence) {
+                found.damage(chunk, || format!("event {id}: it runs under the tag of another block"));
+            }
+        } else if slot.outcome() == Outcome::Running {
+            found.damage(chunk, || format!("event {id}: it has neither an end nor says that it runs"));
+        }
+        if slot.cause == id.raw() {
+            found.damage(chunk, || format!("event {id}: it is its own cause"));
+        }
+        if self.site(SiteId(slot.site)).is_none() {
+            *found.nameless.entry(slot.site).or_default() += 1;
+        }
+    }
+
+    fn verify_tables(&self, pending: Option<&Pending>, totals: &Totals, found: &mut Found) {
+        let ring: Ring<'_> = self.ring();
+        let words = self.words();
+        let blocks = self.layout().blocks;
+        if words.get(sb::FRESH) > words.get(sb::GROWN) || words.get(sb::GROWN) > blocks {
+            found.damage(u64::MAX, || "the first page: more blocks are in use than there are".to_owned());
+        }
+        let mut counted = 0_u64;
+        ring.folded_rows(pending, |row| counted = counted.wrapping_add(row.0[COUNT]));
+        // Where the table was full not even the others of a site found a row; then only the number is known.
+        let was_full = words.get(sb::OTHERS) != 0;
+        if counted > totals.folded || (counted < totals.folded && !was_full) {
+            found.damage(u64::MAX, || {
+                format!("the tallies count {counted} folded events, and {} were folded", totals.folded)
+            });
+        }
+        if !ring.page_rows(|_| {}) {
+            found.damage(u64::MAX, || "the tallies of the lanes cannot be read to their end".to_owned());
+        }
+    }
+}
