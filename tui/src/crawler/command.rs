@@ -53,6 +53,8 @@ pub enum Command {
     SortPrevious,
     /// Reverse the order.
     SortReverse,
+    /// Show the columns of the next method profiler.
+    NextProfile,
     /// List the subjects that were never observed.
     NeverObserved,
     /// Go to the next production that never matched, or to the next method that never ran.

@@ -82,6 +82,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Screens, End, Move(Step::Last), "", ""),
         bind(Screens, Char('g'), Move(Step::First), "", ""),
         bind(Screens, Char('G'), Move(Step::Last), "", ""),
+        bind(Tables, Char('p'), NextProfile, "columns of the next method profiler", "profile"),
         bind(Events, Right, GoToEffects, "effects; in the pane: the event of the row", "effects"),
         bind(Events, Left, GoToCause, "cause; in the pane: back to the list", "cause"),
         bind(Events, Char('c'), GoToCause, "", ""),

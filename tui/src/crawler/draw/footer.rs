@@ -57,8 +57,15 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
         Some(word) => ("↑↓".to_owned(), word.to_owned()),
         None => (keys::name(binding.key), format!(" {}", binding.hint)),
     };
-    let live = crawler.store.is_live();
-    let all: Vec<_> = keys::hints(crawler.mode()).filter(|it| live || it.command != Command::Pause).map(text).collect();
+    let rows = crawler.view.rows();
+    let all: Vec<_> = keys::hints(crawler.mode())
+        .filter(|binding| match binding.command {
+            Command::Pause => crawler.store.is_live(),
+            Command::NextProfile => rows.is_some_and(|rows| rows.profile().or(rows.next_profile()).is_some()),
+            _ => true,
+        })
+        .map(text)
+        .collect();
     let mut used = 0;
     // The key for the help is always shown.
     let help = all.iter().position(|(key, _)| key == "?");

@@ -30,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let inaccuracy = (!tree.exact).then(|| crawler.inaccuracy());
-    let note = table::inaccuracy_note(inaccuracy.as_ref());
+    let note = table::note(crawler, inaccuracy.as_ref());
     canvas.frame(area, &title(crawler, inaccuracy.as_ref()), &note, theme::FOCUS);
     if tree.productions.is_empty() {
         canvas.empty(inner, &["no productions: the program observes no grammar".into()]);

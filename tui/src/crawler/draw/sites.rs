@@ -26,7 +26,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let inaccuracy = (!view.exact).then(|| crawler.inaccuracy());
-    let note = table::inaccuracy_note(inaccuracy.as_ref());
+    let note = table::note(crawler, inaccuracy.as_ref());
     canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "site")), &note, theme::FOCUS);
     if rows.is_empty() {
         let why = if crawler.view.filter.is_all() {

@@ -33,7 +33,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         return;
     };
     let inaccuracy = (!whole.exact).then(|| crawler.inaccuracy());
-    let note = table::inaccuracy_note(inaccuracy.as_ref());
+    let note = table::note(crawler, inaccuracy.as_ref());
     canvas.frame(area, &title(crawler, whole, inaccuracy.as_ref()), &note, theme::FOCUS);
     if whole.elements.is_empty() {
         canvas.empty(inner, &why_empty(crawler));

@@ -28,7 +28,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.frame(area, &format!(" {} never observed ", counted(unobserved, "subject")), "", theme::FOCUS);
     } else {
         let inaccuracy = (!view.exact).then(|| crawler.inaccuracy());
-        let note = table::inaccuracy_note(inaccuracy.as_ref());
+        let note = table::note(crawler, inaccuracy.as_ref());
         canvas.frame(area, &format!(" {} ", counted(rows.len() as u64, "subject")), &note, theme::FOCUS);
     }
     if view.listed().is_empty() {

@@ -12,8 +12,8 @@ use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::accuracy::Inaccuracy;
-use crate::crawler::state::name;
-use crate::crawler::state::table::{Cell, Column, Kind, TableList, Tone, Value, fitting};
+use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Tone, Value, fitting};
+use crate::crawler::state::{Crawler, name};
 use crate::text::{Unit, cut, grouped, short, shorten_path, width};
 
 /// Draws the head and the rows in view.
@@ -60,9 +60,14 @@ fn draw_row<L: TableList>(
     }
 }
 
-/// Why the numbers of a table are not exact, for the right of its frame.
-pub fn inaccuracy_note(inaccuracy: Option<&Inaccuracy>) -> String {
-    inaccuracy.map_or(String::new(), |inaccuracy| format!(" {} ", inaccuracy.reason()))
+/// What restricts the numbers of a table, for the right of its frame: why they are not exact, or that the values of a
+/// profile are not filtered.
+pub fn note(crawler: &Crawler, inaccuracy: Option<&Inaccuracy>) -> String {
+    match (inaccuracy, crawler.view.rows().and_then(Rows::profile)) {
+        (Some(inaccuracy), _) => format!(" {} ", inaccuracy.reason()),
+        (None, Some(name)) if !crawler.view.filter.is_all() => format!(" {name}: all calls, not filtered "),
+        _ => String::new(),
+    }
 }
 
 /// A column at its place.
@@ -123,6 +128,7 @@ impl<L: TableList> Placed<'_, L> {
         let style = tone(cell.tone);
         match (&cell.value, &self.scale) {
             (Value::Blank | Value::Subject(_), _) => {}
+            (Value::Unknown, _) if self.column.kind == Kind::Text => _ = canvas.text(self.x, y, self.width, "–", style),
             (Value::Unknown, _) => self.draw_right(canvas, y, "–", style),
             (Value::Note(text), _) => {
                 // Only what ends in another column needs a blank behind it.

@@ -68,6 +68,7 @@ impl Crawler {
             Command::SortNext => self.sort(SortChange::Next),
             Command::SortPrevious => self.sort(SortChange::Previous),
             Command::SortReverse => self.sort(SortChange::Reverse),
+            Command::NextProfile => self.show_next_profile(),
             Command::NeverObserved => self.never_observed(),
             Command::NextUncovered => self.next_uncovered(),
             Command::Unfold => self.view.structure.unfold(),
@@ -246,6 +247,16 @@ impl Crawler {
         if let Some(job) = rows.change_sort(&self.store, change) {
             self.queue(job);
         }
+    }
+
+    fn show_next_profile(&mut self) {
+        let Some(rows) = self.view.rows_mut() else { return };
+        if rows.profile().or(rows.next_profile()).is_none() {
+            self.message = Some("no method profiler has values for this screen".into());
+            return;
+        }
+        rows.show_next_profile(&self.store);
+        self.queue_screen();
     }
 
     fn never_observed(&mut self) {

@@ -16,6 +16,7 @@ pub mod name;
 mod navigation;
 pub mod pane;
 pub mod productions;
+pub mod profiles;
 pub mod prompt;
 mod replies;
 pub mod status;

@@ -1,13 +1,14 @@
 //! The structure of the program: a tree whose parts can be folded away.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
 
 use super::cursor::Cursor;
+use super::profiles::Profiles;
 use super::table::{Cell, Column, Key as SortKey, Kind, Rows, Sort, SortChange, TableList, Tone, Width};
 use super::{filter_edit, indent};
 use crate::crawler::command::Step;
@@ -26,6 +27,8 @@ pub struct StructureView {
     pub whole: Option<Arc<Structure>>,
     /// The rows: the places of the elements that are not folded away.
     pub rows: Arc<Vec<usize>>,
+    /// The columns of method profilers.
+    pub profiles: Profiles<Key>,
     /// The elements whose inside is folded away.
     pub folded: Arc<HashSet<Key>>,
     /// The order of the elements under the same parent.
@@ -45,6 +48,7 @@ impl Default for StructureView {
         StructureView {
             whole: None,
             rows: Arc::default(),
+            profiles: Profiles::default(),
             folded: Arc::default(),
             sort: Sort::by("name"),
             cursor: Cursor::default(),
@@ -58,7 +62,16 @@ impl Default for StructureView {
 impl StructureView {
     /// Reads the program, and the calls that pass the filter.
     pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
-        self.whole = Some(Arc::new(Structure::read(store, filter)));
+        let whole = Structure::read(store, filter);
+        let places: HashMap<SiteId, usize> =
+            whole.elements.iter().enumerate().filter_map(|(at, element)| Some((element.site()?, at))).collect();
+        // A value belongs to the method, and to everything around it.
+        self.profiles = self.profiles.read(store, |key| {
+            let method = places.get(&key.site()).and_then(|&at| whole.elements.get(at));
+            let around = |element: &&Element| element.under.and_then(|at| whole.elements.get(at));
+            std::iter::successors(method, around).map(|element| element.key.clone()).collect()
+        });
+        self.whole = Some(Arc::new(whole));
         self.is_complete = filter.is_all();
         self.sorted(store)
     }
@@ -106,6 +119,7 @@ impl StructureView {
         // The user may have chosen another order since the job was started.
         let is_stale = read.sort != self.sort;
         (self.whole, self.is_complete) = (read.whole, read.is_complete);
+        self.profiles.accept(read.profiles);
         if is_stale {
             self.whole = self.clone().sorted(store).whole;
         }
@@ -264,7 +278,7 @@ impl TableList for StructureView {
     fn columns(&self, _: &Store) -> Vec<Column<Self>> {
         let ns = |store: &Store, ticks: Option<u64>| ticks.map(|ticks| store.span_ns(ticks));
         let key = |number: Option<u64>| SortKey::Amount(Reverse(number));
-        vec![
+        let mut columns = vec![
             Column::name("element", |store, list: &Self, item| list.name_cell(store, item)).sorted_by(
                 |_, list, item| SortKey::Text(list.element(item).map_or(String::new(), |it| it.name.clone())),
             ),
@@ -273,6 +287,15 @@ impl TableList for StructureView {
                 list.bar(store, item)
             })
             .titled(""),
+        ];
+        if let Some(profile) = self.profiles.columns(|_, list: &Self, item| {
+            let element = list.element(item).filter(|element| element.site().is_none() || element.measure.count > 0);
+            element.map(|element| element.key.clone())
+        }) {
+            columns.extend(profile);
+            return columns;
+        }
+        columns.extend([
             Column::new("never ran", Kind::Number, Width::Cells(8), |_, list: &Self, item| list.ran_cell(item))
                 .titled("ran")
                 .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
@@ -304,7 +327,8 @@ impl TableList for StructureView {
                 Cell::optional(element.complexity.map(Into::into), "")
             })
             .from_width(100),
-        ]
+        ]);
+        columns
     }
 
     fn item_count(&self) -> usize {
@@ -374,6 +398,23 @@ impl Rows for StructureView {
 
     fn sort(&self) -> Option<&Sort> {
         Some(&self.sort)
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profiles.shown()
+    }
+
+    fn next_profile(&self) -> Option<&str> {
+        self.profiles.next()
+    }
+
+    fn show_next_profile(&mut self, store: &Store) {
+        self.profiles.show_next();
+        if self.columns(store).iter().all(|column| column.name != self.sort.column) {
+            self.sort = Sort::by("name");
+            self.whole = self.clone().sorted(store).whole;
+            self.unroll(None);
+        }
     }
 
     fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {

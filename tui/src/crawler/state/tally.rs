@@ -3,10 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use metaspy_core::store::{By, Filter, Measure, Scope, TallyRow};
+use metaspy_core::store::{By, Filter, Measure, RowKey, Scope, TallyRow};
 use metaspy_core::{SiteId, Store, Subject};
 
 use super::cursor::Cursor;
+use super::profiles::Profiles;
 use super::table::{Cell, Column, Key, Kind, Rows, Sort, SortChange, TableList, Value, Width};
 use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
@@ -28,10 +29,10 @@ pub struct TableRow {
 }
 
 /// The identity of a row.
-type RowKey = (Option<SiteId>, Option<Subject>);
+type TallyKey = (Option<SiteId>, Option<Subject>);
 
 impl TableRow {
-    fn new(row: &TallyRow, before: Option<&HashMap<RowKey, u64>>) -> Self {
+    fn new(row: &TallyRow, before: Option<&HashMap<TallyKey, u64>>) -> Self {
         let key = (row.site, row.subject);
         let delta = before.map(|before| row.measure.count.saturating_sub(before.get(&key).copied().unwrap_or(0)));
         TableRow { site: row.site, subject: row.subject, measure: row.measure, delta }
@@ -42,7 +43,7 @@ impl TableRow {
         TableRow { site, subject, measure: Measure::default(), delta: None }
     }
 
-    fn key(&self) -> RowKey {
+    fn key(&self) -> TallyKey {
         (self.site, self.subject)
     }
 
@@ -67,6 +68,8 @@ pub struct TallyView {
     pub unobserved: Arc<Vec<TableRow>>,
     /// True if these are listed instead of the rows.
     pub lists_unobserved: bool,
+    /// The columns of method profilers.
+    pub profiles: Profiles<TallyKey>,
     /// True if every number is exact.
     pub exact: bool,
     /// The order of the rows.
@@ -87,6 +90,7 @@ impl TallyView {
             rows: None,
             unobserved: Arc::default(),
             lists_unobserved: false,
+            profiles: Profiles::default(),
             exact: true,
             sort: Sort::by("count"),
             cursor: Cursor::default(),
@@ -102,9 +106,18 @@ impl TallyView {
         let before: Option<HashMap<_, u64>> =
             self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
         let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
+        self.profiles = self.profiles.read(store, |key| match (self.by, key) {
+            (By::Site, key) => vec![(Some(key.site()), None)],
+            (_, RowKey::Subject(_, subject)) => vec![(None, Some(subject))],
+            _ => Vec::new(),
+        });
         let mut unobserved = Vec::new();
         if is_all {
-            let seen: HashSet<RowKey> = rows.iter().map(TableRow::key).collect();
+            // A profiler may have values for subjects without events.
+            let seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
+            let unseen: HashSet<&TallyKey> = self.profiles.items().filter(|key| !seen.contains(key)).collect();
+            rows.extend(unseen.into_iter().map(|&(site, subject)| TableRow::empty(site, subject)));
+            let seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
             let is_new = |row: &TableRow| !seen.contains(&row.key());
             match self.by {
                 By::Site => {
@@ -148,6 +161,7 @@ impl TallyView {
         let read =
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
+        self.profiles.accept(read.profiles);
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
     }
@@ -211,11 +225,20 @@ impl TableList for TallyView {
             let row = list.row(item);
             if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta, "+") }
         };
-        let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
-        vec![
+        let mut columns = vec![
             name,
             Column::new("count", Kind::Number, Width::Cells(13), count),
             Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
+        ];
+        if let Some(profile) = self.profiles.columns(|store, list: &Self, item| {
+            let row = list.row(item);
+            list.remark(store, row).is_none().then(|| row.key())
+        }) {
+            columns.extend(profile);
+            return columns;
+        }
+        let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+        columns.extend([
             // A recording that has ended does not change.
             Column::new("Δ", Kind::Change, Width::Cells(10), delta).titled(since).from_width(if store.is_live() {
                 50
@@ -225,7 +248,8 @@ impl TableList for TallyView {
             Self::time("total", |measure| Some(measure.total_ticks)).from_width(50),
             Self::time("self", |measure| measure.self_ticks).from_width(100),
             Self::time("max", |measure| Some(measure.max_ticks)).from_width(100),
-        ]
+        ]);
+        columns
     }
 }
 
@@ -277,6 +301,22 @@ impl Rows for TallyView {
 
     fn sort(&self) -> Option<&Sort> {
         Some(&self.sort)
+    }
+
+    fn profile(&self) -> Option<&str> {
+        self.profiles.shown()
+    }
+
+    fn next_profile(&self) -> Option<&str> {
+        self.profiles.next()
+    }
+
+    fn show_next_profile(&mut self, store: &Store) {
+        self.profiles.show_next();
+        if self.columns(store).iter().all(|column| column.name != self.sort.column) {
+            self.sort = Sort::by("count");
+            self.rows = self.clone().sorted(store).rows;
+        }
     }
 
     fn change_sort(&mut self, store: &Store, change: SortChange) -> Option<Job> {

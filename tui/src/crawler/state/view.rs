@@ -12,6 +12,7 @@ use super::table::{Rows, Sort};
 use super::tally::TallyView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::{Focus, Layout};
+use crate::text::clean;
 
 /// The number of events that pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,11 +78,12 @@ impl View {
         self.all_rows().into_iter().for_each(|rows| rows.resize(lines));
     }
 
-    /// The filter and the order, for the line at the top.
+    /// The filter, the profile and the order, for the line at the top.
     pub fn filter_and_sort(&self) -> String {
         let filter = (!self.filter.is_all()).then(|| format!("filter: {}", self.filter.text()));
         let sort = self.rows().and_then(Rows::sort).map(Sort::label);
-        filter.into_iter().chain(sort).collect::<Vec<_>>().join("   ")
+        let profile = self.rows().and_then(Rows::profile).map(|name| format!("profile: {}", clean(name)));
+        filter.into_iter().chain(profile).chain(sort).collect::<Vec<_>>().join("   ")
     }
 
     /// The production under the cursor, if its line in the source was not read yet.

@@ -55,6 +55,19 @@ pub trait Rows {
         None
     }
 
+    /// The name of the method profiler whose columns are shown.
+    fn profile(&self) -> Option<&str> {
+        None
+    }
+
+    /// The name of the method profiler whose columns come next.
+    fn next_profile(&self) -> Option<&str> {
+        None
+    }
+
+    /// Shows the columns of the next method profiler; after the last one, the columns of the screen.
+    fn show_next_profile(&mut self, _store: &Store) {}
+
     /// Changes the order. Returns a job if there are too many rows to sort them between two frames.
     fn change_sort(&mut self, _store: &Store, _change: SortChange) -> Option<Job> {
         None

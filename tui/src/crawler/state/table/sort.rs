@@ -10,10 +10,10 @@ use super::{Column, Kind, TableList};
 /// What an item is sorted by.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Key {
-    /// A number, the largest first; what is not known comes last.
-    Amount(Reverse<Option<u64>>),
     /// A text, from A.
     Text(String),
+    /// A number, the largest first; what is not known comes last.
+    Amount(Reverse<Option<u64>>),
 }
 
 /// The order of a table: the largest number first, texts from A; or reversed.

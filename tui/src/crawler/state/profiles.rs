@@ -1,0 +1,180 @@
+//! The tables of method profilers as columns: whatever a profiler declares is shown, without code for that profiler.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use metaspy_core::Store;
+use metaspy_core::store::{Column as Declared, ColumnKind, Merge, ProfileTable, RowKey, Value as ProfileValue};
+
+use super::table::{Cell, Column, Kind, Width};
+
+/// Most cells of a column.
+const WIDEST: usize = 24;
+
+/// The profiles of a recording, with their values by item: by site, by subject, or by element of the program.
+#[derive(Clone, Debug)]
+pub struct Profiles<K> {
+    all: Arc<Vec<Profile<K>>>,
+    /// The profile whose columns are shown.
+    shown: Option<String>,
+}
+
+/// A profile.
+#[derive(Clone, Debug)]
+struct Profile<K> {
+    name: String,
+    columns: Vec<ProfileColumn<K>>,
+}
+
+/// A column of a profile.
+#[derive(Clone, Debug)]
+struct ProfileColumn<K> {
+    name: String,
+    kind: Kind,
+    width: Width,
+    /// True if some values found no room in the recording.
+    is_least: bool,
+    values: Arc<HashMap<K, ProfileValue>>,
+}
+
+impl<K> Default for Profiles<K> {
+    fn default() -> Self {
+        Profiles { all: Arc::default(), shown: None }
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
+    /// Reads the latest profile of each method profiler. `items` returns the items to which a row belongs; a value that
+    /// belongs to several rows is merged by the rule of its column.
+    pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
+        let mut all: Vec<Profile<K>> = Vec::new();
+        for profile in store.profiles() {
+            let columns = profile.tables.iter().flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
+            all.retain(|other| other.name != profile.name);
+            if !columns.is_empty() {
+                all.push(Profile { name: profile.name, columns });
+            }
+        }
+        Profiles { all: Arc::new(all), shown: self.shown.clone() }
+    }
+
+    /// Replaces the values by those that a job has read.
+    pub fn accept(&mut self, read: Profiles<K>) {
+        self.all = read.all;
+    }
+
+    /// The name of the profile whose columns are shown.
+    pub fn shown(&self) -> Option<&str> {
+        self.shown.as_deref()
+    }
+
+    /// The name of the profile after the one that is shown.
+    pub fn next(&self) -> Option<&str> {
+        let place = self.all.iter().position(|profile| Some(&profile.name) == self.shown.as_ref());
+        self.all.get(place.map_or(0, |at| at + 1)).map(|profile| profile.name.as_str())
+    }
+
+    /// Shows the columns of the next profile; after the last profile, the columns of the screen.
+    pub fn show_next(&mut self) {
+        self.shown = self.next().map(str::to_owned);
+    }
+
+    /// The items that have a value in the profile that is shown.
+    pub fn items(&self) -> impl Iterator<Item = &K> {
+        let shown = self.all.iter().filter(|profile| Some(&profile.name) == self.shown.as_ref());
+        shown.flat_map(|profile| &profile.columns).flat_map(|column| column.values.keys())
+    }
+
+    /// The columns of the profile that is shown. `key` returns the key of an item; without one, its cells are blank.
+    pub fn columns<L: 'static>(&self, key: fn(&Store, &L, usize) -> Option<K>) -> Option<Vec<Column<L>>> {
+        let profile = self.all.iter().find(|profile| Some(&profile.name) == self.shown.as_ref())?;
+        Some(profile.columns.iter().map(|column| column.column(key)).collect())
+    }
+}
+
+impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
+    fn column<L: 'static>(&self, key: fn(&Store, &L, usize) -> Option<K>) -> Column<L> {
+        let (values, is_least) = (Arc::clone(&self.values), self.is_least);
+        let cell = move |store: &Store, list: &L, item| match key(store, list, item) {
+            Some(key) => cell(values.get(&key).unwrap_or(&ProfileValue::Empty), is_least),
+            None => Cell::blank(),
+        };
+        Column::new(self.name.clone(), self.kind, self.width, cell).from_width(50)
+    }
+}
+
+/// The columns of a table with the values of each item.
+fn columns<K: Clone + Eq + Hash>(table: &ProfileTable, items: impl Fn(RowKey) -> Vec<K>) -> Vec<ProfileColumn<K>> {
+    let mut values: Vec<HashMap<K, ProfileValue>> = table.columns.iter().map(|_| HashMap::new()).collect();
+    for row in &table.rows {
+        let items = items(row.key);
+        for ((at, column), values) in table.columns.iter().enumerate().zip(&mut values) {
+            let value = row.value(table, at);
+            for item in items.iter().filter(|_| value != ProfileValue::Empty) {
+                merge(column, values.entry(item.clone()).or_insert(ProfileValue::Empty), value.clone());
+            }
+        }
+    }
+    let column = |(column, values): (&Declared, HashMap<K, ProfileValue>)| {
+        let words = [table.name.as_str(), &column.name, &column.unit];
+        let name: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        let name = name.join(" ");
+        let title = name.chars().count();
+        let (kind, cells) = match &column.kind {
+            ColumnKind::Number => (Kind::Number, title),
+            // The unit follows the title.
+            ColumnKind::Ticks => (Kind::Time, title + 3),
+            ColumnKind::Choice(names) => (Kind::Text, names.iter().map(String::len).max().unwrap_or(0).max(title)),
+            ColumnKind::Flags(names) => (Kind::Text, names.iter().map(|name| name.len() + 1).sum::<usize>().max(title)),
+        };
+        let width = Width::Cells((cells + 1).clamp(9, WIDEST) as u16);
+        ProfileColumn { name, kind, width, is_least: table.lost > 0, values: Arc::new(values) }
+    };
+    table.columns.iter().zip(values).filter(|(_, values)| !values.is_empty()).map(column).collect()
+}
+
+/// Merges a value into another one of the same column.
+fn merge(column: &Declared, into: &mut ProfileValue, value: ProfileValue) {
+    let place = |name: &String| match &column.kind {
+        ColumnKind::Choice(names) | ColumnKind::Flags(names) => names.iter().position(|other| other == name),
+        _ => None,
+    };
+    *into = match (std::mem::replace(into, ProfileValue::Empty), value) {
+        (ProfileValue::Empty, value) | (value, ProfileValue::Empty) => value,
+        (ProfileValue::Choice(one), ProfileValue::Choice(other)) => {
+            ProfileValue::Choice(if place(&other) > place(&one) { other } else { one })
+        }
+        (ProfileValue::Flags(mut names), ProfileValue::Flags(more)) => {
+            names.extend(more);
+            names.sort_by_key(place);
+            names.dedup();
+            ProfileValue::Flags(names)
+        }
+        (one, other) => {
+            let (a, b) = (one.number().unwrap_or(0), other.number().unwrap_or(0));
+            let number = match column.merge {
+                Merge::Sum => a.saturating_add(b),
+                Merge::Max => a.max(b),
+                Merge::Min => a.min(b),
+                Merge::Union => a | b,
+            };
+            match (&one, &other) {
+                (ProfileValue::AtLeast(_), _) | (_, ProfileValue::AtLeast(_)) => ProfileValue::AtLeast(number),
+                (ProfileValue::Ns(_), _) => ProfileValue::Ns(number),
+                _ => ProfileValue::Number(number),
+            }
+        }
+    };
+}
+
+fn cell(value: &ProfileValue, is_least: bool) -> Cell {
+    let sign = if is_least { "≥" } else { "" };
+    match value {
+        ProfileValue::Empty => Cell::optional(None, ""),
+        ProfileValue::Number(number) | ProfileValue::Ns(number) => Cell::optional(Some(*number), sign),
+        ProfileValue::AtLeast(number) => Cell::optional(Some(*number), "≥"),
+        ProfileValue::Choice(name) => Cell::text(name),
+        ProfileValue::Flags(names) => Cell::text(names.join(" ")),
+    }
+}
