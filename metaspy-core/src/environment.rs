@@ -1,49 +1,54 @@
-//! What the environment asks of a program: to be recorded from its start, though nothing in it installs a profiler.
+//! Profilers that the environment starts, in a program that installs none itself.
 //!
-//! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` says what: selectors, separated by commas. Without it,
-//! everything that can be observed is; if it is empty, only what the program's own profilers ask for. `METASPY_MODE` says
-//! how closely: `full`, as by default, or `tally`, which counts calls and records no events. `METASPY_DETAILS`, if it is
-//! set and not `0`, has arguments and return values written down where sites offer them.
+//! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` has selectors, separated by commas. Without it, every site is
+//! observed; if it is empty, only what the program's own profilers observe. `METASPY_MODE` is `full`, which is the default,
+//! or `tally`, which counts calls and records no events. With `METASPY_DETAILS`, if it is set and not `0`, arguments and
+//! return values are recorded where sites offer them.
 //!
-//! `METASPY_PROFILE` names profilers on the mirror of the program, separated by commas; `+` names all that are not
-//! metaspy's own. See [`crate::method_profilers`].
+//! `METASPY_PROFILE` has the names of method profilers, separated by commas; `+` stands for all that are not metaspy's own.
+//! Their tables are a part of the recording. Without `METASPY_RECORD` it is a live one, and without `METASPY_OBSERVE` only
+//! the profilers observe then. See [`crate::method_profilers`].
 
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use crate::method_profilers::FACTORIES;
 use crate::platform::process;
 use crate::recording::StartError;
 use crate::select::Selector;
-use crate::{Profiler, Recording, method_profilers};
+use crate::{Profiler, Recording};
 
 /// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
 /// where the environment is meant for others.
 #[distributed_slice]
 pub static UNASKED: [&'static str];
 
-/// Starts what the environment asks for; called before `main`.
+/// Starts recording and profilers as the environment says; called before `main`.
 pub(crate) fn start() {
     if !UNASKED.is_empty() {
         return;
     }
     if process::is_privileged() {
-        // Its environment is that of a user who may not do what it may.
+        // The environment is that of a user who has fewer rights than the program.
         if ["METASPY_PROFILE", "METASPY_RECORD"].into_iter().any(is_set) {
             eprintln!("metaspy: nothing is recorded: {}", StartError::Privileged);
         }
         return;
     }
-    start_spies();
-    let asked = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
-    if !asked {
+    let is_recorded = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
+    let is_profiled = is_set("METASPY_PROFILE");
+    if !is_recorded && !is_profiled {
         return;
     }
-    if let Err(error) = Recording::current() {
+    let started = if is_set("METASPY_RECORD") { Recording::current() } else { Recording::live_by_default() };
+    if let Err(error) = started {
         eprintln!("metaspy: nothing is recorded: {error}");
         return;
     }
-    let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| EVERYTHING.to_owned());
+    start_profilers();
+    let everything = if is_recorded { EVERYTHING } else { "" };
+    let selectors = std::env::var("METASPY_OBSERVE").unwrap_or_else(|_| everything.to_owned());
     let mode = mode();
     let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
     for text in selectors {
@@ -59,34 +64,48 @@ fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
 }
 
-/// Starts the profilers on the mirror that `METASPY_PROFILE` names, separated by commas.
-fn start_spies() {
-    let names = std::env::var("METASPY_PROFILE").unwrap_or_default();
-    for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
-        if name == OWN {
-            method_profilers::start_own();
-        } else if method_profilers::start_named(name).is_none()
-            && method_profilers::FACTORIES.iter().all(|startable| startable.name != name)
-        {
-            let known: Vec<&str> = method_profilers::FACTORIES.iter().map(|startable| startable.name).collect();
-            eprintln!("metaspy: METASPY_PROFILE: there is no profiler `{name}`; there are {}", known.join(", "));
+/// Installs the method profilers that `METASPY_PROFILE` names, for the rest of the process.
+fn start_profilers() {
+    let value = std::env::var("METASPY_PROFILE").unwrap_or_default();
+    let mut names: Vec<&str> = Vec::new();
+    for name in value.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+        match name {
+            OWN => names.extend(FACTORIES.iter().filter(|factory| !factory.is_built_in()).map(|factory| factory.name)),
+            name => names.push(name),
+        }
+    }
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].contains(name) {
+            continue;
+        }
+        let profiler = match Profiler::named(name) {
+            Ok(profiler) => profiler,
+            Err(error) => {
+                eprintln!("metaspy: METASPY_PROFILE: {error}");
+                continue;
+            }
+        };
+        match profiler.install() {
+            // Until the process ends.
+            Ok(installed) => std::mem::forget(installed),
+            Err(error) => eprintln!("metaspy: the profiler `{name}` is not installed: {error}"),
         }
     }
 }
 
-/// Names all profilers that are not metaspy's own.
+/// Stands for all profilers that are not metaspy's own.
 const OWN: &str = "+";
 
 /// The selector of everything.
 const EVERYTHING: &str = "*";
 
-/// What `METASPY_MODE` asks for.
+/// The mode that `METASPY_MODE` selects.
 fn mode() -> Mode {
     match std::env::var("METASPY_MODE").as_deref() {
         Err(_) | Ok("" | "full") => Mode::Full,
         Ok("tally") => Mode::Tally,
         Ok(other) => {
-            eprintln!("metaspy: METASPY_MODE={other} is neither `full` nor `tally`; `full` is taken");
+            eprintln!("metaspy: METASPY_MODE={other} is neither `full` nor `tally`; `full` is used");
             Mode::Full
         }
     }
@@ -102,7 +121,9 @@ impl Instrumenter for Selected {
             && self.0 != EVERYTHING
         {
             // Spans, and names that a parser gives, are known when the program first comes by.
-            eprintln!("metaspy: METASPY_OBSERVE: {error} (What is made later, as spans are, will meet it.)");
+            eprintln!(
+                "metaspy: METASPY_OBSERVE: {error} (Sites that are registered later, such as spans, are still matched.)"
+            );
         }
         let details = std::env::var_os("METASPY_DETAILS").is_some_and(|value| !value.is_empty() && value != "0");
         session.arm_pending(&selector, None, &Arming { details, ..Arming::all(self.1) })?;

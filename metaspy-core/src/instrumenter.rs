@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
-use crate::method_profilers::TooManyProfilers;
+use crate::method_profilers::{Observer, TooManyProfilers};
 use crate::recorder::StartError;
 use crate::select::Selector;
 use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
@@ -83,6 +83,7 @@ pub struct Session {
     /// Calls that would only be counted become events.
     events: bool,
     standing: Vec<Standing>,
+    method_profilers: Vec<&'static dyn Observer>,
 }
 
 /// Sites that are meant, those that come later too: those behind the first `known`.
@@ -108,7 +109,14 @@ impl Standing {
 
 impl Session {
     pub(crate) fn new(profiler: u64) -> Self {
-        Session { profiler, handlers: Vec::new(), armed: Vec::new(), standing: Vec::new(), events: false }
+        Session {
+            profiler,
+            handlers: Vec::new(),
+            armed: Vec::new(),
+            standing: Vec::new(),
+            events: false,
+            method_profilers: Vec::new(),
+        }
     }
 
     /// A session in which every call is an event.
@@ -230,6 +238,16 @@ impl Session {
             let met = later.filter(|entry| standing.sites.is(entry.site));
             met.map(|entry| (entry.id, standing.subjects.clone()))
         })
+    }
+
+    /// Remembers a method profiler that was installed through the session.
+    pub(crate) fn add_method_profiler(&mut self, observer: &'static dyn Observer) {
+        self.method_profilers.push(observer);
+    }
+
+    /// The method profilers that were installed through the session.
+    pub(crate) fn method_profilers(&self) -> &[&'static dyn Observer] {
+        &self.method_profilers
     }
 
     /// The profiler that it belongs to.

@@ -30,7 +30,7 @@ pub use event::{Event, EventId, LaneId, Outcome};
 pub use instrumenter::{InstallError, Installation, Instrumenter, Session};
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
-pub use profiler::{Installed, Profiler};
+pub use profiler::{Installed, Profiler, UnknownProfiler};
 #[doc(hidden)]
 pub use recorder::protocol;
 pub use recording::Recording;

@@ -1,11 +1,13 @@
 //! Profiles: what a profiler hands back.
 
+use std::any::Any;
 use std::fmt;
 
 use crate::event::EventId;
+use crate::method_profilers::{MethodProfiler, Mirror, Observer, Observing};
 use crate::profiler::View;
 use crate::recording::Recording;
-use crate::store::{By, Measure, Scope, Store, TallyRow};
+use crate::store::{self, By, Measure, Scope, Store, TallyRow};
 use crate::subject::Identify;
 
 /// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
@@ -17,11 +19,19 @@ pub struct Profile {
     recording: Recording,
     store: Store,
     scope: Scope,
+    method_profilers: Vec<&'static dyn Observer>,
+    installation: u64,
 }
 
 impl Profile {
-    pub(crate) fn new(view: View, recording: Recording, scope: Scope) -> Self {
-        Profile { view, recording, store: recording.store(), scope }
+    pub(crate) fn new(
+        view: View,
+        recording: Recording,
+        scope: Scope,
+        method_profilers: Vec<&'static dyn Observer>,
+        installation: u64,
+    ) -> Self {
+        Profile { view, recording, store: recording.store(), scope, method_profilers, installation }
     }
 
     /// Only what `root` led to. Without a root (it found no room in the log) the profile stays as wide as it was, and
@@ -48,6 +58,27 @@ impl Profile {
     /// Counts, outcomes and times.
     pub fn counts(&self) -> Counts<'_> {
         Counts { profile: self }
+    }
+
+    /// The tables of its method profilers.
+    pub fn tables(&self) -> Vec<store::Profile> {
+        let mut profiles = self.store.profiles();
+        profiles.retain(|profile| u64::from(profile.installation) == self.installation);
+        profiles
+    }
+
+    /// The packages, types and methods of the program, with the data of a method profiler of this type.
+    pub fn mirror<P: MethodProfiler>(&self) -> Option<&'static Mirror<P>> {
+        self.find().map(|found| &found.mirror)
+    }
+
+    /// The method profiler of this type.
+    pub fn method_profiler<P: MethodProfiler>(&self) -> Option<&'static P> {
+        self.find().map(|found| &found.profiler)
+    }
+
+    fn find<P: MethodProfiler>(&self) -> Option<&'static Observing<P>> {
+        self.method_profilers.iter().find_map(|observer| (*observer as &dyn Any).downcast_ref())
     }
 
     /// Calls on one subject, at all sites of the profile.

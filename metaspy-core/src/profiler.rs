@@ -1,6 +1,8 @@
 //! Profilers: instrumenters composed for one question about one model.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 pub use metaspy_format::View;
 
@@ -9,6 +11,8 @@ use crate::event::Event;
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use crate::method_profilers::{FACTORIES, Instrument, MethodProfiler, Observer, ProfilerFactory};
+use crate::platform::lock::lock;
 use crate::profile::Profile;
 use crate::recorder::Draft;
 use crate::recording::Recording;
@@ -30,7 +34,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// A profiler of this name.
+    /// A profiler with this name.
     pub fn new(name: impl Into<String>) -> Self {
         let view = View { name: name.into(), group_by: "subject".into(), ..View::default() };
         Profiler { view, instrumenters: Vec::new(), triggers: Vec::new() }
@@ -42,7 +46,24 @@ impl Profiler {
         self
     }
 
-    /// Adds a trigger: something is done when its pattern is met in the profiler's events.
+    /// Adds a method profiler: hooks before, after and around the calls of all methods that it selects, observed or woven.
+    ///
+    /// Its values are [tables of the recording](crate::Profile::tables), and how often a method ran is counted by the tally.
+    pub fn method_profiler(mut self, profiler: impl MethodProfiler) -> Self {
+        self.instrumenters.push(Box::new(Instrument(Some(profiler))));
+        self
+    }
+
+    /// A profiler with the method profiler that has this name: one of metaspy's, or one that is made available by
+    /// [`profiler!`](crate::profiler!).
+    pub fn named(name: &str) -> Result<Self, UnknownProfiler> {
+        match ProfilerFactory::find(name) {
+            Some(factory) => Ok(factory.add_to(Profiler::new(name))),
+            None => Err(UnknownProfiler(name.to_owned())),
+        }
+    }
+
+    /// Adds a trigger: an action that runs when its pattern occurs in the profiler's events.
     pub fn trigger(mut self, trigger: Trigger) -> Self {
         self.triggers.push(trigger);
         self
@@ -97,7 +118,11 @@ impl Profiler {
         if let Ok(json) = serde_json::to_string(&self.view) {
             recording.append(Draft::new(Entry::View, first).text(&json));
         }
-        Ok(Installed { view: self.view, recording, session, hooks, triggers, first, ended: false })
+        let method_profilers = session.method_profilers().to_vec();
+        let shared =
+            Arc::new(Shared { view: self.view, recording, session: Mutex::new(session), method_profilers, first });
+        lock(&INSTALLED).push(Arc::downgrade(&shared));
+        Ok(Installed { shared, hooks, triggers, ended: false })
     }
 
     /// Installs it around a block: the profile is about what ran in the block and what that caused, on any thread.
@@ -107,7 +132,7 @@ impl Profiler {
     pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
         let mut installed = hook::meta(|| self.install_in(Session::of_events))?;
         let site = block_site();
-        hook::meta(|| arm::arms().arm(installed.session.profiler(), site, Arming::all(Mode::Full)));
+        hook::meta(|| arm::arms().arm(installed.shared.session().profiler(), site, Arming::all(Mode::Full)));
         let call = hook::enter(site, Subject::NONE);
         let root = call.event();
         let value = block();
@@ -117,6 +142,19 @@ impl Profiler {
         Ok((value, profile))
     }
 }
+
+/// No method profiler of this program has the name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownProfiler(String);
+
+impl fmt::Display for UnknownProfiler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known: Vec<&str> = FACTORIES.iter().map(|factory| factory.name).collect();
+        write!(f, "there is no profiler `{}`; this program has {}", self.0, known.join(", "))
+    }
+}
+
+impl std::error::Error for UnknownProfiler {}
 
 fn block_site() -> &'static Site {
     static SITE: Site = Site::new(SiteDef {
@@ -139,55 +177,89 @@ fn paths(sites: &[crate::SiteId]) -> Vec<String> {
 /// An installed profiler: dropping it uninstalls it. Owns everything it needs, and borrows nothing from the model.
 #[must_use = "dropping it uninstalls the profiler"]
 pub struct Installed {
-    view: View,
-    recording: Recording,
-    session: Session,
+    shared: Arc<Shared>,
     hooks: Vec<Installation>,
     triggers: Vec<Watching>,
-    first: u32,
     ended: bool,
 }
 
+/// What a profile is made of.
+struct Shared {
+    view: View,
+    recording: Recording,
+    session: Mutex<Session>,
+    method_profilers: Vec<&'static dyn Observer>,
+    first: u32,
+}
+
+/// The profilers that are installed, in the order of their installation.
+static INSTALLED: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
+
+/// The profile, so far, of the installed profiler with this name; of several, that of the one that was installed last.
+pub fn profile(name: &str) -> Option<Profile> {
+    let installed: Vec<Arc<Shared>> = lock(&INSTALLED).iter().filter_map(Weak::upgrade).collect();
+    installed.iter().rfind(|shared| shared.view.name == name).map(|shared| shared.so_far())
+}
+
+impl Shared {
+    fn session(&self) -> MutexGuard<'_, Session> {
+        lock(&self.session)
+    }
+
+    fn scope(&self, epochs: std::ops::Range<u32>) -> Scope {
+        Scope { epochs, members: Some(self.session().members()), ..Scope::default() }
+    }
+
+    fn profile(&self, epochs: std::ops::Range<u32>) -> Profile {
+        let (view, scope) = (self.view.clone(), self.scope(epochs));
+        Profile::new(view, self.recording, scope, self.method_profilers.clone(), self.session().profiler())
+    }
+
+    fn so_far(&self) -> Profile {
+        hook::meta(|| self.profile(self.first..u32::MAX))
+    }
+}
+
 impl Installed {
-    /// Uninstalls it, and hands back what it saw.
+    /// Uninstalls it, and returns its profile.
     pub fn uninstall(mut self) -> Profile {
         self.end()
     }
 
-    /// What it has seen so far.
+    /// The profile so far.
     pub fn so_far(&self) -> Profile {
-        let epochs = self.first..u32::MAX;
-        hook::meta(|| Profile::new(self.view.clone(), self.recording, self.scope(epochs)))
+        self.shared.so_far()
     }
 
-    /// Tells `see` of each of its events that passes the filter, once, after it has ended: at most a tenth of a second
-    /// later, on a thread of metaspy's. Calls that are only counted, and those that found no room, are no events. An event
-    /// that ran on when the window went past it is told then, as *moved*.
+    /// Calls `see` once for each of its events that passes the filter, at most a tenth of a second after the event has ended,
+    /// on a thread of metaspy's. Calls that are only counted, and those that found no room, are no events. An event that is
+    /// still running when it leaves the window is delivered then, as *moved*.
     ///
     /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
     /// and counted, while it takes longer than the ring is long.
     pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Watching {
-        Watching::begin(self.scope(self.first..u32::MAX), vec![filter], move |store, event, _| see(store, event))
+        let scope = self.shared.scope(self.shared.first..u32::MAX);
+        Watching::begin(scope, vec![filter], move |store, event, _| see(store, event))
     }
 
     fn end(&mut self) -> Profile {
         hook::meta(|| {
-            self.take_out();
-            let next = arm::next_epoch(&format!("{} is uninstalled", self.view.name));
-            Profile::new(self.view.clone(), self.recording, self.scope(self.first..next))
+            self.uninstall_all();
+            self.shared.profile(self.shared.first..self.next_epoch())
         })
     }
 
-    fn scope(&self, epochs: std::ops::Range<u32>) -> Scope {
-        Scope { epochs, members: Some(self.session.members()), ..Scope::default() }
+    fn next_epoch(&self) -> u32 {
+        arm::next_epoch(&format!("{} is uninstalled", self.shared.view.name))
     }
 
-    fn take_out(&mut self) {
+    fn uninstall_all(&mut self) {
         self.ended = true;
+        lock(&INSTALLED).retain(|installed| !std::ptr::eq(installed.as_ptr(), Arc::as_ptr(&self.shared)));
         self.hooks.iter_mut().rev().for_each(Installation::run_before_uninstall);
-        // What has happened is told, and what that triggers is recorded.
+        // Triggers have seen everything that happened, and what they caused is recorded.
         self.triggers.clear();
-        self.session.disarm();
+        self.shared.session().disarm();
         // Last in, first out, as with everything that nests.
         while self.hooks.pop().is_some() {}
     }
@@ -197,16 +269,16 @@ impl Drop for Installed {
     fn drop(&mut self) {
         if !self.ended {
             hook::meta(|| {
-                self.take_out();
-                arm::next_epoch(&format!("{} is uninstalled", self.view.name));
+                self.uninstall_all();
+                self.next_epoch();
             });
         }
     }
 }
 
-impl std::fmt::Debug for Installed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Installed").field("view", &self.view).finish_non_exhaustive()
+impl fmt::Debug for Installed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Installed").field("view", &self.shared.view).finish_non_exhaustive()
     }
 }
 

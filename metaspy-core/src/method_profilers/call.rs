@@ -1,9 +1,7 @@
 //! What a profiler sees of a call.
 
 use std::fmt::Write;
-use std::sync::OnceLock;
 
-use crate::clock;
 use crate::event::Outcome;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
@@ -98,7 +96,8 @@ impl Call<'_> {
 }
 
 impl CallEnd<'_> {
-    /// Ticks that it took, with what it called ([`Rate`] says how long that is); 0 if no clock was read. Of an async call, those of its polls.
+    /// The ticks of the call, including the calls that it made; 0 if no clock was read. Of an async call, the ticks of its
+    /// polls. Readers show a column of ticks ([`Column::ticks`](crate::method_profilers::Column::ticks)) as time.
     pub fn ticks(&self) -> u64 {
         self.ticks
     }
@@ -143,42 +142,5 @@ impl Argument<'_> {
     /// Writes it as `Debug` does; false if its type cannot be printed.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         self.0.show(into)
-    }
-}
-
-/// What ticks, as those of [`CallEnd::ticks`], are worth. The longer the program has run, the more exact; numbers that
-/// are compared with each other want the same rate.
-#[derive(Clone, Copy, Debug)]
-pub struct Rate {
-    ticks: u64,
-    ns: u64,
-}
-
-/// The tick and the time at which profilers began to look.
-static FIRST: OnceLock<(u64, u64)> = OnceLock::new();
-
-/// Chooses the clock, and begins to learn what its ticks are worth.
-pub(super) fn start_clock() {
-    FIRST.get_or_init(|| {
-        clock::choose();
-        let now = clock::instant();
-        (now.tick, now.monotonic_ns)
-    });
-}
-
-impl Rate {
-    /// As it is known now.
-    pub fn now() -> Self {
-        let Some((tick, ns)) = FIRST.get() else { return Rate { ticks: 0, ns: 0 } };
-        let now = clock::instant();
-        Rate { ticks: now.tick.saturating_sub(*tick), ns: now.monotonic_ns.saturating_sub(*ns) }
-    }
-
-    /// Ticks in nanoseconds.
-    pub fn ns(self, ticks: u64) -> u64 {
-        match self.ticks {
-            0 => ticks,
-            _ => (u128::from(ticks) * u128::from(self.ns) / u128::from(self.ticks)) as u64,
-        }
     }
 }

@@ -16,7 +16,7 @@ use crate::site::woven::shown::Receiver;
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
 /// A thread.
-pub(super) struct Thread {
+pub(crate) struct Thread {
     /// The spied calls that it is in, the outermost first.
     pub stack: Vec<Entry>,
     /// By the number of a site, how many of its calls are among them.
@@ -28,7 +28,7 @@ pub(super) struct Thread {
 }
 
 /// A spied call under way.
-pub(super) struct Entry {
+pub(crate) struct Entry {
     /// The number of the site.
     pub site: u32,
     /// Calls of the same method around it.
@@ -64,7 +64,7 @@ impl Thread {
 }
 
 /// What profilers keep of a call.
-pub(super) struct Kept(pub Vec<Box<dyn Any + Send>>);
+pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
     /// The tick of now, if anybody wants to know.

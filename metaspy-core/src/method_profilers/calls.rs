@@ -1,14 +1,12 @@
 //! Who calls whom, how often, and how long that takes (SPY, section 4.4; Execution profiling blueprints, section 3).
 
 use crate::format::profile::Column;
-use crate::method_profilers::{
-    Call, CallEnd, CallerTable, Columns, Count, Data, Map, MethodProfiler, MethodSpy, Rate, Tables, json,
-};
+use crate::method_profilers::{Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables};
 
 /// Time of each method, total and self, and its callers. The total of a recursion counts once, with the outermost call:
 /// the times of a method's callers add up to its own.
 ///
-/// It has two tables: the methods, with the columns `total` and `self`, and `callers`, with `calls` and `total`.
+/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns `total` and `self`, and `callers`, with `calls` and `total`.
 #[derive(Default)]
 pub struct Calls {
     callers: CallerTable,
@@ -16,8 +14,6 @@ pub struct Calls {
 
 /// The times of a method.
 pub struct Timed {
-    /// How often it ran.
-    pub executions: Count,
     /// Ticks of its calls, including the calls that they made.
     pub total: Count,
     /// Ticks of its calls without those: see [`CallEnd::own_ticks`].
@@ -26,11 +22,7 @@ pub struct Timed {
 
 impl Data for Timed {
     fn new(columns: &mut Columns<'_>) -> Self {
-        Timed {
-            total: columns.sum(Column::ticks("total")),
-            own: columns.sum(Column::ticks("self")),
-            executions: columns.sum("executions"),
-        }
+        Timed { total: columns.sum(Column::ticks("total")), own: columns.sum(Column::ticks("self")) }
     }
 }
 
@@ -55,7 +47,6 @@ impl MethodProfiler for Calls {
     }
 
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
-        spy.data.executions.add(1);
         spy.data.own.add(end.own_ticks());
         // Time within another call of the method is a part of the outer call's time.
         let ticks = if call.depth() == 0 { end.ticks() } else { 0 };
@@ -63,12 +54,5 @@ impl MethodProfiler for Calls {
         let row = self.callers.row(spy.site, call.caller_site());
         row.put(Calls::CALLS, 1);
         row.put(Calls::TOTAL, ticks);
-    }
-
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, serde_json::Value>) {
-        let rate = Rate::now();
-        told.insert("executions".into(), json!(spy.data.executions.get()));
-        told.insert("total_ns".into(), json!(rate.ns(spy.data.total.get())));
-        told.insert("self_ns".into(), json!(rate.ns(spy.data.own.get())));
     }
 }

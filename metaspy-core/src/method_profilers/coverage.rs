@@ -4,14 +4,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use crate::format::profile::Column;
 use crate::method_profilers::{
-    Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, Map, MethodProfiler, MethodSpy, Returns,
-    SubjectTable, Tables, TestId, json,
+    Call, CallEnd, Choice, Columns, Count, Data, Facts, IdentitySet, Interest, MethodProfiler, MethodSpy, Returns,
+    SubjectTable, Tables,
 };
 
 /// Counts executions, receivers and tests of each method; with deep weaving, finds the methods that always return the
-/// same. A [`Ratio`](crate::method_profilers::Ratio) says how much of a type or a package that is.
+/// same.
 ///
-/// It has two tables: the methods, with the columns `receivers`, `returns` and `calls`, and `tests`, with a row for each
+/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns `receivers`, `returns` and `calls`, and `tests`, with a row for each
 /// method and test.
 #[derive(Default)]
 pub struct TestCoverage {
@@ -25,8 +25,6 @@ const RECEIVERS: usize = 100;
 
 /// The coverage of a method.
 pub struct Covered {
-    /// How often it ran.
-    pub executions: Count,
     /// On how many objects, at least.
     pub receivers: IdentitySet<RECEIVERS>,
     /// What it returned.
@@ -46,7 +44,6 @@ impl Data for Covered {
             receiver_count: columns.sum(Column::new("receivers").at_most(RECEIVERS as u64)),
             returned: columns.choice("returns", &Returns::NAMES),
             calls: columns.sum("calls"),
-            executions: columns.sum("executions"),
             receivers: IdentitySet::default(),
             returns: Returns::default(),
             last_test: AtomicU32::new(0),
@@ -68,7 +65,6 @@ impl MethodProfiler for TestCoverage {
 
     #[inline]
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
-        spy.data.executions.add(1);
         if spy.data.receivers.see(call) {
             spy.data.receiver_count.add(1);
         }
@@ -84,13 +80,13 @@ impl MethodProfiler for TestCoverage {
         true
     }
 
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
         if self.is_deep.load(Ordering::Relaxed) {
             Interest::Each
         } else if spy.data.receivers.is_full() {
-            Interest::Count(&spy.data.executions)
+            Interest::Nothing(None)
         } else {
-            Interest::CountObject(&spy.data.executions)
+            Interest::OtherObjects(None)
         }
     }
 
@@ -105,17 +101,5 @@ impl MethodProfiler for TestCoverage {
         if end.calls() != 0 {
             spy.data.calls.add(end.calls());
         }
-    }
-
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, serde_json::Value>) {
-        let Covered { executions, receivers, returns, calls, .. } = &spy.data;
-        told.insert("executions".into(), json!(executions.get()));
-        let has_identity = spy.facts.self_kind.has_place() || !receivers.is_empty();
-        told.insert("receivers".into(), json!(has_identity.then(|| receivers.len())));
-        told.insert("receivers_exact".into(), json!(!receivers.is_full()));
-        told.insert("returns".into(), json!(returns.verdict(&spy.facts)));
-        told.insert("calls".into(), json!(calls.get()));
-        let tests = self.tests.subjects(spy.site).into_iter().filter_map(TestId::of_subject);
-        told.insert("tests".into(), json!(tests.map(TestId::name).collect::<Vec<_>>()));
     }
 }

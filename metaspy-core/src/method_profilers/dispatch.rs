@@ -1,32 +1,25 @@
 //! From a woven hook to the profilers on the mirror.
 
-use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::thread::panicking;
 
 use crate::event::Outcome;
 use crate::hook;
-use crate::instrumenter::InstallError;
-use crate::method_profilers::call::start_clock;
+use crate::method_profilers::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
 use crate::method_profilers::mirror::facts_of;
-use crate::method_profilers::profiles;
-use crate::method_profilers::registry::{Observer, Observing, Sight};
-use crate::method_profilers::table::{self, Tables};
+use crate::method_profilers::registry::{Observer, Sight};
 use crate::method_profilers::test_context::TestId;
-use crate::method_profilers::{CallEnd, MethodProfiler, Mirror};
-use crate::platform::lock::lock;
-use crate::recorder::{self, Busy, Listener, Module};
+use crate::recorder::{self, Busy};
 use crate::site::woven;
 use crate::site::woven::record::{ANYBODY, Seen, Woven};
 use crate::site::woven::shown::Value;
 use crate::site::{self, Site, SiteEntry};
 
 /// Who looks now. Replaced, never changed: calls under way refer to it.
-pub(super) struct Present {
+pub(crate) struct Present {
     observers: Vec<&'static dyn Observer>,
     /// By the number of a site, a bit for each observer that is interested, and [`TEST`].
     interests: Vec<u32>,
@@ -43,8 +36,8 @@ impl Present {
 
 /// The site is a test.
 const TEST: u32 = 1 << 31;
-/// Profilers at once.
-const MOST: usize = 31;
+/// Profilers that can be installed at once.
+pub(super) const MOST: usize = 31;
 
 /// What hooks find where they look for a row while somebody looks: what settled holds as long as this stays. Never a word
 /// of a row, which has its highest bit.
@@ -55,123 +48,24 @@ pub(crate) fn unsettle() {
     SETTLED.fetch_add(1, Release);
 }
 
-/// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist there, and a count of
-/// the child cannot reach its parent.
-struct Profilers;
-
-impl Listener for Profilers {
-    fn started(&self, log: &'static recorder::Log) {
-        table::declare_all(log);
-    }
-
-    fn forked(&self) {
-        PRESENT.store(std::ptr::null_mut(), Release);
-        unsettle();
-    }
-}
-
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
-static STANDING: Mutex<Standing> =
-    Mutex::new(Standing { process: 0, now: Vec::new(), kept: Vec::new(), replaced: Vec::new() });
 
-/// Profilers, and what hooks were told of them. A hook may still be reading what was replaced, so it stays.
-struct Standing {
-    /// Whose profilers these are: a forked child has none of its parent's.
-    process: u32,
-    now: Vec<&'static dyn Observer>,
-    kept: Vec<&'static dyn Observer>,
-    replaced: Vec<&'static Present>,
+/// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist there, and a count of
+/// the child cannot reach its parent.
+pub(super) fn forget_profilers() {
+    PRESENT.store(std::ptr::null_mut(), Release);
+    unsettle();
 }
 
-/// An installed profiler; dropping it uninstalls it.
-#[must_use = "dropping it uninstalls the profiler"]
-pub struct Installed<P: MethodProfiler>(&'static Observing<P>);
-
-/// Too many method profilers are installed at once.
-#[derive(Debug)]
-pub struct TooManyProfilers;
-
-impl fmt::Display for TooManyProfilers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MOST} profilers are installed, the most that there can be; uninstall one first")
-    }
+/// False before there was a profiler, and in a forked child.
+pub(super) fn has_profilers() -> bool {
+    !PRESENT.load(Relaxed).is_null()
 }
 
-impl std::error::Error for TooManyProfilers {}
-
-/// Installs a profiler on all methods of this program. Its mirror stays in memory until the process ends.
-pub fn install<P: MethodProfiler>(profiler: P) -> Result<Installed<P>, InstallError> {
-    observe(profiler).map(Installed)
-}
-
-pub(super) fn observe<P: MethodProfiler>(mut profiler: P) -> Result<&'static Observing<P>, InstallError> {
-    static NEXT: AtomicU32 = AtomicU32::new(0);
-    start_clock();
-    recorder::listen(Module::MethodProfilers, &Profilers);
-    recorder::watch_forks();
-    let log = crate::Recording::current()?.log();
-    drop(check_room()?);
-    recorder::sync_names(log);
-    let mut made = Vec::new();
-    let installation = NEXT.fetch_add(1, Relaxed);
-    let mut tables = Tables { log, profile: P::NAME, installation, made: &mut made };
-    let mirror = Mirror::new(&profiler, &mut tables);
-    profiler.install(&mut tables);
-    let mut standing = check_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
-    let observing: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror, tables: made }));
-    standing.kept.push(observing);
-    standing.now.push(observing);
-    publish(&mut standing);
-    drop(standing);
-    profiles::add(observing);
-    Ok(observing)
-}
-
-/// The profilers that are installed, if there is room for one more.
-fn check_room() -> Result<MutexGuard<'static, Standing>, TooManyProfilers> {
-    let mut standing = lock(&STANDING);
-    if standing.process != std::process::id() {
-        standing.now.clear();
-        standing.process = std::process::id();
-    }
-    if standing.now.len() < MOST { Ok(standing) } else { Err(TooManyProfilers) }
-}
-
-impl<P: MethodProfiler> Installed<P> {
-    /// The mirror, while its profiler goes on.
-    pub fn mirror(&self) -> &'static Mirror<P> {
-        &self.0.mirror
-    }
-
-    /// The profiler.
-    pub fn profiler(&self) -> &'static P {
-        &self.0.profiler
-    }
-
-    /// Uninstalls it, and hands the mirror back with all that it holds. Calls under way still end there.
-    pub fn uninstall(self) -> &'static Mirror<P> {
-        self.mirror()
-    }
-}
-
-impl<P: MethodProfiler> Drop for Installed<P> {
-    fn drop(&mut self) {
-        let mut standing = lock(&STANDING);
-        standing.now.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
-        // In a forked child nobody looks.
-        if !PRESENT.load(Relaxed).is_null() {
-            publish(&mut standing);
-        }
-        drop(standing);
-        self.0.tables.iter().for_each(|table| table.uninstall());
-        profiles::remove(self.0);
-    }
-}
-
-/// Tells the hooks who looks.
-fn publish(standing: &mut Standing) {
-    let observers = standing.now.as_slice();
+/// Makes hooks call these profilers. Hooks under way may still refer to what was published before, which is returned so
+/// that it stays in memory.
+pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
     static SOMEBODY: AtomicU64 = AtomicU64::new(1);
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
@@ -184,7 +78,6 @@ fn publish(standing: &mut Standing) {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
-    standing.replaced.push(present);
     unsettle();
     for woven in woven::adopted() {
         match woven::site_of(woven).map_or(0, |site| present.interests[site.id.load(Relaxed) as usize]) {
@@ -192,6 +85,7 @@ fn publish(standing: &mut Standing) {
             _ => woven::aim(woven, &SETTLED, &SOMEBODY),
         }
     }
+    present
 }
 
 /// Begins a call for those who look.

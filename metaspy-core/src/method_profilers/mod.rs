@@ -37,30 +37,27 @@ mod call_stack;
 mod calls;
 mod coverage;
 mod dispatch;
+mod factory;
 mod identity_set;
 mod mirror;
-mod profiles;
-mod ratio;
 mod registry;
 mod returns;
 mod table;
 mod test_context;
 
 pub(crate) use async_call::AsyncCall;
-pub use call::{Argument, Call, CallEnd, Rate};
+pub use call::{Argument, Call, CallEnd};
 pub(crate) use call_stack::Activation;
 pub use calls::{Calls, Timed};
 pub use coverage::{Covered, TestCoverage};
-pub use dispatch::{Installed, TooManyProfilers, install};
 pub(crate) use dispatch::{enter, leave, returned, unsettle};
+pub use factory::{FACTORIES, ProfilerFactory};
 pub use identity_set::IdentitySet;
 pub use metaspy_format::facts::{Facts, SelfKind, Visibility};
 pub use mirror::{MethodSpy, Mirror, PackageSpy, TypeSpy};
-pub(crate) use profiles::start_own;
-pub use profiles::{FACTORIES, Profile, ProfilerFactory, profile, start_named};
-pub use ratio::Ratio;
+pub use registry::TooManyProfilers;
+pub(crate) use registry::{Instrument, Observer, Observing};
 pub use returns::Returns;
-pub use serde_json::{Map, Value, json};
 pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables};
 pub use test_context::TestId;
 
@@ -70,10 +67,11 @@ pub use crate::format::profile::{Column, Merge};
 pub enum Interest<'s> {
     /// Each call.
     Each,
-    /// On this thread, calls on the same object as this one, or on none if this one has none, only need to be counted.
-    CountObject(&'s Count),
-    /// On this thread, further calls only need to be counted.
-    Count(&'s Count),
+    /// Calls on other objects. Further calls of this thread on the same object, or on none if this one has none, are only
+    /// counted: by the tally, and in this column.
+    OtherObjects(Option<&'s Count>),
+    /// None. Further calls of this thread are only counted: by the tally, and in this column.
+    Nothing(Option<&'s Count>),
 }
 
 /// A profiler with hooks before, after and around the calls of methods, and with data of its own for each package, type and
@@ -119,7 +117,7 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// The interest in further calls of a method; called after [`MethodProfiler::before`]. Calls that only need to be counted
     /// are counted at their hook, for a few nanoseconds, until another test begins or ends. Not called while several
     /// profilers observe the method.
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
         let _ = (spy, call);
         Interest::Each
     }
@@ -134,27 +132,5 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     fn around(&self, spy: &MethodSpy<Self>, call: &Call<'_>) -> Option<Self::Around> {
         let _ = (spy, call);
         None
-    }
-
-    /// What it tells of a method, for other tools: by name, numbers, texts, lists.
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
-        let _ = (spy, told);
-    }
-
-    /// What it tells of all methods of the mirror, in their order: what [`MethodProfiler::tell`] says of each. For a profiler that
-    /// has something to prepare for all of them.
-    fn tell_all(&self, mirror: &Mirror<Self>) -> Vec<Map<String, Value>> {
-        let told = |spy: &MethodSpy<Self>| {
-            let mut told = Map::new();
-            self.tell(spy, &mut told);
-            told
-        };
-        mirror.methods().iter().map(told).collect()
-    }
-
-    /// What it says at the end of the program, for people.
-    fn report(&self, mirror: &Mirror<Self>) -> String {
-        let _ = mirror;
-        String::new()
     }
 }

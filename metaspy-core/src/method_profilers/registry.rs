@@ -1,41 +1,158 @@
-//! A profiler and its mirror, as hooks see them.
+//! The installed method profilers.
 
 use std::any::Any;
+use std::fmt;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard};
 
+use crate::arm::{Arming, Mode};
+use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use crate::method_profilers::call_stack::Entry;
-use crate::method_profilers::dispatch::guarded;
-use crate::method_profilers::table::Table;
+use crate::method_profilers::dispatch::{self, MOST, Present, guarded};
+use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::{Call, CallEnd, Interest, MethodProfiler, Mirror};
+use crate::platform::lock::lock;
+use crate::recorder::{self, Listener, Log, Module};
+use crate::recording::Recording;
+use crate::site;
 use crate::site::woven::shown::Value;
 
-/// A profiler and its mirror, whoever it is.
-pub(super) trait Observer: Send + Sync {
+/// Too many method profilers are installed at once.
+#[derive(Debug)]
+pub struct TooManyProfilers;
+
+impl fmt::Display for TooManyProfilers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{MOST} method profilers are installed, the most that there can be; uninstall one first")
+    }
+}
+
+impl std::error::Error for TooManyProfilers {}
+
+/// Installs a method profiler as a part of a [`Profiler`](crate::Profiler).
+pub(crate) struct Instrument<P>(pub Option<P>);
+
+impl<P: MethodProfiler> Instrumenter for Instrument<P> {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
+        let installed = install(profiler, session.profiler())?;
+        session.add_method_profiler(installed.0);
+        // How often a method ran is the count of its tally.
+        let sites = site::entries();
+        let observed = sites.iter().filter(|entry| installed.0.is_interested(entry.id.0 as usize));
+        observed.into_iter().try_for_each(|entry| session.arm(entry.site, Arming::all(Mode::Tally)))?;
+        Ok(Installation::with_guard(installed))
+    }
+}
+
+/// Uninstalls a method profiler when it is dropped.
+struct Installed(&'static dyn Observer);
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        let mut registry = lock(&REGISTRY);
+        registry.observers.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
+        // In a forked child no profiler is called.
+        if dispatch::has_profilers() {
+            registry.publish();
+        }
+        drop(registry);
+        self.0.tables().iter().for_each(|table| table.uninstall());
+    }
+}
+
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { process: 0, observers: Vec::new(), kept: Vec::new() });
+
+struct Registry {
+    /// The process of these profilers: a forked child has none of its parent's.
+    process: u32,
+    observers: Vec<&'static dyn Observer>,
+    /// What hooks were given before: a hook may still be reading it.
+    kept: Vec<&'static Present>,
+}
+
+impl Registry {
+    fn publish(&mut self) {
+        let present = dispatch::publish(&self.observers);
+        self.kept.push(present);
+    }
+}
+
+/// Writes the tables of installed profilers into recordings that begin later, and forgets the profilers in forked children.
+struct Events;
+
+impl Listener for Events {
+    fn started(&self, log: &'static Log) {
+        table::declare_all(log);
+    }
+
+    fn forked(&self) {
+        dispatch::forget_profilers();
+    }
+}
+
+/// Installs a profiler on all methods that it selects. Its mirror stays in memory until the process ends.
+fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Installed, InstallError> {
+    recorder::listen(Module::MethodProfilers, &Events);
+    recorder::watch_forks();
+    let log = Recording::current()?.log();
+    drop(registry_with_room()?);
+    let mut made = Vec::new();
+    let mut tables = Tables { log, profile: P::NAME, installation: installation as u32, made: &mut made };
+    let mirror = Mirror::new(&profiler, &mut tables);
+    profiler.install(&mut tables);
+    let mut registry = registry_with_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
+    let observer: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror, tables: made }));
+    registry.observers.push(observer);
+    registry.publish();
+    Ok(Installed(observer))
+}
+
+/// The registry, if there is room for one more profiler.
+fn registry_with_room() -> Result<MutexGuard<'static, Registry>, TooManyProfilers> {
+    let mut registry = lock(&REGISTRY);
+    if registry.process != std::process::id() {
+        registry.observers.clear();
+        registry.process = std::process::id();
+    }
+    if registry.observers.len() < MOST { Ok(registry) } else { Err(TooManyProfilers) }
+}
+
+/// A profiler of any type, with its mirror.
+pub(crate) trait Observer: Any + Send + Sync {
+    /// The tables that it made.
+    fn tables(&self) -> &[&'static Table];
+    /// True if it observes the calls of a site.
     fn is_interested(&self, site: usize) -> bool;
     fn is_timed(&self) -> bool;
     /// A panic in the profiler is caught.
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
-    /// Where this thread counts further calls, and whether those about any object, if nothing else is to be done.
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)>;
+    /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any
+    /// object.
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)>;
     /// As [`Observer::before`].
     fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>);
 }
 
-/// What is seen of a call that begins, beside its entry.
+/// A call that begins, beside its entry.
 #[derive(Clone, Copy)]
-pub(super) struct Sight<'s> {
+pub(crate) struct Sight<'s> {
     pub test: u32,
     pub arguments: &'s [Value<'s>],
 }
 
 /// A profiler and its mirror.
-pub(super) struct Observing<P: MethodProfiler> {
+pub(crate) struct Observing<P: MethodProfiler> {
     pub profiler: P,
     pub mirror: Mirror<P>,
     pub tables: Vec<&'static Table>,
 }
 
 impl<P: MethodProfiler> Observer for Observing<P> {
+    fn tables(&self) -> &[&'static Table] {
+        &self.tables
+    }
+
     fn is_interested(&self, site: usize) -> bool {
         self.mirror.at_site(site).is_some()
     }
@@ -57,13 +174,17 @@ impl<P: MethodProfiler> Observer for Observing<P> {
         kept.map(|kept| Box::new(kept) as Box<dyn Any + Send>)
     }
 
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(&'static AtomicU64, bool)> {
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)> {
         let spy = self.mirror.at_site(entry.site as usize)?;
         let call = Call { entry, around, test, arguments: &[], places: self.mirror.places() };
-        match guarded(|| self.profiler.settles(spy, &call))? {
-            Interest::Each => None,
-            Interest::CountObject(count) => Some((count.word()?, false)),
-            Interest::Count(count) => Some((count.word()?, true)),
+        let (count, is_of_all) = match guarded(|| self.profiler.interest(spy, &call))? {
+            Interest::Each => return None,
+            Interest::OtherObjects(count) => (count, false),
+            Interest::Nothing(count) => (count, true),
+        };
+        match count {
+            None => Some((None, is_of_all)),
+            Some(count) => Some((Some(count.word()?), is_of_all)),
         }
     }
 

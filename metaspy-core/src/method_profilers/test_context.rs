@@ -50,13 +50,6 @@ impl TestId {
         names.get(self.0 as usize - 1).map_or(Subject::NONE, |name| subject_of(name))
     }
 
-    /// The test that a subject is.
-    pub(super) fn of_subject(subject: Subject) -> Option<TestId> {
-        let names = lock(&NAMES);
-        let at = names.iter().position(|name| subject == subject_of(name))?;
-        Some(TestId(at as u32 + 1))
-    }
-
     pub(super) fn begins(self) {
         RUNNING.fetch_add(ONE + u64::from(self.0), Ordering::Relaxed);
         dispatch::unsettle();

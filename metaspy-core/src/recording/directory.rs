@@ -142,11 +142,6 @@ pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
 }
 
-/// A path for a profile of this process, beside its recording.
-pub(crate) fn new_profile(of: &str) -> Result<PathBuf, StartError> {
-    Ok(own_directory()?.join(format!("{}.{}.profile", own_name(), file_name(of, "_-"))))
-}
-
 /// Where this process writes.
 fn own_directory() -> Result<PathBuf, StartError> {
     let mut dir = directory();

@@ -61,6 +61,15 @@ impl Recording {
         Ok(Recording { log: recorder::ensure(default_spec)? })
     }
 
+    /// As [`Recording::current`], but the default is a live recording.
+    pub(crate) fn live_by_default() -> Result<Recording, StartError> {
+        let live = || {
+            let spec = default_spec()?;
+            Ok(Spec { backing: Backing::File(directory::new_live_file(spec.budget)?), ..spec })
+        };
+        Ok(Recording { log: recorder::ensure(live)? })
+    }
+
     /// The log that it is.
     pub(crate) fn log(&self) -> &'static Log {
         self.log

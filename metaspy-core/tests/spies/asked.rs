@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::Detail;
 use metaspy_core::instrumenter::{InstallError, Installation, Instrumenter, Session};
-use metaspy_core::method_profilers::{self, TestCoverage};
+use metaspy_core::method_profilers::TestCoverage;
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Profiler, Recording, Store};
 
-use crate::{Pause, alone, block_on, method};
+use crate::{Pause, alone, block_on, executions};
 
 /// An answer without end, that says how often it was asked.
 struct Answer;
@@ -54,11 +54,11 @@ fn details(store: &Store, path: &str) -> Vec<Detail> {
 fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than_fits() {
     let _alone = alone();
     let before = SHOWN.load(Ordering::Relaxed);
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let recording = Recording::memory().start().expect("it starts");
+    let spying = crate::install(TestCoverage::default());
     block_on(ask());
     assert_eq!(SHOWN.load(Ordering::Relaxed), before, "nobody wants to know");
 
-    let recording = Recording::memory().start().expect("it starts");
     let profiler = Profiler::new("details").observe(Details("spies::asked::ask")).install().expect("it installs");
     block_on(ask());
     drop(profiler);
@@ -67,15 +67,15 @@ fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than
     let details = details(&recording.store(), "spies::asked::ask");
     assert!(matches!(&details[..], [one] if one.cut && one.value.starts_with("on and on")), "{details:?}");
 
-    let mirror = spying.uninstall();
-    assert_eq!(method(mirror, "ask").data.executions.get(), 2);
-    assert_eq!(method(mirror, "fmt").data.executions.get(), 0, "the program did not show it");
+    let (profile, _) = spying.uninstall();
+    assert_eq!(executions(&profile, "asked::ask"), 2);
+    assert_eq!(executions(&profile, "Answer::Debug::fmt"), 0, "the program did not show it");
 }
 
 #[test]
 fn what_the_program_shows_is_counted() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     assert!(format!("{Answer:?}").starts_with("on"));
-    assert_eq!(method(spying.uninstall(), "fmt").data.executions.get(), 1);
+    assert_eq!(executions(&spying.uninstall().0, "Answer::Debug::fmt"), 1);
 }

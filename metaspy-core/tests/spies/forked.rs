@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use metaspy_core::method_profilers::{self, Call, CallEnd, Count, MethodProfiler, MethodSpy};
+use metaspy_core::method_profilers::{Call, CallEnd, Count, MethodProfiler, MethodSpy};
 
 use crate::{alone, method};
 
@@ -45,10 +45,7 @@ fn forks() -> libc::pid_t {
 #[test]
 fn in_a_forked_child_no_profiler_is_told() {
     let _alone = alone();
-    let (spying, other) = (
-        method_profilers::install(Told).expect("there is room"),
-        method_profilers::install(Told).expect("there is room"),
-    );
+    let (spying, other) = (crate::install(Told), crate::install(Told));
     works();
     let (worked, forked) = (method(spying.mirror(), "works"), method(spying.mirror(), "forks"));
     let child = forks();

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use metaspy_core::method_profilers::{
-    self, Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min,
-};
+use metaspy_core::method_profilers::{Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min};
 use metaspy_core::store::{ProfileTable, RowKey, Value};
 use metaspy_core::{Recording, Store};
 
@@ -80,7 +78,7 @@ fn numbers(bytes: u64, largest: u64, smallest: u64, parities: &[&str]) -> [Value
 fn values_of_threads_are_merged_by_the_rule_of_their_column_also_of_threads_that_ended() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
-    let installed = method_profilers::install(Sizes).expect("there is room");
+    let installed = crate::install(Sizes);
     for round in 0..3 {
         std::thread::scope(|scope| {
             (0..4).for_each(|thread| _ = scope.spawn(move || (0..100).for_each(|_| read(10 + 2 * thread + 8 * round))));
@@ -99,7 +97,7 @@ fn values_of_threads_are_merged_by_the_rule_of_their_column_also_of_threads_that
 fn a_recording_that_begins_later_has_the_tables_too() {
     let _alone = alone();
     Recording::memory().start().expect("it starts");
-    let installed = method_profilers::install(Sizes).expect("there is room");
+    let installed = crate::install(Sizes);
     read(1);
     let later = Recording::memory().start().expect("it starts");
     read(2);
@@ -116,7 +114,7 @@ fn a_child_records_until_it_is_killed() {
     let Some(size) = std::env::var_os(CHILD) else { return };
     let path = std::env::var_os("METASPY_TEST_FILE").expect("it is set");
     Recording::file(path).start().expect("it starts");
-    let _installed = method_profilers::install(Sizes).expect("there is room");
+    let _installed = crate::install(Sizes);
     let size: u64 = size.to_str().and_then(|size| size.parse().ok()).expect("it is a number");
     std::thread::scope(|scope| {
         (0..2).for_each(|_| _ = scope.spawn(|| (0..50).for_each(|_| read(size))));
@@ -128,6 +126,7 @@ fn a_child_records_until_it_is_killed() {
 /// A recording of a child that was killed with SIGKILL after it read 100 times.
 fn killed(name: &str, size: u64) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_file(&path);
     let mut child = Command::new(std::env::current_exe().expect("it runs"));
     child.args(["--exact", "tables::a_child_records_until_it_is_killed", "--nocapture"]);
     child.env(CHILD, size.to_string()).env("METASPY_TEST_FILE", &path).stdout(Stdio::null());

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use metaspy_core::method_profilers::{self, TestCoverage};
+use metaspy_core::method_profilers::TestCoverage;
 
 use crate::{alone, method};
 
@@ -74,13 +74,13 @@ impl Plot {
 
 /// The verdict on a method after calls on one plot with so many points.
 fn verdict(name: &str, points: &[usize], call: impl Fn(&Plot)) -> Option<&'static str> {
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let mut plot = Plot { config: Some(Arc::new(Config { scale: 2.0 })), points: 0 };
     for points in points {
         plot.points = *points;
         call(&plot);
     }
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let method = method(mirror, name);
     method.data.returns.verdict(&method.facts)
 }
@@ -88,10 +88,10 @@ fn verdict(name: &str, points: &[usize], call: impl Fn(&Plot)) -> Option<&'stati
 #[test]
 fn what_shares_something_with_the_program_is_not_kept() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let plot = Plot { config: Some(Arc::new(Config { scale: 2.0 })), points: 0 };
     assert!(plot.config() == plot.config());
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let config = plot.config.expect("it has one");
     assert_eq!((Arc::strong_count(&config), Arc::try_unwrap(config).map(|config| config.scale).ok()), (1, Some(2.0)));
     let method = method(mirror, "config");
@@ -124,14 +124,14 @@ fn texts_and_lists_are_compared_and_large_ones_by_their_hash_or_not_at_all() {
 fn of_many_objects_on_many_threads_each_is_compared_with_itself() {
     let _alone = alone();
     for last in [0, 1] {
-        let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+        let spying = crate::install(TestCoverage::default());
         let plots: Vec<Plot> = (0..90).map(|points| Plot { config: None, points }).collect();
         let ask = || plots.iter().for_each(|plot| assert_eq!(plot.label().len(), plot.points));
         std::thread::scope(|scope| (0..3).for_each(|_| _ = scope.spawn(ask)));
         let mut plots = plots;
         plots[89].points += last;
         plots[89].label();
-        let mirror = spying.uninstall();
+        let (_, mirror) = spying.uninstall();
         let label = method(mirror, "label");
         let expected = if last == 0 { "constant" } else { "varies" };
         assert_eq!(label.data.returns.verdict(&label.facts), Some(expected));

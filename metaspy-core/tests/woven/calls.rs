@@ -13,7 +13,7 @@ use crate::{alone, number, site, table};
 #[test]
 fn callers_are_counted_and_recursion_counts_once() {
     let _alone = alone();
-    let spying = method_profilers::install(Calls::default()).expect("there is room");
+    let spying = crate::install(Calls::default());
     let scene = Scene::new(&[1]);
     for _ in 0..3 {
         scene.twice();
@@ -47,7 +47,7 @@ fn callers_are_counted_and_recursion_counts_once() {
 #[test]
 fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_each_other() {
     let _alone = alone();
-    let spying = method_profilers::install(Calls::default()).expect("there is room");
+    let spying = crate::install(Calls::default());
     let scene = Scene::new(&[1]);
     scene.factorial(12);
     assert!(scene.is_even(30) && scene.is_odd(9));
@@ -90,10 +90,7 @@ impl MethodProfiler for Deep {
 #[test]
 fn what_another_profiler_selects_is_not_around_a_call() {
     let _alone = alone();
-    let (deep, all) = (
-        method_profilers::install(Deep::default()).expect("there is room"),
-        method_profilers::install(Calls::default()).expect("there is room"),
-    );
+    let (deep, all) = (crate::install(Deep::default()), crate::install(Calls::default()));
     Scene::new(&[1]).twice();
     assert_eq!(*deep.profiler().0.lock().expect("nobody panicked"), [(0, false)]);
     drop((deep, all));
@@ -147,7 +144,7 @@ impl MethodProfiler for Around {
 #[test]
 fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     let _alone = alone();
-    let spying = method_profilers::install(Around::default()).expect("there is room");
+    let spying = crate::install(Around::default());
     let mut scene = Scene::new(&[]);
     scene.measure();
     let _ = (scene.first(false), scene.first(true), scene.factorial(1));
@@ -169,7 +166,7 @@ fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
         ("waits", Outcome::Cancelled, ""),
     ];
     assert_eq!(ended, expected);
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let shown = |name: &str| {
         let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
         method.data.lock().expect("nobody panicked").clone()

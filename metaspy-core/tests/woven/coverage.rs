@@ -1,9 +1,9 @@
 //! `TestCoverage`: what ran, on how many objects, in which tests, and what it returned.
 
-use metaspy_core::method_profilers::{self, MethodSpy, Mirror, Ratio, TestCoverage};
+use metaspy_core::method_profilers::{self, MethodSpy, Mirror, TestCoverage};
 
 use crate::domain::{Layout, Scene, a_long_test, a_test, block_on, stays};
-use crate::{alone, is_apart, tests};
+use crate::{alone, executions, is_apart, tests};
 
 fn of<'m>(mirror: &'m Mirror<TestCoverage>, path: &str) -> &'m MethodSpy<TestCoverage> {
     let path = format!("woven::domain::{path}");
@@ -15,7 +15,7 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let _alone = alone();
     let before = Scene::new(&[1]);
     before.measure();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let scenes: Vec<Scene> = (0..150).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         scene.twice();
@@ -25,9 +25,9 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
             scope.spawn(move || part.iter().for_each(|scene| assert_eq!(scene.measure(), scene.nodes[0])));
         }
     });
-    let mirror = spying.uninstall();
+    let (profile, mirror) = spying.uninstall();
     before.measure();
-    let ran = |path: &str| of(mirror, path).data.executions.get();
+    let ran = |path: &str| executions(&profile, path);
     assert_eq!((ran("Scene::new"), ran("Layout::twice"), ran("Scene::Layout::measure")), (150, 150, 300));
     assert_eq!(ran("Scene::never"), 0, "what never ran is listed");
     let receivers = &of(mirror, "Scene::Layout::measure").data.receivers;
@@ -48,34 +48,23 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
 }
 
 #[test]
-fn how_much_is_covered_is_known_of_types_packages_and_all() {
+fn packages_have_types_and_types_have_methods() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
-    Scene::new(&[1]).measure();
-    let mirror = spying.uninstall();
-    let types: Vec<(&str, Ratio)> =
-        mirror.types().iter().map(|of| (of.name.as_str(), mirror.ratio_of_type(of))).collect();
+    let mirror = crate::install(TestCoverage::default()).mirror();
     let methods = mirror.methods().len();
-    let scene = Ratio { methods: methods - 2, covered: 2, types: 1, covered_types: 1 };
-    let other = Ratio { methods: 1, covered: 0, types: 1, covered_types: 0 };
-    assert_eq!(types, [("Key", other), ("Layout", other), ("Scene", scene)]);
-    let all = Ratio { methods, covered: 2, types: 3, covered_types: 1 };
-    assert_eq!((mirror.ratio(), all.of_types(), all.is_covered()), (all, 1.0 / 3.0, true));
-    assert_eq!((types[0].1.is_covered(), types[0].1.of_methods(), Ratio::default().of_methods()), (false, 0.0, 1.0));
     let [woven, domain] = mirror.packages() else { panic!("a crate and its module") };
-    assert_eq!((mirror.ratio_of_package(woven), mirror.ratio_of_package(domain)), (all, all));
     assert_eq!((mirror.types_of(woven).count(), mirror.methods_within(woven).count()), (0, methods));
+    assert_eq!((mirror.types_of(domain).count(), mirror.methods_within(domain).count()), (3, methods));
     assert_eq!(mirror.packages_of(woven).map(|it| it.path.as_str()).collect::<Vec<_>>(), ["woven::domain"]);
     assert_eq!(mirror.packages_of(domain).count(), 0);
     assert!(domain.is_within(woven) && !woven.is_within(domain));
-    assert!(of(mirror, "Scene::new").is_covered() && !of(mirror, "Layout::twice").is_covered());
 }
 
 #[test]
 fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     scene.never();
     a_test(&scene);
     drop(spying);
@@ -91,7 +80,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
     if !is_apart("coverage::threads_work_for_the_test_that_runs_alone_and_for_none_of_several") {
         return;
     }
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let on_a_thread = |run: &(dyn Fn() + Sync)| std::thread::scope(|scope| scope.spawn(run).join().expect("it ends"));
     on_a_thread(&|| {
         let scene = Scene { nodes: vec![1] };
@@ -124,7 +113,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
 #[test]
 fn what_always_returns_the_same_is_told_apart() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let mut scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         scene.name();
@@ -137,7 +126,7 @@ fn what_always_returns_the_same_is_told_apart() {
     Scene::new(&[]).area();
     scene.push(3).push(4);
     scene.count();
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let verdict = |path: &str| of(mirror, path).data.returns.verdict(&of(mirror, path).facts);
     assert_eq!(verdict("Scene::name"), Some("constant"), "by its hash, as it is borrowed");
     assert_eq!(verdict("Scene::area"), Some("constant"), "for each receiver, by comparison");
@@ -152,15 +141,15 @@ fn what_always_returns_the_same_is_told_apart() {
 #[test]
 fn async_calls_are_one_however_often_they_are_polled() {
     let _alone = alone();
-    let spying = method_profilers::install(TestCoverage::default()).expect("there is room");
+    let spying = crate::install(TestCoverage::default());
     let scene = Scene::new(&[1, 2]);
     for _ in 0..2 {
         assert_eq!(block_on(stays(scene.waits(3))), 2);
     }
     drop(scene.waits(1));
-    let mirror = spying.uninstall();
+    let (profile, mirror) = spying.uninstall();
     let waits = of(mirror, "Scene::waits");
-    assert_eq!((waits.data.executions.get(), waits.data.calls.get()), (2, 6));
+    assert_eq!((executions(&profile, "Scene::waits"), waits.data.calls.get()), (2, 6));
     assert_eq!(waits.data.returns.verdict(&waits.facts), Some("constant"));
 }
 
@@ -183,13 +172,13 @@ fn a_profiler_that_panics_harms_nobody() {
     let _alone = alone();
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    let spying = method_profilers::install(Fails).expect("there is room");
+    let spying = crate::install(Fails);
     let scene = Scene::new(&[4]);
     assert_eq!(scene.measure(), 4);
     let caught = std::panic::catch_unwind(|| Scene::new(&[]).fails());
     std::panic::set_hook(hook);
     assert!(caught.is_err());
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let ran: u64 = mirror.methods().iter().map(|method| method.data.get()).sum();
     assert_eq!(ran, 4, "what a profiler calls is not spied on");
 }

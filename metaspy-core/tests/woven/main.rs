@@ -6,10 +6,12 @@ mod domain;
 mod recorded;
 mod settled;
 
+use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard};
 
+use metaspy_core::method_profilers::{MethodProfiler, Mirror};
 use metaspy_core::store::{ProfileTable, RowKey, Value};
-use metaspy_core::{Recording, SiteId, Store};
+use metaspy_core::{Installed, Profile, Profiler, Recording, SiteId, Store};
 
 /// A table of the latest profile with this name, in the recording of this process.
 fn table(profile: &str, name: &str) -> (Store, ProfileTable) {
@@ -60,4 +62,33 @@ fn is_apart(test: &str) -> bool {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
     assert!(String::from_utf8_lossy(&run.stdout).contains("1 passed"), "it has another name");
     false
+}
+
+/// A method profiler that is installed alone.
+struct Only<P>(Installed, PhantomData<P>);
+
+fn install<P: MethodProfiler>(profiler: P) -> Only<P> {
+    let profiler = Profiler::new(P::NAME).method_profiler(profiler);
+    Only(profiler.install().expect("there is room"), PhantomData)
+}
+
+#[allow(dead_code)]
+impl<P: MethodProfiler> Only<P> {
+    fn mirror(&self) -> &'static Mirror<P> {
+        self.0.so_far().mirror().expect("it is installed")
+    }
+
+    fn profiler(&self) -> &'static P {
+        self.0.so_far().method_profiler().expect("it is installed")
+    }
+
+    fn uninstall(self) -> (Profile, &'static Mirror<P>) {
+        let mirror = self.mirror();
+        (self.0.uninstall(), mirror)
+    }
+}
+
+/// How often a method ran.
+fn executions(profile: &Profile, path: &str) -> u64 {
+    profile.counts().by_site().at(path).map_or(0, |row| row.measure.count)
 }

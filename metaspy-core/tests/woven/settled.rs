@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use metaspy_core::arm::Mode;
 use metaspy_core::method_profilers::{
-    self, Call, Columns, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
+    Call, Columns, Count, Data, IdentitySet, Interest, MethodProfiler, MethodSpy, Mirror, TestId,
 };
 use metaspy_core::store::RowKey;
 use metaspy_core::{Profiler, Recording};
@@ -46,10 +46,10 @@ impl MethodProfiler for Light {
         spy.data.tests.lock().expect("no test panicked").extend(call.test());
     }
 
-    fn settles<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, _: &Call<'_>) -> Interest<'s> {
         match spy.data.receivers.is_full() {
-            true => Interest::Count(&spy.data.calls),
-            false => Interest::CountObject(&spy.data.calls),
+            true => Interest::Nothing(Some(&spy.data.calls)),
+            false => Interest::OtherObjects(Some(&spy.data.calls)),
         }
     }
 }
@@ -61,7 +61,7 @@ fn known<'m>(mirror: &'m Mirror<Light>, name: &str) -> &'m Known {
 #[test]
 fn they_are_counted_for_the_same_object_until_there_are_enough() {
     let _alone = alone();
-    let spying = method_profilers::install(Light).expect("there is room");
+    let spying = crate::install(Light);
     let scenes: Vec<Scene> = (0..6).map(|n| Scene::new(&[n])).collect();
     for scene in &scenes {
         (0..1000).for_each(|_| _ = scene.measure());
@@ -79,7 +79,7 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     for _ in 0..3 {
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
     }
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     (0..10).for_each(|_| _ = scenes[0].measure());
     assert_eq!((known(mirror, "measure").calls.get(), known(mirror, "fails").calls.get()), (9000, 3));
 }
@@ -93,7 +93,7 @@ fn objects_of_two_types_at_one_address_are_two() {
         }
     }
     let _alone = alone();
-    let spying = method_profilers::install(Light).expect("there is room");
+    let spying = crate::install(Light);
     let page = Page(Scene::new(&[1]));
     for _ in 0..10 {
         page.twice();
@@ -133,7 +133,7 @@ fn values_that_find_no_room_are_counted_as_lost() {
         return;
     }
     Recording::memory().budget(1 << 20).start().expect("it starts");
-    let spying = method_profilers::install(Wide).expect("there is room");
+    let spying = crate::install(Wide);
     let scene = Scene { nodes: vec![1] };
     let barrier = std::sync::Barrier::new(64);
     std::thread::scope(|scope| {
@@ -156,13 +156,13 @@ fn values_that_find_no_room_are_counted_as_lost() {
 fn another_test_is_seen() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
-    let spying = method_profilers::install(Light).expect("there is room");
+    let spying = crate::install(Light);
     for _ in 0..1000 {
         scene.twice();
     }
     a_test(&scene);
     a_test(&scene);
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     let twice = known(mirror, "twice");
     let tests: Vec<String> = twice.tests.lock().expect("no test panicked").iter().map(|test| test.name()).collect();
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
@@ -178,7 +178,7 @@ fn another_test_is_seen() {
 fn they_are_recorded_too_over_epochs() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
-    let spying = method_profilers::install(Light).expect("there is room");
+    let spying = crate::install(Light);
     let (scene, mut failing) = (Scene::new(&[1]), Scene::new(&[]));
     for _ in 0..3 {
         let profiler = Profiler::new("counts").observe(All(Mode::Tally)).install().expect("it installs");
@@ -189,10 +189,14 @@ fn they_are_recorded_too_over_epochs() {
         drop(profiler);
         (0..10).for_each(|_| _ = scene.measure());
     }
-    let mirror = spying.uninstall();
+    let (_, mirror) = spying.uninstall();
     while recording.collect() {}
     assert_eq!(known(mirror, "measure").calls.get(), 3030);
     assert!(known(mirror, "measure").asked.get() < 20);
-    assert_eq!(calls(&recording.store(), "Scene::Layout::measure"), (3000, 0));
+    assert_eq!(
+        calls(&recording.store(), "Scene::Layout::measure"),
+        (3030, 0),
+        "the profiler counts between the others, too"
+    );
     assert_eq!(calls(&recording.store(), "Scene::fails"), (15, 15), "how they ended is recorded");
 }

@@ -4,7 +4,7 @@ use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef}
 use crate::method_profilers::table::{Table, keys};
 use crate::recorder::Log;
 use crate::site::SiteId;
-use crate::subject::{KindId, Subject};
+use crate::subject::Subject;
 
 /// Makes the tables of a method profiler while it is installed.
 pub struct Tables<'t> {
@@ -58,15 +58,6 @@ impl SubjectTable {
     #[inline]
     pub fn row(&self, site: SiteId, subject: Subject) -> Row {
         row_of(self.0, Key { site: site.0, second: subject.kind.0.into(), key: subject.key })
-    }
-}
-
-impl SubjectTable {
-    /// The subjects with a row at a site, in the recording that is written now.
-    pub(crate) fn subjects(&self, site: SiteId) -> Vec<Subject> {
-        let keys = self.0.map_or(Vec::new(), Table::keys);
-        let of_site = keys.into_iter().filter(|key| key.site == site.0);
-        of_site.map(|key| Subject::new(KindId(key.second as u16), key.key)).collect()
     }
 }
 

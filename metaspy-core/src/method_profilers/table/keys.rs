@@ -66,16 +66,6 @@ impl KeyIndex {
         None
     }
 
-    /// The keys in use, with their rows.
-    pub fn all(&self) -> impl Iterator<Item = (u32, Key)> {
-        let used = self.used.load(Acquire).min(self.rows() as u32);
-        (0..used).filter_map(|row| {
-            let at = row as usize * Key::WORDS;
-            let who = self.keys[at + Key::WHO].load(Acquire);
-            Some((row, Key::read(who, self.keys[at + Key::KEY].load(Relaxed))?))
-        })
-    }
-
     fn rows(&self) -> usize {
         self.keys.len() / Key::WORDS
     }

@@ -115,13 +115,6 @@ impl Table {
         row
     }
 
-    /// The keys of the rows in the recording that is written now.
-    fn keys(&self) -> Vec<Key> {
-        let instance = recorder::current().and_then(|log| self.instance(log));
-        let keys = instance.and_then(|instance| instance.keys.as_ref());
-        keys.map_or(Vec::new(), |keys| keys.all().map(|(_, key)| key).collect())
-    }
-
     /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
     #[inline]
     fn put(&'static self, at: usize, word: u64, merge: Merge) {

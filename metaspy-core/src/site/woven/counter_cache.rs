@@ -18,9 +18,11 @@ pub(crate) struct Cells {
     cells: AtomicPtr<Cell>,
 }
 
-/// Where calls are counted of which nothing else is to be told.
+/// Counters for calls that are only counted.
 pub(crate) struct Settled<'r> {
-    pub count: &'static AtomicU64,
+    /// The counter of a method profiler.
+    pub count: Option<&'static AtomicU64>,
+    /// The row of the tally.
     pub row: Option<Row<'r>>,
     /// The object, and its kind.
     pub receiver: (u64, u64),
@@ -39,9 +41,15 @@ impl Cells {
     /// Remembers the word that calls about a receiver are counted in, and the row, if they are also recorded; nothing else
     /// is to be told of them. As [`Cells::note`].
     pub fn settle(&self, counts: *const Counts, number: u64, who: u64, to: Settled<'_>) {
-        let row = to.count.as_ptr().wrapping_sub(COUNT).cast::<u8>().map_addr(|address| address | BARE);
-        let also =
-            to.row.map_or(std::ptr::null_mut(), |row| row.place().cast::<AtomicU64>().wrapping_add(COUNT).cast_mut());
+        let (row, also) = match (to.count, to.row) {
+            (None, None) => return,
+            (None, Some(row)) => (row.place().cast_mut().cast(), std::ptr::null_mut()),
+            (Some(count), row) => {
+                let bare = count.as_ptr().wrapping_sub(COUNT).cast::<u8>().map_addr(|address| address | BARE);
+                let also = row.map(|row| row.place().cast::<AtomicU64>().wrapping_add(COUNT).cast_mut());
+                (bare, also.unwrap_or(std::ptr::null_mut()))
+            }
+        };
         self.fill(counts, number, who, row, to.receiver, also);
     }
 
