@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use metaspy_weave::plan::Plan;
-use metaspy_weave::wrapper::{PLAIN, records};
+use metaspy_weave::wrapper::{PLAIN, stamps};
 
 use crate::cargo_metaspy::cargo::{Cargo, NO_CARGO};
 use crate::cargo_metaspy::graph::Graph;
@@ -32,7 +32,7 @@ pub fn find(profile: &str, graph: &Graph, plan: &Plan) -> Stale {
         below.components().take(2).any(|part| part.as_os_str() == OsStr::new(profile))
     };
     let mut stale = Stale { packages: BTreeSet::new(), files: Vec::new(), is_to_be_tried: false };
-    for (file, record) in records(&plan.dir) {
+    for (file, record) in stamps(&plan.dir) {
         let target = plan.targets.get(&record.root);
         let is_plain = record.stamp == PLAIN;
         // A library is compiled as it is where only its tests need something.

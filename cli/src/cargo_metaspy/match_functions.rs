@@ -156,7 +156,7 @@ impl Mistaken {
             subject: subject.path.clone(),
             path: path.to_owned(),
             parameter: subject.parameter().to_owned(),
-            parameters: own.into_iter().chain(function.shape.parameters.iter().cloned()).collect(),
+            parameters: own.into_iter().chain(function.signature.parameters.iter().cloned()).collect(),
         }
     }
 }

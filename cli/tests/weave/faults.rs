@@ -72,7 +72,7 @@ fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
 }
 
 fn mirror(unit: &str) -> PathBuf {
-    let mirrors = fs::read_dir(target_dir().join("metaspy/weave/mirrors")).expect("there are copies");
+    let mirrors = fs::read_dir(target_dir().join("metaspy/weave/overlays")).expect("there are copies");
     let mut mirrors = mirrors.flatten().map(|entry| entry.path());
     mirrors.find(|path| path.to_string_lossy().contains(unit)).expect("it was woven")
 }

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use metaspy_weave::source::{self, Function, Hook, Level, insertions, parse, weave};
+use metaspy_weave::source::{self, Function, Hook, HookKind, insertions, parse, weave};
 
 /// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
 fn libraries() -> Vec<PathBuf> {
@@ -47,7 +47,7 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
     let functions = &parsed.functions.all;
     let hook = |function| Hook {
         function,
-        level: Level::of(function, is_deep).0,
+        kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
         is_alone: false,

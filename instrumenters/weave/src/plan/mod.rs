@@ -9,14 +9,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-mod glob;
+mod function_selector;
 mod selection;
 mod subject;
-mod words;
 
+pub use function_selector::{FunctionSelector, FunctionSelectorError};
 pub use selection::{Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};
-pub use words::{Words, WordsError};
 
 /// The environment variable that has the plan's path.
 pub const PLAN: &str = "METASPY_WEAVE_PLAN";

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{SubjectOf, Words};
+use crate::plan::{FunctionSelector, SubjectOf};
 use crate::source::Function;
 
 /// Which functions are meant, and how much of their calls is seen.
@@ -26,9 +26,9 @@ pub struct Selection {
 /// Which functions are meant, ready to be asked.
 pub struct Selectors {
     /// These; if there are none, all.
-    pub weave: Vec<Words>,
+    pub weave: Vec<FunctionSelector>,
     /// But not these.
-    pub without: Vec<Words>,
+    pub without: Vec<FunctionSelector>,
     /// Whether closures are meant, too.
     pub closures: bool,
     /// What calls are about. Of several that mean a function, the last one counts.
@@ -38,7 +38,9 @@ pub struct Selectors {
 impl Selection {
     /// As selectors.
     pub fn parse(&self) -> Result<Selectors> {
-        let parse = |texts: &[String]| -> Result<Vec<Words>> { texts.iter().map(|text| Ok(text.parse()?)).collect() };
+        let parse = |texts: &[String]| -> Result<Vec<FunctionSelector>> {
+            texts.iter().map(|text| Ok(text.parse()?)).collect()
+        };
         Ok(Selectors {
             weave: parse(&self.weave)?,
             without: parse(&self.without)?,

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::plan::words::{Words, WordsError};
+use crate::plan::function_selector::{FunctionSelector, FunctionSelectorError};
 use crate::source::{Function, SelfKind};
 
 /// What the calls of some functions are about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectOf {
     /// Which functions.
-    pub functions: Words,
+    pub functions: FunctionSelector,
     /// A parameter, or a path from one: `self.id`.
     pub path: String,
 }
@@ -20,7 +20,7 @@ pub struct SubjectOf {
 #[non_exhaustive]
 pub enum SubjectError {
     /// Which functions are meant is not understood.
-    Functions(WordsError),
+    Functions(FunctionSelectorError),
     /// There is no `=`, or what is behind it is no parameter and no path from one.
     Path(String),
 }
@@ -65,7 +65,7 @@ impl SubjectOf {
     pub fn is_in(&self, function: &Function) -> bool {
         let first = self.parameter();
         let is_self = first == "self" && function.facts.self_kind != SelfKind::None;
-        is_self || function.shape.parameters.iter().any(|parameter| parameter == first)
+        is_self || function.signature.parameters.iter().any(|parameter| parameter == first)
     }
 
     /// The parameter that the path begins at.

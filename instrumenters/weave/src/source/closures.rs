@@ -5,14 +5,14 @@ use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, MacroDelimiter};
 
-use crate::source::looks::Looks;
+use crate::source::signature::Properties;
 
 /// The function that closures stand in.
 pub(super) struct Around {
     /// How many were found in it.
     pub closures: u32,
     /// What it looks like: its closures are judged as it is.
-    pub looks: Looks,
+    pub properties: Properties,
     /// Why none of them can be woven.
     pub skipped: Option<&'static str>,
 }

@@ -14,13 +14,12 @@ use syn::{
     ItemTrait, Signature, TraitItemFn, TraitItemMacro, Type,
 };
 
-use crate::source::body;
 use crate::source::closures::{self, Around};
-use crate::source::invisible::{self, Invisible};
-use crate::source::looks::{self, Looks};
+use crate::source::macro_generated::{self, MacroGenerated};
+
 use crate::source::modules::Declared;
 use crate::source::scope::{Returned, Scope, TypeRef};
-use crate::source::shape::Shape;
+use crate::source::signature::{self, FunctionSignature, Properties};
 
 /// A function with a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +36,9 @@ pub struct Function {
     /// What its hook carries into the program.
     pub facts: Facts,
     /// What its hook is told of its signature.
-    pub shape: Shape,
+    pub signature: FunctionSignature,
     /// What selectors judge it by.
-    pub looks: Looks,
+    pub properties: Properties,
     /// Why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
@@ -60,7 +59,7 @@ pub struct Functions {
     /// All of them, in the order of the text.
     pub all: Vec<Function>,
     /// What cannot be seen in the text.
-    pub invisible: Invisible,
+    pub generated: MacroGenerated,
 }
 
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
@@ -113,8 +112,8 @@ impl Search<'_> {
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
         let lines = (first, last.max(first));
-        let shape = Shape::of(sig, attrs, self.owner.is_tracked(sig), self.source);
-        let attributes = looks::names(attrs);
+        let signature = FunctionSignature::of(sig, attrs, self.owner.is_tracked(sig), self.source);
+        let attributes = signature::attribute_names(attrs);
         let facts = Facts {
             complexity: complexity::of(block),
             self_kind: self_kind(sig),
@@ -126,17 +125,20 @@ impl Search<'_> {
             is_nested: self.in_function,
             ..self.owner.facts()
         };
-        let looks = Looks {
+        let properties = Properties {
             is_pub: visibility == Visibility::Public,
             attributes,
-            returns: shape.returns.replace(char::is_whitespace, ""),
+            returns: signature.returns.replace(char::is_whitespace, ""),
             lines: lines.1 + 1 - lines.0,
         };
         let skipped = self.owner.refused.or_else(|| self::reason(sig, attrs));
-        let around =
-            Around { closures: 0, looks: looks.clone(), skipped: skipped.filter(|why| *why != refusal::OBSERVED) };
+        let around = Around {
+            closures: 0,
+            properties: properties.clone(),
+            skipped: skipped.filter(|why| *why != refusal::OBSERVED),
+        };
         let close = block.brace_token.span.close().byte_range().start;
-        let body = self.offset + body::start(self.source, attrs, block)..self.offset + close;
+        let body = self.offset + body_start(self.source, attrs, block)..self.offset + close;
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
         let skipped = skipped.map(Cow::Borrowed);
         let (scope, self_type, returned) = (self.scope, self.self_type.take(), Returned::new(&sig.output));
@@ -146,8 +148,8 @@ impl Search<'_> {
             lines,
             body,
             facts,
-            shape,
-            looks,
+            signature,
+            properties,
             skipped,
             scope,
             self_type: self_type.clone(),
@@ -167,7 +169,7 @@ impl Search<'_> {
         let Some(around) = &mut self.around else { return };
         around.closures += 1;
         let name = format!("{}::{{closure#{}}}", self.owners.join("::"), around.closures);
-        let at = |block: &syn::ExprBlock| body::start(self.source, &block.attrs, &block.block);
+        let at = |block: &syn::ExprBlock| body_start(self.source, &block.attrs, &block.block);
         let body = closures::body(closure, at);
         self.found.all.push(Function {
             modules: self.modules.clone(),
@@ -181,8 +183,8 @@ impl Search<'_> {
                 is_nested: true,
                 ..Facts::default()
             },
-            shape: Shape::of_closure(closure, self.source),
-            looks: around.looks.clone(),
+            signature: FunctionSignature::of_closure(closure, self.source),
+            properties: around.properties.clone(),
             skipped: around.skipped.or_else(|| closures::reason(closure)).map(Cow::Borrowed),
             ..Function::default()
         });
@@ -217,6 +219,20 @@ impl Search<'_> {
 /// The reason why a function cannot be woven; `None` if it can.
 fn reason(sig: &Signature, attrs: &[Attribute]) -> Option<&'static str> {
     refusal::reason(sig, attrs).or_else(|| refusal::is_observed(attrs).then_some(refusal::OBSERVED))
+}
+
+/// The byte of the source before which a hook is inserted: behind the brace, or behind the inner attributes.
+fn body_start(source: &str, attrs: &[Attribute], block: &Block) -> usize {
+    let open = block.brace_token.span.open().byte_range().end;
+    let inner = attrs.iter().filter(|attr| matches!(attr.style, syn::AttrStyle::Inner(_)));
+    let inner = inner.map(|attr| attr.span().byte_range()).filter(|bytes| bytes.end > open);
+    let Some(last) = inner.max_by_key(|bytes| bytes.end) else { return open };
+    if !source[last.clone()].starts_with("//!") {
+        return last.end;
+    }
+    // A comment takes the rest of its line.
+    let next = block.stmts.first().map(|stmt| stmt.span().byte_range().start);
+    next.unwrap_or_else(|| block.brace_token.span.close().byte_range().start)
 }
 
 impl<'ast> Visit<'ast> for Search<'_> {
@@ -287,7 +303,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
         }
         match Declared::included(item, &self.modules) {
             Some(included) if !self.in_function => self.declared.push(included),
-            _ => self.found.invisible.macros += 1,
+            _ => self.found.generated.macros += 1,
         }
         if !self.in_function {
             self.declared.extend(Declared::in_macro(item.mac.tokens.clone(), &self.modules, &self.paths));
@@ -295,15 +311,15 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_impl_item_macro(&mut self, _: &'ast ImplItemMacro) {
-        self.found.invisible.macros += 1;
+        self.found.generated.macros += 1;
     }
 
     fn visit_trait_item_macro(&mut self, _: &'ast TraitItemMacro) {
-        self.found.invisible.macros += 1;
+        self.found.generated.macros += 1;
     }
 
     fn visit_item(&mut self, item: &'ast Item) {
-        self.found.invisible.derives += invisible::derives(item);
+        self.found.generated.derives += macro_generated::derives(item);
         self.scopes[self.scope].declare(item);
         self.outside(|search| visit::visit_item(search, item));
     }

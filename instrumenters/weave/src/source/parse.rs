@@ -3,10 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::source::functions::{self, Functions};
-use crate::source::includes;
 use crate::source::modules::Declared;
 use crate::source::scope::Scope;
 
@@ -46,7 +45,7 @@ pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
 
 fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
     let tokens = TokenStream::from_str(source).map_err(|error| Unreadable(error.to_string()))?;
-    let includes = includes::of(tokens.clone());
+    let includes = included_paths(tokens.clone());
     let file: syn::File = syn::parse2(tokens).map_err(|error| Unreadable(error.to_string()))?;
     let (functions, declared, scopes) = functions::of(&file, source, offset);
     Ok(Parsed { functions, declared, scopes, includes })
@@ -60,4 +59,32 @@ fn before_the_source(text: &str) -> usize {
     let is_shebang = rest.strip_prefix("#!").is_some_and(|rest| !rest.trim_start().starts_with('['));
     let line = if is_shebang { rest.find('\n').unwrap_or(rest.len()) } else { 0 };
     mark + line
+}
+
+/// Macros that include a file by its path.
+const INCLUDING: [&str; 3] = ["include", "include_str", "include_bytes"];
+
+/// The paths of files that a source file includes, as they are written. One that is computed, as with `concat!`, is absolute in practice and needs no care.
+fn included_paths(tokens: TokenStream) -> Vec<String> {
+    let mut found = Vec::new();
+    search_included(tokens, &mut found);
+    found
+}
+
+fn search_included(tokens: TokenStream, found: &mut Vec<String>) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for window in tokens.windows(3) {
+        if let [TokenTree::Ident(name), TokenTree::Punct(mark), TokenTree::Group(group)] = window
+            && mark.as_char() == '!'
+            && INCLUDING.iter().any(|including| name == including)
+            && group.delimiter() != Delimiter::None
+        {
+            found.extend(syn::parse2::<syn::LitStr>(group.stream()).map(|path| path.value()));
+        }
+    }
+    for token in tokens {
+        if let TokenTree::Group(group) = token {
+            search_included(group.stream(), found);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::plan::{Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
-use crate::wrapper::file::{File, Source};
+use crate::wrapper::file_state::{File, Source};
 
 /// Changes with what is written down of functions: what was listed otherwise is woven again.
 pub const FORMAT: &str = "listing 5";

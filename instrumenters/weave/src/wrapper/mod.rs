@@ -4,15 +4,14 @@
 //! where the original stands; and whatever goes wrong with that, the original is.
 
 mod arguments;
-mod attempt;
-mod choice;
-mod dep_info;
+mod compile;
 mod diagnostics;
-mod file;
-mod linked;
+mod fallback;
+mod file_state;
+mod link_core;
 mod listing;
-mod mirror;
-mod record;
+mod overlay;
+mod stamp;
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -24,9 +23,9 @@ use crate::plan::{CHAIN, PLAN, Plan, Target};
 use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
 
-pub use file::File;
+pub use file_state::File;
 pub use listing::{FORMAT, Left, Listing, Method, listings, outdated};
-pub use record::{PLAIN, Record, records};
+pub use stamp::{CrateStamp, PLAIN, stamps};
 
 /// Whether cargo started this process in place of the compiler.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {
@@ -68,7 +67,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 fn forget(arguments: &Arguments) -> Result<()> {
     let plan = plan()?;
     listing::forget(&plan, &arguments.unit());
-    record::write(&plan, arguments, None)
+    stamp::write(&plan, arguments, None)
 }
 
 /// Compiles a crate as it is.
@@ -94,14 +93,14 @@ fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode
     let absolute = std::env::current_dir()?.join(root);
     let target = target(&plan, arguments, &absolute);
     if !arguments.is_build_script() {
-        record::write(&plan, arguments, target)?;
+        stamp::write(&plan, arguments, target)?;
     }
     let Some(target) = target else { return Ok(None) };
     let hooks = runtime::hooks(compiler, arguments.target(), &plan.dir)?;
     if let Some(libraries) = arguments.out_dir().filter(|_| !arguments.is_program()) {
         hooks.put_beside(&libraries)?;
     }
-    attempt::compile(&attempt::Crate { compiler, arguments, plan: &plan, target, root: &absolute, hooks: &hooks })
+    compile::compile(&compile::Crate { compiler, arguments, plan: &plan, target, root: &absolute, hooks: &hooks })
         .map(Some)
 }
 

@@ -77,7 +77,7 @@ impl Selector {
         let names: Vec<&str> = path.split("::").collect();
         // The end of the path is what counts: anything may stand before it.
         let patterns: Vec<&str> = std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
-        glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| within_segment(pattern, name))
+        glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| matches_text(pattern, name))
     }
 
     /// Whether it names one path only.
@@ -144,8 +144,8 @@ fn without_qualification(text: &str) -> Result<String, SelectorError> {
     Ok(format!("{qualified}::{rest}"))
 }
 
-/// `*` inside a segment stands for any part of it.
-fn within_segment(pattern: &str, name: &str) -> bool {
+/// True if a text matches a pattern in which `*` stands for any letters, as in a segment of a selector.
+pub fn matches_text(pattern: &str, name: &str) -> bool {
     if !pattern.contains('*') {
         return pattern == name;
     }
@@ -226,6 +226,19 @@ mod tests {
         check("a::**::z", &["a::z", "a::b::c::z", "a::z::a::y::z"], &["a::b", "b::z"]);
         check("Scene::mea*", &["Scene::measure", "Scene::mea"], &["Scene::remeasure", "Scene::me"]);
         check("*::*u*e", &["Scene::measure"], &["measure", "Scene::layout"]);
+    }
+
+    #[test]
+    fn a_star_in_a_text_is_any_letters() {
+        for (pattern, text, expected) in [
+            ("a*a", "a", false),
+            ("a*a", "aa", true),
+            ("*b*", "abc", true),
+            ("a*b*c", "acb", false),
+            ("a::b", "a::b", true),
+        ] {
+            assert_eq!(matches_text(pattern, text), expected, "{pattern} {text}");
+        }
     }
 
     #[test]

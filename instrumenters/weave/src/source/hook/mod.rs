@@ -7,7 +7,7 @@
 use metaspy_syntax::Facts;
 
 use crate::source::functions::Function;
-use crate::source::level::Level;
+use crate::source::hook_kind::HookKind;
 
 /// What woven code calls the crate that has the hooks.
 pub const EXTERN_CRATE: &str = "__metaspy";
@@ -18,7 +18,7 @@ pub struct Hook<'f> {
     /// The function.
     pub function: &'f Function,
     /// How much it sees.
-    pub level: Level,
+    pub kind: HookKind,
     /// A parameter, or a path from one, that is the subject of its calls; else an object is its place.
     pub subject: Option<&'f str>,
     /// Whether it sees arguments.
@@ -30,20 +30,20 @@ pub struct Hook<'f> {
 impl Hook<'_> {
     /// What stands before the body.
     pub fn before(&self) -> String {
-        let Function { name, lines: (first, last), shape, .. } = self.function;
+        let Function { name, lines: (first, last), signature, .. } = self.function;
         let facts = self.facts();
-        let word = self.level.word();
+        let word = self.kind.word();
         let site = format!("{EXTERN_CRATE}::{word}!({name:?},{first},{last},{facts:?}");
-        let brace = if shape.is_expression { "{" } else { "" };
-        if self.level == Level::Began {
+        let brace = if signature.is_expression { "{" } else { "" };
+        if self.kind == HookKind::Began {
             return format!("{brace}{site});");
         }
         let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
-        match self.level.is_around() {
+        match self.kind.is_around() {
             // What may refer to something is not kept.
             true => {
-                let is_lent = self.level == Level::WholeLent || shape.is_lent();
-                format!("{site},[{} {}],{{{}", if is_lent { "borrowed" } else { "own" }, shape.returns, self.held())
+                let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
+                format!("{site},[{} {}],{{{}", if is_lent { "borrowed" } else { "own" }, signature.returns, self.held())
             }
             false => format!("{site});"),
         }
@@ -51,7 +51,7 @@ impl Hook<'_> {
 
     /// What stands behind it.
     pub fn behind(&self) -> &'static str {
-        match (self.level.is_around(), self.function.shape.is_expression) {
+        match (self.kind.is_around(), self.function.signature.is_expression) {
             (true, _) => "})",
             (false, true) => "}",
             (false, false) => "",
@@ -60,7 +60,7 @@ impl Hook<'_> {
 
     /// What makes the body own all parameters, and drop them as the function would.
     fn held(&self) -> String {
-        match &self.function.shape.bound[..] {
+        match &self.function.signature.bound[..] {
             [] => String::new(),
             bound => format!("{EXTERN_CRATE}::held!({});", bound.join(" ")),
         }
@@ -68,7 +68,7 @@ impl Hook<'_> {
 
     fn facts(&self) -> String {
         let facts = &self.function.facts;
-        Facts { is_alone: self.is_alone, is_deep: self.level.is_deep(), ..facts.clone() }.to_string()
+        Facts { is_alone: self.is_alone, is_deep: self.kind.is_deep(), ..facts.clone() }.to_string()
     }
 
     fn subject(&self) -> String {
@@ -80,7 +80,7 @@ impl Hook<'_> {
     }
 
     fn arguments(&self) -> String {
-        if self.with_args { self.function.shape.parameters.join(",") } else { String::new() }
+        if self.with_args { self.function.signature.parameters.join(",") } else { String::new() }
     }
 }
 

@@ -10,7 +10,7 @@ fn hooks(functions: &[Function], is_deep: bool) -> Vec<Hook<'_>> {
     let can_be = functions.iter().filter(|function| function.skipped.is_none());
     let hook = |function| Hook {
         function,
-        level: Level::of(function, is_deep).0,
+        kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
         is_alone: false,
@@ -132,7 +132,7 @@ fn text_of(text: &str, change: impl FnOnce(&mut Hook<'_>)) -> String {
 
 #[test]
 fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
-    let light = |hook: &mut Hook<'_>| hook.level = Level::Hook;
+    let light = |hook: &mut Hook<'_>| hook.kind = HookKind::Hook;
     assert_eq!(text_of("fn f() {}", light), r#"__metaspy::hook!("f",1,1,"c=1 self=none vis=private unit",[],[]);…"#);
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
@@ -140,7 +140,7 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
         r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[a],[own u8],{__metaspy::held!(c b a self);…})"#
     );
     assert_eq!(
-        text_of(method, |hook| (hook.level, hook.subject, hook.with_args) = (Level::Hook, Some("self.id"), false)),
+        text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
         r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A vis=restricted",[key self.id],[]);…"#
     );
 }
@@ -149,7 +149,7 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
 fn async_functions_are_polled_or_only_begun() {
     let test = "#[tokio::test]\nasync fn f() {}";
     assert_eq!(
-        text_of(test, |hook| (hook.level, hook.is_alone) = (Level::Polled, true)),
+        text_of(test, |hook| (hook.kind, hook.is_alone) = (HookKind::Polled, true)),
         r#"__metaspy::polled!("f",2,2,"c=1 self=none vis=private async test unit alone",[],[],[own ()],{…})"#
     );
     assert_eq!(
@@ -196,7 +196,7 @@ fn what_cannot_be_woven_is_left_and_said() {
 fn what_macros_make_is_counted() {
     let text = "thing! { fn f() {} } impl S { make!(); } trait T { make!(); } macro_rules! thing { () => {} } #[derive(A, B)] struct S; \
         #[cfg_attr(all(x, feature = \"y\"), derive(A, b::B,), z, cfg_attr(w, derive(C)))] enum E {}";
-    let invisible = parse(text).expect("it is Rust").functions.invisible;
+    let invisible = parse(text).expect("it is Rust").functions.generated;
     assert_eq!((invisible.macros, invisible.derives), (3, 5));
 }
 

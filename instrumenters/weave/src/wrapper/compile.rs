@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -14,16 +14,16 @@ use crate::plan::{Plan, Target};
 use crate::runtime::Hooks;
 use crate::source::{self, CrateSource, EXTERN_CRATE, SourceFile};
 use crate::wrapper::arguments::Arguments;
-use crate::wrapper::choice::Choice;
 use crate::wrapper::diagnostics::{self, Said};
+use crate::wrapper::fallback::ChosenHooks;
 use crate::wrapper::listing::Listing;
-use crate::wrapper::mirror::{self, Mirror};
-use crate::wrapper::{command, dep_info, exit_code, linked, plain, prefixed};
+use crate::wrapper::overlay::{self, Overlay};
+use crate::wrapper::{command, exit_code, link_core, plain, prefixed};
 
 /// How often hooks that the compiler refuses are made to see less, or left out, before all are left out.
 const TRIES: usize = 10;
-/// The environment variable with which the compiler's words about hooks that it refuses are shown.
-const TELL: &str = "METASPY_WEAVE_TELL";
+/// The environment variable that prints what the compiler reports about the hooks that it refuses.
+const DIAGNOSTICS: &str = "METASPY_WEAVE_DIAGNOSTICS";
 /// What a program calls the core that it is given.
 const CORE: &str = "__metaspy_core";
 /// What it calls profilers, with a number.
@@ -66,7 +66,7 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             return Ok(code);
         }
         why = diagnostics::first_error(&said.held);
-        if std::env::var_os(TELL).is_some() {
+        if std::env::var_os(DIAGNOSTICS).is_some() {
             diagnostics::say(&said.held);
         }
         if !is_linked && of.core().is_some() && diagnostics::is_ambiguous(&said.held) {
@@ -98,8 +98,8 @@ fn is_refusal(said: &Said) -> bool {
 impl Crate<'_> {
     /// A woven copy is compiled. What the compiler has to say is about the original's columns, not about those behind hooks;
     /// and a hook that sees arguments hides that nothing else does.
-    fn finish(&self, choice: &Choice, mirror: &Mirror, said: &Said) -> Result<ExitCode> {
-        dep_info::name_originals(self.arguments, &mirror.dir)?;
+    fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, said: &Said) -> Result<ExitCode> {
+        name_originals(self.arguments, &mirror.dir)?;
         let hides = self.plan.selection.args && !choice.is_empty() && !self.arguments.caps_lints();
         if hides || !diagnostics::is_quiet(&said.held) {
             let original = self.check()?;
@@ -123,14 +123,14 @@ impl Crate<'_> {
         Ok(Some(exit_code(original.status)))
     }
 
-    fn choose(&self, source: &CrateSource) -> Result<Choice> {
+    fn choose(&self, source: &CrateSource) -> Result<ChosenHooks> {
         let listing = Listing::of(self.target, self.root).with_files(source);
         let shown = |file: &SourceFile| self.shown(file);
-        Choice::new(self.plan, self.target, source, listing, shown, self.arguments.is_test())
+        ChosenHooks::new(self.plan, self.target, source, listing, shown, self.arguments.is_test())
     }
 
     fn shown(&self, file: &SourceFile) -> PathBuf {
-        mirror::shown(&file.path, self.is_relative())
+        overlay::shown(&file.path, self.is_relative())
     }
 
     fn is_relative(&self) -> bool {
@@ -138,7 +138,7 @@ impl Crate<'_> {
     }
 
     /// Makes the copy. A program that needs a core names it behind all that its author wrote.
-    fn mirror(&self, source: &CrateSource, choice: &Choice, is_linked: bool) -> Result<Mirror> {
+    fn mirror(&self, source: &CrateSource, choice: &ChosenHooks, is_linked: bool) -> Result<Overlay> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
             let Ok(parsed) = &file.parsed else { continue };
@@ -152,8 +152,8 @@ impl Crate<'_> {
         for (name, _) in self.given().into_iter().filter(|_| !is_linked) {
             write!(text, "\nextern crate {name} as _;\n")?;
         }
-        let dir = self.plan.dir.join("mirrors").join(self.arguments.unit());
-        Mirror::build(&dir, &self.target.root, source, &woven).context("its source cannot be copied")
+        let dir = self.plan.dir.join("overlays").join(self.arguments.unit());
+        Overlay::build(&dir, &self.target.root, source, &woven).context("its source cannot be copied")
     }
 
     fn core(&self) -> Option<&crate::plan::Core> {
@@ -168,7 +168,7 @@ impl Crate<'_> {
         [(CORE.to_owned(), core.library.as_path())].into_iter().chain(profilers).collect()
     }
 
-    fn command(&self, mirror: &Mirror, has_hooks: bool, is_linked: bool) -> Result<Command> {
+    fn command(&self, mirror: &Overlay, has_hooks: bool, is_linked: bool) -> Result<Command> {
         let mut command = command(self.compiler);
         command.args(self.arguments.with_root(&mirror.of(self.root)));
         command.args(mirror.remap(self.is_relative())?);
@@ -179,7 +179,7 @@ impl Crate<'_> {
         }
         match self.core() {
             Some(core) if is_linked => {
-                command.args(linked::arguments(core));
+                command.args(link_core::arguments(core));
             }
             Some(core) => {
                 for (name, library) in self.given() {
@@ -208,4 +208,18 @@ impl Crate<'_> {
             None => bail!("the compiler did not end well: {}", said.status),
         }
     }
+}
+
+/// Names the originals in the dep-info file, where the compiler named their copies. Then an edit of an original makes cargo
+/// compile the crate again.
+fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<()> {
+    let Some(dir) = arguments.out_dir() else { return Ok(()) };
+    let path = dir.join(format!("{}.d", arguments.results()));
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        text => text?,
+    };
+    // Their paths are those of the originals, behind that of the mirror.
+    let mirror = mirror.display().to_string();
+    fs::write(path, text.replace(&mirror.replace(' ', "\\ "), "").replace(&mirror, ""))
 }

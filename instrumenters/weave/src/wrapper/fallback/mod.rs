@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use crate::plan::{Plan, Target};
-use crate::source::{CrateSource, Facts, Function, Hook, Level, SourceFile, plain};
+use crate::source::{CrateSource, Facts, Function, Hook, HookKind, SourceFile, plain};
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
@@ -19,7 +19,7 @@ const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
 pub type Place = (usize, usize);
 
 /// The hooks of a crate.
-pub struct Choice {
+pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
     /// What became of its functions.
     pub listing: Listing,
@@ -28,7 +28,7 @@ pub struct Choice {
 /// A function's hook.
 #[derive(Clone, Debug)]
 struct Chosen {
-    level: Level,
+    kind: HookKind,
     subject: Option<String>,
     with_args: bool,
     /// That of a test that nobody selected.
@@ -44,11 +44,11 @@ impl Chosen {
     }
 
     /// What is tried where the compiler refuses this: how much is seen, and whether arguments are.
-    fn below(&self, is_about_lifetimes: bool) -> Option<(Level, bool)> {
-        let is_light = matches!(self.level, Level::Hook | Level::Polled);
+    fn below(&self, is_about_lifetimes: bool) -> Option<(HookKind, bool)> {
+        let is_light = matches!(self.kind, HookKind::Hook | HookKind::Polled);
         match is_light && self.with_args {
-            true => Some((self.level, false)),
-            false => Some((self.level.below(is_about_lifetimes)?, self.with_args)),
+            true => Some((self.kind, false)),
+            false => Some((self.kind.below(is_about_lifetimes)?, self.with_args)),
         }
     }
 }
@@ -60,7 +60,7 @@ struct Blame {
     said: Option<String>,
 }
 
-impl Choice {
+impl ChosenHooks {
     /// As the plan says; `shown` says what a file is called, and `as_test` whether the crate is compiled to be tested.
     pub fn new(
         plan: &Plan,
@@ -69,9 +69,9 @@ impl Choice {
         listing: Listing,
         shown: impl Fn(&SourceFile) -> PathBuf,
         as_test: bool,
-    ) -> Result<Choice> {
+    ) -> Result<ChosenHooks> {
         let selectors = plan.selection.parse()?;
-        let mut choice = Choice { hooks: BTreeMap::new(), listing };
+        let mut choice = ChosenHooks { hooks: BTreeMap::new(), listing };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {
@@ -96,7 +96,7 @@ impl Choice {
                 if !is_meant && (!is_alone || function.skipped.is_some()) {
                     continue;
                 }
-                let (level, less) = Level::of(function, plan.selection.returns && is_meant);
+                let (kind, less) = HookKind::of(function, plan.selection.returns && is_meant);
                 let subject = meant.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
                 let paths = if is_meant { meant } else { others };
@@ -105,13 +105,13 @@ impl Choice {
                     choice.listing.add(method, function.skipped.as_deref(), less);
                 }
                 if function.skipped.is_none() {
-                    let with_args = plan.selection.args && is_meant && !function.shape.parameters.is_empty();
-                    choice.hooks.insert((at, place), Chosen { level, subject, with_args, is_alone, methods });
+                    let with_args = plan.selection.args && is_meant && !function.signature.parameters.is_empty();
+                    choice.hooks.insert((at, place), Chosen { kind, subject, with_args, is_alone, methods });
                 }
             }
             if is_any_meant {
-                choice.listing.macros += parsed.functions.invisible.macros;
-                choice.listing.derives += parsed.functions.invisible.derives;
+                choice.listing.macros += parsed.functions.generated.macros;
+                choice.listing.derives += parsed.functions.generated.derives;
             }
         }
         Ok(choice)
@@ -128,7 +128,7 @@ impl Choice {
         chosen
             .map(|(&(_, place), chosen)| Hook {
                 function: &functions[place],
-                level: chosen.level,
+                kind: chosen.kind,
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
                 is_alone: chosen.is_alone,
@@ -171,7 +171,7 @@ impl Choice {
             (*first..first + lines).contains(&line) && Path::new(own) == file
         };
         let around: Vec<(&Place, &Chosen)> = self.hooks.iter().filter(|(_, chosen)| is_around(chosen)).collect();
-        let deep = around.iter().filter(|(_, chosen)| chosen.level.is_deep()).map(|(place, _)| **place);
+        let deep = around.iter().filter(|(_, chosen)| chosen.kind.is_deep()).map(|(place, _)| **place);
         let deep: Vec<Place> = deep.collect();
         if !deep.is_empty() {
             return deep;
@@ -187,11 +187,11 @@ impl Choice {
             let Some(chosen) = self.hooks.get_mut(place) else { continue };
             let said = said.as_deref();
             match chosen.below(*is_about_lifetimes) {
-                Some((level, with_args)) => {
-                    for method in chosen.methods.iter().filter(|_| !chosen.is_alone && level != Level::WholeLent) {
+                Some((kind, with_args)) => {
+                    for method in chosen.methods.iter().filter(|_| !chosen.is_alone && kind != HookKind::WholeLent) {
                         self.listing.lighten(method, REFUSED_MORE, said);
                     }
-                    (chosen.level, chosen.with_args) = (level, with_args);
+                    (chosen.kind, chosen.with_args) = (kind, with_args);
                 }
                 None => {
                     let chosen = self.hooks.remove(place).expect("it was just there");

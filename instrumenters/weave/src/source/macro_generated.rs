@@ -5,7 +5,7 @@ use syn::{Item, ItemEnum, ItemStruct, ItemUnion, Meta, Path, Token};
 
 /// What is made beside what is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Invisible {
+pub struct MacroGenerated {
     /// Calls of macros where items stand: each may make functions.
     pub macros: usize,
     /// Traits that are derived.

@@ -14,7 +14,7 @@ pub const PLAIN: &str = "plain";
 
 /// What a crate was compiled from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct CrateStamp {
     /// The package, as cargo takes it.
     pub package: String,
     /// The file of its root.
@@ -29,18 +29,18 @@ pub struct Record {
 pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
     let said = |name| std::env::var(name).unwrap_or_default();
     let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
-    let record = Record {
+    let record = CrateStamp {
         package: format!("{}@{}", said("CARGO_PKG_NAME"), said("CARGO_PKG_VERSION")),
         root,
         out_dir: arguments.out_dir().map(|dir| fs::canonicalize(&dir).unwrap_or(dir)).unwrap_or_default(),
         stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
     };
-    let path = plan.dir.join("records").join(format!("{}.json", arguments.unit()));
+    let path = plan.dir.join("stamps").join(format!("{}.json", arguments.unit()));
     Ok(write_whole(&path, &serde_json::to_vec(&record)?)?)
 }
 
 /// All of them, with the files that they stand in.
-pub fn records(dir: &Path) -> Vec<(PathBuf, Record)> {
-    let entries = fs::read_dir(dir.join("records")).into_iter().flatten().flatten().map(|entry| entry.path());
+pub fn stamps(dir: &Path) -> Vec<(PathBuf, CrateStamp)> {
+    let entries = fs::read_dir(dir.join("stamps")).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&fs::read(&path).ok()?).ok()?))).collect()
 }

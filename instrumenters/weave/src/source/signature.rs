@@ -2,15 +2,16 @@
 
 use std::str::FromStr;
 
+use metaspy_syntax::name;
 use proc_macro2::TokenStream;
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
+use syn::{Attribute, Expr, FnArg, Meta, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
 /// What of a signature is in the text of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
+pub struct FunctionSignature {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
     /// All names that parameters bind, also in patterns, in the order in which they are dropped: the last first.
@@ -45,7 +46,7 @@ impl Limit {
     }
 }
 
-impl Shape {
+impl FunctionSignature {
     /// Whether what is returned refers to something, as its type says.
     pub fn is_lent(&self) -> bool {
         self.returns.contains(['&', '\''])
@@ -57,7 +58,7 @@ impl Shape {
             FnArg::Typed(typed) if !has_condition(&typed.attrs) => Some(&*typed.pat),
             _ => None,
         });
-        Shape {
+        FunctionSignature {
             parameters: typed.filter_map(plain_name).collect(),
             bound: Bound::by(sig),
             returns: returns(&sig.output, source),
@@ -68,7 +69,7 @@ impl Shape {
 
     /// Of a closure.
     pub fn of_closure(closure: &syn::ExprClosure, source: &str) -> Self {
-        Shape {
+        FunctionSignature {
             parameters: closure.inputs.iter().filter_map(plain_name).collect(),
             bound: Vec::new(),
             returns: returns(&closure.output, source),
@@ -152,6 +153,28 @@ impl<'ast> Visit<'ast> for Opaque {
     }
 }
 
+/// The properties that selectors test, besides the path. A closure has those of the function around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Properties {
+    /// True if it is `pub`, or the method of an implemented trait.
+    pub is_pub: bool,
+    /// Its attributes, each by the last segment of its path.
+    pub attributes: Vec<String>,
+    /// What it returns, without spaces; `()` for nothing.
+    pub returns: String,
+    /// How many lines it has.
+    pub lines: u32,
+}
+
+/// The last segments of the paths of attributes.
+pub(super) fn attribute_names(attrs: &[Attribute]) -> Vec<String> {
+    let name = |attr: &Attribute| {
+        let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
+        name::of_path(inner.as_ref().map_or(attr.path(), Meta::path))
+    };
+    attrs.iter().map(name).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +182,7 @@ mod tests {
 
     fn check(signature: &str, parameters: &[&str], returns: &str, limit: Option<Limit>) {
         let parsed = parse(&format!("{signature} {{}}")).expect("it is Rust");
-        let shape = &parsed.functions.all[0].shape;
+        let shape = &parsed.functions.all[0].signature;
         assert_eq!(shape.parameters, parameters, "{signature}");
         assert_eq!((shape.returns.as_str(), shape.limit), (returns, limit), "{signature}");
     }
@@ -191,7 +214,7 @@ mod tests {
     #[test]
     fn methods_are_tracked_that_the_trait_says_are() {
         let check = |text: &str, limit: Option<Limit>| {
-            assert_eq!(parse(text).expect("it is Rust").functions.all[0].shape.limit, limit, "{text}");
+            assert_eq!(parse(text).expect("it is Rust").functions.all[0].signature.limit, limit, "{text}");
         };
         check("impl ops::Index<u8> for G { fn index(&self, at: u8) -> &u8 {} }", Some(Limit::Tracked));
         check("impl IndexMut<u8> for G { fn index_mut(&mut self, at: u8) -> &mut u8 {} }", Some(Limit::Tracked));

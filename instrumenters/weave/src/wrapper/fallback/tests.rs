@@ -7,7 +7,7 @@ use crate::source::{EXTERN_CRATE, parse};
 /// The hooks of a file that is called `lib.rs`, of the crate `a`.
 struct Case {
     source: CrateSource,
-    choice: Choice,
+    choice: ChosenHooks,
 }
 
 impl Case {
@@ -26,7 +26,7 @@ impl Case {
         };
         let listing = Listing::of(&target, Path::new("lib.rs"));
         let plan = Plan { dir: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
-        let choice = Choice::new(&plan, &target, &source, listing, |file| file.path.clone(), as_test);
+        let choice = ChosenHooks::new(&plan, &target, &source, listing, |file| file.path.clone(), as_test);
         Case { source, choice: choice.expect("the selectors are sound") }
     }
 

@@ -11,24 +11,24 @@ use std::{env, ffi::OsString, fs, iter};
 use crate::source::{CrateSource, plain};
 
 /// A copy.
-pub struct Mirror {
+pub struct Overlay {
     /// The directory that has everything.
     pub dir: PathBuf,
 }
 
-impl Mirror {
+impl Overlay {
     /// Makes the copy anew: what a build that was killed left behind is gone.
     pub fn build(
         dir: &Path,
         package: &Path,
         source: &CrateSource,
         woven: &BTreeMap<PathBuf, String>,
-    ) -> io::Result<Mirror> {
+    ) -> io::Result<Overlay> {
         match fs::remove_dir_all(dir) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mirror = Mirror { dir: dir.to_owned() };
+        let mirror = Overlay { dir: dir.to_owned() };
         // Whatever a path of the source leaves by `..` is a directory here, too: a link would lead to the originals.
         let files = || source.files.iter().map(|file| &*file.path);
         let through = source.through.iter().filter(|dir| dir.is_dir()).flat_map(|dir| dir.ancestors());

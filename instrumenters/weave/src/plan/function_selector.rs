@@ -1,27 +1,26 @@
-//! Selectors of functions: a path, and words before and after it that say more of what a function looks like.
+//! Selectors of functions: a path, and words before and after it that say more of what a function predicates like.
 //!
 //! `pub taffy::** -> *Result<*> lines>=10` are the public functions of taffy that return a result and have ten lines or
-//! more. All words must hold. A closure looks like the function that it stands in.
+//! more. All words must hold. A closure predicates like the function that it stands in.
 
 use std::fmt;
 use std::str::FromStr;
 
 use metaspy_core::Selector;
-use metaspy_core::select::SelectorError;
+use metaspy_core::select::{SelectorError, matches_text};
 
-use crate::plan::glob::glob;
 use crate::source::Function;
 
 /// Which functions are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
+pub struct FunctionSelector {
     path: Selector,
-    looks: Vec<Look>,
+    predicates: Vec<Predicate>,
 }
 
-/// What a function must look like.
+/// What a function must predicate like.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Look {
+enum Predicate {
     /// `pub`
     Pub,
     /// `#[inline]`: the last segment of an attribute's path.
@@ -35,7 +34,7 @@ enum Look {
 /// Why a text is no selector of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WordsError {
+pub enum FunctionSelectorError {
     /// Its path is none.
     Path(SelectorError),
     /// A word that says nothing, or a second path.
@@ -47,11 +46,11 @@ pub enum WordsError {
     },
 }
 
-impl fmt::Display for WordsError {
+impl fmt::Display for FunctionSelectorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WordsError::Path(error) => error.fmt(f),
-            WordsError::Word { text, word } => write!(
+            FunctionSelectorError::Path(error) => error.fmt(f),
+            FunctionSelectorError::Word { text, word } => write!(
                 f,
                 "`{word}` in `{text}` is not understood: write one path, and before or behind it what else must hold, as in \
                  `pub taffy::**`, `#[inline] **`, `taffy::** -> *Result<*>`, `** -> ()`, `** lines<3` or `** lines>=10`"
@@ -60,33 +59,33 @@ impl fmt::Display for WordsError {
     }
 }
 
-impl std::error::Error for WordsError {}
+impl std::error::Error for FunctionSelectorError {}
 
-impl FromStr for Words {
-    type Err = WordsError;
+impl FromStr for FunctionSelector {
+    type Err = FunctionSelectorError;
 
-    fn from_str(text: &str) -> Result<Self, WordsError> {
-        let (mut path, mut looks) = (None, Vec::new());
+    fn from_str(text: &str) -> Result<Self, FunctionSelectorError> {
+        let (mut path, mut predicates) = (None, Vec::new());
         let mut rest = text.trim();
         while !rest.is_empty() {
             let (word, behind) = rest.split_at(word_end(rest));
-            match Look::of(word) {
-                Some(look) => looks.push(look),
-                None if path.is_none() && !is_like_a_look(word) => path = Some(word),
-                None => return Err(WordsError::Word { text: text.to_owned(), word: word.to_owned() }),
+            match Predicate::of(word) {
+                Some(predicate) => predicates.push(predicate),
+                None if path.is_none() && !is_like_a_predicate(word) => path = Some(word),
+                None => return Err(FunctionSelectorError::Word { text: text.to_owned(), word: word.to_owned() }),
             }
             rest = behind.trim_start();
         }
         // `pub` alone is any public function; nothing at all is a mistake.
-        let path = path.unwrap_or(if looks.is_empty() { "" } else { "**" });
-        Ok(Words { path: path.parse().map_err(WordsError::Path)?, looks })
+        let path = path.unwrap_or(if predicates.is_empty() { "" } else { "**" });
+        Ok(FunctionSelector { path: path.parse().map_err(FunctionSelectorError::Path)?, predicates })
     }
 }
 
-impl Words {
+impl FunctionSelector {
     /// Whether a function with this path is meant.
     pub fn means(&self, path: &str, function: &Function) -> bool {
-        self.has_path(path, function) && self.looks.iter().all(|look| look.is_of(function))
+        self.has_path(path, function) && self.predicates.iter().all(|predicate| predicate.is_of(function))
     }
 
     /// Whether the path alone would do. A closure is meant where its function is.
@@ -101,39 +100,39 @@ impl Words {
     }
 }
 
-impl Look {
-    fn of(word: &str) -> Option<Look> {
+impl Predicate {
+    fn of(word: &str) -> Option<Predicate> {
         if word == "pub" {
-            return Some(Look::Pub);
+            return Some(Predicate::Pub);
         }
         if let Some(attribute) = word.strip_prefix("#[").and_then(|word| word.strip_suffix(']')) {
             let last = attribute.rsplit("::").next().unwrap_or(attribute).trim();
-            return (!last.is_empty()).then(|| Look::Attribute(last.to_owned()));
+            return (!last.is_empty()).then(|| Predicate::Attribute(last.to_owned()));
         }
         if let Some(ty) = word.strip_prefix("->") {
             let ty = ty.replace(char::is_whitespace, "");
-            return (!ty.is_empty()).then_some(Look::Returns(ty));
+            return (!ty.is_empty()).then_some(Predicate::Returns(ty));
         }
         let size = word.strip_prefix("lines")?.trim_start();
         let at = size.find(|c: char| !matches!(c, '<' | '>' | '='))?;
         let (sign, number) = (&size[..at], size[at..].trim().parse::<u32>().ok()?);
         match sign {
-            "<" => number.checked_sub(1).map(|most| Look::Lines(0, most)),
-            "<=" => Some(Look::Lines(0, number)),
-            "=" | "==" => Some(Look::Lines(number, number)),
-            ">=" => Some(Look::Lines(number, u32::MAX)),
-            ">" => number.checked_add(1).map(|least| Look::Lines(least, u32::MAX)),
+            "<" => number.checked_sub(1).map(|most| Predicate::Lines(0, most)),
+            "<=" => Some(Predicate::Lines(0, number)),
+            "=" | "==" => Some(Predicate::Lines(number, number)),
+            ">=" => Some(Predicate::Lines(number, u32::MAX)),
+            ">" => number.checked_add(1).map(|least| Predicate::Lines(least, u32::MAX)),
             _ => None,
         }
     }
 
     fn is_of(&self, function: &Function) -> bool {
-        let looks = &function.looks;
+        let properties = &function.properties;
         match self {
-            Look::Pub => looks.is_pub,
-            Look::Attribute(name) => looks.attributes.iter().any(|attribute| glob(name, attribute)),
-            Look::Returns(ty) => glob(ty, &looks.returns),
-            Look::Lines(least, most) => (*least..=*most).contains(&looks.lines),
+            Predicate::Pub => properties.is_pub,
+            Predicate::Attribute(name) => properties.attributes.iter().any(|attribute| matches_text(name, attribute)),
+            Predicate::Returns(ty) => matches_text(ty, &properties.returns),
+            Predicate::Lines(least, most) => (*least..=*most).contains(&properties.lines),
         }
     }
 }
@@ -162,7 +161,7 @@ fn is_size(text: &str) -> bool {
     text.strip_prefix("lines").is_some_and(|rest| rest.trim_start().starts_with(['<', '>', '=']))
 }
 
-fn is_like_a_look(word: &str) -> bool {
+fn is_like_a_predicate(word: &str) -> bool {
     word.starts_with('#') || word.starts_with("->") || is_size(word)
 }
 
@@ -175,7 +174,7 @@ mod tests {
         pub(crate) fn next() -> Option<u8> { iter(|x| x) }\nimpl T for S { #[tokio::test] fn run(self) -> Self {} }\n";
 
     fn check(selector: &str, expected: &[&str]) {
-        let selector: Words = selector.parse().unwrap_or_else(|error| panic!("{error}"));
+        let selector: FunctionSelector = selector.parse().unwrap_or_else(|error| panic!("{error}"));
         let functions = parse(TEXT).expect("it is Rust").functions.all;
         let meant = functions.iter().filter(|function| selector.means(&format!("a::{}", function.name), function));
         assert_eq!(meant.map(|function| function.name.as_str()).collect::<Vec<_>>(), expected, "{selector:?}");
@@ -217,10 +216,10 @@ mod tests {
     #[test]
     fn what_is_no_selector_shows_how_to_write_one() {
         for text in ["pub fn a::b", "a b", "lines<x", "#inline a", "-> ", "a lines<>3", "a lines<0", "#[] a"] {
-            let error = text.parse::<Words>().expect_err(text).to_string();
+            let error = text.parse::<FunctionSelector>().expect_err(text).to_string();
             assert!(error.contains("`taffy::** -> *Result<*>`"), "{text}: {error}");
         }
-        assert!("".parse::<Words>().expect_err("nothing").to_string().contains("Scene::measure"));
-        assert!("pub a::".parse::<Words>().expect_err("half").to_string().contains("empty segment"));
+        assert!("".parse::<FunctionSelector>().expect_err("nothing").to_string().contains("Scene::measure"));
+        assert!("pub a::".parse::<FunctionSelector>().expect_err("half").to_string().contains("empty segment"));
     }
 }
