@@ -12,7 +12,7 @@ use std::time::Instant;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
 use metaspy_benches::stats::{median, quantile};
-use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::pest::{Grammar, Source, Suite};
 use pest_grammars::{Parser, json, sql, toml};
 use pest_vm::Vm;
 use serde::Serialize;
@@ -161,12 +161,13 @@ fn count(subject: &Subject, parse: impl Fn(&str) -> bool) -> usize {
 }
 
 fn suite(grammar: &Grammar, subject: &Subject, case: &str) -> usize {
-    let mut suite = Suite::new(grammar, Limits::default(), case == "counted, timed");
+    let suite = Suite::new(grammar);
+    let mut suite = if case == "counted, timed" { suite.with_times() } else { suite };
     for text in (0..subject.times).flat_map(|_| &subject.corpus) {
         suite.parse(String::new(), text);
     }
     if case == "explained" {
         suite.explain(|input| subject.corpus.get(input % subject.corpus.len()).cloned());
     }
-    suite.coverage().count_inputs(true)
+    suite.coverage().accepted_inputs()
 }

@@ -1,6 +1,6 @@
 //! A grammar that is data is run as it is.
 
-use metaspy::productions::pest::{Grammar, GrammarError, Limits, Source, Suite};
+use metaspy::productions::pest::{Grammar, GrammarError, Source, Suite};
 use metaspy::productions::{Role, State};
 
 /// Parses the inputs, and says what they exercised of one of the grammars in `examples/grammars`.
@@ -12,14 +12,14 @@ pub fn tell(name: &str, rule: &str, inputs: &[(String, String)]) -> Result<(), G
     };
     let file = format!("{name}.pest");
     let grammar = Grammar::new(&[Source { name: file.clone(), text: text.into() }], rule)?;
-    let mut suite = Suite::new(&grammar, Limits::default(), false);
+    let mut suite = Suite::new(&grammar);
     for (name, text) in inputs {
         suite.parse(name.clone(), text);
     }
     suite.explain(|input| Some(inputs[input].1.clone()));
 
     let coverage = suite.coverage();
-    let (accepted, rejected) = (coverage.count_inputs(true), coverage.count_inputs(false));
+    let (accepted, rejected) = (coverage.accepted_inputs(), coverage.rejected_inputs());
     println!("# {file}: {} inputs, {accepted} accepted, {rejected} rejected\n", inputs.len());
     let rows = grammar.productions().iter().zip(&coverage.productions);
     for (production, row) in rows.filter(|(production, _)| production.role == Role::InUse) {

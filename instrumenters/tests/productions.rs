@@ -2,7 +2,7 @@
 
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, Outcome, Profiler, Recording, SiteKind, Store, Subject};
-use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::pest::{Grammar, Source, Suite};
 use metaspy_instrumenters::productions::productions;
 
 const TEXT: &str = r#"all = { SOI ~ value ~ EOI }
@@ -19,7 +19,7 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
     assert_eq!(grammar.sites().len(), 4);
     let recording = Recording::memory().budget(4 << 20).start().expect("there are 4 MiB");
     let installed = Profiler::new("grammar").observe(productions(&grammar)).install().expect("they are observed");
-    let mut suite = Suite::new(&grammar, Limits::default(), false);
+    let mut suite = Suite::new(&grammar);
     suite.parse("first".into(), "42");
     suite.parse("second".into(), "4.2");
     let profile = installed.uninstall();

@@ -1,21 +1,34 @@
-//! Without the feature `record`: the same names for observed code, and nothing behind them.
+//! Without the feature `record`: the names that observed code uses, and nothing behind them. The feature's own items have
+//! the docs; what is here must accept the same code.
+
+#![expect(missing_docs, reason = "the items of the same names with the feature `record` have the docs")]
 
 #[doc(hidden)]
 pub mod __private;
-mod announce;
 mod causality;
-mod model;
+mod identity;
 pub mod productions;
 pub mod remote;
-mod spied;
-mod state;
-mod subject;
-mod watched;
+mod values;
 
-pub use announce::Announce;
-pub use causality::{Because, EventId, because, current, link};
-pub use model::{forget, label, relate, unrelate};
+pub use causality::{Because, EventId, because, current, forget, label, link, relate, unrelate};
+pub use identity::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};
 pub use remote::{FromRemote, MalformedTraceParent, TraceParent, from_remote};
-pub use spied::Spied;
-pub use subject::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};
-pub use watched::Watched;
+pub use values::{Spied, Watched};
+
+/// A message that has a kind; see `#[derive(Announce)]`.
+pub trait Announce {
+    const KINDS: &'static [&'static str];
+
+    fn kind(&self) -> &'static str;
+}
+
+/// Records a transition. Its arguments are not evaluated.
+#[macro_export]
+macro_rules! state {
+    ($subject:expr, $from:expr, $to:expr $(,)?) => {
+        if false {
+            let _ = (&$subject, &$from, &$to);
+        }
+    };
+}

@@ -62,6 +62,15 @@ pub enum Position {
     Unknown,
 }
 
+/// The purpose of an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It makes a value of the input.
+    Parse,
+    /// It only checks the input, because its value is not needed.
+    Check,
+}
+
 /// What an activation needs while it lasts. It stays as it is, uninitialised, unless somebody observes.
 pub struct ActivationFrame(Frame);
 
@@ -130,29 +139,34 @@ fn offset(place: Position) -> Option<usize> {
 impl<'s> Activation<'s> {
     /// A production is tried at this place.
     #[inline(always)]
-    pub fn begin(slot: &'s mut ActivationFrame, production: &'static Site, place: Position) -> Self {
-        Self::begin_as(slot, production, place, false)
+    pub fn begin(frame: &'s mut ActivationFrame, production: &'static Site, place: Position) -> Self {
+        Self::begin_for(frame, production, place, Purpose::Parse)
     }
 
-    /// As [`begin`](Self::begin). If it only `checks`, as nobody needs what it would make of the input, its argument
-    /// `checks` says so.
+    /// As [`begin`](Self::begin). The event of an activation that only checks the input has the argument `checks`.
     #[inline(always)]
-    pub fn begin_as(slot: &'s mut ActivationFrame, production: &'static Site, place: Position, checks: bool) -> Self {
-        match production.is_armed() {
-            true => Self::observed(slot, production, place, checks),
-            false => Activation { call: Guard::unarmed(), place: None },
+    pub fn begin_for(
+        frame: &'s mut ActivationFrame,
+        production: &'static Site,
+        place: Position,
+        purpose: Purpose,
+    ) -> Self {
+        if production.is_armed() {
+            Self::observed(frame, production, place, purpose)
+        } else {
+            Activation { call: Guard::unarmed(), place: None }
         }
     }
 
     #[inline]
-    fn observed(slot: &'s mut ActivationFrame, production: &'static Site, place: Position, checks: bool) -> Self {
+    fn observed(frame: &'s mut ActivationFrame, production: &'static Site, place: Position, purpose: Purpose) -> Self {
         let mut begun = None;
-        let entered = enter_with(&mut slot.0, production, INPUT.get(), |reify| {
+        let entered = enter_with(&mut frame.0, production, INPUT.get(), |reify| {
             let place = Place::enter(place);
             if let Some(at) = place.0 {
                 reify.arg("at", &at);
             }
-            if checks {
+            if purpose == Purpose::Check {
                 reify.arg("checks", &true);
             }
             begun = Some(place);

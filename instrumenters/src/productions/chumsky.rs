@@ -22,7 +22,7 @@ use chumsky::input::{Input, InputRef};
 use chumsky::span::Span;
 use metaspy_core::Site;
 
-use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
+use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
 
 /// A parser whose activations are events of a production, in chumsky's [`Ext`].
 #[derive(Clone, Copy, Debug)]
@@ -59,11 +59,11 @@ where
     P: Parser<'src, I, O, E>,
 {
     fn parse(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<O, E::Error> {
-        self.run(input, false, |input| input.parse(&self.parser))
+        self.run(input, Purpose::Parse, |input| input.parse(&self.parser))
     }
 
     fn check(&self, input: &mut InputRef<'src, '_, I, E>) -> Result<(), E::Error> {
-        self.run(input, true, |input| input.check(&self.parser))
+        self.run(input, Purpose::Check, |input| input.check(&self.parser))
     }
 }
 
@@ -71,7 +71,7 @@ impl<P> SpiedParser<P> {
     fn run<'src, I, E, R>(
         &self,
         input: &mut InputRef<'src, '_, I, E>,
-        checks: bool,
+        purpose: Purpose,
         parse: impl FnOnce(&mut InputRef<'src, '_, I, E>) -> Result<R, E::Error>,
     ) -> Result<R, E::Error>
     where
@@ -83,8 +83,8 @@ impl<P> SpiedParser<P> {
         }
         let before = input.cursor();
         let at = Position::At(input.span_since(&before).start());
-        let mut slot = ActivationFrame::vacant();
-        let activation = Activation::begin_as(&mut slot, self.production, at, checks);
+        let mut frame = ActivationFrame::vacant();
+        let activation = Activation::begin_for(&mut frame, self.production, at, purpose);
         let result = parse(input);
         let ended = if result.is_ok() { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
         activation.end(ended, Position::At(input.span_since(&before).end()));

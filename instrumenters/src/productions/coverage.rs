@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Alternative, ParseObserver};
+use super::production::{Alternative, ParseObserver};
 
 /// What happened to a production or to an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,7 +129,7 @@ pub struct Coverage {
 
 impl Coverage {
     /// Nothing yet, of so many productions and alternatives.
-    pub fn new(productions: usize, alternatives: usize) -> Self {
+    pub(crate) fn new(productions: usize, alternatives: usize) -> Self {
         Coverage {
             productions: vec![Row::default(); productions],
             alternatives: vec![Row::default(); alternatives],
@@ -139,7 +139,7 @@ impl Coverage {
     }
 
     /// Adds what happened in an input.
-    pub fn add(&mut self, input: Input, tally: &Tally) {
+    pub(crate) fn add(&mut self, input: Input, tally: &Tally) {
         let (at, bytes) = (self.inputs.len(), input.bytes);
         let accepted = input.verdict == Verdict::Accepted;
         self.inputs.push(input);
@@ -178,15 +178,20 @@ impl Coverage {
         format!("`{by}` matches where it would: {times}{whole}, as in {}", self.inputs[shadow.input].name)
     }
 
-    /// Inputs with this verdict: accepted, or not.
-    pub fn count_inputs(&self, accepted: bool) -> usize {
-        self.inputs.iter().filter(|input| (input.verdict == Verdict::Accepted) == accepted).count()
+    /// The number of inputs that the grammar accepts.
+    pub fn accepted_inputs(&self) -> usize {
+        self.inputs.iter().filter(|input| input.verdict == Verdict::Accepted).count()
+    }
+
+    /// The number of inputs that the grammar rejects, or whose parse was stopped.
+    pub fn rejected_inputs(&self) -> usize {
+        self.inputs.len() - self.accepted_inputs()
     }
 }
 
 /// What happened in one input.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     productions: Vec<Counts>,
     alternatives: Vec<Counts>,
     depth: u32,

@@ -15,7 +15,7 @@ use std::panic::Location;
 use metaspy_core::Site;
 use nom::{Err, Input, Mode, OutputMode, PResult, Parser};
 
-use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
+use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose};
 
 /// A parser whose activations are events of a production.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,8 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
             return self.parser.process::<OM>(input);
         }
         let left = input.input_len();
-        let mut slot = ActivationFrame::vacant();
-        let activation = Activation::begin_as(&mut slot, self.production, Position::Left(left), checks::<OM>());
+        let mut frame = ActivationFrame::vacant();
+        let activation = Activation::begin_for(&mut frame, self.production, Position::Left(left), purpose::<OM>());
         let result = self.parser.process::<OM>(input);
         let (ended, left) = match &result {
             Ok((rest, _)) => (ActivationEnd::Matched, rest.input_len()),
@@ -59,7 +59,7 @@ impl<I: Input, P: Parser<I>> Parser<I> for SpiedParser<P> {
     }
 }
 
-/// Whether nobody needs the output: a mode that only checks makes nothing of it, and nothing has no size.
-const fn checks<OM: OutputMode>() -> bool {
-    size_of::<<OM::Output as Mode>::Output<u8>>() == 0
+/// A mode that only checks has no output, so its output has no size.
+const fn purpose<OM: OutputMode>() -> Purpose {
+    if size_of::<<OM::Output as Mode>::Output<u8>>() == 0 { Purpose::Check } else { Purpose::Parse }
 }

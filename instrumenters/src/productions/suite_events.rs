@@ -3,7 +3,8 @@
 use metaspy_core::site::{entry, register_dynamic};
 use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
 
-use super::{ActivationEnd, ActivationStack, ParseObserver, Production};
+use super::production::{ParseObserver, Production};
+use super::{ActivationEnd, ActivationStack};
 
 /// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
 /// Number 0 is the grammar, which refers to the rule that it starts with.

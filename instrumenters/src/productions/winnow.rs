@@ -63,8 +63,8 @@ impl<I: Stream, O, E: ParserError<I>, P: Parser<I, O, E>> Parser<I, O, E> for Sp
         if !self.production.is_armed() {
             return self.parser.parse_next(input);
         }
-        let mut slot = ActivationFrame::vacant();
-        let activation = Activation::begin(&mut slot, self.production, Position::Left(input.eof_offset()));
+        let mut frame = ActivationFrame::vacant();
+        let activation = Activation::begin(&mut frame, self.production, Position::Left(input.eof_offset()));
         let result = self.parser.parse_next(input);
         let ended = match &result {
             Ok(_) => ActivationEnd::Matched,

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use metaspy_core::{Installed, Profiler, Recording, clock};
-use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
+use metaspy_instrumenters::productions::pest::{Grammar, Source, Suite};
 use metaspy_instrumenters::productions::productions;
 use metaspy_tui::crawler::state::Request;
 
@@ -39,7 +39,7 @@ fn begin(path: &PathBuf) -> (Recording, Installed) {
 }
 
 fn parse(inputs: &[&str]) {
-    let mut suite = Suite::new(grammar(), Limits::default(), false);
+    let mut suite = Suite::new(grammar());
     inputs.iter().for_each(|input| suite.parse((*input).into(), input));
 }
 
@@ -54,7 +54,7 @@ fn user_of(size: (u16, u16)) -> User {
         let _turn = fixture::turn();
         let path = fixture::directory().join("lists.spy");
         let (recording, installed) = begin(&path);
-        let (mut suite, inputs) = (Suite::new(grammar(), Limits::default(), false), ["(1 2.5 (3))", "()", "(x)"]);
+        let (mut suite, inputs) = (Suite::new(grammar()), ["(1 2.5 (3))", "()", "(x)"]);
         inputs.iter().for_each(|input| suite.parse((*input).into(), input));
         drop(installed);
         suite.explain(|input| Some(inputs[input].to_owned()));

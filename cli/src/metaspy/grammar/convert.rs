@@ -38,8 +38,8 @@ pub fn report(
         rule: rule.to_owned(),
         digest: digest(sources),
         inputs: Inputs {
-            accepted: coverage.count_inputs(true) as u64,
-            rejected: coverage.count_inputs(false) as u64,
+            accepted: coverage.accepted_inputs() as u64,
+            rejected: coverage.rejected_inputs() as u64,
             stopped: stopped.count,
             unreadable: skipped.unreadable.count,
             repeated: skipped.repeated,

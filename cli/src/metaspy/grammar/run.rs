@@ -47,7 +47,8 @@ fn exercise(asked: &arguments::Grammar, limits: Limits) -> Result<Report> {
     let Corpus { found, mut skipped, .. } = Corpus::collect(&asked.corpus, &asked.glob)?;
     let recording = asked.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
-    let mut suite = Suite::new(&grammar, limits, asked.timed);
+    let suite = Suite::new(&grammar).with_limits(limits);
+    let mut suite = if asked.timed { suite.with_times() } else { suite };
     // The place in `found` of each input: what is no text gets no number.
     let mut parsed = Vec::with_capacity(found.len());
     for (at, input) in found.iter().enumerate() {

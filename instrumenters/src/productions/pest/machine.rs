@@ -5,7 +5,7 @@ use pest::{Atomicity, MatchDir, ParseResult, ParserState};
 use super::grammar::Grammar;
 use super::program::{Kind, Node};
 use super::shadows::{Place, ShadowSearch};
-use crate::productions::ParseObserver;
+use crate::productions::production::ParseObserver;
 
 /// The number of a rule in pest's tokens and errors; 0 is the end of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

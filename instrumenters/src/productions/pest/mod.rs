@@ -4,12 +4,12 @@
 //! It calls the same `ParserState` as pest's own parsers do, in the same order: token streams and errors are theirs.
 //!
 //! ```
-//! use metaspy_instrumenters::productions::{State, pest::{Grammar, Limits, Source, Suite}};
+//! use metaspy_instrumenters::productions::{State, pest::{Grammar, Source, Suite}};
 //!
 //! let text = r#"number = @{ float | integer } float = @{ digit+ ~ ("." ~ digit+)? } integer = @{ digit+ } digit = _{ '0'..'9' }"#;
 //! let source = Source { name: "number.pest".into(), text: text.into() };
 //! let grammar = Grammar::new(&[source], "number")?;
-//! let mut suite = Suite::new(&grammar, Limits::default(), false);
+//! let mut suite = Suite::new(&grammar);
 //! for input in ["1.5", "42"] {
 //!     suite.parse(input.into(), input);
 //! }

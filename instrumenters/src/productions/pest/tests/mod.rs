@@ -14,7 +14,7 @@ pub(super) fn grammar(text: &str, start: &str) -> Grammar {
 
 /// A suite with these inputs; each is its own name.
 pub(super) fn suite<'g>(grammar: &'g Grammar, inputs: &[&str]) -> Suite<'g> {
-    let mut suite = Suite::new(grammar, Limits::default(), false);
+    let mut suite = Suite::new(grammar);
     for input in inputs {
         suite.parse((*input).into(), input);
     }
@@ -23,7 +23,7 @@ pub(super) fn suite<'g>(grammar: &'g Grammar, inputs: &[&str]) -> Suite<'g> {
 
 /// What became of the only input.
 pub(super) fn verdict(grammar: &Grammar, limits: Limits, input: &str) -> Verdict {
-    let mut suite = Suite::new(grammar, limits, false);
+    let mut suite = Suite::new(grammar).with_limits(limits);
     suite.parse("it".into(), input);
     suite.coverage().inputs[0].verdict.clone()
 }

@@ -12,7 +12,7 @@ use pest_vm::Vm;
 use super::{grammar, shipped};
 use crate::productions::coverage::Tally;
 use crate::productions::pest::machine::Id;
-use crate::productions::pest::{Grammar, Limits, Suite};
+use crate::productions::pest::{Grammar, Suite};
 
 /// What a parser made of an input: tokens with their places, or where it failed and what it expected.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ fn made<R: RuleType>(outcome: Result<Pairs<'_, R>, Error<R>>, name: impl Fn(&R) 
 }
 
 fn ours(grammar: &Grammar, text: &str) -> Made {
-    let suite = Suite::new(grammar, Limits::default(), false);
+    let suite = Suite::new(grammar);
     let mut tally = Tally::new(grammar.productions().len(), grammar.alternatives().len());
     let (outcome, _) = suite.run(text, &mut tally, None);
     made(outcome.map_err(|error| *error), |id: &Id| suite.name(*id))
