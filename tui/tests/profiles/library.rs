@@ -3,7 +3,7 @@
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::method_profilers::{
-    self, Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min, SubjectTable, Tables,
+    Call, Column, Columns, Count, Data, Flags, Max, MethodProfiler, MethodSpy, Min, SubjectTable, Tables,
 };
 use metaspy_core::recording::Builder;
 use metaspy_core::{InstallError, Installed, Instrumenter, Kind, Profiler, Recording, Session, Store, Subject, clock};
@@ -121,7 +121,7 @@ impl Instrumenter for Everything {
 /// A recording of the library, until it is dropped.
 pub struct Open {
     recording: Recording,
-    profilers: (Installed, method_profilers::Installed<Pages>, method_profilers::Installed<Days>),
+    profilers: Installed,
 }
 
 impl Open {
@@ -141,10 +141,9 @@ impl Open {
 pub fn begin(builder: Builder) -> Open {
     clock::set_manual(1_000_000);
     let recording = builder.budget(4 << 20).collector(false).start().expect("a small recording can be made");
-    let all = Profiler::new("page").observe(Everything).install().expect("the sites are there");
-    let pages = method_profilers::install(Pages::default()).expect("there is room");
-    let days = method_profilers::install(Days).expect("there is room");
-    Open { recording, profilers: (all, pages, days) }
+    let profiler = Profiler::new("page").observe(Everything);
+    let profiler = profiler.method_profiler(Pages::default()).method_profiler(Days);
+    Open { recording, profilers: profiler.install().expect("there is room") }
 }
 
 /// Lends three books and takes one back.
