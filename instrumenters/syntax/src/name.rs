@@ -2,7 +2,7 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Ident, Path, Type, TypeParamBound};
+use syn::{Attribute, Ident, Meta, Path, Type, TypeParamBound};
 
 /// An identifier without the `r#` of a raw one.
 pub fn of_ident(ident: &Ident) -> String {
@@ -12,6 +12,15 @@ pub fn of_ident(ident: &Ident) -> String {
 /// The last segment of a path, without its arguments.
 pub fn of_path(path: &Path) -> String {
     path.segments.last().map(|last| of_ident(&last.ident)).unwrap_or_default()
+}
+
+/// The last segments of the paths of attributes; of `#[unsafe(naked)]` it is `naked`.
+pub fn of_attributes(attrs: &[Attribute]) -> Vec<String> {
+    let name = |attr: &Attribute| {
+        let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
+        of_path(inner.as_ref().map_or(attr.path(), Meta::path))
+    };
+    attrs.iter().map(name).collect()
 }
 
 /// A type without paths, parameters and lifetimes, as one segment of a site's path.

@@ -1,14 +1,15 @@
 //! The owner of methods: an `impl` or a trait.
 
-use syn::{ItemImpl, ItemTrait, ReturnType, Signature, TypeParamBound};
+use syn::{Attribute, Block, ItemImpl, ItemTrait, ReturnType, Signature, TypeParamBound};
 
-use crate::facts::{Facts, SelfKind, Visibility, self_kind, visibility, written};
-use crate::{name, refusal};
+use crate::facts::{Facts, SelfKind, Visibility, returns_nothing, self_kind, visibility, written};
+use crate::{complexity, name, refusal};
 
 /// An `impl`, a trait, or neither.
 #[derive(Clone, Debug, Default)]
 pub struct Owner {
-    ty: Option<String>,
+    /// The name of the type, the first segment of the names of its methods.
+    pub ty: Option<String>,
     /// The tokens of the type, without spaces.
     written: String,
     of_trait: Option<String>,
@@ -56,19 +57,21 @@ impl Owner {
         self.ty.iter().chain(&self.of_trait).cloned().collect()
     }
 
-    /// The facts that its functions have in common.
-    pub fn facts(&self) -> Facts {
+    /// The facts of one of its functions, or of a free function if it is no owner.
+    pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &syn::Visibility, body: &Block) -> Facts {
         Facts {
             of_type: self.ty.clone(),
             of_trait: self.of_trait.clone(),
             supertraits: self.supertraits.clone(),
+            complexity: complexity::of(body),
+            self_kind: self_kind(sig),
+            visibility: self.visibility.unwrap_or_else(|| visibility(vis)),
+            is_async: sig.asyncness.is_some(),
+            is_test: name::of_attributes(attrs).iter().any(|name| name == "test"),
+            is_unit: returns_nothing(&sig.output, false),
+            is_chain: self.is_chain(sig),
             ..Facts::default()
         }
-    }
-
-    /// Who may call a method with this visibility of its own.
-    pub fn visibility(&self, own: Visibility) -> Visibility {
-        self.visibility.unwrap_or(own)
     }
 
     /// True for an `impl` of a trait of std that makes this method `#[track_caller]`.
@@ -79,7 +82,7 @@ impl Owner {
     }
 
     /// True if a method takes an object by value and returns one of the same type.
-    pub fn is_chain(&self, sig: &Signature) -> bool {
+    fn is_chain(&self, sig: &Signature) -> bool {
         let ReturnType::Type(_, returned) = &sig.output else { return false };
         let returned = written(returned);
         self_kind(sig) == SelfKind::Value

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::mem::{replace, take};
 use std::ops::Range;
 
-use metaspy_syntax::facts::{Facts, Visibility, returns_nothing, self_kind, visibility};
+use metaspy_syntax::facts::{Facts, Visibility, returns_nothing};
 use metaspy_syntax::{Owner, complexity, name, refusal};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
@@ -19,7 +19,7 @@ use crate::source::macro_generated::{self, MacroGenerated};
 
 use crate::source::modules::Declared;
 use crate::source::scope::{Returned, Scope, TypeRef};
-use crate::source::signature::{self, FunctionSignature, Properties};
+use crate::source::signature::{FunctionSignature, Properties};
 
 /// A function with a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,27 +107,16 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn function(&mut self, attrs: &[Attribute], visibility: Visibility, sig: &Signature, block: &Block) {
+    fn function(&mut self, attrs: &[Attribute], vis: &syn::Visibility, sig: &Signature, block: &Block) {
         self.owners.push(name::of_ident(&sig.ident));
         let first = sig.span().start().line as u32;
         let last = block.brace_token.span.close().end().line as u32;
         let lines = (first, last.max(first));
         let signature = FunctionSignature::of(sig, attrs, self.owner.is_tracked(sig), self.source);
-        let attributes = signature::attribute_names(attrs);
-        let facts = Facts {
-            complexity: complexity::of(block),
-            self_kind: self_kind(sig),
-            visibility,
-            is_async: sig.asyncness.is_some(),
-            is_test: attributes.iter().any(|name| name == "test"),
-            is_unit: returns_nothing(&sig.output, false),
-            is_chain: self.owner.is_chain(sig),
-            is_nested: self.in_function,
-            ..self.owner.facts()
-        };
+        let facts = Facts { is_nested: self.in_function, ..self.owner.facts(sig, attrs, vis, block) };
         let properties = Properties {
-            is_pub: visibility == Visibility::Public,
-            attributes,
+            is_pub: facts.visibility == Visibility::Public,
+            attributes: name::of_attributes(attrs),
             returns: signature.returns.replace(char::is_whitespace, ""),
             lines: lines.1 + 1 - lines.0,
         };
@@ -237,16 +226,16 @@ fn body_start(source: &str, attrs: &[Attribute], block: &Block) -> usize {
 
 impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item_fn(&mut self, item: &'ast ItemFn) {
-        self.function(&item.attrs, visibility(&item.vis), &item.sig, &item.block);
+        self.function(&item.attrs, &item.vis, &item.sig, &item.block);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast ImplItemFn) {
-        self.function(&item.attrs, self.owner.visibility(visibility(&item.vis)), &item.sig, &item.block);
+        self.function(&item.attrs, &item.vis, &item.sig, &item.block);
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast TraitItemFn) {
         if let Some(block) = &item.default {
-            self.function(&item.attrs, self.owner.visibility(Visibility::Private), &item.sig, block);
+            self.function(&item.attrs, &syn::Visibility::Inherited, &item.sig, block);
         }
     }
 

@@ -2,12 +2,11 @@
 
 use std::str::FromStr;
 
-use metaspy_syntax::name;
 use proc_macro2::TokenStream;
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Expr, FnArg, Meta, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
+use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
 /// What of a signature is in the text of a hook.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,15 +163,6 @@ pub struct Properties {
     pub returns: String,
     /// How many lines it has.
     pub lines: u32,
-}
-
-/// The last segments of the paths of attributes.
-pub(super) fn attribute_names(attrs: &[Attribute]) -> Vec<String> {
-    let name = |attr: &Attribute| {
-        let inner = attr.path().is_ident("unsafe").then(|| attr.parse_args::<Meta>().ok()).flatten();
-        name::of_path(inner.as_ref().map_or(attr.path(), Meta::path))
-    };
-    attrs.iter().map(name).collect()
 }
 
 #[cfg(test)]
