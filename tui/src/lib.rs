@@ -5,5 +5,3 @@
 //! `metaspy` starts it for `open`, `attach` and `demo`.
 
 pub mod crawler;
-
-use metaspy_report::{program as structure, source_line as source, text};

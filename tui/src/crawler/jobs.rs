@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
+use metaspy_report::source_line;
 
 use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
@@ -15,7 +16,6 @@ use super::state::productions::Tree;
 use super::state::structure::StructureView;
 use super::state::tally::TallyView;
 use super::state::view::Count;
-use crate::source;
 
 /// Slots that are scanned between two checks for a stop.
 const STRIDE: usize = 1 << 18;
@@ -183,7 +183,7 @@ impl Job {
             Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
-            Job::Source { site } => Answer::Source(site, store.site(site).and_then(source::line)),
+            Job::Source { site } => Answer::Source(site, store.site(site).and_then(source_line::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, detail: DetailLevel::Counts, ..Scope::default() };
                 let tally = store.tally(By::Site, &scope);

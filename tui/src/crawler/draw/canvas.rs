@@ -1,5 +1,6 @@
 //! The only way to the cells of the terminal. It removes control characters and clips every text to its area.
 
+use metaspy_report::text::{clean, shorten, width, wrap};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -7,7 +8,6 @@ use ratatui::widgets::{Block, Clear, Widget};
 
 use super::theme;
 use crate::crawler::layout::Area;
-use crate::text::{clean, shorten, width, wrap};
 
 /// The cells of a frame.
 pub struct Canvas<'a>(&'a mut Buffer);

@@ -11,13 +11,13 @@
 use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
 use metaspy_core::store::RecordedSite;
 use metaspy_core::{SiteKind, Store};
+use metaspy_report::program::{Element, Of, Receivers};
+use metaspy_report::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
 
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::structure::{Element, Of, Receivers};
-use crate::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
 
 /// Draws the lines.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

@@ -13,6 +13,7 @@
 use std::borrow::Cow;
 
 use metaspy_core::Outcome;
+use metaspy_report::text::{duration, grouped, pad_left, short, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -21,7 +22,6 @@ use crate::crawler::layout::Area;
 use crate::crawler::state::event_list::Row;
 use crate::crawler::state::pane::detail;
 use crate::crawler::state::{Crawler, indent, name};
-use crate::text::{duration, grouped, pad_left, short, width};
 
 /// From this width on, times are written with spaces.
 const WIDE: u16 = 60;

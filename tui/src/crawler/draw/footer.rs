@@ -6,6 +6,8 @@
 //!  filter: site:measure took:>1x▏
 //! ```
 
+use metaspy_report::text::{short, width, wrap};
+
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::command::Command;
@@ -14,7 +16,6 @@ use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::prompt::Purpose;
-use crate::text::{short, width, wrap};
 
 /// Draws the line.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

@@ -7,13 +7,13 @@
 //! If there is not enough room for all, warnings stay.
 
 use metaspy_core::store::EndState;
+use metaspy_report::text::{clock, duration, short, width};
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::{Area, screens};
 use crate::crawler::state::Crawler;
-use crate::text::{clock, duration, short, width};
 
 /// A piece of the first line. The piece with the highest `rank` is dropped first.
 struct Piece {
@@ -63,7 +63,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     let mut piece = |rank, text: String, style| pieces.push(Piece { rank, text, style });
     piece(5, "metaspy".into(), theme::FAINT);
     let name = if status.name.is_empty() { crawler.source.clone() } else { status.name.clone() };
-    piece(1, crate::text::shorten(&name, 24), theme::STRONG);
+    piece(1, metaspy_report::text::shorten(&name, 24), theme::STRONG);
     match status.ended {
         EndState::Live if crawler.paused => piece(0, "live ‖ paused".into(), theme::WARNING),
         EndState::Live => piece(0, "live ●".into(), theme::LIVE),
@@ -87,7 +87,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
         lost => piece(0, format!("lost {}", short(lost)), theme::ALARM),
     }
     if status.uncertain_order {
-        piece(0, "order ~".into(), theme::WARNING);
+        piece(0, "order uncertain".into(), theme::WARNING);
     }
     if status.missing > 0 {
         piece(0, "damaged".into(), theme::ALARM);

@@ -7,13 +7,14 @@
 //! └────────────────────────────────────────────────────────────────────┘
 //! ```
 
+use metaspy_report::text::{clean, counted, duration, short};
+
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::lanes::{BUCKETS, LaneRow};
 use crate::crawler::state::name;
-use crate::text::{clean, counted, duration, short};
 
 /// Columns of the name and of the count.
 const NAME: u16 = 16;
@@ -32,8 +33,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     };
     let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
     let title = format!(" {} ", counted(rows.len() as u64, "lane"));
-    let around = if crawler.view.list.follow { "" } else { " around the selected event" };
-    canvas.frame(area, &title, &format!(" {}{around} ", duration(span).trim_start()), theme::FOCUS);
+    let span = duration(span);
+    let span = if crawler.view.list.follow {
+        format!(" the last {} ", span.trim_start())
+    } else {
+        format!(" {} around the selected event ", span.trim_start())
+    };
+    canvas.frame(area, &title, &span, theme::FOCUS);
     if rows.is_empty() {
         canvas.empty(inner, &["no thread has emitted anything yet".into()]);
         return;

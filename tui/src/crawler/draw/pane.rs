@@ -12,6 +12,7 @@
 //! ```
 
 use metaspy_core::{Event, Outcome};
+use metaspy_report::text::{clean, duration, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -19,7 +20,6 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
 use crate::crawler::state::pane::{Content, PaneRow, Tab, detail};
 use crate::crawler::state::{Crawler, name};
-use crate::text::{clean, duration, last_segment, short, short_path, width};
 
 /// Draws the pane.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

@@ -12,13 +12,14 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+use metaspy_report::text::{cut, grouped, shorten, shorten_file, width};
+
 use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::table::Rows;
-use crate::text::{cut, grouped, shorten, shorten_file, width};
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

@@ -9,12 +9,13 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+use metaspy_report::text::counted;
+
 use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::table::Rows;
-use crate::text::counted;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

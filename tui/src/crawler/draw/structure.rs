@@ -14,14 +14,15 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+use metaspy_report::program::Structure;
+use metaspy_report::text::grouped;
+
 use super::canvas::Canvas;
 use super::{element, table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::structure::StructureView;
-use crate::structure::Structure;
-use crate::text::grouped;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

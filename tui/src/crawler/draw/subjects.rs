@@ -8,11 +8,12 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
+use metaspy_report::text::{counted, grouped};
+
 use super::canvas::Canvas;
 use super::{table, theme};
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
-use crate::text::{counted, grouped};
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {

@@ -6,6 +6,7 @@
 //! ```
 
 use metaspy_core::Store;
+use metaspy_report::text::{Unit, cut, grouped, short, shorten_path, width};
 use ratatui::style::Style;
 
 use super::canvas::Canvas;
@@ -14,7 +15,6 @@ use crate::crawler::layout::Area;
 use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Tone, Value, fitting};
 use crate::crawler::state::{Crawler, name};
-use crate::text::{Unit, cut, grouped, short, shorten_path, width};
 
 /// Draws the head and the rows in view.
 pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {

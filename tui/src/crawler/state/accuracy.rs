@@ -1,9 +1,9 @@
 //! Why a number is not exact: a sign before it, and a few words beside it.
 
 use metaspy_core::store::EndState;
+use metaspy_report::text::counted;
 
 use super::{Crawler, filter_edit};
-use crate::text::counted;
 
 /// Why a number is not exact.
 #[derive(Clone, Debug, PartialEq, Eq)]

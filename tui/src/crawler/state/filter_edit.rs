@@ -2,9 +2,8 @@
 
 use metaspy_core::store::{Filter, FilterError, RecordedLane};
 use metaspy_core::{Selector, SiteId, Store, Subject};
-
-use crate::structure::{Element, Key};
-use crate::text::short_type;
+use metaspy_report::program::{Element, Key};
+use metaspy_report::text::short_type;
 
 /// `filter` with `term` in place of every term with the same key. Terms that exclude something stay.
 pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {

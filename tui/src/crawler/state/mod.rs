@@ -30,13 +30,13 @@ use std::sync::Arc;
 
 use metaspy_core::store::{EffectsIndex, EndState};
 use metaspy_core::{EventId, SiteKind, Store};
+use metaspy_report::program::Structure;
+use metaspy_report::text::clean;
 
 use super::command::{Screen, Screens};
 use super::jobs::{Job, Progress, Slot};
 use super::keys::Mode;
 use super::worker::QueuedJob;
-use crate::structure::Structure;
-use crate::text::clean;
 use history::History;
 use pane::Tab;
 use productions::Source;

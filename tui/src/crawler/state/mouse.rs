@@ -1,9 +1,10 @@
 //! The mouse: a press selects a row, a screen or a tab. A second press on the same row of the pane goes to its event.
 
+use metaspy_report::text::width;
+
 use super::Crawler;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::{Area, Focus, Layout, screens, tab_at};
-use crate::text::width;
 
 impl Crawler {
     pub(super) fn click(&mut self, column: u16, row: u16) {

@@ -1,8 +1,7 @@
 //! The names of subjects and events, in full or shortened to a number of columns.
 
 use metaspy_core::{Event, Store, Subject};
-
-use crate::text::{clean, last_segment, short_type, shorten, shorten_label, width};
+use metaspy_report::text::{clean, last_segment, short_type, shorten, shorten_label, width};
 
 /// The name of a subject: its label, or its kind and key: `Node #12`. A place has an address: `Node @7f3a`.
 pub fn subject(store: &Store, subject: Subject) -> String {

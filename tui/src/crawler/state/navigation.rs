@@ -41,7 +41,7 @@ impl Crawler {
                 Some(remote) => self.message = Some(causes::elsewhere(remote)),
                 None => self.go_to_id(cause),
             },
-            None => self.message = Some("a root: no recorded event caused it".into()),
+            None => self.message = Some("a root: it has no recorded cause".into()),
         }
     }
 

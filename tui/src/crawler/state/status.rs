@@ -4,8 +4,7 @@ use std::collections::VecDeque;
 
 use metaspy_core::Store;
 use metaspy_core::store::{EndState, Filter, Position, Totals};
-
-use crate::text::clean;
+use metaspy_report::text::clean;
 
 /// The time over which the rate is measured.
 const RATE_NS: u64 = 1_000_000_000;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
+use metaspy_report::program::{Element, Key, Of, Structure};
 
 use super::cursor::Cursor;
 use super::profiles::Profiles;
@@ -13,7 +14,6 @@ use super::table::{Cell, Column, Key as SortKey, Kind, Rows, Sort, SortChange, T
 use super::{filter_edit, indent};
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Job;
-use crate::structure::{Element, Key, Of, Structure};
 
 /// A program with more elements than this is shown without its methods at first.
 const SMALL: usize = 100;

@@ -2,6 +2,7 @@
 
 use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
+use metaspy_report::text::clean;
 
 use super::event_list::EventList;
 use super::lanes::LanesView;
@@ -12,7 +13,6 @@ use super::table::{Rows, Sort};
 use super::tally::TallyView;
 use crate::crawler::command::Screen;
 use crate::crawler::layout::{Focus, Layout};
-use crate::text::clean;
 
 /// The number of events that pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
 /// Why the chain of causes ends here.
 pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
     match origin {
-        Origin::Root if at_once => Some("a root: no recorded event caused it".into()),
+        Origin::Root if at_once => Some("a root: it has no recorded cause".into()),
         Origin::Root => None,
         Origin::Evicted(id) => Some(format!("cause {id} left the window")),
         Origin::Remote(remote) => Some(elsewhere(remote)),

@@ -2,11 +2,11 @@
 
 use metaspy_core::store::{DetailKind, EndState};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
+use metaspy_report::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
 
 use super::{Content, PaneRow, causes, effects};
 use crate::crawler::jobs::Effects;
 use crate::crawler::state::name;
-use crate::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
 
 /// Columns of the name of a fact.
 pub const NAME: usize = 9;

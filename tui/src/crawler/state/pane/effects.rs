@@ -1,10 +1,10 @@
 //! The tab with the tree of effects.
 
 use metaspy_core::{Event, Store};
+use metaspy_report::text::{clean, counted, grouped, last_segment, width};
 
 use super::{Content, PaneRow, indent};
 use crate::crawler::jobs::Effects;
-use crate::text::{clean, counted, grouped, last_segment, width};
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {

@@ -8,6 +8,7 @@ pub mod effects;
 pub mod relations;
 
 use metaspy_core::{Event, EventId, Store, Subject};
+use metaspy_report::text::{width, wrap};
 
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Effects;
@@ -104,6 +105,17 @@ impl PaneRow {
         PaneRow { indent: String::new(), content }
     }
 
+    /// A remark on as many rows as it takes; any other row as it is.
+    fn wrapped(self, columns: usize) -> Vec<PaneRow> {
+        match &self.content {
+            Content::Note(text) if self.indent.is_empty() && width(text) >= columns => {
+                let lines = wrap(text, columns.saturating_sub(1).max(8)).into_iter();
+                lines.map(|line| PaneRow::plain(Content::Note(line))).collect()
+            }
+            _ => vec![self],
+        }
+    }
+
     /// True if it leads to an event or a subject.
     pub fn is_target(&self) -> bool {
         matches!(self.content, Content::Event(_) | Content::Subject(_))
@@ -160,6 +172,7 @@ impl Pane {
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Parents) => relations::parents(store, event),
         };
+        self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(|row| row.wrapped(self.width)).collect();
         self.select(self.cursor.row);
     }
 

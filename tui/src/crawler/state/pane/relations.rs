@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use metaspy_core::{Event, Store, Subject};
+use metaspy_report::text::grouped;
 
 use super::{Content, PaneRow, indent};
 use crate::crawler::state::name;
-use crate::text::grouped;
 
 /// The relation from a subject to its owner.
 const OWNER: &str = "owner";
@@ -47,7 +47,7 @@ pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
         }
     }
     match event.cause {
-        None => rows.push(PaneRow::plain(Content::Note("a root: it has no cause, so no siblings".into()))),
+        None => rows.push(PaneRow::plain(Content::Note("a root: no cause, so no siblings".into()))),
         Some(cause) => {
             let ids = store.effects(cause);
             rows.push(PaneRow::plain(Content::Title(format!(

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use metaspy_core::store::{Filter, Measure};
 use metaspy_core::{SiteId, Store};
+use metaspy_report::text::last_segment;
 
 pub use tree::{Production, Tree};
 
@@ -13,7 +14,6 @@ use super::cursor::Cursor;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
 use super::{filter_edit, indent};
 use crate::crawler::jobs::Job;
-use crate::text::last_segment;
 
 /// The screen of productions.
 #[derive(Clone, Debug, Default)]
