@@ -5,13 +5,16 @@
 //!
 //! - [`program`]: the packages, types and methods of a recorded program, with their numbers.
 //! - [`rows`]: one row per site, subject, cause, type or package.
+//! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`grammar`]: the coverage of a grammar.
-//! - [`text`]: numbers, durations, and names that fit into columns.
+//! - [`export`]: the formats of other tools.
+//! - [`table`] and [`text`]: tables, numbers, durations, and names that fit into columns.
 //! - [`source_line`]: the line of source where a site begins.
 
 pub mod program;
 
+pub mod coverage;
 pub mod rows;
 
 pub mod condition;
@@ -19,5 +22,8 @@ pub mod expectation;
 
 pub mod grammar;
 
+pub mod export;
+
 pub mod source_line;
+pub mod table;
 pub mod text;

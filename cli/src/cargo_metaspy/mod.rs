@@ -79,7 +79,7 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
         wrapper: config.wrapper(),
     };
     let plan = plan(&settings, &graph, &asked, cargo.builds_tests(command), &target_dir.join("weave"))?;
-    export::judge(&asked)?;
+    export::check(&asked)?;
     let profile = cargo.profile_dir(command);
     let stale = || clean::find(&profile, &graph, &plan);
     let _turn = build_lock::take(&plan, &profile, &graph.workspace_root, stale, |stale| {
@@ -99,7 +99,7 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     export::write(&results, &asked)?;
     match recordings {
         Some(_) => text::print(&results, &asked, io::stdout().is_terminal()),
-        None => eprintln!("     Metaspy {}", text::woven(&results)),
+        None => eprintln!("     Metaspy {}", text::woven(&results.woven)),
     }
     Ok(wrapper::exit_code(status))
 }

@@ -41,7 +41,11 @@ fn tests_tell_receivers_tests_and_what_is_returned() {
     let area = method(&did, "covered::Shape::Area::area");
     let told = |key: &str| area[key].clone();
     // Two objects in one process, one in the other.
-    assert_eq!((told("executions"), told("receivers"), told("exact")), (json!(4), json!(3), json!(true)), "{area}");
+    assert_eq!(
+        (told("executions"), told("receivers"), told("receivers_exact")),
+        (json!(4), json!(3), json!(true)),
+        "{area}"
+    );
     assert_eq!(told("tests"), json!(["covered::areas", "covered_more::more"]));
     assert_eq!(
         (told("returns"), told("visibility"), told("receiver")),
@@ -70,7 +74,7 @@ fn tests_tell_receivers_tests_and_what_is_returned() {
         json!({ "package": "covered", "methods": ["covered::Shape::Area::area"], "not_comparable": 0, "of": 2 });
     assert_eq!(did.json["constant"][0], constant);
 
-    for part in ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always return the same"] {
+    for part in ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always the same value"] {
         assert!(did.printed.contains(part), "{part}: {}", did.printed);
     }
 }
@@ -104,7 +108,7 @@ fn calls_have_times_callers_and_callees() {
         ],
     );
     let did = package.metaspy(&["run", "--callers", "calling::{leaf,main}"]);
-    assert!(did.printed.contains("names no function"), "{}", did.printed);
+    assert!(did.printed.contains("matches no function"), "{}", did.printed);
     let did = package.metaspy(&["run", "--callers", "calling::leaf"]);
     let leaf = method(&did, "calling::leaf");
     let callers: Vec<_> =
@@ -119,7 +123,7 @@ fn calls_have_times_callers_and_callees() {
     let total = |of: &Value| of["total_ns"].as_u64().expect("it was timed");
     assert!(total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)), "a recursion counts once");
     assert!(
-        did.printed.contains("calling::leaf: 3 calls") && did.printed.contains("from calling::twice"),
+        did.printed.contains("calling::leaf: 3 executions") && did.printed.contains("from calling::twice"),
         "{}",
         did.printed
     );

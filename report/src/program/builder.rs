@@ -1,74 +1,228 @@
-//! The tree grows method by method: what a method stands in is there once.
+//! Builds the tree method by method: each package and each type is created once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use metaspy_core::SiteId;
-use metaspy_core::store::{Measure, RecordedSite};
+use metaspy_core::store::{By, DetailLevel, Filter, Measure, RecordedSite, Scope};
+use metaspy_core::{SiteId, SiteKind, Store};
 
 use super::element::{Element, Key, Of};
-use super::place::Place;
-
-/// What has grown so far.
-#[derive(Default)]
-pub struct Grown {
-    /// The elements, each behind what it hangs under.
-    pub elements: Vec<Element>,
-    places: HashMap<Key, usize>,
-}
+use super::method::{Method, MethodProfile};
+use super::owner::{Owner, Place};
+use super::{Program, receivers};
 
 /// Modules that are nested at most.
 const DEPTH: usize = 63;
-/// What stands outside of any module.
+/// The package of methods whose path has no module.
 const NOWHERE: &str = "(no module)";
-/// What the free functions of a module are called together.
+/// The name of the free functions of a module.
 const FUNCTIONS: &str = "(functions)";
 
-impl Grown {
-    /// Adds a method with what its calls came to. A test whose hook only says which test runs is left out.
-    pub fn method(&mut self, site: &RecordedSite, measure: Measure) {
+/// A program that is being built, from one or more recordings.
+#[derive(Default)]
+pub struct Builder {
+    /// The elements, each behind its parent.
+    pub(super) elements: Vec<Element>,
+    places: HashMap<Key, usize>,
+    methods: HashMap<Identity, usize>,
+    crates: HashSet<String>,
+    is_inexact: bool,
+}
+
+/// What identifies a method in several processes: its path, its file and its first line.
+///
+/// The weaver and the compiler write some of them differently: `src/../other.rs`, and `r#type` for a module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Identity {
+    path: String,
+    file: PathBuf,
+    line: u32,
+}
+
+impl Identity {
+    /// The identity of the function with this path and first line in this file.
+    pub fn new(path: &str, file: &str, line: u32) -> Identity {
+        Identity { path: without_raw(path), file: without_dots(Path::new(file)), line }
+    }
+
+    /// The path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+/// A site whose path has no raw identifiers, and whose file has no `..`.
+fn plain(site: &RecordedSite) -> RecordedSite {
+    let module = site.module_and_name().map_or(0, |(module, _)| without_raw(module).len() as u32);
+    let file = without_dots(Path::new(&site.file)).display().to_string();
+    RecordedSite { path: without_raw(&site.path), module, file, ..site.clone() }
+}
+
+fn without_raw(path: &str) -> String {
+    let segments = path.split("::").map(|segment| segment.strip_prefix("r#").unwrap_or(segment));
+    segments.collect::<Vec<_>>().join("::")
+}
+
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(plain.components().next_back(), Some(Component::Normal(_))) => {
+                plain.pop();
+            }
+            component => plain.push(component),
+        }
+    }
+    plain
+}
+
+impl Builder {
+    /// A program without methods.
+    pub fn new() -> Builder {
+        Builder::default()
+    }
+
+    /// Adds the methods of a recording, with the numbers of their calls that match the filter. If the filter excludes anything,
+    /// methods without such calls are left out. Returns true if the numbers are exact.
+    pub fn add_recording(&mut self, store: &Store, filter: &Filter) -> bool {
+        let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
+        self.is_inexact |= !tally.exact;
+        let mut measures: HashMap<SiteId, Measure> =
+            tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
+        let sites = store.sites().iter().filter(|site| is_method(site.kind));
+        self.crates.extend(sites.clone().map(|site| first_segment(&site.path).to_owned()));
+        let places: HashMap<SiteId, usize> = sites
+            .filter(|site| filter.is_all() || measures.contains_key(&site.id))
+            .filter_map(|site| Some((site.id, self.add_site(site, &Measure::default())?)))
+            .collect();
+        for (site, &place) in &places {
+            self.add_measure(place, &measures.remove(site).unwrap_or_default());
+        }
+        let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
+        let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
+        receivers::count(&mut self.elements, &places, &store.tally(By::SiteSubject, &counts).rows, is_place);
+        tally.exact
+    }
+
+    /// Adds a method with the numbers of its calls, and returns its place. A test that only marks which test runs is left out.
+    pub fn add_site(&mut self, site: &RecordedSite, measure: &Measure) -> Option<usize> {
+        let identity = Identity::new(&site.path, &site.file, site.lines.0);
+        let known = self.methods.get(&identity).copied();
+        let place = match known {
+            Some(place) => place,
+            None => {
+                let place = self.insert(site)?;
+                self.methods.insert(identity, place);
+                place
+            }
+        };
+        self.add_measure(place, measure);
+        Some(place)
+    }
+
+    /// The profile of a method; `None` if the program has no such method.
+    pub fn profile(&mut self, method: &Identity) -> Option<&mut MethodProfile> {
+        let place = *self.methods.get(method)?;
+        self.elements[place].method.as_mut().map(|method| &mut method.profile)
+    }
+
+    /// The program. The children of each element are sorted by name.
+    pub fn build(mut self) -> Program {
+        for element in &mut self.elements {
+            // A profiler looked at each object, where the recording only counts.
+            let receivers = element.method.as_ref().and_then(|method| method.profile.receivers);
+            element.receivers = receivers.unwrap_or(element.receivers);
+        }
+        self.count_methods();
+        let mut program = Program { elements: self.elements, exact: !self.is_inexact };
+        let names: Vec<String> = program.elements.iter().map(|element| element.name.clone()).collect();
+        program.sort_siblings(|a, b| names[a].cmp(&names[b]));
+        program
+    }
+
+    fn insert(&mut self, site: &RecordedSite) -> Option<usize> {
+        let site = &plain(site);
         let facts = site.facts();
         if facts.as_ref().is_some_and(|facts| facts.is_alone) {
-            return;
+            return None;
         }
-        let place = Place::of(site, facts.as_ref());
+        let is_crate = |name: &str| self.crates.contains(name) || name == first_segment(&site.path);
+        let place = Place::new(site, facts.as_ref(), is_crate);
         let package = self.package(place.module);
-        let under = match &place.owner {
-            Some(name) => self.owner(package, &place, name),
+        let parent = match &place.owner {
+            Some(owner) => self.owner(package, place.module, owner),
             None => {
                 let key = Key::Functions(place.module.into());
                 self.element(key, Some(package), || (FUNCTIONS.into(), Of::Functions))
             }
         };
-        if let Of::Type { is_trait, traits } = &mut self.elements[under].of {
-            *is_trait |= place.is_trait;
-            let implemented = facts.iter().filter(|facts| facts.of_type.is_some()).flat_map(|facts| &facts.of_trait);
-            for name in implemented.chain(facts.iter().flat_map(|facts| &facts.supertraits)) {
-                if let Err(at) = traits.binary_search(name) {
-                    traits.insert(at, name.clone());
-                }
-            }
+        if let Some((facts, Of::Type { traits, .. })) = facts.as_ref().zip(Some(&mut self.elements[parent].of)) {
+            let implemented = facts.of_type.as_ref().and(facts.of_trait.as_ref());
+            let mut all: BTreeSet<String> = std::mem::take(traits).into_iter().collect();
+            all.extend(implemented.into_iter().chain(&facts.supertraits).cloned());
+            *traits = all.into_iter().collect();
         }
-        let (lines, complexity) = match &facts {
-            Some(facts) => (facts.line_count(), Some(facts.complexity)),
-            None if site.lines.0 == 0 => (0, None),
-            None => (site.lines.1.saturating_sub(site.lines.0).saturating_add(1), None),
-        };
-        let of = Of::Method(facts.map(Box::new));
-        let mut at = Some(self.element(Key::Method(site.id), Some(under), || (place.name, of)));
-        while let Some(element) = at.map(|at| &mut self.elements[at]) {
-            element.add(&measure);
-            element.lines += u64::from(lines);
+        let of = Of::Method(facts.clone().map(Box::new));
+        let at = self.element(Key::Method(self.key_of(site)), Some(parent), || (place.name, of));
+        let method = Method { site: site.clone(), facts, profile: MethodProfile::default() };
+        let (lines, complexity) = (u64::from(method.line_count()), method.complexity());
+        self.elements[at].method = Some(Box::new(method));
+        self.up(at, |element| {
+            element.lines += lines;
             element.complexity = element.complexity.max(complexity);
-            element.methods += u32::from(site.skipped.is_none());
-            element.ran += u32::from(site.skipped.is_none() && measure.count > 0);
-            at = element.under;
+        });
+        Some(at)
+    }
+
+    /// The id of a site in its own recording, or a new one if another recording uses it for another method.
+    fn key_of(&self, site: &RecordedSite) -> SiteId {
+        let is_free = |id: &SiteId| !self.places.contains_key(&Key::Method(*id));
+        if is_free(&site.id) {
+            return site.id;
+        }
+        let number = (self.places.len() as u32..).map(SiteId).find(is_free);
+        number.expect("there are fewer elements than numbers")
+    }
+
+    fn add_measure(&mut self, place: usize, measure: &Measure) {
+        self.up(place, |element| element.add(measure));
+    }
+
+    /// Counts the methods and types of each element, and how many of them ran.
+    fn count_methods(&mut self) {
+        for at in 0..self.elements.len() {
+            let Some(method) = &self.elements[at].method else { continue };
+            let (can_run, ran) = (method.site.skipped.is_none(), self.elements[at].measure.count > 0);
+            if method.is_test() || !can_run {
+                continue;
+            }
+            self.up(at, |element| {
+                element.methods += 1;
+                element.ran += u32::from(ran);
+            });
+        }
+        for at in 0..self.elements.len() {
+            let element = &self.elements[at];
+            let is_counted = matches!(element.of, Of::Type { is_unresolved: false, .. }) && element.methods > 0;
+            let has_run = u32::from(element.ran > 0);
+            if is_counted {
+                self.up(at, |element| {
+                    element.types += 1;
+                    element.covered_types += has_run;
+                });
+            }
         }
     }
 
-    /// The place of a method.
-    pub fn place(&self, site: SiteId) -> Option<usize> {
-        self.places.get(&Key::Method(site)).copied()
+    /// Changes an element and everything around it.
+    fn up(&mut self, place: usize, mut change: impl FnMut(&mut Element)) {
+        let mut at = Some(place);
+        while let Some(element) = at.map(|at| &mut self.elements[at]) {
+            change(element);
+            at = element.under;
+        }
     }
 
     /// The package with this path, and those around it.
@@ -76,7 +230,7 @@ impl Grown {
         if let Some(&at) = self.places.get(&Key::Package(path.into())) {
             return at;
         }
-        // A path that somebody made up may be very deep; its last segments then are one.
+        // A damaged recording may contain a very deep path. Its last segments become one package.
         let ends = path.match_indices("::").map(|(at, _)| at).take(DEPTH).chain([path.len()]);
         let (mut under, mut begin) = (None, 0);
         for end in ends {
@@ -88,13 +242,22 @@ impl Grown {
         under.unwrap_or(0)
     }
 
-    fn owner(&mut self, package: usize, place: &Place<'_>, name: &str) -> usize {
-        let path: Arc<str> = match place.module {
-            "" => name.into(),
-            module => format!("{module}::{name}").into(),
+    fn owner(&mut self, package: usize, module: &str, owner: &Owner) -> usize {
+        let path: Arc<str> = match module {
+            "" => owner.name.as_str().into(),
+            module => format!("{module}::{}", owner.name).into(),
         };
-        let of = || (name.to_owned(), Of::Type { is_trait: false, traits: Vec::new() });
-        self.element(Key::Type(path), Some(package), of)
+        let of = || {
+            let Owner { is_trait, is_unresolved, .. } = *owner;
+            (owner.name.clone(), Of::Type { is_trait, is_unresolved, traits: Vec::new() })
+        };
+        let at = self.element(Key::Type(path), Some(package), of);
+        if let Of::Type { is_trait, is_unresolved, .. } = &mut self.elements[at].of {
+            *is_trait |= owner.is_trait;
+            // Another method of the same path is resolved, so this is the definition.
+            *is_unresolved &= owner.is_unresolved;
+        }
+        at
     }
 
     fn element(&mut self, key: Key, under: Option<usize>, of: impl FnOnce() -> (String, Of)) -> usize {
@@ -103,5 +266,52 @@ impl Grown {
             self.elements.push(Element::new(key, name, of, under));
             self.elements.len() - 1
         })
+    }
+}
+
+fn first_segment(path: &str) -> &str {
+    path.split("::").next().unwrap_or(path)
+}
+
+/// True for the sites of methods and functions.
+pub(super) fn is_method(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::Method | SiteKind::Async)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Ratio;
+    use crate::program::testing::{program, woven};
+
+    #[test]
+    fn types_are_merged_by_their_definition_and_ratios_add_up() {
+        let all = [
+            (woven("a::b", "Scene::measure", "type=Scene owner=crate::Scene"), 1),
+            (woven("a::c", "Scene::draw", "type=Scene owner=crate::Scene"), 0),
+            (woven("a::c", "X::lost", "type=X unresolved"), 0),
+            (woven("a", "main", "c=1"), 1),
+            (woven("a", "checks", "test"), 4),
+        ];
+        let program = program(&all);
+        let types: Vec<_> = program.types().map(|ty| (ty.path_text(), ty.ran, ty.methods)).collect();
+        assert_eq!(types, [("a", 1, 1), ("a::Scene", 1, 2), ("a::c::X", 0, 1)]);
+        assert_eq!(program.ratio(), Ratio { methods: 4, covered: 2, types: 1, covered_types: 1 });
+        let unresolved = program.types().find(|ty| ty.path_text() == "a::c::X").expect("it is there");
+        assert!(unresolved.is_unresolved() && !unresolved.never_ran());
+    }
+
+    #[test]
+    fn a_method_of_two_recordings_is_one_method() {
+        let mut builder = Builder::new();
+        let one = woven("a", "Scene::measure", "type=Scene");
+        builder.add_site(&one, &Measure { count: 2, ..Measure::default() });
+        let again = RecordedSite { id: SiteId(77), file: "src/../src/./lib.rs".into(), ..one.clone() };
+        builder.add_site(&again, &Measure { count: 3, ..Measure::default() });
+        let other = RecordedSite { path: "a::Scene::draw".into(), ..one };
+        builder.add_site(&other, &Measure::default());
+        let program = builder.build();
+        let methods: Vec<_> = program.methods().map(|it| (it.name.as_str(), it.measure.count)).collect();
+        assert_eq!(methods, [("draw", 0), ("measure", 5)]);
     }
 }

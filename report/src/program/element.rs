@@ -1,12 +1,17 @@
-//! An element of a program, and what its calls came to.
+//! An element of a program: a package, a type or a method, with the numbers of its calls.
 
+use std::fmt;
 use std::sync::Arc;
 
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::Measure;
 use metaspy_core::{SiteId, Store};
 
-/// What an element is, whatever is read of it at another time.
+use super::method::Method;
+use super::ratio::Ratio;
+use crate::text::grouped;
+
+/// The identity of an element. It stays the same when the recording is read again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// A crate or a module, by its path.
@@ -19,73 +24,98 @@ pub enum Key {
     Method(SiteId),
 }
 
-/// What is known of an element before it runs.
+/// The kind of an element, with what is known before it runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Of {
     /// A crate or a module.
     Package,
     /// A type, or a trait with its default methods.
     Type {
-        /// Whether it is a trait.
+        /// True for a trait.
         is_trait: bool,
-        /// The traits that it implements, as far as methods of theirs are known; of a trait, its supertraits.
+        /// True if its definition was not found: it may be the same type as another one.
+        is_unresolved: bool,
+        /// The implemented traits that have a method in the recording, or the supertraits of a trait.
         traits: Vec<String>,
     },
     /// The free functions of a module.
     Functions,
-    /// A method or a function, with what a weaver knows of it.
+    /// A method or a function, with the facts that the weaver read from its source.
     Method(Option<Box<Facts>>),
 }
 
-/// The distinct objects that calls were about.
+/// The number of distinct objects that calls were about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receivers {
-    /// So many.
+    /// The number; 0 if objects cannot be told apart, as values without size and values that are moved.
     pub count: u64,
-    /// Whether there may be more, as some found no row of their own.
+    /// True if there may be more: some objects share a row, or an address was their only identity.
     pub is_least: bool,
+}
+
+impl Receivers {
+    /// True if nothing is known of the objects.
+    pub fn is_unknown(self) -> bool {
+        self.count == 0
+    }
+}
+
+impl fmt::Display for Receivers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.is_least { "≥" } else { "" };
+        if self.is_unknown() { f.pad("n/a") } else { f.pad(&format!("{sign}{}", grouped(self.count))) }
+    }
 }
 
 /// An element.
 #[derive(Clone, Debug)]
 pub struct Element {
-    /// What it is.
+    /// Its identity.
     pub key: Key,
-    /// Its name, without what it hangs under.
+    /// Its name, without the path of its parent.
     pub name: String,
-    /// What is known of it before it runs.
+    /// Its kind.
     pub of: Of,
-    /// The place of the element that it hangs under.
+    /// The method, if it is one.
+    pub method: Option<Box<Method>>,
+    /// The place of its parent.
     pub under: Option<usize>,
-    /// Whether it is the last one there.
+    /// True if it is the last child of its parent.
     pub is_last: bool,
-    /// What the calls of its methods came to; the total of anything but a method counts what calls itself twice.
+    /// The numbers of the calls of its methods. The total time of an element other than a method counts nested calls twice.
     pub measure: Measure,
-    /// Objects that its calls were about.
+    /// The objects that its calls were about.
     pub receivers: Receivers,
-    /// Methods that ran.
+    /// The number of methods that ran, without tests.
     pub ran: u32,
-    /// Methods that can run.
+    /// The number of methods that can run, without tests.
     pub methods: u32,
-    /// Lines of its methods.
+    /// The number of types with such methods.
+    pub types: u32,
+    /// The number of types with a method that ran.
+    pub covered_types: u32,
+    /// The lines of its methods.
     pub lines: u64,
-    /// The cyclomatic complexity of its most complex method; `None` where nobody wove it.
+    /// The cyclomatic complexity of its most complex method; `None` if nothing of it was woven.
     pub complexity: Option<u32>,
 }
 
 impl Element {
-    /// An element of which nothing was counted yet.
+    /// An element without counts.
     pub(super) fn new(key: Key, name: String, of: Of, under: Option<usize>) -> Self {
         Element {
             key,
             name,
             of,
+            method: None,
             under,
             is_last: false,
             measure: Measure { self_ticks: Some(0), ..Measure::default() },
             receivers: Receivers::default(),
             ran: 0,
             methods: 0,
+            types: 0,
+            covered_types: 0,
             lines: 0,
             complexity: None,
         }
@@ -99,7 +129,7 @@ impl Element {
         }
     }
 
-    /// What sort of element it is, in a word.
+    /// The word for its kind.
     pub fn sort(&self) -> &'static str {
         match &self.of {
             Of::Package if self.under.is_none() => "crate",
@@ -111,7 +141,7 @@ impl Element {
         }
     }
 
-    /// Its whole path; of free functions, that of their module.
+    /// Its whole path. The path of free functions is the path of their module.
     pub fn path<'a>(&'a self, store: &'a Store) -> &'a str {
         match &self.key {
             Key::Package(path) | Key::Type(path) | Key::Functions(path) => path,
@@ -119,27 +149,47 @@ impl Element {
         }
     }
 
-    /// Why it cannot run at all, if it cannot.
+    /// The same, from the model alone.
+    pub fn path_text(&self) -> &str {
+        match (&self.key, &self.method) {
+            (Key::Package(path) | Key::Type(path) | Key::Functions(path), _) => path,
+            (Key::Method(_), Some(method)) => &method.site.path,
+            (Key::Method(_), None) => &self.name,
+        }
+    }
+
+    /// True for a type whose definition was not found.
+    pub fn is_unresolved(&self) -> bool {
+        matches!(self.of, Of::Type { is_unresolved: true, .. })
+    }
+
+    /// How much of it ran.
+    pub fn ratio(&self) -> Ratio {
+        let Element { methods, ran, types, covered_types, .. } = *self;
+        Ratio { methods, covered: ran, types, covered_types }
+    }
+
+    /// The reason, if it cannot run.
     pub fn skipped<'a>(&self, store: &'a Store) -> Option<&'a str> {
         store.site(self.site()?)?.skipped.as_deref()
     }
 
-    /// Whether it could run, and nothing of it did.
+    /// True if it can run, and no method of it did. A type without a known definition may have run under another path.
     pub fn never_ran(&self) -> bool {
-        self.methods > 0 && self.ran == 0
+        self.methods > 0 && self.ran == 0 && !self.is_unresolved()
     }
 
-    /// Ticks with what it called, once for each call: of a method, as those of others would be counted twice.
+    /// The ticks of its calls with the methods that they called. Only a method has them: elsewhere nested calls count twice.
     pub fn total_ticks(&self) -> Option<u64> {
         (self.site().is_some() && self.measure.timed > 0).then_some(self.measure.total_ticks)
     }
 
-    /// Ticks without what was called and timed; `None` where that is not known.
+    /// The ticks of its calls without timed calls in them; `None` if they are not known.
     pub fn self_ticks(&self) -> Option<u64> {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0)
     }
 
-    /// Adds what a method came to.
+    /// Adds the numbers of a method.
     pub(super) fn add(&mut self, measure: &Measure) {
         let own = &mut self.measure;
         own.count = own.count.saturating_add(measure.count);
@@ -152,7 +202,7 @@ impl Element {
         own.panicked = own.panicked.saturating_add(measure.panicked);
         own.cancelled = own.cancelled.saturating_add(measure.cancelled);
         own.running = own.running.saturating_add(measure.running);
-        // What was never timed takes nothing away from what is known.
+        // A method that was never timed leaves the known self time as it is.
         if measure.timed > 0 {
             own.self_ticks = own.self_ticks.zip(measure.self_ticks).map(|(own, more)| own.saturating_add(more));
         }

@@ -1,65 +1,87 @@
-//! The structure of a program as its recording knows it: packages, types and methods, each with what its calls came to.
+//! The program model: packages, types and methods, each with the numbers of its calls.
 //!
-//! It mirrors the code: whatever was woven or observed has its place, run or not.
+//! The tree is built from recordings alone ([`Program::read`], [`Builder`]), and every front end reads it, so all of them
+//! print the same ratios. It contains everything that was woven or observed, also what never ran. A type is identified by
+//! the path where it is defined, whichever module its `impl` blocks are in.
 
 mod builder;
 mod element;
+mod method;
 mod order;
-mod place;
+mod owner;
+mod ratio;
 mod receivers;
+#[cfg(test)]
+pub(crate) mod testing;
 
-use std::collections::HashMap;
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
 
-use metaspy_core::store::{By, DetailLevel, Filter, Measure, Scope};
-use metaspy_core::{SiteId, SiteKind, Store};
-
+pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
+pub use method::{Edge, Method, MethodProfile, Returned};
+pub use ratio::{Ratio, rate};
 
-/// A program: its elements in the order of the tree, each before those within it.
+/// A program: its elements in the order of the tree, each before its children.
 #[derive(Clone, Debug, Default)]
-pub struct Structure {
+pub struct Program {
     /// The elements.
     pub elements: Vec<Element>,
-    /// Whether every count is exact.
+    /// True if every count is exact.
     pub exact: bool,
 }
 
-impl Structure {
-    /// Whether a recording knows any method.
+impl Program {
+    /// True if a recording contains a method.
     pub fn is_known(store: &Store) -> bool {
-        store.sites().iter().any(|site| is_method(site.kind))
+        store.sites().iter().any(|site| builder::is_method(site.kind))
     }
 
-    /// Reads the methods, and what their calls came to that pass the filter; under one, only what it lets through.
+    /// Reads the program of a recording, with the calls that match the filter.
     pub fn read(store: &Store, filter: &Filter) -> Self {
-        let tally = store.tally(By::Site, &Scope::matching(filter.clone()));
-        let measures: HashMap<SiteId, Measure> =
-            tally.rows.iter().filter_map(|row| Some((row.site?, row.measure))).collect();
-        let sites = store.sites().iter().filter(|site| is_method(site.kind));
-        let wanted = sites.filter(|site| filter.is_all() || measures.contains_key(&site.id));
-        let mut grown = builder::Grown::default();
-        for site in wanted {
-            grown.method(site, measures.get(&site.id).copied().unwrap_or_default());
-        }
-        let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
-        receivers::count(&mut grown, &store.tally(By::SiteSubject, &counts).rows);
-        let mut structure = Structure { elements: grown.elements, exact: tally.exact };
-        let names: Vec<String> = structure.elements.iter().map(|element| element.name.clone()).collect();
-        structure.sort_siblings(|a, b| names[a].cmp(&names[b]));
-        structure
+        let mut builder = Builder::new();
+        builder.add_recording(store, filter);
+        builder.build()
     }
 
-    /// The elements that hang under none.
+    /// The elements without a parent.
     pub fn crates(&self) -> impl Iterator<Item = &Element> {
         self.elements.iter().filter(|element| element.under.is_none())
     }
 
-    /// How many methods ran, and how many there are.
-    pub fn ran(&self) -> (u32, u32) {
-        self.crates().fold((0, 0), |(ran, of), element| (ran + element.ran, of + element.methods))
+    /// The types, the traits, and the free functions of each module.
+    pub fn types(&self) -> impl Iterator<Item = &Element> {
+        self.elements.iter().filter(|element| matches!(element.of, Of::Type { .. } | Of::Functions))
     }
-}
 
-fn is_method(kind: SiteKind) -> bool {
-    matches!(kind, SiteKind::Method | SiteKind::Async)
+    /// The methods and functions.
+    pub fn methods(&self) -> impl Iterator<Item = &Element> {
+        self.elements.iter().filter(|element| element.method.is_some())
+    }
+
+    /// The children of the element at this place.
+    pub fn children(&self, at: usize) -> impl Iterator<Item = (usize, &Element)> {
+        let within = self.elements.iter().enumerate().skip(at + 1);
+        let within = within.take_while(move |(_, element)| element.under.is_some_and(|under| under >= at));
+        within.filter(move |(_, element)| element.under == Some(at))
+    }
+
+    /// The methods of the type at this place.
+    pub fn methods_of(&self, at: usize) -> impl Iterator<Item = (&Element, &Method)> {
+        self.children(at).filter_map(|(_, element)| Some((element, element.method.as_deref()?)))
+    }
+
+    /// How much of the program ran.
+    pub fn ratio(&self) -> Ratio {
+        self.crates().fold(Ratio::default(), |mut all, element| {
+            all += element.ratio();
+            all
+        })
+    }
+
+    /// The number of methods that ran, and the number of methods.
+    pub fn ran(&self) -> (u32, u32) {
+        let Ratio { methods, covered, .. } = self.ratio();
+        (covered, methods)
+    }
 }

@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::Structure;
+use super::Program;
 use super::element::Element;
 
-impl Structure {
+impl Program {
     /// Sorts the elements under the same parent, which are given by their places. Puts all in the order of the tree.
     pub fn sort_siblings(&mut self, compare: impl Fn(usize, usize) -> Ordering) {
         let mut elements: Vec<Option<Element>> = std::mem::take(&mut self.elements).into_iter().map(Some).collect();

@@ -1,29 +1,38 @@
-//! How many distinct objects the calls of each element were about.
+//! The number of distinct objects that the calls of each element were about.
 
-use metaspy_core::Subject;
+use std::collections::HashMap;
+
 use metaspy_core::store::TallyRow;
+use metaspy_core::{KindId, SiteId, Subject};
 
-use super::builder::Grown;
+use super::element::Element;
 
-/// Counts them, for what is around a method as well: there an object counts once, whatever method it was asked.
-pub fn count(grown: &mut Grown, rows: &[TallyRow]) {
+/// Counts the objects of a recording, for the elements around a method as well: an object counts once in each element.
+///
+/// An address does not identify an object for long, so the number of addresses is a lower bound.
+pub fn count(
+    elements: &mut [Element],
+    places: &HashMap<SiteId, usize>,
+    rows: &[TallyRow],
+    is_place: impl Fn(KindId) -> bool,
+) {
     let mut known: Vec<(Subject, usize)> = Vec::with_capacity(rows.len());
     for row in rows {
-        let Some((subject, place)) = row.subject.zip(row.site.and_then(|site| grown.place(site))) else { continue };
-        match row.is_others() {
-            true => {
-                let mut at = Some(place);
-                while let Some(element) = at.map(|at| &mut grown.elements[at]) {
-                    element.receivers.is_least = true;
-                    at = element.under;
-                }
+        let Some((subject, &place)) = row.subject.zip(row.site.and_then(|site| places.get(&site))) else { continue };
+        if row.is_others() || is_place(subject.kind) {
+            let mut at = Some(place);
+            while let Some(element) = at.map(|at| &mut elements[at]) {
+                element.receivers.is_least = true;
+                at = element.under;
             }
-            false => known.push((subject, place)),
+        }
+        if !row.is_others() {
+            known.push((subject, place));
         }
     }
     known.sort_unstable();
-    // The last subject that each element was counted for, as its place among them + 1.
-    let mut counted = vec![0; grown.elements.len()];
+    // The number of the last subject that each element was counted for.
+    let mut counted = vec![0; elements.len()];
     let mut last = None;
     let mut number = 0;
     for (subject, place) in known {
@@ -31,48 +40,48 @@ pub fn count(grown: &mut Grown, rows: &[TallyRow]) {
             number += 1;
         }
         let mut at = Some(place);
-        // What is around one that was counted was counted, too.
+        // The elements around one that was counted were counted, too.
         while let Some(place) = at.filter(|&place| counted[place] != number) {
             counted[place] = number;
-            grown.elements[place].receivers.count += 1;
-            at = grown.elements[place].under;
+            elements[place].receivers.count += 1;
+            at = elements[place].under;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use metaspy_core::store::{Measure, RecordedSite};
-    use metaspy_core::{KindId, SiteId, SiteKind};
+    use metaspy_core::store::Measure;
 
     use super::*;
+    use crate::program::Builder;
+    use crate::program::testing::site;
 
-    /// What the receivers of each element are, for rows of site, kind and key.
+    /// An address.
+    const PLACE: KindId = KindId(9);
+
+    /// Checks the receivers of each element, for rows of site, kind and key.
     fn check(rows: &[(u32, u16, u64)], expected: &[(&str, u64, bool)]) {
-        let mut grown = Grown::default();
+        let mut builder = Builder::new();
+        let mut places = HashMap::new();
         for (id, path) in [(1, "a::b::Scene::measure"), (2, "a::b::Scene::paint"), (3, "a::frame")] {
-            let (kind, file, facts) = (SiteKind::Method, String::new(), String::new());
-            let site = RecordedSite {
-                id: SiteId(id),
-                kind,
-                path: path.into(),
-                file,
-                lines: (1, 1),
-                skipped: None,
-                module: 0,
-                facts,
-            };
-            grown.method(&site, Measure::default());
+            let place = builder.add_site(&site(id, path), &Measure::default()).expect("it is a method");
+            places.insert(SiteId(id), place);
         }
         let row = |&(site, kind, key): &(u32, u16, u64)| TallyRow {
             site: Some(SiteId(site)),
             subject: Some(Subject::new(KindId(kind), key)),
             measure: Measure::default(),
         };
-        count(&mut grown, &rows.iter().map(row).collect::<Vec<_>>());
-        let found = grown.elements.iter().filter(|it| it.receivers != Default::default());
+        count(&mut builder.elements, &places, &rows.iter().map(row).collect::<Vec<_>>(), |kind| kind == PLACE);
+        let found = builder.elements.iter().filter(|it| it.receivers != Default::default());
         let found: Vec<_> = found.map(|it| (it.name.as_str(), it.receivers.count, it.receivers.is_least)).collect();
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn an_address_may_have_been_several_objects() {
+        check(&[(3, 9, 5)], &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)]);
     }
 
     #[test]
@@ -97,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn where_some_found_no_row_there_may_be_more() {
+    fn subjects_without_a_row_make_the_number_a_lower_bound() {
         check(
             &[(3, 1, 5), (3, u16::MAX, 3), (9, 1, 7)],
             &[("a", 1, true), ("(functions)", 1, true), ("frame", 1, true)],

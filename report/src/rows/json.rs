@@ -87,7 +87,7 @@ struct RowOut<'a> {
 struct PartOut {
     ran: u32,
     methods: Option<u32>,
-    receivers: u64,
+    receivers: Option<u64>,
     receivers_exact: bool,
     lines: u64,
     complexity: Option<u32>,
@@ -98,8 +98,8 @@ impl PartOut {
         PartOut {
             ran: part.ran,
             methods: part.methods,
-            receivers: part.receivers.count,
-            receivers_exact: !part.receivers.is_least,
+            receivers: (!part.receivers.is_unknown()).then_some(part.receivers.count),
+            receivers_exact: !part.receivers.is_least && !part.receivers.is_unknown(),
             lines: part.lines,
             complexity: part.complexity,
         }

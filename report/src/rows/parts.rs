@@ -4,18 +4,18 @@ use metaspy_core::Store;
 use metaspy_core::store::Filter;
 
 use super::{By, Key, Part, Row};
-use crate::program::{self, Element, Of, Structure};
+use crate::program::{self, Element, Of, Program};
 
 /// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
 pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
-    let structure = Structure::read(store, filter);
-    let wanted = structure.elements.iter().filter(|element| match element.of {
+    let program = Program::read(store, filter);
+    let wanted = program.elements.iter().filter(|element| match element.of {
         Of::Package => by == By::Package,
         Of::Type { .. } | Of::Functions => by == By::Type,
         Of::Method(_) => false,
     });
     let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
-    (wanted.map(|element| row(store, element, filter.is_all())).collect(), structure.exact)
+    (wanted.map(|element| row(store, element, filter.is_all())).collect(), program.exact)
 }
 
 fn row(store: &Store, element: &Element, is_all: bool) -> Row {

@@ -7,7 +7,6 @@ use metaspy_core::store::EndState;
 
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
-use crate::program::Receivers;
 use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, outcomes, pad_left, shorten_path, width};
 
 /// One of the times of a row.
@@ -156,7 +155,7 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
         let count = grouped(row.measure.count);
         write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
         if let Some(part) = &row.part {
-            write!(out, "  {}  {}", pad_left(&ran(part), 9), pad_left(&receivers(part), 10))?;
+            write!(out, "  {}  {}", pad_left(&ran(part), 9), pad_left(&part.receivers.to_string(), 10))?;
         }
         for ((_, of, unit), sign) in times.iter().zip(signs) {
             let sign = if row.measure.is_partly_timed() { *sign } else { "" };
@@ -173,12 +172,5 @@ fn ran(part: &Part) -> String {
     match part.methods {
         Some(methods) => format!("{}/{methods}", part.ran),
         None => part.ran.to_string(),
-    }
-}
-
-fn receivers(part: &Part) -> String {
-    match part.receivers {
-        Receivers { count: 0, is_least: false } => "–".into(),
-        Receivers { count, is_least } => format!("{}{}", if is_least { "≥" } else { "" }, grouped(count)),
     }
 }

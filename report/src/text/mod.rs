@@ -9,7 +9,7 @@ mod outcomes;
 pub use clean::{clean, clean_lines};
 pub use duration::{Unit, clock, duration, parse_duration_ns};
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
-pub use number::{counted, grouped, parse_number, parse_size, short};
+pub use number::{counted, grouped, parse_number, parse_size, percent, short};
 pub use outcomes::outcomes;
 
 /// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.

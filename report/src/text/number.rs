@@ -36,6 +36,14 @@ pub fn short(number: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// `33.3 %`: a part of a whole; `–` for a part of nothing.
+pub fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "–".to_owned(),
+        _ => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+    }
+}
+
 /// `1000`, `1,000`, `1_000`, `1k`, `100M`, `1.5G`: decimal multiples.
 pub fn parse_number(text: &str) -> Result<u64, String> {
     let help = || format!("`{text}` is no number: write 1000, 10k, 100M or 1.5G");

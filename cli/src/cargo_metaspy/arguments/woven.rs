@@ -64,6 +64,11 @@ pub struct Woven {
 }
 
 impl Woven {
+    /// The rows of a table; `None` for all.
+    pub fn top(&self) -> Option<usize> {
+        (self.top > 0).then_some(self.top)
+    }
+
     /// Which functions are meant, and how much of their calls is seen.
     pub fn selection(&self) -> Selection {
         Selection {

@@ -26,8 +26,9 @@ pub fn run(asked: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
     let mut report = run_inputs::run(asked)?;
     report.comparison = baseline.map(|baseline| Comparison::new(&baseline, &report));
     if let Some(path) = &asked.lcov {
-        fs::write(path, lcov::text(&report))
-            .map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
+        let mut tracefile = Vec::new();
+        lcov::write(&report, &mut tracefile)?;
+        fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
     let failures = verdict::failures(asked.fail_under, &report);
     write(out, asked.json, &report, &failures, |out| {

@@ -27,6 +27,7 @@ version = "0.1.0"
 edition = "2024"
 rust-version = "1.91"
 license = "MIT OR Apache-2.0"
+homepage = "https://github.com/metaspy/metaspy"
 repository = "https://github.com/metaspy/metaspy"
 
 [workspace.dependencies]

@@ -120,7 +120,7 @@ fn counts(store: &Store, element: &Element) -> String {
 fn traits(element: &Element) -> String {
     match &element.of {
         Of::Type { traits, .. } if traits.is_empty() => String::new(),
-        Of::Type { is_trait: true, traits } => format!("needs {}", traits.join(", ")),
+        Of::Type { is_trait: true, traits, .. } => format!("needs {}", traits.join(", ")),
         Of::Type { traits, .. } => format!("implements {}", traits.join(", ")),
         Of::Method(Some(facts)) => match (&facts.of_type, &facts.of_trait) {
             (Some(of_type), Some(of_trait)) => format!("{of_type} implements {of_trait}"),

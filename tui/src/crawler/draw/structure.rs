@@ -14,7 +14,7 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_report::program::Structure;
+use metaspy_report::program::Program;
 use metaspy_report::text::grouped;
 
 use super::canvas::Canvas;
@@ -49,7 +49,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 }
 
 /// Number of methods that ran. Under a filter this is not the coverage: other methods may have run too.
-fn title(crawler: &Crawler, whole: &Structure, inaccuracy: Option<&Inaccuracy>) -> String {
+fn title(crawler: &Crawler, whole: &Program, inaccuracy: Option<&Inaccuracy>) -> String {
     let (ran, of) = whole.ran();
     let sign = inaccuracy.map_or("", Inaccuracy::sign);
     let (ran, of) = (grouped(ran.into()), grouped(of.into()));

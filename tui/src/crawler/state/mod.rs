@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use metaspy_core::store::{EffectsIndex, EndState};
 use metaspy_core::{EventId, SiteKind, Store};
-use metaspy_report::program::Structure;
+use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 
 use super::command::{Screen, Screens};
@@ -176,7 +176,7 @@ impl Crawler {
         const NO_PRODUCTIONS: Screens =
             &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure];
         let productions = self.store.sites().iter().any(|site| site.kind == SiteKind::Production);
-        match (productions, Structure::is_known(&self.store)) {
+        match (productions, Program::is_known(&self.store)) {
             (true, true) => ALL,
             (true, false) => &ALL[..5],
             (false, true) => NO_PRODUCTIONS,

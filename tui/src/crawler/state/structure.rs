@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
-use metaspy_report::program::{Element, Key, Of, Structure};
+use metaspy_report::program::{Element, Key, Of, Program};
 
 use super::cursor::Cursor;
 use super::profiles::Profiles;
@@ -24,7 +24,7 @@ const FOOTER: usize = 4;
 #[derive(Clone, Debug)]
 pub struct StructureView {
     /// The whole program. `None` before the first reading.
-    pub whole: Option<Arc<Structure>>,
+    pub whole: Option<Arc<Program>>,
     /// The rows: the places of the elements that are not folded away.
     pub rows: Arc<Vec<usize>>,
     /// The columns of method profilers.
@@ -62,7 +62,7 @@ impl Default for StructureView {
 impl StructureView {
     /// Reads the program, and the calls that pass the filter.
     pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
-        let whole = Structure::read(store, filter);
+        let whole = Program::read(store, filter);
         let places: HashMap<SiteId, usize> =
             whole.elements.iter().enumerate().filter_map(|(at, element)| Some((element.site()?, at))).collect();
         // A value belongs to the method, and to everything around it.
@@ -429,7 +429,7 @@ impl Rows for StructureView {
 }
 
 /// What has methods right under it.
-fn with_methods(structure: &Structure) -> HashSet<Key> {
+fn with_methods(structure: &Program) -> HashSet<Key> {
     let elements = structure.elements.iter();
     elements.filter(|it| matches!(it.of, Of::Type { .. } | Of::Functions)).map(|it| it.key.clone()).collect()
 }

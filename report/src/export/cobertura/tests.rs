@@ -1,9 +1,10 @@
-//! The document, read back by a parser that has nothing to do with what wrote it.
+//! The document, read by an independent parser.
 
+use metaspy_core::store::RecordedSite;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::*;
-use crate::cargo_metaspy::results::tests::ran;
+use crate::program::testing::{program, woven};
 
 /// What `coverage-04.dtd` says of each element: what may be in it, in this order, and which attributes it must have.
 const DTD: [(&str, &[&str], &[&str]); 11] = [
@@ -34,6 +35,12 @@ const DTD: [(&str, &[&str], &[&str]); 11] = [
     ("line", &[], &["number", "hits"]),
 ];
 
+fn text(program: Program) -> String {
+    let mut text = Vec::new();
+    Cobertura.export(&Run { program, ..Run::default() }, &mut text).expect("memory takes it");
+    String::from_utf8(text).expect("it is UTF-8")
+}
+
 fn document(text: &str) -> Document<'_> {
     let document = Document::parse_with_options(text, ParsingOptions { allow_dtd: true, ..ParsingOptions::default() });
     document.unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -52,12 +59,10 @@ fn judge(node: Node<'_, '_>) {
 }
 
 #[test]
-fn the_document_is_one_of_its_type_and_tells_what_ran() {
-    let mut methods = vec![ran("a", "", "main", 1), ran("a::b", "[T]", "<&\"'>", 0), ran("a::b", "[T]", "len", 3)];
-    methods[1].method.file = "src/\u{1}ä&.rs".into();
-    methods[1].method.complexity = 4;
-    methods[2].method.line = 7;
-    let text = text(&Results { methods, ..Results::default() }).expect("memory takes it");
+fn the_document_matches_its_type_and_contains_what_ran() {
+    let odd = RecordedSite { file: "src/\u{1}ä&.rs".into(), ..woven("a::b", "[T]::<&\"'>", "type=[T] c=4") };
+    let len = RecordedSite { lines: (7, 7), ..woven("a::b", "[T]::len", "type=[T] c=1") };
+    let text = text(program(&[(woven("a", "main", "c=1"), 1), (odd, 0), (len, 3)]));
     let document = document(&text);
     judge(document.root_element());
     let root = document.root_element();
@@ -75,7 +80,7 @@ fn the_document_is_one_of_its_type_and_tells_what_ran() {
 }
 
 #[test]
-fn where_nothing_ran_there_is_a_document_too() {
-    let text = text(&Results::default()).expect("memory takes it");
+fn an_empty_program_is_a_valid_document() {
+    let text = text(Program::default());
     judge(document(&text).root_element());
 }

@@ -1,0 +1,64 @@
+//! The files that `--json`, `--lcov` and `--cobertura` write.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
+use metaspy_weave::wrapper::Left;
+use serde_json::{Map, Value, json};
+
+use crate::cargo_metaspy::arguments;
+use crate::cargo_metaspy::results::{Results, Woven};
+
+/// Writes the requested files.
+pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
+    for (file, exporter) in requested(options, &results.woven) {
+        let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
+        exporter.export(&results.run, &mut out).and_then(|()| out.flush()).with_context(|| cannot_write(file))?;
+    }
+    Ok(())
+}
+
+/// Fails before anything runs if a file cannot be written.
+pub fn check(options: &arguments::Woven) -> Result<()> {
+    let files = [&options.json, &options.lcov, &options.cobertura];
+    files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
+}
+
+fn requested<'a>(options: &'a arguments::Woven, woven: &Woven) -> Vec<(&'a Path, Box<dyn Exporter>)> {
+    let mut requested: Vec<(&Path, Box<dyn Exporter>)> = Vec::new();
+    if let Some(file) = &options.json {
+        requested.push((file, Box::new(Json { more: build(woven) })));
+    }
+    if let Some(file) = &options.lcov {
+        requested.push((file, Box::new(Lcov)));
+    }
+    if let Some(file) = &options.cobertura {
+        requested.push((file, Box::new(Cobertura)));
+    }
+    requested
+}
+
+fn cannot_write(file: &Path) -> String {
+    format!("cannot write {}: name a file in a directory that exists", file.display())
+}
+
+/// The part of the JSON that describes the build.
+fn build(woven: &Woven) -> Map<String, Value> {
+    let packages = woven.packages.iter();
+    let packages = packages.map(|(package, functions)| json!({ "package": package, "functions": functions }));
+    let mut build = Map::new();
+    build.insert("woven".into(), packages.collect());
+    build.insert("skipped".into(), woven.skipped.iter().map(left).collect());
+    build.insert("light".into(), woven.light.iter().map(left).collect());
+    build.insert("macros".into(), woven.macros.into());
+    build.insert("derives".into(), woven.derives.into());
+    build
+}
+
+fn left(left: &Left) -> Value {
+    let Left { method, reason, said } = left;
+    json!({ "path": method.path, "file": method.file, "line": method.line, "reason": reason, "said": said })
+}

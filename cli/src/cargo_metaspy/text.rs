@@ -1,0 +1,91 @@
+//! The results as text.
+
+use std::io::{self, Write};
+
+use metaspy_core::Selector;
+use metaspy_report::coverage::text;
+use metaspy_report::text::{counted, grouped};
+
+use crate::cargo_metaspy::arguments;
+use crate::cargo_metaspy::results::{Results, Woven};
+
+/// Reasons that are listed, the most frequent first.
+const REASONS: usize = 4;
+
+/// Prints what ran.
+pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
+    let gap = if is_terminal { "\n" } else { "" };
+    // A reader that closed the pipe needs no more.
+    let _ = write!(io::stdout(), "{gap}{}", report(results, options));
+}
+
+/// One line: how much was woven.
+pub fn woven(woven: &Woven) -> String {
+    let packages = woven.packages.iter();
+    let packages: Vec<String> =
+        packages.map(|(package, functions)| format!("{functions} of {}", package.replace('@', " "))).collect();
+    match packages.is_empty() {
+        true => "wove nothing".into(),
+        false => format!("wove {} functions: {}", woven.packages.values().sum::<usize>(), packages.join(", ")),
+    }
+}
+
+fn report(results: &Results, options: &arguments::Woven) -> String {
+    let run = &results.run;
+    let mut lines = vec![format!("metaspy {}", woven(&results.woven))];
+    if run.processes == Some(0) {
+        lines.push("no program recorded anything".into());
+    }
+    lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top()) });
+    lines.extend(summary(results, options));
+    for report in &run.reports {
+        lines.push(format!("{} in {} ({}):", report.profile, report.program, report.pid));
+        lines.extend(report.text.lines().map(|line| format!("  {line}")));
+    }
+    lines.join("\n") + "\n"
+}
+
+fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
+    let Results { woven, run } = results;
+    let (mut ran, mut all) = (0, 0);
+    for method in run.program.methods() {
+        ran += u64::from(method.measure.count > 0);
+        all += 1;
+    }
+    let mut lines = vec![format!("{} of {} functions ran", grouped(ran), grouped(all))];
+    if run.measured.coverage {
+        lines.extend(text::coverage(&run.program, options.top()));
+    }
+    if run.measured.coverage && options.returns {
+        lines.extend(text::constant_values(&run.program, options.top()));
+    }
+    // The selector was checked before the build.
+    let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
+    lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
+    lines.extend(reasons(woven));
+    if woven.macros + woven.derives > 0 {
+        let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));
+        lines.push(format!("not woven: the functions that {macros} and {derives} generate"));
+    }
+    lines.extend(run.doubts.iter().cloned());
+    lines
+}
+
+/// The reasons why functions have no hook.
+fn reasons(woven: &Woven) -> Vec<String> {
+    let mut counted: Vec<(usize, &str)> = Vec::new();
+    for left in &woven.skipped {
+        match counted.iter_mut().find(|(_, reason)| *reason == left.reason) {
+            Some((count, _)) => *count += 1,
+            None => counted.push((1, &left.reason)),
+        }
+    }
+    counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let more = counted.len().saturating_sub(REASONS);
+    let mut lines: Vec<String> =
+        counted.iter().take(REASONS).map(|(count, reason)| format!("{count} not woven: {reason}")).collect();
+    if more > 0 {
+        lines.push(format!("{more} more reasons: --json=FILE lists all of them"));
+    }
+    lines
+}

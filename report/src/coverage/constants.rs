@@ -1,0 +1,72 @@
+//! Methods that always return the same value for each receiver: candidates for a cache (*Execution profiling
+//! blueprints*, section 5.3).
+
+use crate::program::{Element, Key, Program, Returned};
+
+/// The candidates of a crate.
+#[derive(Debug)]
+pub struct Constants<'p> {
+    /// The crate.
+    pub package: String,
+    /// Methods that always returned the same value, and not their receiver.
+    pub constant: Vec<&'p Element>,
+    /// The number of methods whose values cannot be compared.
+    pub not_comparable: usize,
+    /// The number of methods with at least [`LEAST`] executions and calls.
+    pub asked: usize,
+}
+
+/// The executions and the calls that a method needs to be a candidate.
+pub const LEAST: u64 = 2;
+
+/// The candidates of each crate.
+pub fn constants(program: &Program) -> Vec<Constants<'_>> {
+    let crates = program.elements.iter().enumerate().filter(|(_, element)| element.under.is_none());
+    let of = |(at, package): (usize, &Element)| {
+        let within = program.elements[at + 1..].iter().take_while(|element| element.under.is_some());
+        let methods = within.filter_map(|element| Some((element, element.method.as_deref()?)));
+        let asked = methods.filter(|(element, method)| {
+            !method.is_test() && element.measure.count >= LEAST && method.profile.calls >= LEAST
+        });
+        let asked: Vec<_> = asked.collect();
+        let returned = |returned| asked.iter().filter(move |(_, method)| method.profile.returns == Some(returned));
+        let mut constant: Vec<&Element> = returned(Returned::Constant).map(|(element, _)| *element).collect();
+        constant.sort_by_key(|element| std::cmp::Reverse(element.measure.count));
+        Constants {
+            package: if let Key::Package(path) = &package.key { path.to_string() } else { package.name.clone() },
+            not_comparable: returned(Returned::NotComparable).count(),
+            constant,
+            asked: asked.len(),
+        }
+    };
+    crates.map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Identity;
+    use crate::program::testing::{builder, woven};
+
+    #[test]
+    fn a_candidate_ran_twice_and_made_two_calls() {
+        let cases = [
+            ("constant", 2, 2, Returned::Constant),
+            ("once", 1, 2, Returned::Constant),
+            ("leaf", 9, 1, Returned::Constant),
+            ("itself", 2, 2, Returned::Itself),
+            ("hidden", 2, 2, Returned::NotComparable),
+        ];
+        let mut builder = builder(&cases.map(|(name, count, ..)| (woven("a", name, "c=1"), count)));
+        for (name, _, calls, returns) in cases {
+            let method = Identity::new(&format!("a::{name}"), "src/lib.rs", 1);
+            let profile = builder.profile(&method).expect("the method is there");
+            (profile.calls, profile.returns) = (calls, Some(returns));
+        }
+        let program = builder.build();
+        let found = constants(&program);
+        let [a] = &found[..] else { panic!("there is one crate") };
+        assert_eq!((a.constant.len(), a.not_comparable, a.asked), (1, 1, 3));
+        assert_eq!(a.constant[0].path_text(), "a::constant");
+    }
+}

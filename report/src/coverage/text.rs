@@ -1,0 +1,298 @@
+//! A run as text: functions, the tree, coverage, patterns, candidates for a cache, and callers.
+
+use std::cmp::Reverse;
+
+use metaspy_core::Selector;
+
+use super::{Constants, Example, Measured, Run, constants, patterns};
+use crate::program::{Edge, Element, Of, Program, Ratio};
+use crate::table::{Column, Table};
+use crate::text::{duration, grouped, percent};
+
+/// Methods of a type that are named.
+const NAMED: usize = 5;
+
+/// The functions that ran, the most frequent first. Without a limit, functions that never ran follow.
+pub fn functions(run: &Run, top: Option<usize>) -> Vec<String> {
+    let mut methods: Vec<&Element> = run.program.methods().collect();
+    methods.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.path_text().cmp(b.path_text())));
+    let ran = methods.iter().filter(|method| method.measure.count > 0).count();
+    let shown = top.map_or(methods.len(), |top| top.min(ran));
+    let rows = &methods[..shown];
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let names = Column::words("function", rows.iter().map(|method| method.path_text().to_owned()));
+    let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
+    let mut lines = table(&cells, run.measured, names);
+    if ran > shown {
+        lines.push(format!("{:>14}  {} more functions ran; --top 0 shows all", "…", grouped((ran - shown) as u64)));
+    }
+    lines
+}
+
+/// Packages, their types and their methods, with those that never ran.
+///
+/// ```text
+///     executions  receivers  tests  package, type, method
+///                                   taffy  (1 of 2 ran)
+///                                     Scene: Layout  (1 of 2 ran)
+///             12          3      1      measure
+///              0        n/a      0      draw
+/// ```
+pub fn tree(run: &Run) -> Vec<String> {
+    let elements = &run.program.elements;
+    let shown: Vec<&Element> = elements.iter().filter(|element| element.of != Of::Functions).collect();
+    let names = shown.iter().map(|element| format!("{}{}", "  ".repeat(depth(elements, element)), branch(element)));
+    let names: Vec<String> = names.collect();
+    let cells: Vec<Option<&Element>> =
+        shown.iter().map(|element| element.method.is_some().then_some(*element)).collect();
+    table(&cells, run.measured, Column::words("package, type, method", names))
+}
+
+/// The elements around one, without the groups of free functions.
+fn depth(elements: &[Element], element: &Element) -> usize {
+    let around = std::iter::successors(element.under, |&at| elements[at].under);
+    around.filter(|&at| elements[at].of != Of::Functions).count()
+}
+
+fn branch(element: &Element) -> String {
+    let Ratio { methods, covered, .. } = element.ratio();
+    let ran = if methods == 0 { "tests only".to_owned() } else { format!("{covered} of {methods} ran") };
+    match &element.of {
+        Of::Method(_) | Of::Functions => element.name.clone(),
+        Of::Package => format!("{}  ({ran})", element.path_text()),
+        Of::Type { is_trait, is_unresolved, traits } => {
+            let traits = if traits.is_empty() { String::new() } else { format!(": {}", traits.join(" + ")) };
+            let kind = if *is_trait { "trait " } else { "" };
+            let unresolved = if *is_unresolved { ", definition not found" } else { "" };
+            format!("{kind}{}{traits}  ({ran}{unresolved})", element.name)
+        }
+    }
+}
+
+/// The numbers of each method, and blanks for other rows.
+fn table(rows: &[Option<&Element>], measured: Measured, names: Column) -> Vec<String> {
+    let cells = |of: &dyn Fn(&Element) -> String| -> Vec<String> {
+        rows.iter().map(|row| row.map(of).unwrap_or_default()).collect()
+    };
+    let profile = |of: &dyn Fn(&crate::program::MethodProfile) -> String| {
+        cells(&|element| element.method.as_ref().map_or(String::new(), |method| of(&method.profile)))
+    };
+    let time = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| duration(ns).trim().to_owned());
+    let mut columns = vec![Column::numbers("executions", cells(&|it| grouped(it.measure.count))).at_least(14)];
+    if measured.coverage {
+        columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
+        columns.push(Column::numbers("tests", profile(&|profile| profile.tests.len().to_string())));
+    }
+    if measured.calls {
+        columns.push(Column::numbers("total", profile(&|profile| time(profile.total_ns))).at_least(9));
+        columns.push(Column::numbers("self", profile(&|profile| time(profile.self_ns))).at_least(9));
+    }
+    columns.push(names);
+    Table::new(columns).lines().collect()
+}
+
+/// The ratios of methods and types by crate, and the types that show each pattern.
+pub fn coverage(program: &Program, top: Option<usize>) -> Vec<String> {
+    let crates: Vec<&Element> = program.crates().collect();
+    let mut lines: Vec<String> = crates.iter().filter_map(|it| ratio(it.path_text(), it.ratio())).collect();
+    if lines.len() > 1 {
+        lines.extend(ratio("all", program.ratio()));
+    }
+    let unresolved = program.types().filter(|ty| ty.is_unresolved() && ty.methods > 0).count();
+    if unresolved > 0 {
+        let types = if unresolved == 1 { "1 type".to_owned() } else { format!("{unresolved} types") };
+        lines.push(format!("{types} without a known definition: their methods count, and they do not count as types"));
+    }
+    for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
+        lines.push(format!("{} ({})", found.pattern.title(), found.examples.len()));
+        let shown = top.unwrap_or(found.examples.len());
+        lines.extend(found.examples.iter().take(shown).map(example));
+        if found.examples.len() > shown {
+            lines.push(format!("  … {} more; --top 0 shows all", found.examples.len() - shown));
+        }
+    }
+    lines
+}
+
+fn ratio(name: &str, of: Ratio) -> Option<String> {
+    let Ratio { methods, covered, types, covered_types } = of;
+    let text = |covered: u32, all: u32| percent(covered.into(), all.into());
+    (methods > 0).then(|| {
+        let methods = format!("{covered} of {methods} methods ({})", text(covered, methods));
+        match types {
+            0 => format!("{name}: covered {methods}"),
+            _ => {
+                format!("{name}: covered {methods}, {covered_types} of {types} types ({})", text(covered_types, types))
+            }
+        }
+    })
+}
+
+fn example(example: &Example<'_>) -> String {
+    let Example { ty, methods } = example;
+    let mut named = methods.clone();
+    named.sort_by_key(|method| Reverse(method.lines));
+    let name = |method: &&Element| format!("{} ({})", method.name, method.lines);
+    let more = methods.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = named.iter().take(NAMED).map(name).collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    format!("  {}: {}", ty.path_text(), names.join(", "))
+}
+
+/// Methods that always return the same value for each receiver, by crate.
+pub fn constant_values(program: &Program, top: Option<usize>) -> Vec<String> {
+    let all: Vec<Constants<'_>> = constants(program).into_iter().filter(|of| of.asked > 0).collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut lines =
+        vec!["always the same value for each receiver, of methods with at least 2 executions and 2 calls".to_owned()];
+    let numbers = |title: &str, of: &dyn Fn(&Constants<'_>) -> String| Column::numbers(title, all.iter().map(of));
+    let table = Table::new([
+        numbers("constant", &|of| of.constant.len().to_string()).at_least(14),
+        numbers("of", &|of| of.asked.to_string()).at_least(8),
+        numbers("", &|of| percent(of.constant.len() as u64, of.asked as u64)).at_least(8),
+        numbers("not comparable", &|of| of.not_comparable.to_string()).at_least(15),
+        Column::words("package", all.iter().map(|of| of.package.clone())),
+    ]);
+    let mut rows = table.lines();
+    lines.extend(rows.next());
+    for (row, of) in rows.zip(&all) {
+        lines.push(row);
+        let shown = top.unwrap_or(of.constant.len());
+        lines.extend(of.constant.iter().take(shown).map(|method| format!("{:>53}{}", "", method.path_text())));
+    }
+    lines
+}
+
+/// The callers and the callees of the functions that a selector names.
+pub fn callers(program: &Program, selector: &Selector) -> Vec<String> {
+    let named: Vec<&Element> = program.methods().filter(|method| selector.matches(method.path_text())).collect();
+    if named.is_empty() {
+        let nearest = selector.nearest(program.methods().map(Element::path_text));
+        let hint = if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) };
+        return vec![format!("--callers: `{selector}` matches no function of the programs{hint}")];
+    }
+    named.into_iter().flat_map(edges).collect()
+}
+
+fn edges(element: &Element) -> Vec<String> {
+    let mut lines = vec![format!("{}: {} executions", element.path_text(), grouped(element.measure.count))];
+    let Some(profile) = element.method.as_ref().map(|method| &method.profile) else { return lines };
+    let callers = profile.callers.iter().map(|(path, edge)| (path.as_deref().unwrap_or("code without hooks"), edge));
+    lines.extend(callers.map(|(path, edge)| edge_line("from", path, edge)));
+    lines.extend(profile.callees.iter().map(|(path, edge)| edge_line("to", path, edge)));
+    lines
+}
+
+fn edge_line(way: &str, path: &str, Edge { count, total_ns }: &Edge) -> String {
+    format!("{:>14} {:>10}  {way:<4} {path}", grouped(*count), duration(*total_ns).trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::testing::{builder, program, woven};
+    use crate::program::{Identity, Receivers, Returned};
+
+    fn method(name: &str) -> Identity {
+        Identity::new(&format!("a::{name}"), "src/lib.rs", 1)
+    }
+
+    #[test]
+    fn methods_are_below_their_types_and_types_below_their_modules() {
+        let mut builder = builder(&[
+            (woven("a", "main", "c=1"), 1),
+            (woven("a::b", "Scene::draw", "type=Scene"), 0),
+            (woven("a::b", "Scene::Layout::measure", "type=Scene trait=Layout"), 1_200),
+        ]);
+        let profile = builder.profile(&method("b::Scene::Layout::measure")).expect("it is there");
+        profile.receivers = Some(Receivers { count: 100, is_least: true });
+        profile.tests.insert("t".into());
+        let program = builder.build();
+        let run = Run { program, measured: Measured { coverage: true, calls: false }, ..Run::default() };
+        let expected = [
+            "    executions  receivers  tests  package, type, method",
+            "                                  a  (2 of 3 ran)",
+            "             1        n/a      0    main",
+            "                                    a::b  (1 of 2 ran)",
+            "                                      Scene: Layout  (1 of 2 ran)",
+            "         1,200       ≥100      1        Layout::measure",
+            "             0        n/a      0        draw",
+        ];
+        assert_eq!(tree(&run), expected);
+        let run = Run { measured: Measured::default(), ..run };
+        assert_eq!(
+            functions(&run, Some(1)),
+            [
+                "    executions  function",
+                "         1,200  a::b::Scene::Layout::measure",
+                "             …  1 more functions ran; --top 0 shows all",
+            ]
+        );
+    }
+
+    #[test]
+    fn ratios_and_patterns_are_listed() {
+        let lines =
+            |first| metaspy_core::store::RecordedSite { lines: (1, first), ..woven("a", "Never::two", "type=Never") };
+        let unresolved = woven("a", "X::get", "type=X unresolved");
+        let program = program(&[
+            (woven("a", "main", "c=1"), 1),
+            (woven("a", "Never::one", "type=Never"), 0),
+            (lines(12), 0),
+            (unresolved, 0),
+        ]);
+        assert_eq!(
+            coverage(&program, None),
+            [
+                "a: covered 1 of 4 methods (25.0 %), 0 of 1 types (0.0 %)",
+                "1 type without a known definition: their methods count, and they do not count as types",
+                "absent: no method ran (1)",
+                "  a::Never: two (12), one (1)",
+                "long and untested: never ran, of the longest tenth (1)",
+                "  a::Never: two (12)",
+            ]
+        );
+    }
+
+    #[test]
+    fn constant_values_are_a_table() {
+        let mut builder = builder(&[(woven("a", "same", "c=1"), 2), (woven("a", "other", "c=1"), 2)]);
+        for name in ["same", "other"] {
+            builder.profile(&method(name)).expect("it is there").calls = 2;
+        }
+        builder.profile(&method("same")).expect("it is there").returns = Some(Returned::Constant);
+        let text = constant_values(&builder.build(), Some(20));
+        assert!(text[2].split_whitespace().eq(["1", "2", "50.0", "%", "0", "a"]), "{text:?}");
+        assert!(text[3].trim() == "a::same" && text.len() == 4, "{text:?}");
+        assert_eq!(constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Some(20)), [""; 0]);
+    }
+
+    #[test]
+    fn callers_and_callees_are_named_and_a_wrong_selector_gets_a_hint() {
+        let mut builder = builder(&[(woven("a", "Scene::measure", "type=Scene"), 1_000)]);
+        let profile = builder.profile(&method("Scene::measure")).expect("it is there");
+        profile.callers = vec![
+            (Some("a::main".into()), Edge { count: 999, total_ns: 5_000 }),
+            (None, Edge { count: 1, total_ns: 7 }),
+        ];
+        profile.callees = vec![("a::leaf".into(), Edge { count: 2, total_ns: 3 })];
+        let program = builder.build();
+        let lines = |selector: &str| callers(&program, &selector.parse().expect("a selector"));
+        assert_eq!(
+            lines("Scene::*"),
+            [
+                "a::Scene::measure: 1,000 executions",
+                "           999    5.00 µs  from a::main",
+                "             1       7 ns  from code without hooks",
+                "             2       3 ns  to   a::leaf",
+            ]
+        );
+        assert!(lines("mesure")[0].contains("did you mean a::Scene::measure?"), "{:?}", lines("mesure"));
+    }
+}

@@ -1,0 +1,143 @@
+//! JSON: the program with its numbers. `docs/weaving.md` describes the keys.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::Exporter;
+use crate::coverage::{Constants, Pattern, ProcessReport, Run, constants, patterns};
+use crate::program::{Edge, Element, Method, Of, Program, Ratio};
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+/// The format of `--json`.
+#[derive(Debug, Default)]
+pub struct Json {
+    /// Further keys of the object, from the front end that made the run.
+    pub more: Map<String, Value>,
+}
+
+impl Exporter for Json {
+    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        let mut object = object(run);
+        object.extend(self.more.clone());
+        serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
+        writeln!(out)
+    }
+}
+
+fn object(run: &Run) -> Map<String, Value> {
+    let program = &run.program;
+    let crates = program.elements.iter().enumerate().filter(|(_, element)| element.under.is_none());
+    let mut methods: Vec<(&Element, &Method)> =
+        program.methods().filter_map(|element| Some((element, element.method.as_deref()?))).collect();
+    methods.sort_by(|(a, of_a), (b, of_b)| {
+        b.measure.count.cmp(&a.measure.count).then_with(|| of_a.site.path.cmp(&of_b.site.path))
+    });
+    let was_run = run.processes.is_some();
+    let value = json!({
+        "format": FORMAT,
+        "processes": run.processes,
+        "exact": run.is_exact(),
+        "doubts": run.doubts,
+        "ratio": was_run.then(|| ratio(program.ratio())),
+        "patterns": run.measured.coverage.then(|| pattern_lists(program)),
+        "constant": run.measured.coverage.then(|| constant_values(program)),
+        "reports": run.reports.iter().map(report).collect::<Vec<_>>(),
+        "packages": crates.map(|(at, element)| package(run, at, element)).collect::<Vec<_>>(),
+        "methods": methods.iter().map(|(element, of)| method(run, element, of)).collect::<Vec<_>>(),
+    });
+    if let Value::Object(object) = value { object } else { Map::new() }
+}
+
+fn package(run: &Run, at: usize, element: &Element) -> Value {
+    let children = || run.program.children(at);
+    let packages = children().filter(|(_, child)| child.of == Of::Package);
+    let types = children().filter(|(_, child)| matches!(child.of, Of::Type { .. } | Of::Functions));
+    json!({
+        "path": element.path_text(),
+        "ratio": run.processes.is_some().then(|| ratio(element.ratio())),
+        "packages": packages.map(|(at, child)| package(run, at, child)).collect::<Vec<_>>(),
+        "types": types.map(|(at, child)| ty(run, at, child)).collect::<Vec<_>>(),
+    })
+}
+
+fn ty(run: &Run, at: usize, element: &Element) -> Value {
+    let (is_trait, traits, name) = match &element.of {
+        Of::Type { is_trait, traits, .. } => (*is_trait, traits.as_slice(), element.name.as_str()),
+        _ => (false, &[][..], ""),
+    };
+    json!({
+        "name": name,
+        "path": element.path_text(),
+        "is_trait": is_trait,
+        "resolved": !element.is_unresolved(),
+        "traits": traits,
+        "ratio": run.processes.is_some().then(|| ratio(element.ratio())),
+        "methods": run.program.methods_of(at).map(|(element, of)| method(run, element, of)).collect::<Vec<_>>(),
+    })
+}
+
+fn method(run: &Run, element: &Element, method: &Method) -> Value {
+    let Method { site, facts, profile } = method;
+    let facts = facts.as_ref();
+    let receivers = element.receivers;
+    json!({
+        "path": site.path,
+        "file": site.file,
+        "line": site.lines.0,
+        "lines": method.line_count(),
+        "complexity": method.complexity(),
+        "visibility": facts.map(|facts| facts.visibility.word()),
+        "receiver": facts.map(|facts| facts.self_kind.word()),
+        "async": facts.map(|facts| facts.is_async),
+        "closure": method.is_closure(),
+        "test": method.is_test(),
+        "executions": run.processes.is_some().then_some(element.measure.count),
+        "receivers": (!receivers.is_unknown()).then_some(receivers.count),
+        "receivers_exact": run.is_exact() && !receivers.is_least && !receivers.is_unknown(),
+        "returns": profile.returns.map(|returned| returned.word()),
+        "tests": profile.tests,
+        "total_ns": profile.total_ns,
+        "self_ns": profile.self_ns,
+        "callers": profile.callers.iter().map(|(path, calls)| edge(path.as_deref(), calls)).collect::<Vec<_>>(),
+        "callees": profile.callees.iter().map(|(path, calls)| edge(Some(path), calls)).collect::<Vec<_>>(),
+        "profiles": profile.columns,
+    })
+}
+
+fn edge(path: Option<&str>, edge: &Edge) -> Value {
+    json!({ "path": path, "count": edge.count, "total_ns": edge.total_ns })
+}
+
+fn report(report: &ProcessReport) -> Value {
+    let ProcessReport { profile, program, pid, text } = report;
+    json!({ "profile": profile, "program": program, "pid": pid, "text": text })
+}
+
+/// A ratio as an object.
+pub fn ratio(of: Ratio) -> Value {
+    let Ratio { methods, covered, types, covered_types } = of;
+    json!({ "methods": methods, "covered": covered, "ratio": of.rate(), "types": types, "covered_types": covered_types })
+}
+
+fn constant_values(program: &Program) -> Value {
+    let of = |Constants { package, constant, not_comparable, asked }: &Constants<'_>| {
+        let methods: Vec<&str> = constant.iter().map(|method| method.path_text()).collect();
+        json!({ "package": package, "methods": methods, "not_comparable": not_comparable, "of": asked })
+    };
+    constants(program).iter().map(of).collect()
+}
+
+fn pattern_lists(program: &Program) -> Value {
+    let mut lists: Map<String, Value> = Pattern::ALL.iter().map(|of| (of.word().to_owned(), json!([]))).collect();
+    for found in patterns(program) {
+        let examples = found.examples.iter().map(|example| {
+            let methods: Vec<&str> = example.methods.iter().map(|method| method.path_text()).collect();
+            json!({ "type": example.ty.path_text(), "methods": methods })
+        });
+        lists.insert(found.pattern.word().to_owned(), examples.collect());
+    }
+    Value::Object(lists)
+}

@@ -1,0 +1,121 @@
+//! A method: its source, and what profilers measured of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metaspy_core::method_profilers::Facts;
+use metaspy_core::store::RecordedSite;
+use serde_json::{Map, Value};
+
+use super::element::Receivers;
+
+/// A method, with everything that the recordings contain of it.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its site, as the first recording describes it.
+    pub site: RecordedSite,
+    /// What the weaver read from its source; `None` if it was not woven.
+    pub facts: Option<Facts>,
+    /// What profilers measured.
+    pub profile: MethodProfile,
+}
+
+/// What profilers measured of a method, in all processes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MethodProfile {
+    /// The objects that it was called on; `None` if no profiler looked at objects, or if they cannot be told apart.
+    pub receivers: Option<Receivers>,
+    /// What it returned.
+    pub returns: Option<Returned>,
+    /// Calls that it made to methods with a hook.
+    pub calls: u64,
+    /// The tests in which it ran.
+    pub tests: BTreeSet<String>,
+    /// Its time with the methods that it called, if calls were timed.
+    pub total_ns: Option<u64>,
+    /// Its time without them.
+    pub self_ns: Option<u64>,
+    /// Its callers by path, with the most frequent first. `None` is code without hooks.
+    pub callers: Vec<(Option<String>, Edge)>,
+    /// The methods that it called, by path.
+    pub callees: Vec<(String, Edge)>,
+    /// Columns of the user's own profilers, by the profiler's name.
+    pub columns: BTreeMap<String, Map<String, Value>>,
+}
+
+/// Calls from one method to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Edge {
+    /// The number of calls.
+    pub count: u64,
+    /// Their time.
+    pub total_ns: u64,
+}
+
+/// What a method returned. The values of two processes merge to the greater one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Returned {
+    /// Nothing.
+    Unit,
+    /// Its receiver.
+    Itself,
+    /// The same value for each receiver.
+    Constant,
+    /// Values that cannot be compared.
+    NotComparable,
+    /// Different values.
+    Varies,
+}
+
+impl Method {
+    /// The number of its lines.
+    pub fn line_count(&self) -> u32 {
+        match self.site.lines {
+            (0, _) => 0,
+            (first, last) => last.saturating_sub(first).saturating_add(1),
+        }
+    }
+
+    /// Its cyclomatic complexity; `None` if it was not woven.
+    pub fn complexity(&self) -> Option<u32> {
+        self.facts.as_ref().map(|facts| facts.complexity)
+    }
+
+    /// True for a test.
+    pub fn is_test(&self) -> bool {
+        self.facts.as_ref().is_some_and(|facts| facts.is_test)
+    }
+
+    /// True for a closure.
+    pub fn is_closure(&self) -> bool {
+        self.facts.as_ref().is_some_and(|facts| facts.is_closure)
+    }
+}
+
+impl Edge {
+    /// Adds more calls of the same pair.
+    pub fn add(&mut self, more: Edge) {
+        self.count += more.count;
+        self.total_ns += more.total_ns;
+    }
+}
+
+impl Returned {
+    const ALL: [Returned; 5] =
+        [Returned::Unit, Returned::Itself, Returned::Constant, Returned::NotComparable, Returned::Varies];
+
+    /// The variant with this word.
+    pub fn from_word(word: &str) -> Option<Returned> {
+        Returned::ALL.into_iter().find(|returned| returned.word() == word)
+    }
+
+    /// The word of a variant in profiles and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Returned::Unit => "unit",
+            Returned::Itself => "self",
+            Returned::Constant => "constant",
+            Returned::NotComparable => "not-comparable",
+            Returned::Varies => "varies",
+        }
+    }
+}

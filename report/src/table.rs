@@ -1,0 +1,99 @@
+//! Text tables: columns that are as wide as their content.
+
+use crate::text::{fit, pad_left, shorten, width};
+
+/// Spaces between two columns.
+const GAP: &str = "  ";
+
+/// A table, column by column.
+#[derive(Debug, Default)]
+pub struct Table {
+    columns: Vec<Column>,
+}
+
+/// A column: its title, and one cell for each row.
+#[derive(Debug)]
+pub struct Column {
+    title: String,
+    cells: Vec<String>,
+    is_number: bool,
+    least: usize,
+    most: usize,
+}
+
+impl Column {
+    /// A column of words, aligned to the left.
+    pub fn words(title: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Column {
+        let (title, cells) = (title.into(), cells.into_iter().collect());
+        Column { title, cells, is_number: false, least: 0, most: usize::MAX }
+    }
+
+    /// A column of numbers, aligned to the right.
+    pub fn numbers(title: impl Into<String>, cells: impl IntoIterator<Item = String>) -> Column {
+        Column { is_number: true, ..Column::words(title, cells) }
+    }
+
+    /// Makes the column this wide at least.
+    pub fn at_least(mut self, columns: usize) -> Column {
+        self.least = columns;
+        self
+    }
+
+    /// Makes the column this wide at most: longer cells lose their middle.
+    pub fn at_most(mut self, columns: usize) -> Column {
+        self.most = columns;
+        self
+    }
+
+    /// The width of the column.
+    pub fn width(&self) -> usize {
+        let widest = self.cells.iter().chain([&self.title]).map(|text| width(text)).max().unwrap_or(0);
+        widest.min(self.most).max(self.least)
+    }
+
+    fn cell(&self, text: &str) -> String {
+        let columns = self.width();
+        if self.is_number { pad_left(&shorten(text, columns), columns) } else { fit(text, columns) }
+    }
+}
+
+impl Table {
+    /// A table of these columns.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Table {
+        Table { columns: columns.into_iter().collect() }
+    }
+
+    /// The titles, in one line.
+    pub fn head(&self) -> String {
+        self.line(|column| &column.title)
+    }
+
+    /// The titles, and below them the rows.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let rows = self.columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
+        let row = |at: usize| self.line(|column| column.cells.get(at).map_or("", String::as_str));
+        [self.head()].into_iter().chain((0..rows).map(row))
+    }
+
+    fn line<'t>(&'t self, text: impl Fn(&'t Column) -> &'t str) -> String {
+        let cells: Vec<String> = self.columns.iter().map(|column| column.cell(text(column))).collect();
+        cells.join(GAP).trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_as_wide_as_their_content_and_their_limits_allow() {
+        let of = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
+        let table = Table::new([
+            Column::words("site", of(&["a", "a::very::long::path"])).at_most(9),
+            Column::numbers("count", of(&["1", "1,234"])).at_least(7),
+            Column::words("", of(&["", "1 failed"])),
+        ]);
+        let lines: Vec<String> = table.lines().collect();
+        assert_eq!(lines, ["site         count", "a                1", "a::v…path    1,234  1 failed"]);
+    }
+}
