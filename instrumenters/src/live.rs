@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use metaspy_core::store::Filter;
-use metaspy_core::watch::Watching;
+use metaspy_core::subscription::Subscription;
 use metaspy_core::{Event, Installed};
 
 /// Events that a slow consumer may be behind, unless it says otherwise.
@@ -43,7 +43,7 @@ impl LiveEvents for Installed {
 /// `tokio` it is a `Stream`; on a thread, [`Events::next_within`] waits. It ends when it is dropped.
 pub struct Events {
     // First: nobody puts anything into the queue after it has gone.
-    watching: Watching,
+    watching: Subscription,
     queue: Arc<Queue>,
 }
 

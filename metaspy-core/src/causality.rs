@@ -1,21 +1,21 @@
-//! Causes that nesting does not tell: named reasons, and further ones.
+//! Causes beyond nesting: named causes and links.
 
 use crate::event::EventId;
 use crate::format::slot::Mark;
 use crate::recorder;
 
-/// The event that this thread is in.
+/// The current event of this thread.
 pub fn current() -> Option<EventId> {
     EventId::from_raw(recorder::current_event())
 }
 
-/// Names the cause of what this thread does next: until the guard is dropped, events hang under `cause`.
+/// Names the cause of this thread's next events. Until the guard is dropped, `cause` is their cause.
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn because(cause: EventId) -> Because {
     Because { _current: recorder::Current::enter(cause.raw()) }
 }
 
-/// The event that this thread is in, to be named as the cause somewhere else: in another task, on another thread.
+/// The current event of this thread, to be named as the cause in another task or thread.
 pub fn carried() -> Carried {
     Carried::new(current())
 }
@@ -26,25 +26,25 @@ pub struct Because {
     _current: recorder::Current,
 }
 
-/// Adds a further reason: `effect` happened because of `cause`, too. Any number of reasons can be added while the
-/// effect runs. False if there was no room; that is counted.
+/// Adds a link: `cause` is a further reason of `effect`. Any number of links can be added while the effect runs. False if
+/// there was no room; the recording counts such links.
 pub fn link(effect: EventId, cause: EventId) -> bool {
     recorder::mark(Mark::Link, effect.raw(), [cause.raw(), 0], &[]).is_some()
 }
 
-/// An event that travels, in a message say: it knows which recording it stands in, as the number of an event means
-/// another one in another recording.
+/// An event together with its recording, to be carried in a message. The number of an event alone may name another event
+/// in another recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried(u64);
 
-/// An event's number needs fewer bits: a program that makes one each nanosecond takes two years to use them up.
+/// Bits of the event's number. A program with one event each nanosecond needs two years to use them up.
 const EVENT_BITS: u32 = 56;
 
 impl Carried {
     /// No event.
     pub const NOTHING: Carried = Carried(0);
 
-    /// An event of the recording that is being written.
+    /// An event of the current recording.
     #[inline]
     pub fn new(event: Option<EventId>) -> Self {
         match (event, recorder::current()) {
@@ -53,28 +53,28 @@ impl Carried {
         }
     }
 
-    /// The event; `None` where another recording is being written by now.
+    /// The event. `None` if another recording has begun since.
     #[inline]
     pub fn event(self) -> Option<EventId> {
         let event = EventId::from_raw(self.0 & ((1 << EVENT_BITS) - 1))?;
         recorder::current().filter(|log| u64::from(log.number) == self.0 >> EVENT_BITS).map(|_| event)
     }
 
-    /// As a number, for a message that is made of bytes. It tells this process's recordings apart, and no others: a
-    /// message that other processes may have sent has to say beside it which recording is meant.
+    /// As a number, for a message of bytes. The number identifies a recording within this process only. A message that
+    /// another process may have sent must carry the identity of its recording as well.
     #[inline]
     pub fn to_bits(self) -> u64 {
         self.0
     }
 
-    /// From its number. Any will do, as bytes may say anything: one of another recording is no cause, and one that
-    /// names an event that never was reads like one that left the window.
+    /// From its number. Every number is accepted: one of another recording is no cause, and one without an event reads like
+    /// an event that has left the window.
     #[inline]
     pub fn from_bits(bits: u64) -> Self {
         Carried(bits)
     }
 
-    /// Names it as the cause of what this thread does next, until the guard is dropped; `None` where it is unknown.
+    /// Names it as the cause of this thread's next events until the guard is dropped. `None` if it is unknown.
     #[inline]
     pub fn because(self) -> Option<Because> {
         self.event().map(because)

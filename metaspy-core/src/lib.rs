@@ -17,8 +17,8 @@ pub mod recording;
 pub mod remote;
 pub mod site;
 pub mod subject;
+pub mod subscription;
 pub mod trigger;
-pub mod watch;
 
 #[doc(hidden)]
 pub use metaspy_format as format;

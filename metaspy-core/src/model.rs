@@ -1,6 +1,6 @@
-//! What the domain says about its subjects: labels, relations, ends. Never called by a hook.
+//! The domain's statements about its subjects: labels, relations, ends. No hook calls this module.
 //!
-//! What is said before a recording begins is kept, and written into every recording that begins later.
+//! Statements made before a recording begins are kept and written into every later recording.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,11 +13,11 @@ use crate::recorder::{self, Draft, Listener, Log, Module};
 use crate::subject::{Identify, Subject};
 
 static LABELS: LazyLock<DashMap<Subject, String>> = LazyLock::new(DashMap::new);
-/// Edges, and when they were drawn: a model's order is part of what it says.
+/// Edges with their sequence numbers, because the order of a model's edges has meaning.
 static RELATIONS: LazyLock<DashMap<(String, Subject, Subject), u64>> = LazyLock::new(DashMap::new);
 static RELATED: AtomicU64 = AtomicU64::new(0);
 
-/// Names a subject: what people read instead of its key. A later label replaces an earlier one.
+/// Gives a subject a label, which people read instead of its key. A later label replaces an earlier one.
 pub fn label(subject: impl Identify, text: impl Into<String>) {
     let (subject, text) = (subject.identify(), text.into());
     recorder::listen(Module::Model, &Model);
@@ -27,7 +27,7 @@ pub fn label(subject: impl Identify, text: impl Into<String>) {
     LABELS.insert(subject, text);
 }
 
-/// Says that two subjects are related: `relate("owner", child, parent)`. Screens offer each relation as a way to go.
+/// Relates two subjects: `relate("owner", child, parent)`. Screens navigate along each relation.
 pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
     let mut is_new = false;
@@ -41,7 +41,7 @@ pub fn relate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     }
 }
 
-/// Takes a relation back.
+/// Removes a relation.
 pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify) {
     let (name, from, to) = (name.into(), from.identify(), to.identify());
     if RELATIONS.remove(&(name.clone(), from, to)).is_some()
@@ -51,7 +51,7 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
     }
 }
 
-/// Ends a subject: its key may stand for another object from now on, and its label is given up.
+/// Ends a subject. Its label is removed, and its key may identify another object from now on.
 pub fn forget(subject: impl Identify) {
     let subject = subject.identify();
     LABELS.remove(&subject);

@@ -19,8 +19,8 @@ use crate::recording::Recording;
 use crate::site::{Site, SiteDef, SiteKind};
 use crate::store::{Filter, Scope, Store};
 use crate::subject::Subject;
+use crate::subscription::Subscription;
 use crate::trigger::Trigger;
-use crate::watch::Watching;
 
 /// Instrumenters composed for one question.
 ///
@@ -179,7 +179,7 @@ fn paths(sites: &[crate::SiteId]) -> Vec<String> {
 pub struct Installed {
     shared: Arc<Shared>,
     hooks: Vec<Installation>,
-    triggers: Vec<Watching>,
+    triggers: Vec<Subscription>,
     ended: bool,
 }
 
@@ -237,9 +237,9 @@ impl Installed {
     ///
     /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
     /// and counted, while it takes longer than the ring is long.
-    pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Watching {
+    pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Subscription {
         let scope = self.shared.scope(self.shared.first..u32::MAX);
-        Watching::begin(scope, vec![filter], move |store, event, _| see(store, event))
+        Subscription::begin(scope, vec![filter], move |store, event, _| see(store, event))
     }
 
     fn end(&mut self) -> Profile {

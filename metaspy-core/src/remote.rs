@@ -1,18 +1,18 @@
 //! Causes that cross processes, as W3C `traceparent` carries them: `00-<trace>-<span>-01`.
 //!
-//! The sender writes [`TraceParent::current`] into a header, an environment variable or a message; the receiver does
-//! its work under [`from_remote`]. `metaspy open` and `metaspy report` with both recordings then walk from one process
-//! into the other. Nothing here runs unless it is called: hooks do not know of it.
+//! The sender writes [`TraceParent::current`] into a header, an environment variable or a message. The receiver works
+//! under [`from_remote`]. `metaspy open` and `metaspy report` with both recordings then lead from one process into the
+//! other. Hooks are not involved.
 //!
 //! ```
 //! use metaspy_core::{TraceParent, from_remote};
 //!
-//! // In the process that sends; `None` outside of events.
-//! let told: Option<String> = TraceParent::current().map(|parent| parent.to_string());
+//! // In the sending process; `None` outside of events.
+//! let header: Option<String> = TraceParent::current().map(|parent| parent.to_string());
 //!
-//! // In the one that receives.
+//! // In the receiving process.
 //! let _cause = from_remote("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
-//! // What begins here was caused by that event.
+//! // That event is the cause of what begins here.
 //! ```
 
 use std::fmt;
@@ -24,7 +24,7 @@ use crate::format::{span, superblock as sb};
 use crate::recorder;
 use crate::store::{Layout, Ring};
 
-/// What one process tells another about the event that it is in. Its text is that of the W3C header `traceparent`.
+/// The current event, as one process sends it to another. Its text is that of the W3C header `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceParent {
     /// The trace; never 0.
@@ -34,18 +34,18 @@ pub struct TraceParent {
     flags: u8,
 }
 
-/// The flag that says that somebody records this.
+/// The flag for a recorded trace.
 const SAMPLED: u8 = 1;
-/// Bytes of version 00, which has nothing behind the flags.
+/// Bytes of version 00, which ends with the flags.
 const LENGTH: usize = 55;
-/// Causes that are followed to the root of a trace at most.
+/// Maximum number of causes that are followed to the root of a trace.
 const DEPTH_MAX: usize = 4096;
 
 impl TraceParent {
-    /// For the event that this thread is in; `None` outside of events, and where nothing is recorded.
+    /// The current event of this thread. `None` outside of events, and without a recording.
     ///
-    /// The event notes that it was told to another process. Outside of events, but under [`from_remote`], it is what came
-    /// in, so that it can be passed on.
+    /// The recording notes that the event was sent. Outside of events, but under [`from_remote`], this is the received
+    /// cause, so that it can be passed on.
     pub fn current() -> Option<TraceParent> {
         let log = recorder::current()?;
         let event = EventId::from_raw(recorder::current_event_in(log))?;
@@ -56,12 +56,12 @@ impl TraceParent {
         }
         let span = span::of_event(event.raw(), ring.words.get(sb::SPAN_WORD));
         let trace = trace_of(ring, event);
-        // Where there is no room for the mark it is counted; the number stands for the event without it.
+        // A mark without room is counted; the number identifies the event without it.
         recorder::mark(Mark::Sent, event.raw(), [span, trace as u64], &[]);
         Some(TraceParent { trace, span, flags: SAMPLED })
     }
 
-    /// Reads a `traceparent`, as strictly as the W3C asks: what is not one is no cause.
+    /// Parses a `traceparent` as strictly as the W3C requires.
     pub fn parse(text: &str) -> Result<TraceParent, MalformedTraceParent> {
         read(text.as_bytes()).ok_or(MalformedTraceParent)
     }
@@ -71,7 +71,7 @@ impl TraceParent {
         self.trace
     }
 
-    /// The number of the span: the event, as other processes know it.
+    /// The number of the span: the event's number for other processes.
     pub fn span_id(self) -> u64 {
         self.span
     }
@@ -91,7 +91,7 @@ impl FromStr for TraceParent {
     }
 }
 
-/// A text that is no `traceparent`.
+/// An error: the text is no `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedTraceParent;
 
@@ -103,11 +103,11 @@ impl fmt::Display for MalformedTraceParent {
 
 impl std::error::Error for MalformedTraceParent {}
 
-/// What this thread does next was caused by an event of another process: until the guard is dropped, events hang under
-/// the one that `text`, a `traceparent`, names.
+/// Names an event of another process as the cause of this thread's next events, until the guard is dropped. `text` is a
+/// `traceparent`.
 ///
-/// A text that is none is ignored, and counted; so is what finds no room. [`crate::current`] names this cause, too, so
-/// that it can be handed to another thread and be named there with [`crate::because`].
+/// A malformed text is ignored and counted, and so is a cause without room. [`crate::current`] returns this cause as well,
+/// so it can be passed to another thread and named there with [`crate::because`].
 #[must_use = "the cause is named until the guard is dropped"]
 pub fn from_remote(text: &str) -> FromRemote {
     let Some(log) = recorder::current() else { return FromRemote { _current: None } };
@@ -126,7 +126,7 @@ pub struct FromRemote {
     _current: Option<recorder::Current>,
 }
 
-/// The trace that an event belongs to: the one that its first cause came with, else one of its root's own.
+/// The trace of an event: the one of its first remote cause, otherwise one of its root.
 fn trace_of(ring: Ring<'_>, event: EventId) -> u128 {
     let word = ring.words.get(sb::TRACE_WORD);
     let mut at = event;
@@ -138,7 +138,7 @@ fn trace_of(ring: Ring<'_>, event: EventId) -> u128 {
         }
         at = cause;
     }
-    // Its root left the window: such events share the recording's own trace.
+    // The root has left the window: such events share the recording's trace.
     span::trace_of_root(0, word)
 }
 
@@ -147,7 +147,7 @@ fn read(text: &[u8]) -> Option<TraceParent> {
         return None;
     }
     let version = number(&text[..2])?;
-    // Later versions may say more behind a further dash.
+    // Later versions may add fields after a further dash.
     let fits = match version {
         0 => text.len() == LENGTH,
         0xFF => false,
@@ -157,7 +157,7 @@ fn read(text: &[u8]) -> Option<TraceParent> {
     (fits && trace != 0 && span != 0).then_some(TraceParent { trace, span: span as u64, flags: flags as u8 })
 }
 
-/// Digits in lower case, as nothing else is allowed.
+/// Parses hexadecimal digits in lower case, the only form that is allowed.
 fn number(digits: &[u8]) -> Option<u128> {
     digits.iter().try_fold(0, |number, &digit| {
         let value = match digit {

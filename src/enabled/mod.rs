@@ -9,7 +9,7 @@ pub use metaspy_core::{
 };
 pub use metaspy_core::{
     arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, remote, select, site, store,
-    trigger, watch,
+    subscription, trigger,
 };
 pub use metaspy_instrumenters::Announce;
 #[cfg(feature = "tokio")]

@@ -1,4 +1,4 @@
-//! The directory of live recordings: where `attach` and `list` look.
+//! The directory of live recordings, which `attach` and `list` read.
 
 use std::fs;
 use std::io::Write;
@@ -8,10 +8,10 @@ use std::time::SystemTime;
 use crate::platform::process;
 use crate::recorder::StartError;
 
-/// Bytes that recordings of ended processes may take together; the oldest go first, but none of the run at hand.
+/// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of the current run.
 const BUDGET: u64 = 2 << 30;
 
-/// Where the names of recordings stand that were removed to make room, beside those that are left.
+/// The file with the names of recordings that were removed to make room.
 const REMOVED: &str = "removed.txt";
 
 /// A recording in the directory.
@@ -23,17 +23,18 @@ pub struct Listed {
     pub pid: u32,
     /// The program's name.
     pub name: String,
-    /// The run that it is a part of, if it is.
+    /// The run that it belongs to, if any.
     pub run: Option<String>,
-    /// Whether the process still runs.
+    /// True if the process still runs.
     pub alive: bool,
     /// Bytes on the disk.
     pub bytes: u64,
-    /// When it was last written to, as far as the file system knows.
+    /// The time of the last change, if the file system has it.
     pub changed: SystemTime,
 }
 
-/// The directory: `METASPY_DIR`, else `metaspy` in the user's state directory, else one in the temporary directory.
+/// The directory: `METASPY_DIR`, otherwise `metaspy` in the user's state directory, otherwise one in the temporary
+/// directory.
 pub fn directory() -> PathBuf {
     if let Some(chosen) = std::env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
         return chosen.into();
@@ -46,20 +47,20 @@ pub fn directory() -> PathBuf {
     }
 }
 
-/// The run that this process is a part of, as its environment says: `METASPY_RUN`, else that of nextest. What the
-/// processes of a run record stands in a directory of its own.
+/// The run of this process: `METASPY_RUN`, otherwise the run id of nextest. The recordings of a run have a directory of
+/// their own.
 pub fn run() -> Option<String> {
     let said = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
     Some(file_name(&said("METASPY_RUN").or_else(|| said("NEXTEST_RUN_ID"))?, "_-"))
 }
 
-/// A text as the name of a file: letters, digits and what is `allowed`.
+/// A text as a file name: letters, digits and the `allowed` characters.
 fn file_name(text: &str, allowed: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() || allowed.contains(c) { c } else { '_' };
     text.chars().map(letter).take(40).collect()
 }
 
-/// The recordings in the directory and those of its runs, newest first.
+/// The recordings in the directory and in those of its runs, newest first.
 pub fn list() -> Vec<Listed> {
     let dir = directory();
     let mut listed = list_in(&dir, None);
@@ -78,7 +79,7 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }
 
-/// The names of recordings that this directory held once, and that were removed to make room for others.
+/// The names of recordings that were removed from this directory to make room.
 pub fn removed_from(dir: &Path) -> Vec<String> {
     let removed = fs::read_to_string(dir.join(REMOVED)).unwrap_or_default();
     removed.lines().map(str::to_owned).collect()
@@ -91,14 +92,14 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
-/// Removes the recordings of processes that ended; what it removed.
+/// Removes the recordings of ended processes, and returns them.
 pub fn clean() -> std::io::Result<Vec<Listed>> {
     let mut removed = Vec::new();
     for dead in list().into_iter().filter(|listed| !listed.alive) {
         fs::remove_file(&dead.path)?;
         if let (Some(_), Some(run)) = (&dead.run, dead.path.parent()) {
             let _ = fs::remove_file(run.join(REMOVED));
-            // Only if it was the last one of its run.
+            // This succeeds only for the last recording of a run.
             let _ = fs::remove_dir(run);
         }
         removed.push(dead);
@@ -107,7 +108,7 @@ pub fn clean() -> std::io::Result<Vec<Listed>> {
     Ok(removed)
 }
 
-/// Name, process and its start time stand in the file's name: `name-pid-start.spy`.
+/// Parses a file name: program, process and its start time, as `name-pid-start.spy`.
 fn look(path: &Path) -> Option<Listed> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".spy")?;
     let mut parts = stem.rsplitn(3, '-');
@@ -142,7 +143,7 @@ pub(crate) fn new_live_file(budget: u64) -> Result<PathBuf, StartError> {
     Ok(std::iter::once(first).chain(next).find(|path| !path.exists()).expect("there is always a next number"))
 }
 
-/// Where this process writes.
+/// The directory for this process.
 fn own_directory() -> Result<PathBuf, StartError> {
     let mut dir = directory();
     make_private(&dir)?;
@@ -153,7 +154,7 @@ fn own_directory() -> Result<PathBuf, StartError> {
     Ok(dir)
 }
 
-/// What nothing of another process is called.
+/// A file name that no other process uses.
 fn own_name() -> String {
     let pid = std::process::id();
     let program = process::program();
@@ -161,8 +162,8 @@ fn own_name() -> String {
     format!("{name}-{pid}-{}", process::start_of(pid).unwrap_or(0))
 }
 
-/// Removes the oldest recordings of ended processes until there is room, but none of the run at hand: its parts belong
-/// together. What is removed is written down, as whoever adds up the others would miss it.
+/// Removes the oldest recordings of ended processes until there is room, but none of the current run, which is read as a
+/// whole. The names of removed recordings are noted, so that a sum over the others can report them.
 fn make_room(budget: u64, run: Option<&str>) {
     let is_dead = |listed: &Listed| !listed.alive && (run.is_none() || listed.run.as_deref() != run);
     let mut dead: Vec<Listed> = list().into_iter().filter(is_dead).collect();
@@ -182,7 +183,7 @@ fn note_removed(path: &Path) -> std::io::Result<()> {
     writeln!(notes, "{}", path.file_name().unwrap_or_default().display())
 }
 
-/// The directory must be the user's own, and nobody else may look into it.
+/// Checks that the directory belongs to the user and that no other user can read it.
 fn make_private(dir: &Path) -> Result<(), StartError> {
     secure(dir).map_err(|why| StartError::Directory { path: dir.to_owned(), why })
 }

@@ -1,4 +1,4 @@
-//! What a file is, and which build a program is.
+//! Identifies recordings and builds of programs.
 
 use std::fs::File;
 use std::io::Read;
@@ -6,14 +6,14 @@ use std::path::Path;
 
 use crate::format::superblock as sb;
 
-/// Whether a file begins as recordings do.
+/// True if a file starts like a recording.
 pub fn is_recording(path: &Path) -> bool {
     let mut magic = [0; 8];
     File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
         && u64::from_le_bytes(magic) == sb::MAGIC_WORD
 }
 
-/// The build id that the linker wrote into an ELF program, in hexadecimal; else size and time of its file.
+/// The build id that the linker wrote into an ELF program, in hexadecimal; otherwise size and time of its file.
 pub(crate) fn build_id(program: &Path) -> String {
     note_in(program).unwrap_or_else(|| {
         let Ok(meta) = std::fs::metadata(program) else { return String::new() };
@@ -22,7 +22,7 @@ pub(crate) fn build_id(program: &Path) -> String {
     })
 }
 
-/// The note `GNU` of type 3, within the first page of the file, where linkers put it.
+/// The note `GNU` of type 3 in the first page of the file, where linkers write it.
 fn note_in(program: &Path) -> Option<String> {
     let mut head = Vec::new();
     File::open(program).ok()?.take(8192).read_to_end(&mut head).ok()?;

@@ -19,21 +19,29 @@ use crate::platform::truncation;
 use crate::recorder::{self, Backing, Log, Spec, layout};
 use crate::store::Store;
 
-/// The budget of a recording that does not name one: 256 MiB.
+/// The default budget of a recording: 256 MiB.
 pub const DEFAULT_BUDGET: u64 = 256 << 20;
-/// The budget of a growing recording that does not name one: 64 GiB.
+/// The default budget of a growing recording: 64 GiB.
 pub const GROW_BUDGET: u64 = 64 << 30;
-/// The smallest and the largest budget; a recording that is asked to take less or more says so and takes these.
+/// The smallest and the largest budget. A recording with a budget out of this range takes the nearest and notes this.
 pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LARGEST;
 
 /// A recording that this process writes.
 ///
-/// It goes on until another one is started or the process ends. A program that never starts one has one in memory as
-/// soon as a profiler is installed.
+/// It lasts until another one starts or the process ends. A program that starts none has one in memory as soon as a
+/// profiler is installed.
 ///
-/// With `METASPY_RECORD=live`, or a path, in its environment a program is recorded from its start; `METASPY_OBSERVE` has
-/// selectors, separated by commas, of what is observed then, whatever profilers it installs itself. Without it that is
-/// everything; if it is empty, nothing.
+/// With `METASPY_RECORD=live` or a path in the environment, a program is recorded from its start. `METASPY_OBSERVE` then
+/// selects the sites, in addition to the program's own profilers: selectors separated by commas. Unset, it selects
+/// everything; empty, nothing.
+///
+/// ```
+/// use metaspy_core::Recording;
+///
+/// let recording = Recording::memory().budget(4 << 20).start()?;
+/// assert_eq!(recording.store().totals().emitted(), 0);
+/// # Ok::<(), metaspy_core::recording::StartError>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Recording {
     log: &'static Log,
@@ -55,7 +63,7 @@ impl Recording {
         Builder::new(Place::Live)
     }
 
-    /// The recording that this process writes now; starts the default one if there is none.
+    /// The current recording of this process. Starts the default one if there is none.
     pub fn current() -> Result<Recording, StartError> {
         names::register();
         Ok(Recording { log: recorder::ensure(default_spec)? })
@@ -67,10 +75,11 @@ impl Recording {
             let spec = default_spec()?;
             Ok(Spec { backing: Backing::File(directory::new_live_file(spec.budget)?), ..spec })
         };
+        names::register();
         Ok(Recording { log: recorder::ensure(live)? })
     }
 
-    /// The log that it is.
+    /// Its log.
     pub(crate) fn log(&self) -> &'static Log {
         self.log
     }
@@ -80,16 +89,15 @@ impl Recording {
         self.log.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// The read side, as of now.
+    /// A reader of its present content.
     ///
     /// # Panics
-    /// If the recording's file was truncated by somebody, so that it is no recording any more; see
-    /// [`Recording::store_if_sound`].
+    /// If another process has truncated the file; see [`Recording::store_if_sound`].
     pub fn store(&self) -> Store {
-        self.store_if_sound().expect("nobody truncated the recording's file")
+        self.store_if_sound().expect("the recording's file is not truncated")
     }
 
-    /// The read side, as of now; an error if the recording's file was truncated by somebody.
+    /// A reader of its present content; an error if another process has truncated the file.
     pub fn store_if_sound(&self) -> Result<Store, crate::store::OpenError> {
         recorder::sync_names(self.log);
         self.log.calibrate();
@@ -97,17 +105,17 @@ impl Recording {
         Store::from_region(self.log.region.clone())
     }
 
-    /// Ends the recording in good order. Hooks go on counting; no event is stored any more.
+    /// Closes the recording. Hooks continue to count, but no more events are stored.
     pub fn close(&self) {
         self.log.close();
     }
 
-    /// Lets the collector do its work now, in a recording that has no thread for it. True if there is more to do.
+    /// Does a round of the collector's work, in a recording without its thread. True if there is more to do.
     pub fn collect(&self) -> bool {
         self.log.collect_once()
     }
 
-    /// Keeps old events from being folded while they are counted; see [`Log::lease`].
+    /// Keeps events from being folded while they are counted; see [`Log::lease`].
     pub(crate) fn lease(&self) -> impl Drop + use<> {
         self.log.lease()
     }
@@ -135,7 +143,7 @@ enum Place {
     Live,
 }
 
-/// A recording to be started.
+/// A recording to start.
 #[derive(Clone, Debug)]
 pub struct Builder {
     place: Place,
@@ -150,32 +158,32 @@ impl Builder {
         Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false }
     }
 
-    /// How many bytes it may take, tables included: within [`BUDGETS`].
+    /// Its size in bytes, tables included, within [`BUDGETS`].
     pub fn budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// What happens when they are spent.
+    /// The policy for a full recording.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// Whether a thread keeps blocks ready. Without one, call [`Recording::collect`].
+    /// False to start no collector thread. Call [`Recording::collect`] instead.
     pub fn collector(mut self, wanted: bool) -> Self {
         self.collector = wanted;
         self
     }
 
-    /// Whether the process is guarded against a file that is truncated while it records: it then goes on, and what
-    /// was cut is gone. The guard is a signal handler (SIGBUS) that hands on what is not its own.
+    /// True to guard the process against a truncation of the file by another process: the process continues, and the cut
+    /// part is lost. The guard is a signal handler (SIGBUS) that passes foreign signals on.
     pub fn guarded(mut self, wanted: bool) -> Self {
         self.guarded = wanted;
         self
     }
 
-    /// Starts it. Hooks write it from now on, and a recording that was there before is closed.
+    /// Starts it. Hooks write into it from now on, and the recording before it is closed.
     pub fn start(self) -> Result<Recording, StartError> {
         let budget = self.budget.unwrap_or(match self.policy {
             Policy::Grow => GROW_BUDGET,
@@ -200,7 +208,7 @@ impl Builder {
     }
 }
 
-/// What `METASPY_RECORD` asks for, else memory. `METASPY_BUDGET` is a number of bytes.
+/// The recording that `METASPY_RECORD` and `METASPY_BUDGET` select; by default one in memory.
 pub(crate) fn default_spec() -> Result<Spec, StartError> {
     let budget = match std::env::var("METASPY_BUDGET") {
         Ok(text) => text.trim().parse().unwrap_or_else(|_| {
@@ -218,13 +226,13 @@ pub(crate) fn default_spec() -> Result<Spec, StartError> {
     Ok(Spec { backing, budget, policy: Policy::default(), collector: true })
 }
 
-/// Guards this process against recordings that are truncated while it has them mapped: what was cut reads as zeros.
-/// Stores that are opened afterwards are guarded as well.
+/// Guards this process against truncation of mapped recordings: the cut part reads as zeros. Stores that are opened later
+/// are guarded as well.
 pub fn guard_against_truncation() {
     truncation::install();
 }
 
-/// Pages that were missing when somebody touched them, since the guard was installed.
+/// Accesses to missing pages since the guard was installed.
 pub fn truncated_pages() -> u64 {
     truncation::hits()
 }

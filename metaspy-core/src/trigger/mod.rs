@@ -1,8 +1,8 @@
-//! Triggers: patterns over the events of all threads, and what is done when one is met.
+//! Triggers: patterns over the events of all threads, and an action for each match.
 //!
-//! The collector looks for them, at most a tenth of a second after the events ended. Each time, the trigger marks the
-//! recording: an instant at the site `trigger::NAME`, about the subject of the last event of the pattern and caused by
-//! it, with links to the others. Marks are not looked at by triggers.
+//! The collector finds matches at most a tenth of a second after their events have ended. Each match marks the recording:
+//! an instant at the site `trigger::NAME`, with the subject of the pattern's last event, that event as its cause, and
+//! links to the others. Triggers ignore these marks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -11,7 +11,7 @@
 //! let profiler = Profiler::new("cache")
 //!     // The same entry fails three times within a second.
 //!     .trigger(Trigger::count(3, "outcome:failed").per_subject().within(Duration::from_secs(1)).named("flaky"))
-//!     // It is opened, and then closed before anybody wrote.
+//!     // It is opened and closed without a write.
 //!     .trigger(Trigger::sequence(["site:open", "site:close"]).per_subject().unless("site:write").named("useless"))
 //!     // Nothing is laid out without a change above it.
 //!     .trigger(Trigger::expect("site:layout", "cause:change").named("needless").then(|hit| println!("{hit}")))
@@ -34,16 +34,16 @@ use crate::instrumenter::{InstallError, Session};
 use crate::site::{Site, SiteDef, SiteKind, register_dynamic};
 use crate::store::{Filter, Scope, Store};
 use crate::subject::Subject;
-use crate::watch::Watching;
+use crate::subscription::Subscription;
 use pattern::{Moment, Pattern, Patterns};
 
-/// Links of a mark at most, beside its cause.
+/// Maximum number of links of a mark, beside its cause.
 const LINKS: usize = 16;
 
-/// What is done when a pattern is met.
+/// The action for a match.
 type Then = Box<dyn FnMut(&Hit<'_>) + Send>;
 
-/// A pattern, and what is done when it is met.
+/// A pattern and its action.
 #[must_use = "a trigger does nothing until a profiler has it"]
 pub struct Trigger {
     name: String,
@@ -52,30 +52,30 @@ pub struct Trigger {
     then: Option<Then>,
 }
 
-/// A pattern was met.
+/// A match of a pattern.
 #[derive(Debug)]
 pub struct Hit<'a> {
     /// The trigger's name.
     pub trigger: &'a str,
-    /// The events, in the order in which they were met; of a count at most the last 1,000.
+    /// The events in the order of the pattern; for a count, at most the last 1,000.
     pub events: &'a [Event],
-    /// Where to read more of them.
+    /// The recording, for more about them.
     pub store: &'a Store,
 }
 
 impl Trigger {
-    /// So many events that pass a filter. After it was met the count begins anew.
+    /// Matches after `count` events that pass a filter. The count starts again after each match.
     pub fn count(times: u64, filter: impl Into<String>) -> Self {
         Self::new(Pattern::count(times), vec![filter.into()])
     }
 
-    /// Events that pass these filters, one after another, at most 32 of them. Others may come between.
+    /// Matches events that pass these filters in order, at most 32. Other events may come between.
     pub fn sequence<F: Into<String>>(filters: impl IntoIterator<Item = F>) -> Self {
         let filters: Vec<String> = filters.into_iter().map(Into::into).collect();
         Self::new(Pattern::sequence(filters.len()), filters)
     }
 
-    /// The negative form, an expectation: an event that passes the filter `every`, and not `holds` as well.
+    /// Matches a violated expectation: an event that passes the filter `every` and not the filter `holds`.
     pub fn expect(every: impl Into<String>, holds: impl Into<String>) -> Self {
         Self::new(Pattern::expect(), vec![every.into(), holds.into()])
     }
@@ -84,48 +84,48 @@ impl Trigger {
         Trigger { name: filters.join(" then "), filters, pattern, then: None }
     }
 
-    /// Its name, instead of the filters.
+    /// Sets its name. By default it is the text of the filters.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Only if no more time passes between the ends of the first event and the last.
+    /// Limits the time between the ends of the first and the last event.
     pub fn within(mut self, time: Duration) -> Self {
         self.pattern.within = Some(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
         self
     }
 
-    /// Only events of one subject are a pattern together. Of at most 65,536 subjects at once: beyond that the pattern is
-    /// looked for in the others only.
+    /// Requires all events of a match to have the same subject. At most 65,536 subjects are tracked at once; further ones
+    /// have no matches.
     pub fn per_subject(mut self) -> Self {
         self.pattern.per_subject = true;
         self
     }
 
-    /// An event that passes this filter puts the pattern back to its beginning.
+    /// Restarts the pattern at an event that passes this filter.
     pub fn unless(mut self, filter: impl Into<String>) -> Self {
         self.pattern.unless = Some(self.filters.len());
         self.filters.push(filter.into());
         self
     }
 
-    /// What is done, each time. It runs on a thread of metaspy's; what it calls is not observed, and a panic in it is
+    /// Sets the action for each match. It runs on metaspy's thread. Its own calls are not observed, and a panic in it is
     /// caught.
     pub fn then(mut self, then: impl FnMut(&Hit<'_>) + Send + 'static) -> Self {
         self.then = Some(Box::new(then));
         self
     }
 
-    pub(crate) fn install(self, session: &mut Session, scope: Scope) -> Result<Watching, InstallError> {
+    pub(crate) fn install(self, session: &mut Session, scope: Scope) -> Result<Subscription, InstallError> {
         let Trigger { name, filters, pattern, mut then } = self;
         let parsed: Result<Vec<Filter>, _> = filters.iter().map(|filter| filter.parse()).collect();
         let filters = parsed.map_err(|error| InstallError::Other(Box::new(error)))?;
         if filters.is_empty() || filters.len() > 33 {
-            return Err(InstallError::Other("a sequence has 1 to 32 steps".into()));
+            return Err(InstallError::Other("a sequence needs 1 to 32 filters".into()));
         }
         if pattern.is_too_long() {
-            return Err(InstallError::Other("a count within a time goes to 65,536".into()));
+            return Err(InstallError::Other("a count with a time limit is at most 65,536; use a smaller count".into()));
         }
         let site = site(&name);
         session.arm(site, crate::arm::Arming::all(crate::arm::Mode::Full))?;
@@ -142,15 +142,15 @@ impl Trigger {
                 }
             }
         };
-        Ok(Watching::begin(scope, filters, see))
+        Ok(Subscription::begin(scope, filters, see))
     }
 }
 
-/// The module of the sites of marks, as it begins their paths.
+/// The module of the sites of marks.
 const MARKS: &str = "trigger::";
 
 fn site(name: &str) -> &'static Site {
-    // A site lives as long as the process; so does the name of a trigger, of which a program has few.
+    // A site lives as long as the process, and so does the trigger's name. A program has few triggers.
     let def = SiteDef {
         kind: SiteKind::Change,
         module: "trigger",
@@ -162,7 +162,7 @@ fn site(name: &str) -> &'static Site {
     register_dynamic(def)
 }
 
-/// Marks the recording. It says something of the program, so it is none of metaspy's own events.
+/// Marks the recording. A mark describes the program, so it is not at meta level.
 fn mark(site: &'static Site, events: &[Event]) {
     let Some(last) = events.last() else { return };
     let _level = Level::raise(0);
@@ -170,7 +170,7 @@ fn mark(site: &'static Site, events: &[Event]) {
     let call = hook::enter(site, last.subject.unwrap_or(Subject::NONE));
     if let Some(mark) = call.event() {
         for event in events[..events.len() - 1].iter().rev().take(LINKS) {
-            // One that finds no room is counted.
+            // A link without room is counted.
             let _ = link(mark, event.id);
         }
     }
@@ -183,7 +183,7 @@ impl fmt::Debug for Trigger {
     }
 }
 
-/// The trigger, and the events by their places.
+/// The trigger, with the ids of the events.
 impl fmt::Display for Hit<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:", self.trigger)?;

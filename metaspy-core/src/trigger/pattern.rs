@@ -1,17 +1,17 @@
-//! How far a pattern has come, for each subject.
+//! The progress of a pattern for each subject.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::event::Event;
 use crate::subject::Subject;
 
-/// Subjects whose events are looked at at once, at most.
+/// Maximum number of subjects that are tracked at once.
 const SUBJECTS: usize = 1 << 16;
-/// Moments that are remembered of all subjects together, at most.
+/// Maximum number of times that are kept for all subjects together.
 const MOMENTS: u64 = 1 << 20;
-/// A count within a time goes this far.
+/// The largest count with a time limit.
 const TIMES_MAX: u64 = 1 << 16;
-/// Events of a count that are remembered.
+/// Events of a count that are kept for the action.
 const REMEMBERED: usize = 1_000;
 
 /// A pattern.
@@ -21,22 +21,22 @@ pub(super) struct Pattern {
     /// ns between the ends of the first event and the last.
     pub within: Option<u64>,
     pub per_subject: bool,
-    /// The filter that puts it back to its beginning.
+    /// The filter that restarts it.
     pub unless: Option<usize>,
 }
 
-/// What has to be met.
+/// The kinds of patterns.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What {
-    /// So many events that pass the first filter.
+    /// This number of events that pass the first filter.
     Count(u64),
-    /// So many filters, one after another.
+    /// This number of filters in order.
     Sequence(usize),
-    /// The first filter, and not the second.
+    /// The first filter and not the second.
     Expect,
 }
 
-/// An event, when it ended, and which filters it passed.
+/// An event, its end, and the filters that it passed.
 #[derive(Clone, Copy)]
 pub(super) struct Moment<'a> {
     pub event: &'a Event,
@@ -57,7 +57,7 @@ impl Pattern {
         Self::new(What::Expect)
     }
 
-    /// Whether it would have to remember too much.
+    /// True if it would have to keep too many times.
     pub fn is_too_long(&self) -> bool {
         matches!(self.what, What::Count(times) if self.within.is_some() && times > TIMES_MAX)
     }
@@ -67,20 +67,20 @@ impl Pattern {
     }
 }
 
-/// A pattern, and how far it has come.
+/// A pattern and its progress.
 pub(super) struct Patterns {
     pattern: Pattern,
     progress: HashMap<Option<Subject>, Progress>,
 }
 
-/// What was met.
+/// The progress for one subject.
 #[derive(Default)]
 struct Progress {
-    /// The steps of a sequence; the last events of a count.
+    /// The events of a sequence; the last events of a count.
     met: VecDeque<Event>,
-    /// Of a sequence when its first event ended; of a count within a time when each did.
+    /// For a sequence, the end of its first event; for a count with a time limit, the end of each event.
     ends: VecDeque<u64>,
-    /// Events of a count without a time.
+    /// The count, if it has no time limit.
     times: u64,
 }
 
@@ -89,7 +89,7 @@ impl Patterns {
         Patterns { pattern, progress: HashMap::new() }
     }
 
-    /// An event was met: the events of the pattern, if it was the last one of it.
+    /// Adds an event. Returns the events of the match if it completes the pattern.
     pub fn meet(&mut self, moment: Moment<'_>) -> Option<Vec<Event>> {
         let passed = |filter: usize| moment.passed >> filter & 1 == 1;
         if let What::Expect = self.pattern.what {
@@ -130,7 +130,7 @@ impl Patterns {
         self.progress.len() >= SUBJECTS.min((MOMENTS / each.max(1)) as usize)
     }
 
-    /// Gives up what cannot become a pattern any more.
+    /// Removes progress that cannot become a match any more.
     fn forget_old(&mut self, now_ns: u64) {
         let Some(within) = self.pattern.within else { return };
         let is_near =
@@ -140,7 +140,7 @@ impl Patterns {
 }
 
 impl Progress {
-    /// Whether so many were met within the time.
+    /// True if the count is reached within the time.
     fn count(&mut self, moment: Moment<'_>, times: u64, within: Option<u64>) -> bool {
         self.met.push_back(*moment.event);
         if self.met.len() > REMEMBERED {
@@ -160,7 +160,7 @@ impl Progress {
         self.ends.len() as u64 >= times
     }
 
-    /// Whether it was the last step.
+    /// True if this was the last step.
     fn step(&mut self, moment: Moment<'_>, steps: usize, within: Option<u64>) -> bool {
         let passed = |filter: usize| moment.passed >> filter & 1 == 1;
         let is_late = |first: &u64| within.is_some_and(|within| moment.end_ns.saturating_sub(*first) > within);
@@ -173,7 +173,7 @@ impl Progress {
             }
             self.met.push_back(*moment.event);
         } else if self.met.len() == 1 && passed(0) {
-            // The later beginning has more time left.
+            // The later start has more time left.
             (self.met[0], self.ends[0]) = (*moment.event, moment.end_ns);
         }
         self.met.len() == steps

@@ -2,7 +2,7 @@
 
 mod announced;
 mod profiles;
-mod watched;
+mod subscriptions;
 
 use std::sync::{Mutex, MutexGuard};
 

@@ -1,4 +1,4 @@
-//! Watching: every event is told once, and nothing waits for whoever is told.
+//! Subscription: every event is told once, and nothing waits for whoever is told.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};

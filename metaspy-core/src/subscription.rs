@@ -1,7 +1,7 @@
-//! Watching while it happens: who is told of events, and by whom.
+//! Subscriptions to live events.
 //!
-//! The collector reads every event once, after it has ended, and tells those who watch. Hooks know nothing of it, and
-//! never wait.
+//! The collector reads every event once, after it has ended, and delivers it to the subscriptions. Hooks are not involved
+//! and never wait.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,22 +15,22 @@ use crate::recorder::{self, Listener, LiveEvent, Log, Module};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::{Filter, Scope, Store};
 
-/// Who watches.
-static ALL: Mutex<Vec<Arc<Watch>>> = Mutex::new(Vec::new());
-/// How many there are.
+/// The subscriptions.
+static ALL: Mutex<Vec<Arc<Inner>>> = Mutex::new(Vec::new());
+/// Their number.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// This thread is telling somebody.
-    static TELLING: Cell<bool> = const { Cell::new(false) };
+    /// True while this thread delivers events.
+    static DELIVERING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What is done with an event; and which of the filters it passed, the first one at bit 0.
+/// A callback. Its last argument has a bit for each filter that the event passed, the first filter at bit 0.
 type See = Box<dyn FnMut(&Store, &Event, u64) + Send>;
 
-/// Somebody who watches.
-struct Watch {
-    /// Of its filter only the others hold.
+/// A subscription.
+struct Inner {
+    /// The profiler's scope; its filter is not used.
     scope: Scope,
     /// At most 64.
     filters: Vec<Filter>,
@@ -38,23 +38,23 @@ struct Watch {
     ended: AtomicBool,
 }
 
-/// Watches until it is dropped; see [`crate::Installed::watch`].
-#[must_use = "dropping it ends the watching"]
-pub struct Watching(Arc<Watch>);
+/// A subscription, until it is dropped; see [`crate::Installed::watch`].
+#[must_use = "dropping it ends the subscription"]
+pub struct Subscription(Arc<Inner>);
 
-impl Watching {
-    /// `see` is told of each event of the scope that passes one of at most 64 filters, once, in the order in which they
-    /// ended; in that of their reading where a reading came between. It runs on the collector's thread, or on the one that
-    /// ends the watching.
+impl Subscription {
+    /// Calls `see` once for each event in `scope` that matches a filter (at most 64). Within a batch, events come in the
+    /// order of their ends; batches come in the order in which they were read. `see` runs on the collector's thread, or on
+    /// the one that ends the subscription.
     pub(crate) fn begin(
         scope: Scope,
         filters: Vec<Filter>,
         see: impl FnMut(&Store, &Event, u64) + Send + 'static,
     ) -> Self {
         let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
-        let watch = Arc::new(Watch { scope, filters, see, ended });
+        let watch = Arc::new(Inner { scope, filters, see, ended });
         recorder::listen(Module::Subscriptions, &Subscriptions);
-        // What ended before is for those who watched before.
+        // Events that have ended belong to the earlier subscriptions.
         catch_up();
         let mut all = lock(&ALL);
         all.push(watch.clone());
@@ -63,15 +63,15 @@ impl Watching {
         if let Some(log) = recorder::current() {
             log.begin_reading();
         }
-        Watching(watch)
+        Subscription(watch)
     }
 
-    /// Events that nobody who watches was told of, of whatever profiler: those that began while 65,536 others ran.
-    pub fn untold(&self) -> u64 {
+    /// Events that no subscription received, because they began while 65,536 others ran. The number is that of the process.
+    pub fn undelivered(&self) -> u64 {
         recorder::current().map_or(0, |log| log.unwatched())
     }
 
-    /// Tells what has ended until now, so that nothing of it is missed.
+    /// Delivers everything that has ended by now.
     pub fn catch_up(&self) {
         catch_up();
     }
@@ -79,16 +79,16 @@ impl Watching {
 
 fn catch_up() {
     if let Some(log) = recorder::current()
-        && !TELLING.get()
+        && !DELIVERING.get()
     {
         while log.read_on() {
-            tell(log);
+            deliver(log);
         }
-        tell(log);
+        deliver(log);
     }
 }
 
-impl Drop for Watching {
+impl Drop for Subscription {
     fn drop(&mut self) {
         self.catch_up();
         self.0.ended.store(true, Ordering::Release);
@@ -96,16 +96,16 @@ impl Drop for Watching {
         all.retain(|watch| !Arc::ptr_eq(watch, &self.0));
         COUNT.store(all.len(), Ordering::Release);
         drop(all);
-        if !TELLING.get() {
-            // Whoever is being told is waited for: after this nothing starts.
+        if !DELIVERING.get() {
+            // Waits for a callback that runs. None starts after this.
             drop(lock(&self.0.see));
         }
     }
 }
 
-impl fmt::Debug for Watching {
+impl fmt::Debug for Subscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watching").finish_non_exhaustive()
+        f.debug_struct("Subscription").finish_non_exhaustive()
     }
 }
 
@@ -118,43 +118,43 @@ impl Listener for Subscriptions {
     }
 
     fn round_ended(&self, log: &Log) {
-        tell(log);
+        deliver(log);
     }
 }
 
-/// Tells everybody what was read.
-fn tell(log: &Log) {
-    // One after the other, so that each is told in the order of the reading.
+/// Delivers the events that were read.
+fn deliver(log: &Log) {
+    // One thread at a time, so that events arrive in the order in which they were read.
     static TURN: Mutex<()> = Mutex::new(());
-    if TELLING.get() {
+    if DELIVERING.get() {
         return;
     }
     let _turn = lock(&TURN);
     let Some((fed, store)) = log.take_read().filter(|(fed, _)| !fed.is_empty()) else { return };
-    let _telling = Telling::begin();
+    let _delivering = Delivering::begin();
     let all = lock(&ALL).clone();
-    for watch in all {
-        watch.tell(&store, &fed);
+    for subscription in all {
+        subscription.deliver(&store, &fed);
     }
 }
 
-struct Telling;
+struct Delivering;
 
-impl Telling {
+impl Delivering {
     fn begin() -> Self {
-        TELLING.set(true);
-        Telling
+        DELIVERING.set(true);
+        Delivering
     }
 }
 
-impl Drop for Telling {
+impl Drop for Delivering {
     fn drop(&mut self) {
-        let _ = TELLING.try_with(|telling| telling.set(false));
+        let _ = DELIVERING.try_with(|telling| telling.set(false));
     }
 }
 
-impl Watch {
-    fn tell(&self, store: &Store, fed: &[LiveEvent]) {
+impl Inner {
+    fn deliver(&self, store: &Store, fed: &[LiveEvent]) {
         let mut see = lock(&self.see);
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
         let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
