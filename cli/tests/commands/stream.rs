@@ -163,7 +163,7 @@ fn a_plain_recording_is_read_from_standard_input() {
 fn what_is_no_stream_is_refused() {
     let garbage = in_directory("garbage.stream");
     for (bytes, word) in [
-        (&b""[..], "nothing came"),
+        (&b""[..], "the input is empty"),
         (b"Dear reader", "neither a recording nor a stream"),
         (b"METASPYS", "before anything"),
         (b"METASPY\0", "cannot be read"),

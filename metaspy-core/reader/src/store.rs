@@ -1,4 +1,5 @@
-//! A recording, as it is read: the door to events, names, times and tallies.
+//! [`Store`]: a recording as it is read. Events, names, times and tallies are its methods; their code lies in the other
+//! modules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::platform::process;
 use crate::stream::StreamState;
 use crate::*;
 
-/// A recording, as it is read. Cheap to clone; clones see the names that were read when they were made.
+/// A recording as it is read. Clones are cheap, and share the names that had been read when they were made.
 #[derive(Clone)]
 pub struct Store {
     pub(crate) mapped: Arc<Mapped>,
@@ -22,34 +23,34 @@ pub struct Store {
     pub(crate) names: Arc<Names>,
     pub(crate) time: Arc<Time>,
     pub(crate) missing: Arc<Vec<String>>,
-    /// Filters that were compiled for the names at hand.
+    /// Filters that were compiled with the current names.
     pub(crate) compiled: Arc<matcher::Compiled>,
 }
 
-/// Where a recording comes from.
+/// The place that a recording is read from.
 #[derive(Clone)]
 pub(crate) enum Medium {
     /// Memory of this process.
     Memory,
     File(Arc<Path>),
-    /// Several recordings, read as one.
+    /// Several recordings, merged into one.
     Merged(Arc<merge::Merged>),
     /// A pipe.
     Stream(Arc<StreamState>),
 }
 
 impl Store {
-    /// Opens a recording in a file, whether it is still written or not.
+    /// Opens a recording in a file. The recording may be complete, or a process may still be writing it.
     pub fn open(path: &Path) -> Result<Store, OpenError> {
         Self::mapped(Mapped::file(path)?, Medium::File(path.into()))
     }
 
-    /// Reads a recording in memory of this process.
+    /// Reads a recording in the memory of this process.
     pub fn from_region(region: Region) -> Result<Store, OpenError> {
         Self::mapped(Mapped::memory(region), Medium::Memory)
     }
 
-    /// Reads a recording that comes through a pipe.
+    /// Reads a recording that arrives through a pipe.
     pub(crate) fn from_stream(region: Region, feed: Arc<StreamState>) -> Result<Store, OpenError> {
         Self::mapped(Mapped::guarded(region), Medium::Stream(feed))
     }
@@ -72,13 +73,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Reads what a live recording gained: names, labels, calibration, and more of the file if it grew.
+    /// Reads the additions to a live recording: names, labels, calibration, and new blocks if the file grew.
     ///
-    /// Where the file cannot be opened any more this is an error, and what is mapped stays as readable as it was.
+    /// An error means that the file cannot be opened again. The part that is mapped stays readable.
     pub fn refresh(&mut self) -> Result<(), OpenError> {
         let grown = self.follow_growth();
         let words = self.mapped.region.words();
-        // Clones share the names until there are new ones.
+        // Clones share the names until an addition is read.
         if self.names.is_behind(words) && Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
             self.compiled = Arc::default();
         }
@@ -94,7 +95,7 @@ impl Store {
         }
         let mapped = Mapped::file(path)?;
         let layout = open::check(&mapped.region)?;
-        // Another recording may have taken its name.
+        // Another recording may have this path by now.
         let born = |words: Words<'_>| [sb::PID, sb::STARTED_NS, sb::BLOCKS, sb::CHUNKS].map(|at| words.get(at));
         if mapped.region.len() > self.mapped.region.len() && born(mapped.region.words()) == born(self.words()) {
             (self.mapped, self.layout) = (Arc::new(mapped), layout);
@@ -102,18 +103,18 @@ impl Store {
         Ok(())
     }
 
-    /// Words of blocks that the recording has allocated.
+    /// Words of the blocks that the recording has allocated.
     pub(crate) fn wanted_chunk_words(&self) -> usize {
         let grown = self.words().get(sb::GROWN).min(self.layout.blocks);
         (grown as usize).saturating_mul(blocks::BLOCK_WORDS)
     }
 
-    /// Whether its process still records.
+    /// True while the process of the recording is still writing it.
     pub fn is_live(&self) -> bool {
         self.end_state() == EndState::Live
     }
 
-    /// How it ended, if it did.
+    /// The end state of the recording, or [`EndState::Live`].
     pub fn end_state(&self) -> EndState {
         match &self.medium {
             Medium::Merged(merged) => merged.end_state(),
@@ -123,7 +124,7 @@ impl Store {
         }
     }
 
-    /// How a recording ended that came through a pipe as it stands in a file: whatever it is, it does not go on here.
+    /// The end state of a `.spy` file that was read from a pipe. Never `Live`, because the copy does not grow.
     pub(crate) fn end_state_of_copy(&self) -> EndState {
         match self.end_state_as_written() {
             EndState::Live => EndState::Snapshot,
@@ -137,22 +138,19 @@ impl Store {
             return EndState::Closed;
         }
         let lives = || match process::start_of(header.pid) {
-            // Where the system does not tell start times, the number alone has to do.
+            // Some systems have no start times. There the process number decides alone.
             Some(start) => start == 0 || header.process_start == 0 || start == header.process_start,
             None => false,
         };
-        match lives() {
-            true => EndState::Live,
-            false => EndState::Killed,
-        }
+        if lives() { EndState::Live } else { EndState::Killed }
     }
 
-    /// The recording's first page, as it is now.
+    /// The first page of the recording, read now.
     pub fn header(&self) -> Header {
         Header::read(self.words())
     }
 
-    /// Sentences about what the recording promises and does not hold: it was cut, or damaged.
+    /// Sentences about the parts that the recording should hold and does not, because the file was cut or damaged.
     pub fn missing(&self) -> &[String] {
         &self.missing
     }
@@ -193,17 +191,17 @@ impl Store {
         self.names.kinds.get(&id)
     }
 
-    /// The kinds of subjects that the recording names, in no order.
+    /// The kinds of subjects that the recording names, in no particular order.
     pub fn kinds(&self) -> impl Iterator<Item = &RecordedKind> {
         self.names.kinds.values()
     }
 
-    /// The label of a subject, if the domain gave it one.
+    /// The label of a subject, if the domain set one.
     pub fn label(&self, subject: Subject) -> Option<&str> {
         self.names.labels.get(&subject).map(String::as_str)
     }
 
-    /// Every subject that the domain labelled, also those that no event is about.
+    /// Every subject with a label, also subjects without any event.
     pub fn labelled(&self) -> impl Iterator<Item = (Subject, &str)> {
         self.names.labels.iter().map(|(&subject, label)| (subject, label.as_str()))
     }
@@ -218,22 +216,22 @@ impl Store {
         self.names.relations.names().collect()
     }
 
-    /// When a subject ended, if it did, in ticks.
+    /// The tick at which a subject ended, if it has ended.
     pub fn ended_at(&self, subject: Subject) -> Option<u64> {
         self.names.ended.get(&subject).copied()
     }
 
-    /// What the recorder could not do, and why.
+    /// Sentences from the recorder about tasks that failed, with the reasons.
     pub fn notes(&self) -> &[String] {
         &self.names.notes
     }
 
-    /// How the profilers want their events to be shown.
+    /// The views of the profilers: name, sites, grouping, columns, relations.
     pub fn views(&self) -> &[RecordedView] {
         &self.names.views
     }
 
-    /// The epochs, and what began each.
+    /// The epochs, each with the installation that began it.
     pub fn epochs(&self) -> &[RecordedEpoch] {
         &self.names.epochs
     }
@@ -243,27 +241,27 @@ impl Store {
         &self.names.marks
     }
 
-    /// ns from the beginning of the recording to a tick.
+    /// Nanoseconds from the beginning of the recording to a tick.
     pub fn time_ns(&self, tick: u64) -> u64 {
         self.time.since_start_ns(tick)
     }
 
-    /// The tick `ns` after the beginning of the recording, closely.
+    /// The tick about `ns` nanoseconds after the beginning of the recording.
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
         self.time.tick_at_ns(ns)
     }
 
-    /// ns since 1970 of a tick.
+    /// The wall clock at a tick, in nanoseconds since 1970.
     pub fn real_ns(&self, tick: u64) -> u64 {
         self.time.real_ns(tick)
     }
 
-    /// How long `ticks` ticks take, in ns.
+    /// The length of `ticks` ticks in nanoseconds.
     pub fn span_ns(&self, ticks: u64) -> u64 {
         self.time.span_ns(ticks)
     }
 
-    /// The file, where it is one.
+    /// The file of the recording, if it is read from a file.
     pub fn path(&self) -> Option<&Path> {
         match &self.medium {
             Medium::File(path) => Some(path),
@@ -271,7 +269,7 @@ impl Store {
         }
     }
 
-    /// Whether all that is read is of one moment, as far as where it comes from can tell.
+    /// False if a merged or streamed recording may mix the states of different moments.
     pub(crate) fn is_settled(&self) -> bool {
         match &self.medium {
             Medium::Merged(merged) => merged.exact,
@@ -288,7 +286,7 @@ impl Store {
         &self.layout
     }
 
-    /// The blocks, for the writer's own reading.
+    /// The blocks, for the writer.
     #[doc(hidden)]
     pub fn ring(&self) -> Ring<'_> {
         Ring { words: self.words(), layout: &self.layout }

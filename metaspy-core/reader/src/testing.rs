@@ -1,4 +1,4 @@
-//! A writer for tests: builds a recording word by word, by what [`metaspy_format`] says and nothing else.
+//! A writer for tests. It builds a recording word by word, from [`metaspy_format`] alone.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,11 +18,11 @@ use metaspy_probe::Subject;
 /// Words of each small table.
 const TABLE: usize = 4096;
 
-/// A recording in the making.
+/// A recording under construction.
 pub(crate) struct Writer {
     region: Region,
     blocks: u64,
-    /// What each lane fills: sequence and next slot.
+    /// The block of each lane: sequence and next slot.
     lanes: HashMap<u32, (u64, usize)>,
     next: u64,
     pub epoch: u32,
@@ -104,7 +104,7 @@ impl Writer {
         self.get(table) as usize / 8
     }
 
-    /// All words, as a file would have them.
+    /// All words, as in a file.
     pub fn bytes(&self) -> Vec<u8> {
         self.cells().iter().flat_map(|cell| cell.load(Relaxed).to_le_bytes()).collect()
     }
@@ -147,7 +147,7 @@ impl Writer {
         self.table(sb::CHUNKS) + header::place(sequence, self.blocks) as usize * BLOCK_WORDS
     }
 
-    /// Lets a lane go on in a new block.
+    /// Moves a lane to a new block.
     pub fn turn(&mut self, lane: u32, base: u64) {
         let sequence = self.next;
         self.next += 1;
@@ -191,7 +191,7 @@ impl Writer {
         EventId::new(sequence, slot as u64).expect("no sequence is 0")
     }
 
-    /// Writes a mark that is no detail.
+    /// Writes a mark other than a detail.
     pub fn mark(&mut self, lane: u32, tick: u64, mark: Mark, words: [u64; 3]) {
         let (at, sequence, _) = self.room(lane, 1, tick);
         let base = self.get(self.block(sequence) + header::BASE);
@@ -212,7 +212,7 @@ impl Writer {
         self.commit(at, sequence, bytes.len() as u64, Mark::Detail as u32);
     }
 
-    /// Writes the summaries of all chunks but those that a lane still fills.
+    /// Writes the summaries of all chunks except those that a lane is filling.
     pub fn summarise(&mut self) {
         let fresh = self.get(sb::FRESH);
         let store = self.store();
@@ -265,7 +265,7 @@ impl Writer {
     }
 }
 
-/// The read side of bytes as they might stand in a file.
+/// Opens bytes as a recording.
 pub(crate) fn store_of(bytes: &[u8]) -> Result<Store, crate::OpenError> {
     let mut map = MmapOptions::new().len(bytes.len().max(8)).map_anon().expect("memory");
     map[..bytes.len()].copy_from_slice(bytes);

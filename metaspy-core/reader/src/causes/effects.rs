@@ -1,8 +1,8 @@
-//! What an event led to, found without reading everything again.
+//! The index from events to their effects.
 //!
-//! Most effects stand in the block of their cause, so only the others are written down: pairs of a cause and a block
-//! that holds an effect of it, eight bytes each, sorted. A recording of 100 million nested calls takes a fraction of a
-//! byte an event; one whose causes all lie elsewhere takes eight.
+//! Most effects are in the block of their cause, so only the others are indexed: sorted pairs of a cause and a block
+//! with an effect of it, eight bytes each. A recording of 100 million nested calls takes a fraction of a byte for each
+//! event. If all causes are in other blocks, it takes eight bytes.
 
 use crate::Store;
 use crate::event::EventId;
@@ -11,52 +11,54 @@ use crate::scan::blocks::{Block, Record, Ring};
 use metaspy_format::slot::Mark;
 use metaspy_format::{BLOCK_SLOTS, header};
 
-/// Where the effects of each event stand, links included.
+/// The places of the effects of each event, links included.
 pub struct EffectsIndex {
     store: Store,
-    /// For each chunk its stamp when it was read; 0 = it had no summary, and is read again next time.
+    /// The stamp that each chunk had when it was indexed; 0 = it had no summary, and is indexed again by the next
+    /// update.
     stamps: Vec<u64>,
-    /// Sorted runs of pairs from chunks that do not change any more.
+    /// Sorted runs of pairs from chunks that do not change.
     settled: Vec<Vec<u64>>,
-    /// Pairs from the others.
+    /// Pairs from the other chunks.
     fresh: Vec<u64>,
 }
 
-/// Effects that are handed out at once.
+/// Effects that are returned at once.
 const EFFECTS_MAX: usize = 1 << 16;
-/// Runs that are kept apart.
+/// Runs at most, before they are merged.
 const RUNS_MAX: usize = 16;
-/// Bits of a pair that are its block's place; above them stands the place and slot of the cause.
+/// The low bits of a pair are the place of the block. Place and slot of the cause are above them.
 const PLACE_BITS: u32 = 28;
 /// Chunks that are read between two reports of progress.
 const CHUNKS_PER_REPORT: usize = 512;
 
 impl EffectsIndex {
-    /// Builds the index. `progress` is told how many chunks of how many are read, and ends it by saying false.
+    /// Builds the index. Calls `progress` with the number of chunks that are read and the number of all chunks. `None`
+    /// if `progress` returns false.
     pub fn build(store: &Store, progress: impl FnMut(u64, u64) -> bool) -> Option<Self> {
         let mut index =
             EffectsIndex { store: store.clone(), stamps: Vec::new(), settled: Vec::new(), fresh: Vec::new() };
         index.read_on(progress).then_some(index)
     }
 
-    /// Reads what a live recording gained.
+    /// Indexes the additions to a live recording.
     pub fn update(&mut self, store: &Store) {
         self.store = store.clone();
         self.read_on(|_, _| true);
     }
 
-    /// Direct effects of an event in the order of their ids, at most 65,536; links count.
+    /// Direct effects of an event in the order of their ids, at most 65,536. Links count.
     pub fn effects(&self, id: EventId) -> Vec<EventId> {
         self.effects_after(id, None, EFFECTS_MAX)
     }
 
-    /// Direct effects of an event with ids above `after`, the first `max` of them.
+    /// Direct effects of an event with ids above `after`, at most `max`.
     pub fn effects_after(&self, id: EventId, after: Option<EventId>, max: usize) -> Vec<EventId> {
         let ring = self.store.ring();
         let mut blocks = self.blocks(id);
         blocks.sort_unstable();
         blocks.dedup();
-        // In the order of their sequences, as ids go: what stands in a block is not younger than the block.
+        // In the order of the sequences, and so of the ids: no event is younger than its block.
         let from = after.map_or(0, EventId::sequence);
         let mut heads: Vec<(u64, u64)> = (blocks.into_iter())
             .filter_map(|place| Some((ring.head(place)?.sequence, place)))
@@ -79,13 +81,13 @@ impl EffectsIndex {
         effects
     }
 
-    /// Bytes that the index takes.
+    /// Bytes of the index.
     pub fn bytes(&self) -> usize {
         let pairs: usize = self.settled.iter().map(Vec::len).sum::<usize>() + self.fresh.len();
         pairs * size_of::<u64>() + self.stamps.len() * size_of::<u64>()
     }
 
-    /// Places of blocks that may hold effects of an event.
+    /// Places of the blocks that may hold effects of an event.
     fn blocks(&self, id: EventId) -> Vec<u64> {
         let blocks = self.store.layout().blocks;
         let own = header::place(id.sequence(), blocks);
@@ -148,14 +150,14 @@ impl std::fmt::Debug for EffectsIndex {
     }
 }
 
-/// Pairs that a thread found.
+/// The pairs from one thread.
 #[derive(Default)]
 struct Pairs {
     settled: Vec<u64>,
     fresh: Vec<u64>,
 }
 
-/// A cause by place and slot, and the place of a block with an effect of it.
+/// A cause by place and slot, and the place of a block with an effect of it, in one word.
 #[inline(always)]
 fn pair(cause_place: u64, cause_slot: usize, place: u64) -> u64 {
     let cause = cause_place * BLOCK_SLOTS as u64 + cause_slot as u64;
@@ -170,7 +172,7 @@ fn effects_in(block: &Block, id: EventId) -> impl Iterator<Item = EventId> {
     })
 }
 
-/// Adds the pairs of a chunk whose cause stands in another block.
+/// Adds the pairs of a chunk whose cause is in another block.
 fn pairs_of_chunk(ring: Ring<'_>, chunk: u64, into: &mut Vec<u64>) {
     let mut block = Block::boxed();
     for place in ring.places_of(chunk) {

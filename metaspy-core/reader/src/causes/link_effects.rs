@@ -1,5 +1,5 @@
-//! Events that belong under another one because a link says so: links are further reasons, so what they lead to counts
-//! as caused as well.
+//! Effects by links. A link is a further reason of an event, so the effects of the linked event count as effects of the
+//! cause as well.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use crate::event::EventId;
 use crate::scan::blocks::{Block, Ring, Slot};
 use metaspy_format::slot::Mark;
 
-/// Times that the links are gone through: as often as a chain of causes goes over links.
+/// Rounds over the links: a chain of causes can pass this many links.
 const ROUNDS: usize = 64;
-/// Links that are kept at once.
+/// Links in memory at most.
 const LINKS_MAX: usize = 1 << 22;
 
-/// The events that a link puts under `root`, directly or not.
+/// The events that a link places under `root`, directly or through further links.
 pub(crate) fn link_effects(ring: Ring<'_>, root: EventId) -> HashSet<EventId> {
     let links = links(ring, root);
     let mut link_effects = HashSet::new();

@@ -1,4 +1,4 @@
-//! Why an event happened: the chain of its causes.
+//! Causes: the chain up, the index of effects down, links, and causes in other processes.
 
 pub(crate) mod effects;
 pub(crate) mod link_effects;
@@ -13,30 +13,30 @@ use crate::{Remote, Store};
 /// Where a chain of causes ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// At an event without a cause.
+    /// At a root, an event without a cause.
     Root,
-    /// At an event that another process caused, whose recording is not open.
+    /// At an event with a cause in another process, whose recording is not open.
     Remote(Remote),
     /// At an event that left the window, or was never recorded.
     Evicted(EventId),
-    /// At an event that is its own cause in the end: the recording is damaged.
+    /// At an event that is its own indirect cause: the recording is damaged.
     Loop(EventId),
 }
 
-/// The events that led to one, nearest first.
+/// The chain of causes of an event, nearest first.
 #[derive(Debug)]
 pub struct Ancestors<'a> {
     store: &'a Store,
     next: Option<EventId>,
-    /// Causes may stand in any lane, so ids alone do not show that a chain ends.
+    /// A cause can be in any lane, so rising ids do not prove that a chain is a loop.
     seen: HashSet<EventId>,
     origin: Origin,
 }
 
 impl Store {
-    /// Events that led to `id`, nearest first.
+    /// The causes of an event, nearest first.
     ///
-    /// Ends at a root, or where the store has forgotten the rest: [`Ancestors::origin`] says which.
+    /// The chain ends at a root, or at an event that left the window: [`Ancestors::origin`] returns which.
     pub fn causes(&self, id: EventId) -> Ancestors<'_> {
         let event = self.ring().find(id);
         Ancestors {
@@ -49,7 +49,7 @@ impl Store {
 }
 
 impl Ancestors<'_> {
-    /// Where the chain ends; walks on to its end if need be.
+    /// The end of the chain. Walks to it if necessary.
     pub fn origin(&mut self) -> Origin {
         self.by_ref().for_each(drop);
         self.origin

@@ -1,4 +1,4 @@
-//! Causes that cross processes: what was sent, and what came from elsewhere.
+//! Causes that cross processes.
 
 use crate::Store;
 use crate::event::{Event, EventId};
@@ -6,48 +6,48 @@ use crate::scan::blocks::Ring;
 use metaspy_format::slot::{Commit, Mark};
 use metaspy_format::{SLOT_WORDS, header, span, superblock as sb};
 
-/// A cause in another process, as W3C `traceparent` names it.
+/// A cause in another process, in the numbers of W3C `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Remote {
-    /// The trace that it belongs to.
+    /// The trace.
     pub trace: u128,
-    /// The event, as the number of a span.
+    /// The span, which stands for the event.
     pub span: u64,
 }
 
-/// An event was told to another process.
+/// An event was sent to another process as a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The event, as the number of a span.
+    /// The span that stands for the event.
     pub span: u64,
-    /// When, in ticks.
+    /// The tick of the sending.
     pub tick: u64,
 }
 
 impl Store {
-    /// What another process named as the cause of an event; `None` if its cause is in this recording, or it has none.
+    /// The cause of an event in another process. `None` if the cause is in this recording, or if there is none.
     pub fn remote_cause(&self, event: &Event) -> Option<Remote> {
         self.remote(event.cause?)
     }
 
-    /// The cause in another process that is noted at this place.
+    /// The cause in another process that this slot notes.
     pub(crate) fn remote(&self, id: EventId) -> Option<Remote> {
         self.ring().remote(id)
     }
 
-    /// When an event was told to other processes, while its lane was in it.
+    /// The times at which an event was sent to other processes while its lane was in it.
     pub fn sent(&self, id: EventId) -> Vec<Sent> {
         self.event_marks(id).sent
     }
 
-    /// The event that this recording's process told others under this number, if it is in the window.
+    /// The event for which this recording's process sent this span, if it is in the window.
     pub fn event_of_span(&self, span: u64) -> Option<Event> {
         self.event(self.ring().of_span(span)?)
     }
 }
 
 impl Ring<'_> {
-    /// The cause in another process that is noted in this slot.
+    /// The cause in another process that this slot notes.
     pub fn remote(self, id: EventId) -> Option<Remote> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if id.slot() == 0 || place >= self.places() {
@@ -68,7 +68,7 @@ impl Ring<'_> {
         whole.then_some(remote)
     }
 
-    /// The id that stands behind the number of a span, whether there is such an event or not.
+    /// The id for the number of a span. There may be no event with this id.
     pub fn of_span(self, number: u64) -> Option<EventId> {
         match self.words.get(sb::SPAN_WORD) {
             0 => None,

@@ -1,28 +1,28 @@
-//! What an event inherits from the events that led to it: the site of its root, say.
+//! Values that events inherit along their causes, such as the site of the root cause.
 //!
-//! A chain is walked once; what was found is kept in a cache of fixed size, so that the next effect of the same cause
-//! takes one look. Chains that are too long, that loop or that leave the window inherit nothing.
+//! A chain is walked once. A cache of fixed size keeps the result, so the next effect of the same cause takes one
+//! lookup. Chains that are too long, loop, or leave the window inherit nothing.
 
 use crate::event::EventId;
 use crate::scan::blocks::{Ring, Slot};
 
-/// What is inherited where the chain cannot be followed.
+/// The value of a chain that cannot be followed.
 pub(crate) const GONE: u32 = u32::MAX;
-/// Causes that are followed in one go.
+/// Causes in one chain at most.
 const DEPTH_MAX: usize = 1 << 16;
-/// Entries of the cache at most: 1 MiB, which stays near a core.
+/// Entries of the cache at most: 1 MiB, which fits the cache of a core.
 const CACHE_MAX: usize = 1 << 16;
 
-/// A value that passes from cause to effect.
+/// A value that passes from causes to effects, and its cache.
 pub(crate) struct CauseChains {
     cache: Vec<(u64, u32)>,
-    /// Steps that are still taken before everything counts as gone, so that no recording makes this endless.
+    /// Steps left, after which all further chains count as gone. It bounds the time that any recording takes.
     steps: u64,
     path: Vec<EventId>,
 }
 
 impl CauseChains {
-    /// Room for a recording with this many places.
+    /// A cache for a recording with this many places.
     pub fn new(places: u64) -> Self {
         let slots = places.saturating_mul(128);
         let size = (slots.min(CACHE_MAX as u64) as usize).next_power_of_two();
@@ -33,7 +33,7 @@ impl CauseChains {
         }
     }
 
-    /// The value of `id`: what `own` says of it or of the nearest cause of which it says anything.
+    /// The inherited value of `id`: the first value that `own` has for it or for a cause in its chain.
     #[inline]
     pub fn value(&mut self, ring: Ring<'_>, id: EventId, own: impl Fn(EventId, &Slot) -> Option<u32>) -> u32 {
         match self.cached(id) {
@@ -59,7 +59,7 @@ impl CauseChains {
                 if ring.remote(at).is_none() {
                     break GONE;
                 }
-                // A cause in another process: what it led to is a root here, each by itself.
+                // A cause in another process: each of its effects is a root here.
                 self.path.pop();
                 break before.and_then(|(id, slot)| own(id, &Slot { cause: 0, ..slot })).unwrap_or(GONE);
             };
@@ -78,14 +78,14 @@ impl CauseChains {
         value
     }
 
-    /// Notes the value of an event, as its effects come soon.
+    /// Stores the value of an event, because its effects come soon.
     #[inline]
     pub fn remember(&mut self, id: EventId, value: u32) {
         let at = self.index(id);
         self.cache[at] = (id.raw(), value);
     }
 
-    /// Whether it gave up on anything because it took too long.
+    /// True if it gave up on a chain that took too long.
     pub fn is_exhausted(&self) -> bool {
         self.steps == 0
     }
@@ -96,7 +96,7 @@ impl CauseChains {
         (raw == id.raw()).then_some(value)
     }
 
-    /// Not hashed: the ids of a block are neighbours, so their entries are.
+    /// Not hashed: the ids of a block are neighbours, so their entries are neighbours too.
     #[inline(always)]
     fn index(&self, id: EventId) -> usize {
         id.raw() as usize & (self.cache.len() - 1)

@@ -1,6 +1,6 @@
-//! One event, and what was written down about it: details, links, gaps, polls.
+//! The marks of one event: details, links, gaps, polls.
 //!
-//! What was known at the start stands right behind the event, the rest where its lane was when it ended.
+//! Marks of the start are in the slots behind the event. Marks of the end are where its lane was when it ended.
 
 use crate::event::{Event, EventId, LaneId, Outcome};
 use crate::names::sanitise::sanitised;
@@ -11,40 +11,40 @@ use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
 use metaspy_probe::SiteKind;
 
-/// How an async call or a span ran.
+/// The polls of an async call, or the entries of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Polls {
-    /// Ticks in which it was being polled, or a thread was in it.
+    /// Ticks inside polls or entries.
     pub busy_ticks: u64,
-    /// How often it was polled or entered.
+    /// The number of polls or entries.
     pub polls: u64,
 }
 
-/// What was told of an event while it ran.
+/// Marks that were written about an event while it ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventMarks {
-    /// Further reasons, beside its cause.
+    /// Further reasons, beside the cause.
     pub links: Vec<EventId>,
-    /// When it was told to other processes.
+    /// The times at which the event was sent to other processes as a cause.
     pub sent: Vec<Sent>,
 }
 
-/// Blocks of a lane that are looked at while an event runs.
+/// Blocks of a lane that are searched for marks from the time in which an event ran.
 const BLOCKS_WITHIN: usize = 4096;
-/// Blocks that are looked at where an event ended.
+/// Blocks that are searched where an event ended.
 const BLOCKS_AT_END: usize = 4;
-/// Chunks, or blocks of chunks that are being filled, that are looked at where an event ended on another thread.
+/// Units that are searched where an event ended on another thread.
 const UNITS_AT_END: usize = 512;
 /// Details of one event at most.
 const DETAILS_MAX: usize = 256;
 
 impl Store {
-    /// The event with this id; `None` if there never was one, or it left the window.
+    /// The event with this id; `None` if it left the window or never existed.
     pub fn event(&self, id: EventId) -> Option<Event> {
         Some(self.completed(self.ring().find(id)?))
     }
 
-    /// Arguments, return value and labels of an event, as far as they were asked for.
+    /// Arguments, return value and labels of an event, if they were recorded.
     pub fn details(&self, id: EventId) -> Vec<Detail> {
         let Some(event) = self.event(id) else { return Vec::new() };
         let mut details = Vec::new();
@@ -61,7 +61,7 @@ impl Store {
         self.event_marks(id).links
     }
 
-    /// What was told of an event while its lane was in it, by one walk through that.
+    /// The marks that were written about an event while its lane was in it.
     pub fn event_marks(&self, id: EventId) -> EventMarks {
         let Some(event) = self.event(id) else { return EventMarks::default() };
         let EventMarks { mut links, mut sent } = EventMarks::default();
@@ -71,7 +71,7 @@ impl Store {
             _ => {}
         });
         if event.has_details_at_end() {
-            // Links that another thread added are told again at the end.
+            // The end repeats links that another thread added.
             self.marks_of(&event, |mark| {
                 if mark.mark == Mark::Link {
                     links.extend(EventId::from_raw(mark.words[0]));
@@ -83,7 +83,7 @@ impl Store {
         EventMarks { links, sent }
     }
 
-    /// Announcements that were missed before this one arrived.
+    /// The number of announcements that were missed before this one.
     pub fn gap(&self, id: EventId) -> Option<u64> {
         let event = self.event(id)?;
         let mut gap = None;
@@ -95,19 +95,19 @@ impl Store {
         gap
     }
 
-    /// How long a message was under way, in ticks: from its sending to this receipt, which is caused by it. `None`
-    /// where this is no receipt, or its sending left the window.
+    /// The ticks between the sending and the receipt of a message. `id` is the receipt. `None` if it is no receipt, or
+    /// if the sending left the window.
     pub fn queued(&self, id: EventId) -> Option<u64> {
         let received = self.event(id)?;
         let sent = self.event(received.cause?)?;
         let is_announced =
             |event: &Event| self.site(event.site).is_some_and(|site| site.kind == SiteKind::Announcement);
-        // A sending has an end; a receipt is an instant.
+        // A sending has an end. A receipt is an instant.
         let is_pair = received.outcome == Outcome::Instant && sent.outcome != Outcome::Instant;
         (is_pair && is_announced(&received) && is_announced(&sent)).then(|| received.start.saturating_sub(sent.start))
     }
 
-    /// Polls and busy time of an async call that ended; of a span that was entered, how often and how long.
+    /// Polls and busy time of an async call that ended, or the entries of a span.
     pub fn polls(&self, id: EventId) -> Option<Polls> {
         let event = self.event(id)?;
         let mut polls = None;
@@ -119,7 +119,7 @@ impl Store {
         polls.or_else(|| self.entered_once(&event))
     }
 
-    /// A span that ended without a mark was entered once, and for all of its time.
+    /// A span that ended without a mark was entered once, for all of its time.
     fn entered_once(&self, event: &Event) -> Option<Polls> {
         let is_over = !matches!(event.outcome, Outcome::Running | Outcome::Instant | Outcome::Moved);
         let is_span = self.site(event.site).is_some_and(|site| site.kind == SiteKind::Span);
@@ -129,7 +129,7 @@ impl Store {
 
     /// Direct effects of an event in its own lane while it ran.
     ///
-    /// Those in other lanes, and those that came later, take an [`EffectsIndex`](crate::EffectsIndex).
+    /// Use an [`EffectsIndex`](crate::EffectsIndex) for effects in other lanes and later effects.
     pub fn effects(&self, id: EventId) -> Vec<EventId> {
         let Some(event) = self.event(id) else { return Vec::new() };
         let mut effects = Vec::new();
@@ -140,7 +140,7 @@ impl Store {
         effects
     }
 
-    /// An event with the true length of a span that did not fit its slot, if the mark that tells it is near.
+    /// Replaces a span that was cut by the true one, if its end mark is near.
     pub(crate) fn completed(&self, mut event: Event) -> Event {
         if event.span == Some(SPAN_MAX) {
             let mut span = SPAN_MAX;
@@ -154,7 +154,7 @@ impl Store {
         event
     }
 
-    /// Marks about an event that stand where it began or where it ended.
+    /// Marks about an event where it began and where it ended.
     fn marks_of(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
         let ring = self.ring();
         let mut block = Block::boxed();
@@ -173,7 +173,7 @@ impl Store {
         }
     }
 
-    /// Marks about an event that ended on another thread: looks where the lanes were then.
+    /// Marks about an event that ended on another thread. Searches the blocks that other lanes had then.
     fn marks_elsewhere(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>)) {
         let Some(end) = event.span.map(|span| event.start.saturating_add(span)) else { return };
         let ring = self.ring();
@@ -189,11 +189,11 @@ impl Store {
         }
     }
 
-    /// Marks about an event in the blocks where its lane was when it ended, but for the block that it stands in.
+    /// Marks about an event in the blocks that its lane had when it ended, except the block of the event itself.
     fn marks_at_end(&self, event: &Event, blocks: usize, mut each: impl FnMut(&MarkSlot<'_>)) {
         let Some(span) = event.span else { return };
         let LaneId(lane) = event.lane;
-        // Marks are written at the time of the end, and may have begun a block at that time.
+        // The marks have the time of the end, and may be the first records of a block.
         let before = event.start.saturating_add(span).saturating_sub(1);
         let mut walk = LaneBlocks::from_tick(self.ring(), lane, before);
         for _ in 0..blocks {
@@ -204,12 +204,12 @@ impl Store {
         }
     }
 
-    /// Marks about an event that were written while it ran, each with the tick that its block counts from.
+    /// Marks about an event that were written while it ran, each with the base tick of its block.
     pub(crate) fn marks_within(&self, event: &Event, mut each: impl FnMut(&MarkSlot<'_>, u64)) {
         self.blocks_within(event, |block| about(block, event.id, &mut |mark| each(mark, block.head.base)));
     }
 
-    /// The blocks of an event's lane from the one it stands in to the one it ended in, and the next.
+    /// The blocks of an event's lane from its own block to the one after its end.
     fn blocks_within(&self, event: &Event, mut each: impl FnMut(&Block)) {
         let end = match (event.outcome, event.span) {
             (Outcome::Running | Outcome::Moved, _) => u64::MAX,
@@ -227,12 +227,12 @@ impl Store {
     }
 }
 
-/// Hands on the marks of a block that are about an event.
+/// Passes the marks of a block about an event to `each`.
 fn about(block: &Block, id: EventId, each: &mut impl FnMut(&MarkSlot<'_>)) {
     block.marks().filter(|mark| mark.event == id.raw()).for_each(|mark| each(&mark));
 }
 
-/// The details of a mark, harmless to a terminal.
+/// The sanitised details in a mark.
 fn details_in(mark: &MarkSlot<'_>) -> impl Iterator<Item = Detail> {
     let mut bytes: Vec<u8> = mark.words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.truncate((mark.start as usize).min(DETAIL_MAX));

@@ -1,4 +1,4 @@
-//! SpyEvents, as they are read from a recording.
+//! [`Event`]: an event by value.
 
 pub(crate) mod details;
 pub(crate) mod rank;
@@ -10,33 +10,33 @@ pub use metaspy_format::{EventId, LaneId};
 pub use metaspy_probe::Outcome;
 use metaspy_probe::{SiteId, Subject};
 
-/// An event, as it is read from a recording.
+/// An event, as it was read from a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its id, which is its place.
+    /// The id, which is also the place in the recording.
     pub id: EventId,
-    /// Where in the code.
+    /// The site of the code.
     pub site: SiteId,
-    /// To whom; `None` if the event is about nobody.
+    /// The subject; `None` if the event has none.
     pub subject: Option<Subject>,
-    /// The named reason, else the nearest recorded event around it; `None` = a root.
+    /// The named reason, or else the nearest recorded event around it; `None` = a root.
     pub cause: Option<EventId>,
-    /// On which thread it began.
+    /// The lane of the thread on which it began.
     pub lane: LaneId,
-    /// In which epoch it began.
+    /// The epoch in which it began.
     pub epoch: u32,
-    /// When it began, in ticks; [`Store::time_ns`](crate::Store::time_ns) makes ns of it. Of an event that was not timed,
-    /// when its lane last looked at the clock.
+    /// The start, in ticks; [`Store::time_ns`](crate::Store::time_ns) converts them. An event that was not timed has
+    /// the last tick that its lane had read before.
     pub start: u64,
-    /// How long it took, in ticks; `None` while it runs, and where it was not timed.
+    /// The duration, in ticks; `None` while it runs, and if it was not timed.
     pub span: Option<u64>,
     /// How it ended.
     pub outcome: Outcome,
-    /// The meta level: 0 is the application, above that metaspy's own code and handlers.
+    /// The meta level. 0 is the application; metaspy's own code and handlers are above it.
     pub level: u8,
-    /// Whether start and span were measured.
+    /// True if start and duration were measured.
     pub timed: bool,
-    /// Bit 0: details were written at its start. Bit 1: at its end.
+    /// Bit 0: details were written at the start. Bit 1: at the end.
     pub details: u8,
 }
 
@@ -46,7 +46,7 @@ impl Event {
         slot::has_details_at_end(self.details)
     }
 
-    /// Whether it had not ended when it was read.
+    /// True if it had not ended when it was read.
     pub fn is_running(&self) -> bool {
         self.outcome == Outcome::Running
     }

@@ -1,22 +1,22 @@
-//! Where a place stands among all events, closely: for scroll bars and "1,204 of 8.4 M". Summaries tell it.
+//! The rank of a position among all events, estimated from summaries: for scroll bars and "1,204 of 8.4 M".
 
 use crate::Store;
 use crate::event::timeline::Position;
 use crate::scan::chunks::Chunk;
 
-/// A place among all events.
+/// The rank of a position among all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rank {
-    /// When it is.
+    /// The tick of the position.
     pub tick: u64,
-    /// Events in the window that began before it, about.
+    /// Estimated number of events in the window that began before the position.
     pub before: u64,
-    /// Events in the window, about.
+    /// Estimated number of events in the window.
     pub total: u64,
 }
 
 impl Store {
-    /// Where a place stands among the events in the window. Exact at both ends, close between.
+    /// The rank of a position. Exact at both ends of the window, estimated between them.
     pub fn rank(&self, at: Position) -> Rank {
         let chunks = self.weighed();
         let total = chunks.iter().map(|chunk| chunk.events).sum();
@@ -30,7 +30,7 @@ impl Store {
         Rank { tick, before, total }
     }
 
-    /// The place behind about `n` events.
+    /// The position behind about `n` events.
     pub fn position_after(&self, n: u64) -> Position {
         let chunks = self.weighed();
         let total: u64 = chunks.iter().map(|chunk| chunk.events).sum();
@@ -44,22 +44,23 @@ impl Store {
         while low < high {
             let middle = low + (high - low) / 2;
             let before: u64 = chunks.iter().map(|chunk| chunk.before(middle)).sum();
-            match before < n {
-                true => low = middle + 1,
-                false => high = middle,
+            if before < n {
+                low = middle + 1;
+            } else {
+                high = middle;
             }
         }
         Position::At { tick: low }
     }
 
-    /// The largest tick that the recording knows of.
+    /// The largest tick in the recording.
     fn newest_tick(&self) -> u64 {
         let last = self.header().last_tick;
         let chunks = self.ring().chunks();
         chunks.iter().filter(|chunk| chunk.summary.is_some()).map(|chunk| chunk.last).fold(last, u64::max)
     }
 
-    /// Chunks with their numbers of events; those without a summary are counted block by block.
+    /// Chunks with their numbers of events. The blocks of a chunk without a summary are counted.
     fn weighed(&self) -> Vec<Weighed> {
         let ring = self.ring();
         let newest = self.newest_tick();
@@ -75,7 +76,7 @@ impl Store {
     }
 }
 
-/// A number of events, spread evenly over a stretch of time.
+/// A number of events, assumed to be evenly spread over a time.
 struct Weighed {
     first: u64,
     last: u64,

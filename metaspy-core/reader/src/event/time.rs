@@ -1,4 +1,4 @@
-//! From ticks to time, by the calibration pairs that the recorder noted each second.
+//! Conversion of ticks to time, by the calibration pairs that the recorder writes each second.
 
 use crate::open::header::Layout;
 use metaspy_format::Words;
@@ -13,7 +13,7 @@ pub(crate) struct Pair {
     pub real_ns: u64,
 }
 
-/// What a tick is worth, piece by piece.
+/// The calibration of a recording.
 #[derive(Clone, Debug)]
 pub(crate) struct Time {
     /// In rising order of tick and of monotonic time.
@@ -24,7 +24,7 @@ pub(crate) struct Time {
 }
 
 impl Time {
-    /// Reads the pairs; those that run backwards are passed over.
+    /// Reads the pairs. Pairs that run backwards are ignored.
     pub fn read(words: Words<'_>, layout: &Layout) -> Self {
         let table = layout.calibration.of(words);
         let used = words.acquire(sb::CALIBRATION_USED).min((table.len() / WORDS) as u64) as usize;
@@ -52,12 +52,12 @@ impl Time {
         Time { pairs, first_tick: words.get(sb::FIRST_TICK), ticks_per_s, started_ns: words.get(sb::STARTED_NS) }
     }
 
-    /// ns from the beginning of the recording to `tick`; what lies before is 0.
+    /// Nanoseconds from the beginning of the recording to `tick`; 0 for earlier ticks.
     pub fn since_start_ns(&self, tick: u64) -> u64 {
         clamp(self.monotonic_ns(tick) - self.monotonic_ns(self.first_tick))
     }
 
-    /// ns since 1970. After a change of the clock on the wall, the time that it showed then.
+    /// Nanoseconds since 1970, by the wall clock as it was set then.
     pub fn real_ns(&self, tick: u64) -> u64 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         match self.pairs.get(after.saturating_sub(1)) {
@@ -66,13 +66,13 @@ impl Time {
         }
     }
 
-    /// How long `ticks` ticks take.
+    /// The length of `ticks` ticks in nanoseconds.
     pub fn span_ns(&self, ticks: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
         clamp(i128::from(ticks).saturating_mul(ns_wide) / ticks_wide)
     }
 
-    /// How many ticks `ns` take, rounded up, so that a filter `>=` finds what is shown as equal.
+    /// The ticks of `ns` nanoseconds, rounded up: a filter `>=` then matches what is shown as equal.
     pub fn ticks(&self, ns: u64) -> u64 {
         let (ticks_wide, ns_wide) = self.whole();
         clamp(i128::from(ns).saturating_mul(ticks_wide).saturating_add(ns_wide - 1) / ns_wide)
@@ -80,20 +80,17 @@ impl Time {
 
     /// The tick at which the monotonic clock is `ns` after the beginning.
     pub fn tick_at_ns(&self, ns: u64) -> u64 {
-        // Rates hardly differ: the distance on the whole is close, and one step by the piece at hand brings it home.
+        // Rates hardly differ. The average rate gives a near tick, and one step with the local rate corrects it.
         let near = self.first_tick.saturating_add(self.ticks(ns));
         let off = i128::from(ns) - i128::from(self.since_start_ns(near));
         let step = self.ticks(off.unsigned_abs().min(u128::from(u64::MAX)) as u64);
-        match off < 0 {
-            true => near.saturating_sub(step),
-            false => near.saturating_add(step),
-        }
+        if off < 0 { near.saturating_sub(step) } else { near.saturating_add(step) }
     }
 
-    /// Ticks and ns of the longest stretch that is known; both above 0.
+    /// Ticks and nanoseconds of the longest calibrated time; both above 0.
     fn whole(&self) -> (i128, i128) {
         match (self.pairs.first(), self.pairs.last()) {
-            // Pairs less than a tenth of a second apart are worse than what was measured before.
+            // Pairs less than a tenth of a second apart are less exact than the rate from before the recording.
             (Some(first), Some(last)) if last.monotonic_ns - first.monotonic_ns > 100_000_000 => {
                 (i128::from(last.tick - first.tick), i128::from(last.monotonic_ns - first.monotonic_ns))
             }
@@ -101,7 +98,7 @@ impl Time {
         }
     }
 
-    /// The monotonic clock at `tick`: between two pairs on the line through them, outside at the usual rate.
+    /// The monotonic clock at `tick`: interpolated between two pairs, extrapolated at the average rate.
     fn monotonic_ns(&self, tick: u64) -> i128 {
         let after = self.pairs.partition_point(|pair| pair.tick <= tick);
         let from = self.pairs.get(after.saturating_sub(1));

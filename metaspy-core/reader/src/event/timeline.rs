@@ -1,7 +1,7 @@
-//! Events in time order: (tick, lane, slot), forward and backward, from any place.
+//! Events in order of time (tick, lane, slot), forward and backward, from any position.
 //!
-//! The lanes are merged block by block. Summaries say which chunks can matter, headers which blocks, so a page of 100
-//! million events costs what is on the page.
+//! The lanes are merged block by block. Summaries and headers show which chunks and blocks can be skipped, so a page of
+//! a recording with 100 million events costs what is on the page.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Memory};
 use crate::scan::blocks::{Block, Head, Ring, Slot};
 
-/// A place in the order of time.
+/// A position in the order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
     /// Before the oldest event.
@@ -24,31 +24,32 @@ pub enum Position {
         /// The tick.
         tick: u64,
     },
-    /// At an event, which itself is left out. One that left the window counts as older than all.
+    /// At an event, which is left out. An event that left the window counts as older than all others.
     Event(EventId),
 }
 
-/// A part of the events, oldest first.
+/// A page of events, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The events.
     pub events: Vec<Event>,
-    /// Where to go on, if the page or the budget was full; `None` = there are no more. There may be none there either.
+    /// The position of the next page, if this page is full or the budget is spent; `None` = there are no more events.
+    /// The next page may be empty.
     pub more: Option<Position>,
-    /// Events that were looked at: those of a whole block at once, so that it may be a little more than the budget.
+    /// Events that were tested. Blocks are tested as a whole, so this can be a little more than the budget.
     pub looked_at: usize,
 }
 
-/// What the order goes by.
+/// The key of the order: tick, lane, id.
 type Key = (u64, u32, u64);
 
 impl Store {
-    /// The next events from a place on that pass the filter, at most `max`; at most about `budget` are looked at.
+    /// The next events behind a position that pass the filter, at most `max`. Tests about `budget` events at most.
     pub fn forward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Ahead>(from, filter, max, budget)
     }
 
-    /// The events just before a place that pass the filter, at most `max`; at most about `budget` are looked at.
+    /// The last events before a position that pass the filter, at most `max`. Tests about `budget` events at most.
     pub fn backward(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
         self.walk::<Back>(from, filter, max, budget)
     }
@@ -80,14 +81,14 @@ impl Store {
         page
     }
 
-    /// The key behind which a walk begins; `None` if there is nothing behind it.
+    /// The key behind which a walk begins; `None` if no event can follow.
     fn key_of<D: Direction>(&self, position: Position) -> Option<Bound> {
         match position {
             Position::Start if D::IS_BACK => None,
             Position::End if !D::IS_BACK => None,
             Position::Start | Position::End => Some(Bound::All),
             Position::At { tick } => Some(Bound::Tick(tick)),
-            Position::Event(id) => match Place::find(self.ring(), id) {
+            Position::Event(id) => match key_of_event(self.ring(), id) {
                 Some(key) => Some(Bound::Key(key)),
                 None if D::IS_BACK => None,
                 None => Some(Bound::All),
@@ -96,7 +97,7 @@ impl Store {
     }
 }
 
-/// Where a walk begins.
+/// The beginning of a walk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Bound {
     All,
@@ -113,39 +114,34 @@ impl Bound {
     }
 }
 
-/// An event of a block, in order.
-struct Place;
-
-impl Place {
-    /// The events of a block with their keys. In one lane the order is that of the ids, whatever the clock says, so a
-    /// start that is behind the one before it counts as equal to it.
-    fn keys(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
-        let head = block.head;
-        let mut tick = head.base;
-        block.events().map(move |slot| {
-            tick = tick.max(head.base.saturating_add(slot.start));
-            ((tick, head.lane, head.id(slot.slot).raw()), slot)
-        })
-    }
-
-    /// The key of an event.
-    fn find(ring: Ring<'_>, id: EventId) -> Option<Key> {
-        let mut block = Block::boxed();
-        let place = metaspy_format::header::place(id.sequence(), ring.layout.blocks);
-        if !ring.load(place, &mut block) || block.head.sequence != id.sequence() {
-            return None;
-        }
-        Self::keys(&block).map(|(key, _)| key).find(|key| key.2 == id.raw())
-    }
+/// The events of a block with their keys. The order in one lane is the order of the ids, so a start before the
+/// previous one counts as equal to it.
+fn keyed_events(block: &Block) -> impl Iterator<Item = (Key, Slot)> {
+    let head = block.head;
+    let mut tick = head.base;
+    block.events().map(move |slot| {
+        tick = tick.max(head.base.saturating_add(slot.start));
+        ((tick, head.lane, head.id(slot.slot).raw()), slot)
+    })
 }
 
-/// Forward or backward: the same merge, with the order turned round.
+/// The key of an event, if it is in the window.
+fn key_of_event(ring: Ring<'_>, id: EventId) -> Option<Key> {
+    let mut block = Block::boxed();
+    let place = metaspy_format::header::place(id.sequence(), ring.layout.blocks);
+    if !ring.load(place, &mut block) || block.head.sequence != id.sequence() {
+        return None;
+    }
+    keyed_events(&block).map(|(key, _)| key).find(|key| key.2 == id.raw())
+}
+
+/// Forward or backward: the same merge with the opposite order.
 pub(crate) trait Direction {
     const IS_BACK: bool;
-    /// A key that is larger the later the walk comes to it.
+    /// A key that grows along the walk.
     type Order: Ord + Copy;
     fn order(key: Key) -> Self::Order;
-    /// The tick of a order.
+    /// The tick of a key.
     fn tick(order: Self::Order) -> u64;
 }
 
@@ -174,41 +170,41 @@ impl Direction for Back {
     }
 }
 
-/// The merge of all lanes: chunks wait until the walk comes near them, then their blocks do, then their events.
+/// The merge of all lanes. Chunks are opened when the walk comes near them, then their blocks, then their events.
 pub(crate) struct Merge<'a, D: Direction> {
     ring: Ring<'a>,
     from: Bound,
     matcher: &'a Matcher,
     memory: Memory,
-    /// Chunks by the order of the first event that they may hold; the next one is last.
+    /// Unopened chunks, by the key of the first event that they may hold; the next one is last.
     chunks: Vec<(D::Order, u64)>,
-    /// Blocks that wait, by the same.
+    /// Unopened blocks, by the same.
     blocks: BinaryHeap<Reverse<(D::Order, u64)>>,
-    /// Blocks that the walk is in, by the order of their next event.
+    /// Open blocks, by the key of their next event.
     cursors: BinaryHeap<Reverse<(D::Order, usize)>>,
     open: Vec<Cursor>,
-    /// Cursors that can be used again.
+    /// Free entries of `open`.
     done: Vec<usize>,
-    /// The cursor at hand; it is not in `cursors`.
+    /// The current entry of `open`; it is not in `cursors`.
     hand: Option<usize>,
     block: Box<Block>,
-    /// The tick of the event that was handed out last.
+    /// The tick of the last event that was returned.
     last: Option<u64>,
     looked_at: usize,
 }
 
-/// A block that the walk is in: its events that match, the next one last.
+/// An open block: its matching events, the next one last.
 struct Cursor {
     head: Head,
     events: Vec<(Key, Slot)>,
 }
 
-/// What a step of the walk comes to.
+/// The result of a step.
 pub(crate) enum Step {
     Event(Head, Slot),
-    /// The budget is spent, and the walk can go on from this tick.
+    /// The budget is spent. The walk can continue from this tick.
     Spent(u64),
-    /// The budget is spent, and the walk can go on behind the event that it handed out last.
+    /// The budget is spent. The walk can continue behind the last event that it returned.
     SpentBehindLast,
     End,
 }
@@ -248,7 +244,7 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// Whether nothing waits any more.
+    /// True if the walk has reached its end.
     fn is_done(&self) -> bool {
         let hand = self.hand.is_none_or(|hand| self.open[hand].events.is_empty());
         hand && self.cursors.is_empty() && self.blocks.is_empty() && self.chunks.is_empty()
@@ -257,7 +253,7 @@ impl<'a, D: Direction> Merge<'a, D> {
     /// The next event that matches.
     pub(crate) fn next(&mut self, budget: usize) -> Step {
         loop {
-            // As long as the block at hand has the next event, no heap is touched.
+            // No heap is touched while the current block has the next event.
             if let Some(hand) = self.hand {
                 match self.open[hand].events.last().copied() {
                     Some((key, slot)) if self.nearest().is_none_or(|nearest| D::order(key) <= nearest) => {
@@ -274,7 +270,7 @@ impl<'a, D: Direction> Merge<'a, D> {
             let next = self.cursors.peek().map(|Reverse((order, _))| *order);
             let block = self.blocks.peek().map(|Reverse((order, _))| *order);
             let chunk = self.chunks.last().map(|(order, _)| *order);
-            // What may hold an earlier event is opened before a later one is handed out.
+            // Chunks and blocks that may hold an earlier event are opened before a later event is returned.
             let opens = [chunk, block].into_iter().flatten().min().filter(|&near| next.is_none_or(|next| near <= next));
             match opens {
                 Some(near) if self.looked_at >= budget && self.can_stop_at(near) => return self.stop_at(near),
@@ -288,7 +284,7 @@ impl<'a, D: Direction> Merge<'a, D> {
         }
     }
 
-    /// The order of the nearest event that is not at hand.
+    /// The key of the nearest event outside the current block.
     fn nearest(&self) -> Option<D::Order> {
         let next = self.cursors.peek().map(|Reverse((order, _))| *order);
         let block = self.blocks.peek().map(|Reverse((order, _))| *order);
@@ -296,7 +292,7 @@ impl<'a, D: Direction> Merge<'a, D> {
         [next, block, chunk].into_iter().flatten().min()
     }
 
-    /// Whether a walk that stops before this order can be told where to go on, and gets further then.
+    /// True if the walk can stop before this key, and continue from there with progress.
     fn can_stop_at(&self, near: D::Order) -> bool {
         let tick = D::tick(near);
         self.last.is_some()
@@ -325,7 +321,8 @@ impl<'a, D: Direction> Merge<'a, D> {
                 self.blocks.push(Reverse((D::order((head.base, head.lane, head.id(0).raw())), place)));
                 continue;
             }
-            // Where a block ends only its events tell. As they are at hand, those without a match are done with.
+            // Only the events show where a block ends. They are tested now, so blocks without a match are not opened
+            // again.
             if self.from.tick().is_none_or(|tick| head.base <= tick) && self.ring.load(place, &mut self.block) {
                 let mut events = Vec::new();
                 let tested = self.matching(&mut events);
@@ -359,7 +356,8 @@ impl<'a, D: Direction> Merge<'a, D> {
         self.open[at] = Cursor { head: self.block.head, events };
     }
 
-    /// Adds the events of the block at hand that lie behind the walk's beginning and match; tells how many it tested.
+    /// Adds the events of the current block that match and lie behind the beginning of the walk. Returns the number of
+    /// tested events.
     fn matching(&mut self, into: &mut Vec<(Key, Slot)>) -> usize {
         let from = self.from;
         let behind = |key: Key| match (from, D::IS_BACK) {
@@ -370,7 +368,7 @@ impl<'a, D: Direction> Merge<'a, D> {
             (Bound::Key(from), true) => key < from,
         };
         let mut tested = 0;
-        for (key, slot) in Place::keys(&self.block).filter(|&(key, _)| behind(key)) {
+        for (key, slot) in keyed_events(&self.block).filter(|&(key, _)| behind(key)) {
             tested += 1;
             if self.matcher.matches(self.ring, &self.block.head, &slot, &mut self.memory) {
                 into.push((key, slot));

@@ -1,4 +1,4 @@
-//! What is wrong with a filter, and what to write instead.
+//! Errors in a filter. Each message states what to write instead.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use crate::event::Outcome;
 use crate::filter::parse::{OUTCOMES, TERMS};
 use crate::filter::selector::SelectorError;
 
-/// Why a line is no filter; the message says what to write instead.
+/// Why a line is not a filter. The message states what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
-    /// A term that there is not.
+    /// An unknown term.
     UnknownTerm(String),
     /// A term without a value.
     NoValue(String),
     /// A quotation mark that is not closed.
     OpenQuote,
-    /// No length of time.
+    /// Not a length of time.
     Duration(String),
-    /// No number.
+    /// Not a number.
     Number(String),
-    /// No outcome.
+    /// Not an outcome.
     Outcome(String),
-    /// No selector.
+    /// Not a selector.
     Selector(SelectorError),
     /// A selector that matches no site of the recording.
     NoSuchSite {
         /// The selector.
         selector: String,
-        /// What may have been meant.
+        /// Similar names in the recording.
         nearest: Vec<String>,
     },
-    /// A kind that the recording does not know.
+    /// A kind that the recording does not have.
     NoSuchKind {
-        /// Its name, as it was written.
+        /// The name of the kind.
         kind: String,
-        /// What may have been meant.
+        /// Similar names in the recording, or some of its kinds.
         nearest: Vec<String>,
     },
 }

@@ -1,5 +1,5 @@
-//! A filter held against a recording: names became numbers, so that testing an event takes a few instructions and
-//! most chunks are passed over by their summaries.
+//! Compiled filters. Names are replaced by numbers, so that a test of an event takes a few instructions, and summaries
+//! exclude most chunks.
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use crate::Store;
 use crate::causes::root_cause::CauseChains;
 use crate::event::EventId;
 use crate::filter::selector::Selector;
-use crate::filter::{Compare, Filter, SubjectWanted, Wanted};
+use crate::filter::{Compare, Condition, Filter, SubjectCondition};
 use crate::platform::lock::lock;
 use crate::scan::blocks::{Head, Ring, Slot};
 use crate::scan::chunks::{Chunk, Summary};
@@ -26,7 +26,7 @@ pub struct Matcher {
     /// Cheap tests first.
     tests: Vec<(bool, Test)>,
     places: u64,
-    /// Who belongs to a view, beside the filter.
+    /// The members of a view, if only their events match.
     members: Option<Members>,
 }
 
@@ -46,7 +46,7 @@ enum Test {
     Levels(u8, u8),
     Epoch(Compare, u64),
     Text(Sites, HashSet<Subject>),
-    /// With the number of its lineage.
+    /// With the number of its chains in [`Memory`].
     Cause(Sites, usize),
 }
 
@@ -54,7 +54,7 @@ enum Test {
 #[derive(Clone)]
 struct Sites {
     bits: Vec<u64>,
-    /// As summaries hash them.
+    /// The bits of the sites in the filter of a summary.
     mask: u64,
 }
 
@@ -83,17 +83,18 @@ impl Sites {
     }
 }
 
-/// Who belongs to a view: sites, and subjects at them.
+/// The members of a view: sites, and subjects at them.
 #[derive(Clone)]
 pub struct Members(Arc<dyn Fn(SiteId, Option<Subject>) -> bool + Send + Sync>);
 
 impl Members {
-    /// Those for which `belongs` says yes.
+    /// The members for which `belongs` is true.
     pub fn new(belongs: impl Fn(SiteId, Option<Subject>) -> bool + Send + Sync + 'static) -> Self {
         Members(Arc::new(belongs))
     }
 
-    /// Whether a subject belongs at a site; `None` for the others of a site, who are not known one by one.
+    /// True if a subject at a site is a member. `None` for the row of others of a site, because its subjects are
+    /// unknown.
     #[inline]
     fn holds(&self, site: SiteId, subject: Option<Subject>) -> Option<bool> {
         match subject {
@@ -109,11 +110,11 @@ impl std::fmt::Debug for Members {
     }
 }
 
-/// What a thread remembers while it tests events: whether causes match.
+/// The memory of a thread that tests events: chains of causes.
 pub struct Memory(Vec<CauseChains>);
 
 impl Memory {
-    /// Whether a chain of causes was given up because it took too long.
+    /// True if a chain of causes took too long and was given up.
     pub fn is_exhausted(&self) -> bool {
         self.0.iter().any(CauseChains::is_exhausted)
     }
@@ -124,30 +125,30 @@ impl Matcher {
         let mut causes = 0;
         let mut tests: Vec<(bool, Test)> = Vec::new();
         if !filter.mentions_level() {
-            // What metaspy itself and its handlers caused is left out unless somebody asks for it.
+            // Calls of metaspy itself and of its handlers match only if the filter has a `level:` term.
             tests.push((false, Test::Levels(*levels.start(), *levels.end())));
         }
         for term in &filter.terms {
-            let test = match &term.what {
-                Wanted::Site(selector) => Test::Site(Sites::selected(store, selector)),
-                Wanted::Cause(selector) => {
+            let test = match &term.condition {
+                Condition::Site(selector) => Test::Site(Sites::selected(store, selector)),
+                Condition::Cause(selector) => {
                     causes += 1;
                     Test::Cause(Sites::selected(store, selector), causes - 1)
                 }
-                Wanted::Subject(SubjectWanted::Key(key)) => Test::Key(*key),
-                Wanted::Subject(SubjectWanted::Address(key)) => Test::KindKey(places(store), *key),
-                Wanted::Subject(SubjectWanted::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
-                Wanted::Subject(SubjectWanted::Exactly(subject)) => {
+                Condition::Subject(SubjectCondition::Key(key)) => Test::Key(*key),
+                Condition::Subject(SubjectCondition::Address(key)) => Test::KindKey(places(store), *key),
+                Condition::Subject(SubjectCondition::KindKey(kind, key)) => Test::KindKey(kinds(store, kind), *key),
+                Condition::Subject(SubjectCondition::Exactly(subject)) => {
                     Test::KindKey(HashSet::from([subject.kind.0]), subject.key)
                 }
-                Wanted::Subject(SubjectWanted::Label(text)) => Test::Subject(labelled(store, text)),
-                Wanted::Kind(kind) => Test::Kind(kinds(store, kind)),
-                Wanted::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
-                Wanted::Outcome(bits) => Test::Outcome(*bits),
-                Wanted::Lane(name) => Test::Lane(lanes(store, name)),
-                Wanted::Level(compare, level) => Test::Level(*compare, *level),
-                Wanted::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
-                Wanted::Text(text) => {
+                Condition::Subject(SubjectCondition::Label(text)) => Test::Subject(labelled(store, text)),
+                Condition::Kind(kind) => Test::Kind(kinds(store, kind)),
+                Condition::Took(compare, ns) => Test::Took(*compare, store.time().ticks(*ns)),
+                Condition::Outcome(bits) => Test::Outcome(*bits),
+                Condition::Lane(name) => Test::Lane(lanes(store, name)),
+                Condition::Level(compare, level) => Test::Level(*compare, *level),
+                Condition::Epoch(compare, epoch) => Test::Epoch(*compare, *epoch),
+                Condition::Text(text) => {
                     Test::Text(Sites::of(store, |path| path.to_lowercase().contains(text)), labelled(store, text))
                 }
             };
@@ -157,12 +158,12 @@ impl Matcher {
         Matcher { tests, places: store.ring().places(), members: None }
     }
 
-    /// The same for the members of a view only.
+    /// The same filter, restricted to the members of a view.
     pub fn among(&self, members: Option<&Members>) -> Self {
         Matcher { members: members.cloned(), ..self.clone() }
     }
 
-    /// The levels that pass, if nothing else is asked for.
+    /// The levels that match, if there is no other condition.
     pub fn only_levels(&self) -> Option<RangeInclusive<u8>> {
         match self.tests[..] {
             _ if self.members.is_some() => None,
@@ -178,12 +179,12 @@ impl Matcher {
         Memory((0..causes).map(|_| CauseChains::new(self.places)).collect())
     }
 
-    /// Whether a chunk may hold a match.
+    /// False if no event of the chunk can match.
     pub fn wants_chunk(&self, chunk: &Chunk) -> bool {
         chunk.summary.is_none_or(|summary| self.wants_summary(&summary))
     }
 
-    /// Whether a chunk with this summary may hold a match.
+    /// False if no event of a chunk with this summary can match.
     pub fn wants_summary(&self, summary: &Summary) -> bool {
         summary.events != 0
             && self.tests.iter().all(|(negated, test)| {
@@ -205,7 +206,7 @@ impl Matcher {
             })
     }
 
-    /// Whether a block may hold a match.
+    /// False if no event of the block can match.
     pub fn wants_block(&self, head: &Head) -> bool {
         self.tests.iter().all(|(negated, test)| match test {
             Test::Lane(lanes) => lanes.contains(&head.lane) != *negated,
@@ -214,7 +215,7 @@ impl Matcher {
         })
     }
 
-    /// Whether an event matches.
+    /// True if an event matches.
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
         let belongs = |members: &Members| members.holds(SiteId(slot.site), slot.subject()) == Some(true);
@@ -245,7 +246,7 @@ impl Matcher {
             })
     }
 
-    /// Whether a row of a tally matches; `None` where the filter asks what a row does not know.
+    /// True if a row of a tally matches; `None` if a condition needs a value that a row does not have.
     pub fn matches_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let belongs = self.members.as_ref().map_or(Some(true), |members| members.holds(SiteId(site), subject));
         if belongs == Some(false) {
@@ -254,7 +255,7 @@ impl Matcher {
         let mut known = belongs.is_some();
         for (negated, test) in &self.tests {
             match test.of_row(site, subject, epoch, meta) {
-                // Whatever the rest says, this row is out.
+                // This row is excluded, whatever the other conditions are.
                 Some(holds) if holds == *negated => return Some(false),
                 Some(_) => {}
                 None => known = false,
@@ -265,12 +266,12 @@ impl Matcher {
 }
 
 impl Test {
-    /// The test on what events and rows have in common.
+    /// The test on the values that events and rows both have.
     #[inline]
     fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
         let is_others = subject.is_some_and(|subject| subject.kind.0 == OTHERS);
         Some(match self {
-            // The others of a site are not known one by one.
+            // The subjects in the row of others are unknown.
             Test::Subject(..) | Test::Key(..) | Test::Kind(..) | Test::KindKey(..) if is_others => return None,
             Test::Text(sites, _) if is_others && !sites.contains(site) => return None,
             Test::Site(sites) => sites.contains(site),
@@ -284,7 +285,7 @@ impl Test {
                 sites.contains(site) || subject.is_some_and(|subject| labelled.contains(&subject))
             }
             Test::Epoch(compare, number) => compare.holds(epoch.into(), *number),
-            // Of a level above the application's a row knows only that it is one.
+            // A row records only that a level is above the application's, not which.
             Test::Levels(first, last) => {
                 if meta {
                     *last > 0
@@ -319,7 +320,7 @@ fn labelled(store: &Store, text: &str) -> HashSet<Subject> {
 fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     let number = name.trim_start_matches('#').parse().ok();
     let lanes = store.lanes().into_iter();
-    // Where several recordings are one, a thread's own name means those of all processes.
+    // In a merged recording a thread's own name selects the threads of all processes.
     let is_own = |lane: &RecordedLane| {
         let process = store.process_of(lane.id);
         process.is_some_and(|process| lane.name == format!("{}/{name}", process.label))
@@ -328,20 +329,20 @@ fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
 }
 
-/// The filters that were compiled last, so that a screen that is drawn again does not compile them again.
+/// The last compiled filters. A screen that is drawn again does not compile them again.
 #[derive(Default)]
 pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
 
-/// A filter, the levels that pass where it says nothing about them, and how many lanes there were.
+/// The filter, the levels that match if it has no `level:` term, and the number of lanes at that time.
 type Key = (Filter, RangeInclusive<u8>, u64);
 
-/// Filters that are kept.
+/// Compiled filters in memory.
 const KEPT: usize = 4;
 
 impl Store {
-    /// The filter, compiled for this recording; `levels` pass if it says nothing about them.
+    /// The filter, compiled for this recording. `levels` match if it has no `level:` term.
     pub fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
-        // Lanes are named in a table that grows without a sign.
+        // The table of lanes can grow without any other change.
         let key = (filter.clone(), levels, self.header().lanes_used);
         let mut kept = lock(&self.compiled.0);
         if let Some((_, matcher)) = kept.iter().find(|(known, _)| *known == key) {

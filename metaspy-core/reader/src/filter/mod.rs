@@ -1,8 +1,8 @@
 //! The filter language: one line of text, the same in the crawler, the command and the API.
 //!
-//! `site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*` — every term must hold, `-term` must not, bare
-//! words are looked for in paths and labels. Here a filter is only taken apart ([`parse`]); `matcher.rs` holds it against
-//! a recording.
+//! `site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*`: every term must hold, and `-term` must not.
+//! Bare words are searched in paths and labels. [`parse`] turns the line into conditions. [`matcher`] compiles these
+//! for one recording.
 
 mod error;
 #[doc(hidden)]
@@ -23,7 +23,7 @@ use crate::scan::blocks::{Head, Slot};
 use metaspy_format::slot::{self, Flags};
 use metaspy_probe::Subject;
 
-/// Which events are wanted.
+/// A filter of events.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     pub(crate) text: String,
@@ -33,24 +33,24 @@ pub struct Filter {
 /// One condition.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Term {
-    /// It must not hold.
+    /// True if the condition must not hold.
     pub negated: bool,
-    pub what: Wanted,
+    pub condition: Condition,
 }
 
-/// What a condition is about.
+/// The condition of a term.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wanted {
+pub(crate) enum Condition {
     Site(Selector),
     Cause(Selector),
-    Subject(SubjectWanted),
-    /// The name of the subject's kind, or the end of its path.
+    Subject(SubjectCondition),
+    /// By the name of the kind, or the end of its path.
     Kind(String),
-    /// ns.
+    /// In nanoseconds.
     Took(Compare, u64),
     /// One bit for each outcome.
     Outcome(u8),
-    /// The lane's number or its thread's name.
+    /// By the number of the lane, or the name of its thread.
     Lane(String),
     Level(Compare, u64),
     Epoch(Compare, u64),
@@ -58,14 +58,14 @@ pub(crate) enum Wanted {
     Text(String),
 }
 
-/// How a subject is named.
+/// The ways to select a subject.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum SubjectWanted {
-    /// `#412`: by key, whatever its kind.
+pub(crate) enum SubjectCondition {
+    /// `#412`: by key, of any kind.
     Key(u64),
     /// `@7f3a`: by address.
     Address(u64),
-    /// `NodeId:412`: by the kind's name, or its number in the recording, and key.
+    /// `NodeId:412`: by the name or the number of the kind, and key.
     KindKey(String, u64),
     Exactly(Subject),
     /// By a part of its label, in lower case.
@@ -83,7 +83,7 @@ pub(crate) enum Compare {
 }
 
 impl Compare {
-    /// Whether it holds between `a` and `b`.
+    /// The result of the comparison of `a` with `b`.
     #[inline]
     pub fn holds(self, a: u64, b: u64) -> bool {
         match self {
@@ -97,34 +97,34 @@ impl Compare {
 }
 
 impl Filter {
-    /// Every event of the application. What metaspy's own code and handlers caused takes `level:>=0`.
+    /// Every event of the application. The term `level:>=0` adds metaspy's own code and handlers.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Whether it says anything about the meta level.
+    /// True if it has a `level:` term.
     pub(crate) fn mentions_level(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term.what, Wanted::Level(..)))
+        self.terms.iter().any(|term| matches!(term.condition, Condition::Level(..)))
     }
 
-    /// Whether it asks for nothing in particular.
+    /// True if it has no term.
     pub fn is_all(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The line it was made of.
+    /// The line.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Events about this subject, exactly: subjects of kinds with equal names are not mixed up.
+    /// The events of exactly this subject. Kinds with equal names are distinguished.
     pub fn subject(subject: Subject) -> Self {
         let Subject { kind, key } = subject;
-        let what = Wanted::Subject(SubjectWanted::Exactly(subject));
-        Filter { text: format!("subject:{}:#{key}", kind.0), terms: vec![Term { negated: false, what }] }
+        let condition = Condition::Subject(SubjectCondition::Exactly(subject));
+        Filter { text: format!("subject:{}:#{key}", kind.0), terms: vec![Term { negated: false, condition }] }
     }
 
-    /// What passes both.
+    /// The events that pass both filters.
     pub fn and(mut self, other: Filter) -> Self {
         if !self.text.is_empty() && !other.text.is_empty() {
             self.text.push(' ');
@@ -134,19 +134,19 @@ impl Filter {
         self
     }
 
-    /// Whether an event passes: for a few events, not for scans.
+    /// True if an event passes. For a few events; scans compile the filter once.
     pub fn matches(&self, store: &Store, event: &Event) -> bool {
         let matcher = store.compile(self, 0..=0);
         let (head, slot) = taken_apart(event);
         matcher.matches(store.ring(), &head, &slot, &mut matcher.memory())
     }
 
-    /// An error with the nearest names if one of its selectors matches no site of the recording, or one of its kinds is
-    /// not among those that the recording knows.
+    /// Checks the filter against a recording. The error has the nearest names if one of the selectors matches no site,
+    /// or if the recording does not have one of the kinds.
     pub fn check(&self, store: &Store) -> Result<(), FilterError> {
-        self.terms.iter().try_for_each(|term| match &term.what {
-            Wanted::Site(selector) | Wanted::Cause(selector) => known_site(store, selector),
-            Wanted::Kind(kind) | Wanted::Subject(SubjectWanted::KindKey(kind, _)) => known_kind(store, kind),
+        self.terms.iter().try_for_each(|term| match &term.condition {
+            Condition::Site(selector) | Condition::Cause(selector) => known_site(store, selector),
+            Condition::Kind(kind) | Condition::Subject(SubjectCondition::KindKey(kind, _)) => known_kind(store, kind),
             _ => Ok(()),
         })
     }
@@ -181,16 +181,14 @@ fn known_kind(store: &Store, name: &str) -> Result<(), FilterError> {
     Err(FilterError::NoSuchKind { kind: name.to_owned(), nearest })
 }
 
-/// An event as it stands in its block.
+/// An event as header and slot of a block.
 fn taken_apart(event: &Event) -> (Head, Slot) {
     let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
     let Event { outcome, level, timed, details, .. } = *event;
     let flags = Flags { kind: kind.0, outcome, level, timed, details }.pack();
     let sequence = event.id.sequence();
-    let end = match event.is_running() {
-        true => slot::running(sequence, flags),
-        false => slot::ended(event.span.unwrap_or(0), flags),
-    };
+    let end =
+        if event.is_running() { slot::running(sequence, flags) } else { slot::ended(event.span.unwrap_or(0), flags) };
     let head = Head { sequence, lane: event.lane.0, epoch: event.epoch, base: event.start, ..Head::default() };
     let cause = event.cause.map_or(0, |cause| cause.raw());
     (head, Slot { slot: event.id.slot(), start: 0, site: event.site.0, cause, key, end })

@@ -1,14 +1,14 @@
-//! Taking a line apart into terms.
+//! Parses a line into terms.
 
 use std::str::FromStr;
 
 use crate::event::Outcome;
-use crate::filter::{Compare, Filter, FilterError, SubjectWanted, Term, Wanted};
+use crate::filter::{Compare, Condition, Filter, FilterError, SubjectCondition, Term};
 use metaspy_probe::{KindId, Subject};
 
-/// The terms that there are.
+/// All terms.
 pub(super) const TERMS: [&str; 9] = ["site", "subject", "kind", "took", "outcome", "cause", "lane", "level", "epoch"];
-/// The outcomes that there are.
+/// All outcomes.
 pub(super) const OUTCOMES: [Outcome; 8] = [
     Outcome::Running,
     Outcome::Returned,
@@ -29,14 +29,14 @@ impl FromStr for Filter {
     }
 }
 
-/// A word of the line; quoted ones are never a term.
+/// A word of the line. Quoted words are never terms.
 struct Word {
     negated: bool,
     term: Option<String>,
     value: String,
 }
 
-/// Cuts the line into words at spaces; `"…"` keeps spaces, also behind `term:`.
+/// Splits the line into words at spaces. Spaces between `"…"` belong to the word, also after `term:`.
 fn words(text: &str) -> Result<Vec<Word>, FilterError> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -64,7 +64,7 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
 fn term(word: Word) -> Result<Term, FilterError> {
     let Word { negated, term, value } = word;
     let Some(term) = term else {
-        return Ok(Term { negated, what: Wanted::Text(value.to_lowercase()) });
+        return Ok(Term { negated, condition: Condition::Text(value.to_lowercase()) });
     };
     if !TERMS.contains(&term.as_str()) {
         return Err(FilterError::UnknownTerm(term));
@@ -73,39 +73,39 @@ fn term(word: Word) -> Result<Term, FilterError> {
         return Err(FilterError::NoValue(term));
     }
     let selector = || value.parse().map_err(FilterError::Selector);
-    let what = match term.as_str() {
-        "site" => Wanted::Site(selector()?),
-        "cause" => Wanted::Cause(selector()?),
-        "subject" => Wanted::Subject(subject(&value)),
-        "kind" => Wanted::Kind(value),
+    let condition = match term.as_str() {
+        "site" => Condition::Site(selector()?),
+        "cause" => Condition::Cause(selector()?),
+        "subject" => Condition::Subject(subject(&value)),
+        "kind" => Condition::Kind(value),
         "took" => duration(&value)?,
-        "outcome" => Wanted::Outcome(outcomes(&value)?),
-        "lane" => Wanted::Lane(value),
-        "level" => number(&value).map(|(compare, number)| Wanted::Level(compare, number))?,
-        _ => number(&value).map(|(compare, number)| Wanted::Epoch(compare, number))?,
+        "outcome" => Condition::Outcome(outcomes(&value)?),
+        "lane" => Condition::Lane(value),
+        "level" => number(&value).map(|(compare, number)| Condition::Level(compare, number))?,
+        _ => number(&value).map(|(compare, number)| Condition::Epoch(compare, number))?,
     };
-    Ok(Term { negated, what })
+    Ok(Term { negated, condition })
 }
 
-fn subject(value: &str) -> SubjectWanted {
+fn subject(value: &str) -> SubjectCondition {
     if let Some(Ok(key)) = value.strip_prefix('#').map(str::parse) {
-        return SubjectWanted::Key(key);
+        return SubjectCondition::Key(key);
     }
     if let Some(Ok(address)) = value.strip_prefix('@').map(|text| u64::from_str_radix(text, 16)) {
-        return SubjectWanted::Address(address);
+        return SubjectCondition::Address(address);
     }
     if let Some((kind, key)) = value.rsplit_once(':')
         && let Ok(key) = key.trim_start_matches('#').parse()
     {
         if let Ok(kind) = kind.parse() {
-            return SubjectWanted::Exactly(Subject::new(KindId(kind), key));
+            return SubjectCondition::Exactly(Subject::new(KindId(kind), key));
         }
-        return SubjectWanted::KindKey(kind.to_owned(), key);
+        return SubjectCondition::KindKey(kind.to_owned(), key);
     }
-    SubjectWanted::Label(value.to_lowercase())
+    SubjectCondition::Label(value.to_lowercase())
 }
 
-/// The comparison in front of a value; without one, `otherwise`.
+/// The comparison in front of a value; `otherwise` if there is none.
 fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
     let signs = [
         (">=", Compare::AtLeast),
@@ -117,7 +117,7 @@ fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
     signs.iter().find_map(|(sign, compare)| Some((*compare, text.strip_prefix(sign)?))).unwrap_or((otherwise, text))
 }
 
-fn duration(text: &str) -> Result<Wanted, FilterError> {
+fn duration(text: &str) -> Result<Condition, FilterError> {
     let wrong = || FilterError::Duration(text.to_owned());
     let (compare, length) = compare(text, Compare::AtLeast);
     let digits = length.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
@@ -130,8 +130,8 @@ fn duration(text: &str) -> Result<Wanted, FilterError> {
         _ => return Err(wrong()),
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
-    // A cast of a number that is too large gives the largest.
-    Ok(Wanted::Took(compare, (number * unit_ns).round() as u64))
+    // The cast of a number that is too large gives the largest value.
+    Ok(Condition::Took(compare, (number * unit_ns).round() as u64))
 }
 
 fn number(text: &str) -> Result<(Compare, u64), FilterError> {
@@ -160,26 +160,26 @@ mod tests {
     fn a_line_is_taken_apart_into_terms() {
         let parsed = terms("site:Scene::measure -subject:\"the quick\" took:>1.5ms Scene::x outcome:failed,panicked");
         let selector = "Scene::measure".parse().expect("a selector");
-        assert_eq!(parsed[0], Term { negated: false, what: Wanted::Site(selector) });
-        let label = SubjectWanted::Label("the quick".into());
-        assert_eq!(parsed[1], Term { negated: true, what: Wanted::Subject(label) });
-        assert_eq!(parsed[2].what, Wanted::Took(Compare::More, 1_500_000));
-        assert_eq!(parsed[3].what, Wanted::Text("scene::x".into()));
-        assert_eq!(parsed[4].what, Wanted::Outcome(0b11000));
+        assert_eq!(parsed[0], Term { negated: false, condition: Condition::Site(selector) });
+        let label = SubjectCondition::Label("the quick".into());
+        assert_eq!(parsed[1], Term { negated: true, condition: Condition::Subject(label) });
+        assert_eq!(parsed[2].condition, Condition::Took(Compare::More, 1_500_000));
+        assert_eq!(parsed[3].condition, Condition::Text("scene::x".into()));
+        assert_eq!(parsed[4].condition, Condition::Outcome(0b11000));
     }
 
     #[test]
     fn subjects_are_named_by_key_kind_address_or_label() {
-        let subject = |text: &str| match terms(text).remove(0).what {
-            Wanted::Subject(subject) => subject,
+        let subject = |text: &str| match terms(text).remove(0).condition {
+            Condition::Subject(subject) => subject,
             other => panic!("{other:?}"),
         };
-        assert_eq!(subject("subject:#412"), SubjectWanted::Key(412));
-        assert_eq!(subject("subject:@7f"), SubjectWanted::Address(0x7f));
-        assert_eq!(subject("subject:my::NodeId:5"), SubjectWanted::KindKey("my::NodeId".into(), 5));
+        assert_eq!(subject("subject:#412"), SubjectCondition::Key(412));
+        assert_eq!(subject("subject:@7f"), SubjectCondition::Address(0x7f));
+        assert_eq!(subject("subject:my::NodeId:5"), SubjectCondition::KindKey("my::NodeId".into(), 5));
         let exactly = Subject::new(KindId(3), 5);
-        assert_eq!(subject(Filter::subject(exactly).text()), SubjectWanted::Exactly(exactly));
-        assert_eq!(subject("subject:Header"), SubjectWanted::Label("header".into()));
+        assert_eq!(subject(Filter::subject(exactly).text()), SubjectCondition::Exactly(exactly));
+        assert_eq!(subject("subject:Header"), SubjectCondition::Label("header".into()));
     }
 
     #[test]

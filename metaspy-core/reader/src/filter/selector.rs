@@ -1,29 +1,28 @@
-//! Selectors: which sites are meant, in one grammar for the API, the command line and filters.
+//! Selectors: one grammar for sites in the API, the command line and filters.
 //!
 //! A selector is a path whose segments may be globs: `taffy::compute::*`, `Scene::mea*`, `**::tests::**`. It matches
-//! the end of a path, at a border of segments. `*` stands for one segment or for any part of one, `**` for any number
-//! of segments.
+//! the end of a path, at a border of segments. `*` matches one segment or any part of one, `**` any number of segments.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which sites are meant.
+/// A pattern for the paths of sites.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selector {
     text: String,
     segments: Vec<String>,
 }
 
-/// Why a text is no selector.
+/// Why a text is not a selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectorError {
-    /// There is nothing to select by.
+    /// The text is empty.
     Empty,
     /// Two `::` with nothing between them, or one at the end.
     EmptySegment(String),
-    /// `<Type as Trait>` that is not closed, or has no method.
+    /// `<Type as Trait>` without its end, or without a method.
     Unclosed(String),
 }
 
@@ -57,14 +56,15 @@ impl FromStr for Selector {
         let path = path.strip_prefix("::").unwrap_or(&path);
         let path = path.strip_prefix("crate::").unwrap_or(path);
         let segments: Vec<String> = path.split("::").map(|segment| segment.trim().to_owned()).collect();
-        match segments.iter().any(String::is_empty) {
-            true => Err(SelectorError::EmptySegment(text.to_owned())),
-            false => Ok(Selector { text: text.to_owned(), segments }),
+        if segments.iter().any(String::is_empty) {
+            Err(SelectorError::EmptySegment(text.to_owned()))
+        } else {
+            Ok(Selector { text: text.to_owned(), segments })
         }
     }
 }
 
-/// As it was written.
+/// The text as it was written.
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
@@ -72,20 +72,20 @@ impl fmt::Display for Selector {
 }
 
 impl Selector {
-    /// Whether a site with this path is meant.
+    /// True if the selector matches this path.
     pub fn matches(&self, path: &str) -> bool {
         let names: Vec<&str> = path.split("::").collect();
-        // The end of the path is what counts: anything may stand before it.
+        // Only the end of the path must match, so a `**` comes first.
         let patterns: Vec<&str> = std::iter::once("**").chain(self.segments.iter().map(String::as_str)).collect();
         glob(&patterns, &names, |pattern| *pattern == "**", |pattern, name| matches_text(pattern, name))
     }
 
-    /// Whether it names one path only.
+    /// True if the selector has no `*`.
     pub fn is_literal(&self) -> bool {
         !self.segments.iter().any(|segment| segment.contains('*'))
     }
 
-    /// The names that may have been meant, closest first, at most three.
+    /// The most similar names, closest first, at most three.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         let is_open = |segment: &&String| segment.chars().all(|c| c == '*');
         let open = self.segments.iter().rev().take_while(is_open).count();
@@ -111,7 +111,7 @@ impl Selector {
     }
 }
 
-/// The parts of names, all but the last segment, that may have been meant by these segments.
+/// The most similar beginnings of names, of as many segments as `around` has.
 fn nearest_around<'n>(around: &[String], names: impl IntoIterator<Item = &'n str>) -> impl Iterator<Item = String> {
     let wanted = around.join("::").to_lowercase();
     let most = (wanted.chars().count() / 3).max(1);
@@ -153,8 +153,8 @@ pub fn matches_text(pattern: &str, name: &str) -> bool {
     glob(&pattern, &name, |&c| c == '*', |a, b| a == b)
 }
 
-/// Matches a whole sequence; an item that is `any` stands for any number of others. Going back to the last such item
-/// is enough, so it takes at most the product of both lengths.
+/// Matches a whole sequence. An item that is `any` matches any number of names. Backtracking to the last such item is
+/// enough, so the time is bounded by the product of both lengths.
 fn glob<P, N>(patterns: &[P], names: &[N], any: impl Fn(&P) -> bool, same: impl Fn(&P, &N) -> bool) -> bool {
     let (mut pattern, mut name) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
@@ -182,21 +182,11 @@ fn end_of(path: &str, segments: usize) -> &str {
     }
 }
 
-/// Letters to insert, delete or replace to make one text of the other; looks at the first hundred.
+/// Letters to insert, delete or replace to turn one text into the other. Only the first hundred letters count, because
+/// the cost grows with the product of both lengths.
 fn distance(a: &str, b: &str) -> usize {
-    const LETTERS: usize = 100;
-    let b: Vec<char> = b.chars().take(LETTERS).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (done, letter) in a.chars().take(LETTERS).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = done + 1;
-        for (at, &other) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != other);
-            diagonal = row[at + 1];
-            row[at + 1] = replaced.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[b.len()]
+    let start = |text: &str| text.chars().take(100).collect::<String>();
+    strsim::levenshtein(&start(a), &start(b))
 }
 
 #[cfg(test)]

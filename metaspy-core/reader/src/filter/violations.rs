@@ -1,26 +1,26 @@
-//! Expectations: what has to hold of every event of a kind, and what misses it.
+//! Expectations: a condition that each event of a kind must meet, and the events that violate it.
 
 use crate::Store;
 use crate::event::Event;
 use crate::event::timeline::{Ahead, Bound, Merge, Step};
 use crate::filter::Filter;
 
-/// What misses an expectation; see [`Store::missed`].
+/// The events that violate an expectation; see [`Store::violations`].
 #[derive(Clone, Debug, Default)]
 pub struct Violations {
-    /// Events that it is about.
+    /// Events to which the expectation applies.
     pub checked: u64,
-    /// Those that miss it.
+    /// Events that violate it.
     pub violated: u64,
-    /// The oldest of those.
+    /// The oldest violations.
     pub events: Vec<Event>,
-    /// Whether all were checked: no chain of causes was too long.
+    /// True if all events were checked: no chain of causes was too long.
     pub exact: bool,
 }
 
 impl Store {
-    /// The events that pass the filter `every` and not `holds` as well, and how many passed the first: an expectation, and
-    /// what misses it. At most `max` of them are handed out, the oldest first; all are counted.
+    /// Checks the expectation that all events of the filter `every` also pass `holds`. All violations are counted, and
+    /// the oldest `max` are returned.
     ///
     /// Only events in the window can be checked.
     pub fn violations(&self, every: &Filter, holds: &Filter, max: usize) -> Violations {

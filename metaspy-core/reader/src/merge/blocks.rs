@@ -1,4 +1,4 @@
-//! Blocks with their numbers changed to those of the whole.
+//! Copies blocks, with the numbers of the merged recording.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,16 +10,16 @@ use crate::tally::fold::Pending;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, join, summary};
 
-/// What a input's blocks came to.
+/// The counts of the blocks of an input.
 #[derive(Default)]
 pub(super) struct Copied {
     pub blocks: u64,
     pub events: u64,
-    /// Blocks whose number of laps no recording reaches.
+    /// Blocks with an impossible number of laps.
     pub beyond: u64,
 }
 
-/// What a chunk's summary says.
+/// The summary of a chunk.
 #[derive(Default)]
 struct Sum {
     stamp: u64,
@@ -33,19 +33,19 @@ struct Sum {
     running: u64,
 }
 
-/// Copies blocks of one recording into the whole.
+/// Copies the blocks of one input.
 pub(super) struct Copier<'a> {
     pub inputs: &'a [Input],
     pub input: &'a Input,
     pub whole: MergedRing,
-    /// The whole's places.
+    /// The places of the merged recording.
     pub blocks: &'a [AtomicU64],
-    /// The whole's summaries.
+    /// The summaries of the merged recording.
     pub summaries: &'a [AtomicU64],
 }
 
 impl Copier<'_> {
-    /// Copies all blocks but those that a pending fold has taken.
+    /// Copies all blocks, except those of a pending fold.
     pub fn copy(&self, pending: Option<&Pending>) -> Copied {
         let folded = pending.map_or(&[][..], |pending| &pending.blocks);
         let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
@@ -128,8 +128,8 @@ impl Copier<'_> {
                     }
                     slot[0].store(from[0], Relaxed);
                 } else {
-                    let told = self.mark(Mark::from_site(commit.site), [from[1], from[2], from[3]], began);
-                    (1..).zip(told).for_each(|(word, value)| slot[word].store(value, Relaxed));
+                    let words = self.mark(Mark::from_site(commit.site), [from[1], from[2], from[3]], began);
+                    (1..).zip(words).for_each(|(word, value)| slot[word].store(value, Relaxed));
                     slot[0].store(Commit { start, site: commit.site, lap }.pack(), Relaxed);
                 }
             }
@@ -141,7 +141,7 @@ impl Copier<'_> {
         to[header::SEQUENCE].store(sequence, Relaxed);
     }
 
-    /// The cause of an event: where it is in another process whose recording is one of these, the event there.
+    /// The merged id of an event's cause. A remote cause becomes the event in another input, if it is there.
     fn cause(&self, cause: u64) -> u64 {
         if self.input.has_remote
             && let Some(remote) = EventId::from_raw(cause).and_then(|id| self.input.ring().remote(id))
@@ -152,23 +152,23 @@ impl Copier<'_> {
         self.input.id(cause, self.whole)
     }
 
-    /// The last word of an event.
+    /// The last word of an event, with the numbers of the merged recording.
     fn end(&self, end: u64, block: &Block, at: usize, began: u64, sequence: u64) -> u64 {
         let flags = slot::with_kind(slot::flags_of(end), self.input.kind(slot::kind(end)));
         if slot::is_running(end) {
-            // One that runs under another block's tag goes on being damaged.
+            // A running event with the tag of another block stays damaged.
             let is_its = slot::is_running_in(end, block.head.sequence);
             return slot::running(if is_its { sequence } else { sequence + 1 }, flags);
         }
         let ticks = match slot::span(end) {
-            // What did not fit is told by a mark; here it may.
+            // The slot's span was cut, and a mark has the true one. In nanoseconds it may fit.
             SPAN_MAX => self.input.store.event(block.head.id(at)).and_then(|event| event.span).unwrap_or(SPAN_MAX),
             ticks => ticks,
         };
         slot::ended(self.input.span(began, ticks), flags)
     }
 
-    /// The words of a mark that is no detail.
+    /// The words of a mark other than a detail.
     fn mark(&self, mark: Option<Mark>, [event, a, b]: [u64; 3], at: u64) -> [u64; 3] {
         let input = self.input;
         let event_there = input.id(event, self.whole);
@@ -180,7 +180,7 @@ impl Copier<'_> {
             Some(Mark::Link) => [event_there, self.cause(a), b],
             Some(Mark::Polls) => [event_there, input.sum(a), b],
             Some(Mark::Remote) => [event, a, b],
-            // Of a later version nothing is known; it keeps its place.
+            // An unknown mark of a later version keeps its slot.
             Some(_) => [event_there, a, b],
             None => [0; 3],
         }

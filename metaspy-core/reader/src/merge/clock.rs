@@ -1,35 +1,35 @@
-//! One clock for several recordings: ticks of each become ns of the first one's monotonic clock.
+//! One clock for several recordings: their ticks become nanoseconds of the first recording's monotonic clock.
 //!
-//! Recordings of one machine and boot share a *domain*: their ticks are of one clock, so their order is certain.
-//! Between domains the clocks on the wall tell, and what was sent and received across them: a receipt cannot precede
-//! its sending.
+//! Recordings of one machine and boot share a *domain*: they have the same clock, so the order of their events is
+//! certain. Domains are aligned by their wall clocks, and by messages between them: no message is received before it is
+//! sent.
 
 use crate::Store;
 use crate::event::time::{Pair, Time};
 use metaspy_format::superblock as sb;
 
-/// Pairs closer than this tell the rate worse than the whole does.
+/// Pairs closer than this give a less exact rate than the average.
 const APART_NS: u64 = 100_000_000;
 /// The rate of one ns per tick: rates have 40 bits behind the point.
 const ONE: u128 = 1 << 40;
-/// The fastest rate: beyond it the arithmetic would not hold.
+/// The fastest rate. Faster ones would overflow.
 const RATE_MAX: u128 = 1_000_000 * ONE;
-/// How far the clocks on the wall of one boot may be apart: somebody may have set them in between.
+/// The largest difference of two wall clocks of one boot. A user may have set the clock between the two recordings.
 const SAME_WALL_NS: u128 = 1_000_000_000;
-/// The same for recordings that do not say of which boot they are.
+/// The same for recordings that do not name their boot.
 const SURELY_SAME_WALL_NS: u128 = 10_000_000;
 
-/// From ticks to ns; what is later in ticks is never earlier in ns.
+/// Converts ticks to nanoseconds. The result never decreases.
 #[derive(Clone, Debug)]
 pub(super) struct ClockLine {
-    /// Tick, ns from there on, and ns per tick behind it; in rising order.
+    /// Tick, nanoseconds at this tick, and nanoseconds per tick after it; in rising order.
     knots: Vec<(i128, i128, i128)>,
-    /// What is added to come to the first recording's clock.
+    /// Nanoseconds to add for the clock of the first recording.
     pub shift: i128,
 }
 
 impl ClockLine {
-    /// The line through calibration pairs that rise.
+    /// The line through the calibration pairs that rise.
     fn new(mut pairs: Vec<Pair>, ticks_per_s: u64) -> Self {
         pairs.sort_by_key(|pair| pair.tick);
         let mut kept: Vec<Pair> = Vec::new();
@@ -55,7 +55,7 @@ impl ClockLine {
         ClockLine { knots: knots.collect(), shift: 0 }
     }
 
-    /// ns at a tick.
+    /// Nanoseconds at a tick.
     pub fn ns(&self, tick: u64) -> i128 {
         let tick = i128::from(tick);
         let after = self.knots.partition_point(|(at, ..)| *at <= tick);
@@ -64,15 +64,15 @@ impl ClockLine {
     }
 }
 
-/// Where a recording stands on the common clock.
+/// The alignment of a recording with the common clock.
 #[derive(Clone, Debug)]
 pub(super) struct AlignedClock {
     pub line: ClockLine,
-    /// Which domain it belongs to; 0 = the first recording's.
+    /// The domain of the recording; 0 = that of the first recording.
     pub domain: usize,
 }
 
-/// The clock of one recording, as it tells it.
+/// The clock of one recording.
 struct ClockReading {
     kind: u64,
     boot: String,
@@ -85,7 +85,7 @@ impl ClockReading {
         let time: &Time = store.time();
         let mut pairs = time.pairs.clone();
         if pairs.is_empty() {
-            // Only the wall tells.
+            // Only the wall clock is known.
             pairs.push(Pair { tick: time.first_tick, monotonic_ns: time.started_ns, real_ns: time.started_ns });
         }
         ClockReading {
@@ -96,13 +96,13 @@ impl ClockReading {
         }
     }
 
-    /// What the wall shows beyond the monotonic clock, at the pair nearest to this time on the wall.
+    /// The difference of wall clock and monotonic clock, at the pair nearest to this time of the wall clock.
     fn wall(&self, near_real_ns: u64) -> i128 {
         let pair = self.pairs.iter().min_by_key(|pair| pair.real_ns.abs_diff(near_real_ns)).expect("there is a pair");
         i128::from(pair.real_ns) - i128::from(pair.monotonic_ns)
     }
 
-    /// Whether both read the same clock of the same machine.
+    /// True if both recordings have the same clock of the same machine.
     fn is_with(&self, other: &ClockReading) -> bool {
         let known = !self.boot.is_empty() && !other.boot.is_empty();
         if self.kind == 0 || self.kind != other.kind || known && self.boot != other.boot {
@@ -112,13 +112,13 @@ impl ClockReading {
         let apart = (self.wall(theirs.real_ns) - other.wall(theirs.real_ns)).unsigned_abs();
         let line = ClockLine::new(self.pairs.clone(), self.ticks_per_s);
         let off = (line.ns(theirs.tick) - i128::from(theirs.monotonic_ns)).unsigned_abs();
-        // Before the first second has passed the rate is good to a thousandth.
+        // In the first second of a recording the rate is exact to a thousandth.
         let allowed = 1_000_000 + u128::from(mine.monotonic_ns.abs_diff(theirs.monotonic_ns)) / 500;
         apart <= if known { SAME_WALL_NS } else { SURELY_SAME_WALL_NS } && off <= allowed
     }
 }
 
-/// Places recordings on one clock, as far as the clocks themselves tell.
+/// Aligns recordings by their clocks alone.
 pub(super) fn place(stores: &[Store]) -> Vec<AlignedClock> {
     let readings: Vec<ClockReading> = stores.iter().map(ClockReading::of).collect();
     let mut founders: Vec<usize> = Vec::new();
@@ -148,7 +148,7 @@ pub(super) fn place(stores: &[Store]) -> Vec<AlignedClock> {
     domains.into_iter().map(|domain| AlignedClock { line: lines[domain].clone(), domain }).collect()
 }
 
-/// Something was sent from one recording at a tick, and received in another at a tick.
+/// A message from one recording to another, with the ticks of sending and receipt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
     pub from: usize,
@@ -157,17 +157,18 @@ pub(super) struct Crossing {
     pub received: u64,
 }
 
-/// What is known of a domain's clock against that of the first.
+/// The bounds of a domain's clock against the clock of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Bounds {
-    /// At least this must be added to it, and at most that, so that no receipt precedes its sending.
+    /// The least and the greatest shift by which no message is received before it is sent.
     pub least: Option<i128>,
     pub most: Option<i128>,
-    /// What was added.
+    /// The shift.
     pub moved: i128,
 }
 
-/// Moves the domains so that no receipt precedes its sending, each against those before it; by domain, what was done.
+/// Shifts each domain against those before it, so that no message is received before it is sent. Returns the bounds by
+/// domain.
 pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec<Bounds> {
     let domains = placed.iter().map(|placed| placed.domain + 1).max().unwrap_or(0);
     let mut all = vec![Bounds::default(); domains];
@@ -175,7 +176,7 @@ pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec
         let mut bounds = Bounds::default();
         for crossing in crossings {
             let (from, to) = (&placed[crossing.from], &placed[crossing.to]);
-            // By so much it was received after it was sent.
+            // Nanoseconds from sending to receipt.
             let later = to.line.ns(crossing.received) - from.line.ns(crossing.sent);
             if to.domain == domain && from.domain < domain {
                 bounds.least = Some(bounds.least.map_or(-later, |least| least.max(-later)));
@@ -184,7 +185,7 @@ pub(super) fn settle(placed: &mut [AlignedClock], crossings: &[Crossing]) -> Vec
             }
         }
         bounds.moved = match (bounds.least, bounds.most) {
-            // One of them drifts: the middle is wrong by least.
+            // One of the clocks drifts. The middle has the smallest error.
             (Some(least), Some(most)) if least > most => least + (most - least) / 2,
             (least, most) => 0.max(least.unwrap_or(0)).min(most.unwrap_or(i128::MAX)),
         };

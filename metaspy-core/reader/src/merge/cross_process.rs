@@ -1,4 +1,4 @@
-//! What was sent from one of the recordings and received in another.
+//! Messages from one of the recordings to another.
 
 use std::collections::HashMap;
 
@@ -7,19 +7,19 @@ use crate::merge::remap::{Input, find_sender};
 use crate::scan::blocks::Block;
 use metaspy_format::slot::Mark;
 
-/// Sendings whose time is kept. Of others the event's own start stands in, which is earlier.
+/// Sendings in memory at most. For further ones the start of the event is taken, which is earlier.
 const SENT_MAX: usize = 1 << 20;
-/// Receipts that clocks are compared by.
+/// Receipts in memory at most.
 const RECEIVED_MAX: usize = 1 << 20;
 
-/// Everything that crossed, as far as clocks are compared by it; and of each input whether anything came to it.
+/// The messages between the inputs, and for each input a flag that is true if it received any.
 pub(super) fn crossings(inputs: &[Input]) -> (Vec<Crossing>, Vec<bool>) {
     let mut sent: HashMap<u64, u64> = HashMap::new();
     let mut received: Vec<(usize, u64, u64)> = Vec::new();
     let mut has_remote = vec![false; inputs.len()];
     for (at, input) in inputs.iter().enumerate() {
         each_mark(input, |mark, span, tick| match mark {
-            // Of several sendings of one event the first one is what every receipt is later than.
+            // Every receipt is later than the first sending of an event.
             Mark::Sent if sent.len() < SENT_MAX => {
                 sent.entry(span).and_modify(|first| *first = tick.min(*first)).or_insert(tick);
             }
@@ -41,7 +41,7 @@ pub(super) fn crossings(inputs: &[Input]) -> (Vec<Crossing>, Vec<bool>) {
     (received.into_iter().filter_map(crossing).collect(), has_remote)
 }
 
-/// The marks of a recording that tell of other processes: which it is, the span's number, the tick.
+/// The marks of a recording about other processes: kind, span and tick.
 fn each_mark(input: &Input, mut each: impl FnMut(Mark, u64, u64)) {
     let ring = input.ring();
     let mut block = Block::boxed();

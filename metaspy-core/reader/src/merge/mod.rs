@@ -1,8 +1,7 @@
-//! Several recordings read as one: of processes that belong together.
+//! Several recordings of processes that belong together, merged into one.
 //!
-//! They are written once more, into one recording in the ordinary layout, so that every reader knows it already. The
-//! blocks of each go to places of their own in their laps, so ids and causes change by arithmetic; a cause in another of
-//! the processes becomes the event there.
+//! The merged recording has the ordinary layout, so every reader works with it. Each input has its own places and keeps
+//! its laps, so ids change by arithmetic. A cause in another input becomes the event there.
 
 mod blocks;
 mod clock;
@@ -35,51 +34,52 @@ use output::OutputMemory;
 use remap::{Input, MergedRing};
 use rows::Rows;
 
-/// One of the processes whose recordings are read as one.
+/// A process of a merged recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// What it is called here: its program's name, and its number where another one has the same.
+    /// The label on screens: the name of the program, with the process number if several have this name.
     pub label: String,
-    /// Its program's name.
+    /// The name of the program.
     pub name: String,
-    /// Its number.
+    /// The process number.
     pub pid: u32,
-    /// What its recording was given as.
+    /// The source of the recording, as it was given.
     pub source: String,
-    /// Its lanes.
+    /// The lanes of the process.
     pub lanes: Range<u32>,
-    /// How its recording stood when it was read; a live one is a snapshot.
+    /// The state of the recording when it was read. A live one is a snapshot.
     pub ended: EndState,
-    /// Which clock it has: between those of one clock the order of events is certain. 0 = that of the first.
+    /// The clock domain. The order of events in one domain is certain. 0 = that of the first process.
     pub clock: usize,
-    /// ns by which it was moved, beside what the clocks on the wall say, so that no receipt precedes its sending.
+    /// The shift of the clock in nanoseconds, in addition to the difference of the wall clocks, so that no message is
+    /// received before it is sent.
     pub moved_ns: i64,
 }
 
-/// What is known of a recording that was several, beyond its words.
+/// Facts of a merged recording beyond its words.
 pub(crate) struct Merged {
     pub processes: Vec<Process>,
     pub sources: Vec<Store>,
-    /// What could not be copied, as sentences.
+    /// Sentences about the parts that could not be copied.
     pub damage: Vec<String>,
-    /// Whether nothing moved while it was copied.
+    /// True if no input changed while it was copied.
     pub exact: bool,
     pub order_is_uncertain: bool,
 }
 
-/// Why recordings cannot be read as one.
+/// Why recordings cannot be merged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// There is nothing to read.
+    /// No recording is given.
     Nothing,
-    /// The same recording is given twice.
+    /// A recording is given twice.
     Twice(String, String),
     /// Two recordings of one process, one after the other.
     SameProcess(String, String, u32),
-    /// There are more of these than one recording can tell apart.
+    /// There are more sites, kinds or other numbered things than a recording can hold.
     TooMany(&'static str),
-    /// There is no room for the whole.
+    /// There is no room for the merged recording.
     Room(io::Error),
 }
 
@@ -94,7 +94,9 @@ impl fmt::Display for MergeError {
                 f,
                 "{first} and {second} are two recordings of process {pid}, one after the other: open them one by one"
             ),
-            MergeError::TooMany(what) => write!(f, "together they have more {what} than can be told apart: give fewer"),
+            MergeError::TooMany(what) => {
+                write!(f, "together they have more {what} than a recording can hold: give fewer recordings")
+            }
             MergeError::Room(error) => write!(
                 f,
                 "there is no room to read them as one ({error}): make room in the temporary directory, or set TMPDIR"
@@ -112,15 +114,15 @@ impl std::error::Error for MergeError {
     }
 }
 
-/// Times that live recordings are copied again because they moved on meanwhile.
+/// Attempts to copy live recordings that change meanwhile.
 const TRIES: usize = 4;
 
 impl Store {
-    /// Reads several recordings as one, each with what it was given as. Live ones are taken as they are now.
+    /// Merges several recordings, each with its source as text. Live ones are read as they are now.
     ///
-    /// Sites of one path, kind and file are one site. Subjects are those of their process, as keys mean something there
-    /// only, but for kinds that are [across processes](crate::Kind::across_processes). Times are those of the first
-    /// recording's clock; [`Store::order_is_uncertain`] says where clocks differ.
+    /// Sites with the same path, kind and file become one site. Subjects belong to their process, because a key has its
+    /// meaning there, except kinds that are [across processes](crate::Kind::across_processes). Times are those of the
+    /// first recording's clock. [`Store::order_is_uncertain`] reports clocks that differ.
     pub fn merged(sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
         if sources.len() < 2 {
             return sources.into_iter().next().map(|(_, store)| store).ok_or(MergeError::Nothing);
@@ -140,22 +142,22 @@ impl Store {
         }
     }
 
-    /// The processes whose recordings are read as one here; none where it is one recording.
+    /// The processes of a merged recording; empty for any other.
     pub fn processes(&self) -> &[Process] {
         self.as_merged().map_or(&[], |merged| &merged.processes)
     }
 
-    /// Their recordings.
+    /// The merged recordings.
     pub(crate) fn sources(&self) -> &[Store] {
         self.as_merged().map_or(&[], |merged| &merged.sources)
     }
 
-    /// The process that a lane belongs to, where there are several.
+    /// The process of a lane, if this is a merged recording.
     pub fn process_of(&self, lane: LaneId) -> Option<&Process> {
         self.processes().iter().find(|process| process.lanes.contains(&lane.0))
     }
 
-    /// Whether processes have clocks that differ, so that which of their events came first is not known for sure.
+    /// True if the processes have different clocks, so that the order of their events is not certain.
     pub fn order_is_uncertain(&self) -> bool {
         self.as_merged().is_some_and(|merged| merged.order_is_uncertain)
     }
@@ -169,7 +171,7 @@ impl Store {
 }
 
 impl Merged {
-    /// How the recordings ended, all in all.
+    /// The common end state of the inputs.
     pub fn end_state(&self) -> EndState {
         let any = |ended| self.processes.iter().any(|process| process.ended == ended);
         match (any(EndState::Live) || any(EndState::Snapshot), any(EndState::Killed)) {
@@ -179,7 +181,7 @@ impl Merged {
         }
     }
 
-    /// What is missing of each, by its name.
+    /// The missing parts of each input.
     pub fn missing(&self) -> Vec<String> {
         let sources = self.processes.iter().zip(&self.sources);
         let missing = sources
@@ -188,7 +190,7 @@ impl Merged {
     }
 }
 
-/// Everything but the blocks, before it is written.
+/// The merged recording without its blocks, before it is written.
 struct Plan {
     inputs: Vec<Input>,
     pending: Vec<Option<Pending>>,
@@ -245,7 +247,7 @@ fn merge(sources: &[(String, Store)]) -> Result<(OutputMemory, Merged), MergeErr
     Ok((output, Merged { processes, sources: stores, damage, exact: true, order_is_uncertain }))
 }
 
-/// How long before the first recording the common clock begins: ticks a little earlier are told apart.
+/// The common clock begins this long before the first recording, so that slightly earlier ticks differ.
 const BEFORE_NS: i128 = 1_000_000;
 
 fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) -> Result<Plan, MergeError> {
@@ -280,11 +282,11 @@ fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) ->
         plan.pending.push(store.ring().pending());
         process.lanes = plan.lanes..plan.lanes + lanes;
         plan.whole.blocks += places.next_multiple_of(CHUNK_BLOCKS as u64);
-        // One more stands for lanes that there cannot be.
+        // One additional lane for invalid lane numbers.
         plan.lanes += lanes + 1;
         plan.epochs = plan.epochs.wrapping_add(store.header().epoch).wrapping_add(1);
     }
-    // The places behind are never filled: what cannot be stands there.
+    // The last places are never filled. Invalid ids point there.
     plan.whole.blocks += CHUNK_BLOCKS as u64;
     Ok(plan)
 }

@@ -1,4 +1,4 @@
-//! The texts of several recordings as those of one.
+//! The texts of several recordings, merged.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use metaspy_format::arena::{Entry, head, nature, push_text, site_words, two_kind
 use metaspy_format::slot::FIRST_MARK;
 use metaspy_probe::SiteKind;
 
-/// Words of an arena in the making.
+/// The words of the merged arena.
 #[derive(Default)]
 pub(super) struct Arena {
     pub words: Vec<u64>,
@@ -39,7 +39,7 @@ impl Arena {
         self.entry(Entry::Note, 0, &[], &[text]);
     }
 
-    /// The program: all of them.
+    /// The program: the names of all of them.
     pub fn program(&mut self, processes: &[Process]) {
         let names: Vec<&str> = processes.iter().map(|process| process.label.as_str()).take(3).collect();
         let more = processes.len() - names.len();
@@ -50,7 +50,7 @@ impl Arena {
         self.entry(Entry::Program, 0, &[], &[&serde_json::json!({ "name": name }).to_string()]);
     }
 
-    /// The sites: those of one path, kind and file are one. Hands the inputs their numbers.
+    /// The sites. Sites with the same path, kind and file become one. Stores the new numbers in the inputs.
     pub fn sites(&mut self, inputs: &mut [Input]) -> Result<(), MergeError> {
         let mut numbers: HashMap<(String, SiteKind, String), u32> = HashMap::new();
         let mut all: Vec<RecordedSite> = Vec::new();
@@ -86,7 +86,7 @@ impl Arena {
         Ok(())
     }
 
-    /// The kinds: each process has its own, but for those whose keys mean the same in every process.
+    /// The kinds. Each process has its own, except kinds whose keys are valid in every process.
     pub fn kinds(&mut self, inputs: &mut [Input], processes: &[Process]) -> Result<(), MergeError> {
         let mut holders: HashMap<String, HashSet<usize>> = HashMap::new();
         for (at, input) in inputs.iter().enumerate() {
@@ -110,8 +110,8 @@ impl Arena {
                 if kind.across {
                     across.insert(kind.name.clone(), next);
                 }
-                let is_told_apart = kind.across || holders[&kind.name].len() == 1;
-                let process = if is_told_apart { "" } else { &processes[at].label };
+                let is_distinct = kind.across || holders[&kind.name].len() == 1;
+                let process = if is_distinct { "" } else { &processes[at].label };
                 let nature = nature(kind.place, kind.across);
                 self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
                 input.kinds.insert(own, next);
@@ -121,7 +121,7 @@ impl Arena {
         Ok(())
     }
 
-    /// All that is told of one recording's subjects, lanes and time.
+    /// Labels, relations, ends, views, notes, epochs, marks and lanes of one recording.
     pub fn rest(&mut self, input: &Input, process: &Process) {
         let names = input.store.names();
         let mut labels: Vec<_> = names.labels.iter().collect();
@@ -155,9 +155,10 @@ impl Arena {
             self.entry(Entry::UserMark, 0, &[input.tick(mark.tick)], &[&mark.text]);
         }
         for lane in input.store.lanes() {
-            let name = match lane.name.is_empty() {
-                true => format!("{}/thread {}", process.label, lane.thread),
-                false => format!("{}/{}", process.label, lane.name),
+            let name = if lane.name.is_empty() {
+                format!("{}/thread {}", process.label, lane.thread)
+            } else {
+                format!("{}/{}", process.label, lane.name)
             };
             self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }

@@ -1,4 +1,4 @@
-//! What is said of recordings that are read as one: what they are called, and what their clocks are worth.
+//! The labels of merged processes, and sentences about their clocks.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::merge::{MergeError, Process};
 use crate::open::header::EndState;
 use metaspy_format::superblock as sb;
 
-/// Each recording once, and one of each process.
+/// Refuses a recording that is given twice, and two recordings of one process.
 pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError> {
     for (at, (second, later)) in sources.iter().enumerate() {
         for (first, earlier) in &sources[..at] {
@@ -21,16 +21,17 @@ pub(super) fn check_apart(sources: &[(String, Store)]) -> Result<(), MergeError>
             }
             let is_one = [sb::STARTED_NS, sb::FIRST_TICK, sb::SPAN_WORD, sb::BLOCKS].into_iter().all(same);
             let names = (first.clone(), second.clone());
-            return Err(match is_one {
-                true => MergeError::Twice(names.0, names.1),
-                false => MergeError::SameProcess(names.0, names.1, later.header().pid),
+            return Err(if is_one {
+                MergeError::Twice(names.0, names.1)
+            } else {
+                MergeError::SameProcess(names.0, names.1, later.header().pid)
             });
         }
     }
     Ok(())
 }
 
-/// What the processes are called: by number where several are of one program.
+/// The labels of the processes, with numbers if several are of one program.
 pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
     let mut names: HashMap<&str, usize> = HashMap::new();
     for (_, store) in sources {
@@ -43,7 +44,7 @@ pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
             1 if !name.is_empty() => name.clone(),
             _ => format!("{name} {pid}").trim_start().to_owned(),
         };
-        // Two machines may have given two processes one number.
+        // Two machines can have processes with the same number.
         let count = labels.entry(label.clone()).or_default();
         *count += 1;
         if *count > 1 {
@@ -55,19 +56,19 @@ pub(super) fn processes(sources: &[(String, Store)]) -> Vec<Process> {
     sources.iter().map(process).collect()
 }
 
-/// That live recordings are a snapshot.
+/// Sentences for live recordings: they are snapshots.
 pub(super) fn snapshots(processes: &[Process]) -> impl Iterator<Item = String> {
     let live = processes.iter().filter(|process| process.ended == EndState::Live);
     live.map(|process| format!("{}: it is being written; this is a snapshot of it", process.label))
 }
 
-/// What the clocks are worth.
+/// The findings about the clocks.
 pub(super) struct Clocks {
     pub sentences: Vec<String>,
     pub order_is_uncertain: bool,
 }
 
-/// What is said about clocks that are not one.
+/// Sentences about clocks that differ.
 pub(super) fn clocks(
     processes: &[Process],
     placed: &[AlignedClock],
@@ -103,7 +104,7 @@ pub(super) fn clocks(
             labels(0)
         ));
     }
-    // By one clock nothing can be received before it is sent; if it is, the clock is not what it seems.
+    // A message that is received before it is sent contradicts the claim that the clocks are one.
     let early = crossings.iter().filter(|crossing| placed[crossing.from].domain == placed[crossing.to].domain);
     let early = early.filter_map(|crossing| {
         let later = placed[crossing.to].line.ns(crossing.received) - placed[crossing.from].line.ns(crossing.sent);
@@ -121,7 +122,7 @@ pub(super) fn clocks(
     Clocks { order_is_uncertain: !sentences.is_empty(), sentences }
 }
 
-/// A length of time, whatever its sign.
+/// A length of time without its sign.
 fn length(ns: i128) -> String {
     let ns = ns.unsigned_abs();
     match ns {

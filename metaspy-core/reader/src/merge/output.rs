@@ -1,4 +1,4 @@
-//! Memory that a merged recording is written to: in memory, or, where it is large, in a file without a name.
+//! The memory of a merged recording: in memory, or in a temporary file if it is large.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crate::platform::map;
 use metaspy_format::Region;
 
-/// Bytes up to which a recording is written to memory.
+/// The largest recording in memory, in bytes.
 const IN_MEMORY: usize = 256 << 20;
 
-/// Zeroed words that are written once.
+/// Zeroed words, each written once.
 pub(crate) struct OutputMemory {
     region: Region,
 }
 
 impl OutputMemory {
-    /// Room for so many bytes.
+    /// Zeroed memory of `bytes` bytes.
     pub fn new(bytes: usize) -> io::Result<Self> {
         let map = if bytes <= IN_MEMORY {
             map::anonymous(bytes)?
@@ -39,20 +39,20 @@ impl OutputMemory {
         self.cells()[at].store(word, Relaxed);
     }
 
-    /// Writes words, one after the other.
+    /// Writes consecutive words.
     pub fn write(&self, at: usize, words: impl IntoIterator<Item = u64>) {
         for (cell, word) in self.cells()[at..].iter().zip(words) {
             cell.store(word, Relaxed);
         }
     }
 
-    /// What was written, to be read.
+    /// The written words, for reading.
     pub fn region(&self) -> Region {
         self.region.clone()
     }
 }
 
-/// A file in the temporary directory that nobody else can open, and that is gone with its last user.
+/// A temporary file that no other process can open. The system deletes it after its last use.
 pub(crate) fn temporary_file() -> io::Result<File> {
     let dir = std::env::temp_dir();
     for _ in 0..16 {

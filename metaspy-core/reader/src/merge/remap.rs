@@ -1,4 +1,4 @@
-//! One of several recordings: which numbers of its own become which of the whole.
+//! One input, and the numbers that its sites, kinds, lanes, epochs and ids get in the merged recording.
 
 use std::collections::HashMap;
 
@@ -10,38 +10,38 @@ use metaspy_format::row::OTHERS;
 use metaspy_format::{BLOCK_SLOTS, header};
 use metaspy_probe::{KindId, Subject};
 
-/// A recording, and where in the whole it goes.
+/// A recording and its part of the merged one.
 pub(super) struct Input {
     pub store: Store,
-    /// The first of its places in the whole; a chunk begins there.
+    /// The first place in the merged recording; a chunk begins there.
     pub place: u64,
-    /// Places that are copied.
+    /// Places to copy.
     pub places: u64,
-    /// Its first lane.
+    /// The first lane.
     pub lane: u32,
     pub lanes: u32,
-    /// What is added to its epochs.
+    /// The number to add to epochs.
     pub epoch: u32,
     pub line: ClockLine,
-    /// The tick at which the whole begins, in ns of the common clock.
+    /// The tick at which the merged recording begins, in nanoseconds of the common clock.
     pub origin: i128,
-    /// Numbers of sites in the whole, by its own numbers; 0 = it does not name the site.
+    /// Merged numbers of sites, by their own numbers; 0 = the recording does not name the site.
     pub sites: Vec<u32>,
-    /// The number of all sites without a name.
+    /// The merged number of all sites without a name.
     pub nameless: u32,
     pub kinds: HashMap<u16, u16>,
-    /// Whether any of its causes are in another process.
+    /// True if a cause of an event is in another process.
     pub has_remote: bool,
 }
 
-/// Places of the whole; the last one is never filled.
+/// The number of places in the merged recording. The last one is never filled.
 #[derive(Clone, Copy)]
 pub(super) struct MergedRing {
     pub blocks: u64,
 }
 
 impl MergedRing {
-    /// The sequence of a place in a lap; `None` where no recording has so many laps.
+    /// The sequence of a place in a lap; `None` if the lap is out of range.
     pub fn sequence(self, lap: u64, place: u64) -> Option<u64> {
         let most = u64::MAX / BLOCK_SLOTS as u64 - self.blocks;
         lap.checked_mul(self.blocks).map(|first| first + place).filter(|&sequence| sequence < most)
@@ -53,22 +53,22 @@ impl Input {
         self.store.ring()
     }
 
-    /// The tick of the whole at a tick of its own; never 0.
+    /// The merged tick of a tick; never 0.
     pub fn tick(&self, tick: u64) -> u64 {
         (self.line.ns(tick) - self.origin).clamp(1, i128::from(u64::MAX / 4)) as u64
     }
 
-    /// The ticks of the whole from one tick of its own to a later one.
+    /// The merged duration of `ticks` ticks from `from` on.
     pub fn span(&self, from: u64, ticks: u64) -> u64 {
         self.tick(from.saturating_add(ticks)).saturating_sub(self.tick(from))
     }
 
-    /// Ticks of many calls together.
+    /// The merged duration of ticks that belong to many calls.
     pub fn sum(&self, ticks: u64) -> u64 {
         self.store.span_ns(ticks)
     }
 
-    /// The sequence in the whole of a block of its own.
+    /// The merged sequence of a block.
     pub fn sequence(&self, sequence: u64, whole: MergedRing) -> Option<u64> {
         let blocks = self.store.layout().blocks;
         let place = header::place(sequence, blocks);
@@ -76,14 +76,14 @@ impl Input {
         whole.sequence(sequence / blocks, place)
     }
 
-    /// The id in the whole of an event of its own, whether that is there or not; 0 stays 0.
+    /// The merged id of an event. The event need not exist. 0 stays 0.
     pub fn id(&self, id: u64, whole: MergedRing) -> u64 {
         let slots = BLOCK_SLOTS as u64;
         if id < slots * self.store.layout().blocks {
-            // No id is this small: the recording is damaged, and this is a root.
+            // No valid id is this small: the recording is damaged, and this becomes a root.
             return 0;
         }
-        // Where no recording has so many laps, an event that never was stands in for it.
+        // If the lap is out of range, use an id that never existed.
         let sequence = self.sequence(id / slots, whole).unwrap_or(2 * whole.blocks - 1);
         sequence * slots + id % slots
     }
@@ -107,10 +107,10 @@ impl Input {
     }
 }
 
-/// The kind of subjects whose kind a recording does not name.
+/// The kind of subjects whose kind the recording does not name.
 pub(super) const NAMELESS_KIND: u16 = OTHERS - 1;
 
-/// The event behind a cause in another process, if that is one of these recordings; and whose it is.
+/// The input and the event for the span of a cause in another process, if it is among the inputs.
 pub(super) fn find_sender(inputs: &[Input], span: u64) -> Option<(usize, EventId)> {
     (inputs.iter().enumerate()).find_map(|(at, input)| {
         let id = input.ring().of_span(span)?;

@@ -1,17 +1,17 @@
-//! What has no event in the window: rows of tallies, with their numbers changed to those of the whole.
+//! Rows of tallies, with the numbers of the merged recording.
 
 use crate::merge::remap::Input;
 use crate::tally::fold::{Pending, Row};
 use metaspy_format::row::{self, MAX, ROW_WORDS, TOTAL, WHO, Who};
 
-/// Rows of one recording.
+/// The rows of one input.
 #[derive(Default)]
 pub(super) struct Rows {
-    /// Of events that left the window.
+    /// Rows of events that left the window.
     pub folded: Vec<[u64; ROW_WORDS]>,
-    /// Of the lanes' pages.
+    /// Rows of the lanes' pages.
     pub pages: Vec<[u64; ROW_WORDS]>,
-    /// Whether the pages could be read to their end.
+    /// True if the pages could be read to their end.
     pub whole: bool,
 }
 

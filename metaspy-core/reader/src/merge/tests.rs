@@ -11,7 +11,7 @@ use metaspy_format::span;
 use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
 
-/// The kind that means the same in every process.
+/// The kind whose keys have the same meaning in every process.
 const ACROSS: u16 = 3;
 
 /// A recording of a process with names of its own: sites 1 to 3 or 2 to 4, two kinds, two lanes.
@@ -100,7 +100,7 @@ fn fill(writer: &mut Writer, dice: &mut Dice, first_site: u32) {
     writer.summarise();
 }
 
-/// Counts and outcomes by the names of what they are about.
+/// Counts and outcomes, by the names of their rows.
 fn counts(store: &Store, by: By) -> BTreeMap<String, [u64; 6]> {
     let mut counts: BTreeMap<String, [u64; 6]> = BTreeMap::new();
     for row in store.tally(by, &Scope::default()).rows {
@@ -148,7 +148,7 @@ fn what_is_counted_of_the_whole_is_the_sum_of_its_parts() {
             assert_eq!(counts(&whole, by), both, "seed {seed}, {by:?}");
         }
         let effects = |store: &Store| {
-            let index = EffectsIndex::build(store, |_, _| true).expect("nobody stopped it");
+            let index = EffectsIndex::build(store, |_, _| true).expect("it was not stopped");
             let all = store.forward(Position::Start, &Filter::all(), usize::MAX, usize::MAX).events;
             all.iter().map(|event| index.effects(event.id).len() + store.links(event.id).len()).sum::<usize>()
         };
@@ -189,7 +189,7 @@ fn sites_are_shared_and_subjects_are_each_processs_own() {
     assert_eq!((whole.program().name.as_str(), whole.end_state()), ("one + two", EndState::Closed));
 }
 
-/// A client that tells a server of its event, 40 ns before the server hears of it by the server's clock.
+/// A client sends its event to a server. By the server's clock the message arrives 40 ns earlier.
 fn crossing(server_base: u64) -> (Writer, EventId, Writer, EventId, u64) {
     let (mut client, mut server) = (process(10, "client"), process(11, "server"));
     let request = client.event(Draft { start: 1_000, span: Some(500), ..Draft::default() });
@@ -222,9 +222,9 @@ fn a_cause_in_another_process_is_the_event_there() {
     let mut causes = whole.causes(receiver.id);
     assert_eq!(causes.by_ref().map(|event| event.id).collect::<Vec<_>>(), [sender.id]);
     assert_eq!(causes.origin(), Origin::Root);
-    let index = EffectsIndex::build(&whole, |_, _| true).expect("nobody stopped it");
+    let index = EffectsIndex::build(&whole, |_, _| true).expect("it was not stopped");
     assert_eq!(index.effects(sender.id), [receiver.id]);
-    // With recordings that do not know of it, it stays what it was.
+    // In a merge without the client's recording it stays a remote cause.
     let (other, server) = (process(12, "other"), server.store());
     let apart = merged(&[("server.spy", server), ("other.spy", other.store())]);
     let all = apart.forward(Position::Start, &Filter::all(), 10, 1_000).events;
@@ -260,8 +260,8 @@ fn clocks_that_disagree_are_moved_and_the_order_is_uncertain() {
     let [client, server] = whole.processes() else { panic!("there are two") };
     assert_eq!((client.clock, client.moved_ns, server.clock), (0, 0, 1));
     assert_eq!(server.moved_ns, 10_000_000_000 - 40);
-    let said = whole.notes().join("\n");
-    assert!(said.contains("disagree: server was moved by +10.000 s") && said.contains("uncertain"), "{said}");
+    let notes = whole.notes().join("\n");
+    assert!(notes.contains("disagree: server was moved by +10.000 s") && notes.contains("uncertain"), "{notes}");
     let all = whole.forward(Position::Start, &Filter::all(), 10, 1_000).events;
     let handle = all.iter().find(|event| event.cause.is_some()).expect("what was handled");
     let request = whole.event(handle.cause.expect("it has one")).expect("the request is there");
@@ -283,7 +283,7 @@ fn the_same_recording_and_the_same_process_are_refused() {
 }
 
 #[test]
-fn damage_of_one_is_said_with_its_name_and_the_other_is_whole() {
+fn damage_of_one_is_reported_with_its_name_and_the_other_is_whole() {
     let mut dice = Dice(99);
     let (mut one, mut two) = (process(10, "one"), process(11, "two"));
     fill(&mut one, &mut dice, 1);

@@ -1,4 +1,4 @@
-//! The whole as words: tables, blocks, and the first page.
+//! Writes the merged recording: tables, blocks, and the first page.
 
 use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
@@ -9,7 +9,7 @@ use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 
-/// Counts of the first page that are added up.
+/// Counts of the first page that are sums over the inputs.
 const SUMS: [usize; 12] = [
     sb::REENTRANT,
     sb::UNNAMED,
@@ -25,7 +25,7 @@ const SUMS: [usize; 12] = [
     sb::PROFILES_LOST,
 ];
 
-/// Writes the whole.
+/// Writes the merged recording.
 pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeError> {
     let first = &plan.inputs[0];
     let pairs = &first.store.time().pairs;
@@ -72,7 +72,7 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
         let lanes = input.store.layout().lanes.of(input.store.words());
         let to = at(sb::LANES) + input.lane as usize * lane_row::WORDS;
         output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
-        // The page belongs to the other recording.
+        // The offset is that of a page in the other recording.
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();

@@ -1,6 +1,6 @@
-//! Everything about a recording that is text: read from the arena once, then only what was added.
+//! Everything about a recording that is text. The arena is read once; later reads take only the additions.
 //!
-//! All of it is sanitised here, at the door, and bounded by the size of the arena.
+//! All text is sanitised here, and the size of the arena bounds its amount.
 
 pub mod program;
 pub mod relations;
@@ -21,24 +21,25 @@ use metaspy_format::superblock as sb;
 use metaspy_probe::{KindId, Subject};
 use metaspy_probe::{SiteId, SiteKind};
 
-/// A site, as people know it.
+/// A site with its names and facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedSite {
-    /// Its number in this recording.
+    /// The number of the site in this recording.
     pub id: SiteId,
-    /// What kind of place it is.
+    /// The kind of the site.
     pub kind: SiteKind,
-    /// Module and name.
+    /// The module and the name.
     pub path: String,
     /// The source file.
     pub file: String,
-    /// First and last line.
+    /// The first and the last line.
     pub lines: (u32, u32),
-    /// Why it cannot be observed.
+    /// The reason why the site cannot be observed.
     pub skipped: Option<String>,
-    /// Bytes of the path that are its module; 0 where that is not known.
+    /// Length of the module at the beginning of the path, in bytes; 0 = unknown.
     pub module: u32,
-    /// What a weaver knows of it, as words; empty where nobody wove it. [`RecordedSite::facts()`] reads them.
+    /// The facts from the weaver or the macro, as words; empty if there are none. [`RecordedSite::facts()`] parses
+    /// them.
     pub facts: String,
 }
 
@@ -52,46 +53,46 @@ impl RecordedSite {
         RecordedSite { id, kind, path, file, lines, skipped: (!skipped.is_empty()).then_some(skipped), module, facts }
     }
 
-    /// Module and name, where the recording says how long the module is.
+    /// The module and the name, if the recording states the length of the module.
     pub fn module_and_name(&self) -> Option<(&str, &str)> {
         let module = self.path.get(..self.module as usize).filter(|module| !module.is_empty())?;
         Some((module, self.path[module.len()..].strip_prefix("::")?))
     }
 
-    /// What a weaver knows of it; `None` where nobody wove it.
+    /// The parsed facts of the function; `None` if the recording has none.
     pub fn facts(&self) -> Option<Facts> {
         let (module, name) = self.module_and_name().filter(|_| !self.facts.is_empty())?;
         Some(Facts::parse(module, name, &self.file, self.lines, &self.facts))
     }
 }
 
-/// A kind of subjects, as people know it.
+/// A kind of subjects, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedKind {
-    /// Its number in this recording.
+    /// The number of the kind in this recording.
     pub id: KindId,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether its keys are addresses, so that its subjects are places.
+    /// True if the keys are addresses. The subjects are then places in memory.
     pub place: bool,
-    /// Whether its keys mean the same in every process.
+    /// True if a key is the same subject in every process.
     pub across: bool,
-    /// The process that it belongs to, where several recordings are read as one and others have such a kind, too.
+    /// The process of the kind, if this recording is a merged one and other processes have a kind of this name too.
     pub process: String,
 }
 
 impl RecordedKind {
-    /// Its name, with its process where that must be said: `server/NodeId`.
+    /// The name, with the process if there is one: `server/NodeId`.
     pub fn whole_name(&self) -> String {
         if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
     }
 
-    /// The last part of its name.
+    /// The last segment of the name.
     pub fn short_name(&self) -> &str {
         self.name.rsplit("::").next().unwrap_or(&self.name)
     }
 
-    /// Whether a filter means it: by its name, or the last part of it.
+    /// True if a filter's name selects this kind: the whole name, the last segment, or either after `process/`.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         let named = |name: &str| self.name == name || self.short_name() == name;
         let of_process = match name.split_once('/') {
@@ -102,33 +103,33 @@ impl RecordedKind {
     }
 }
 
-/// An epoch, and what began it.
+/// An epoch, and the installation that began it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedEpoch {
-    /// Its number.
+    /// The number of the epoch.
     pub epoch: u32,
-    /// When it began.
+    /// The tick at which the epoch began.
     pub tick: u64,
-    /// What was installed or uninstalled.
+    /// The text of the change: what was installed or uninstalled.
     pub text: String,
 }
 
 /// A mark that a user set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserMark {
-    /// Where in time.
+    /// The tick of the mark.
     pub tick: u64,
-    /// What it says.
+    /// The text of the mark.
     pub text: String,
 }
 
-/// The arena, read.
+/// The content of the arena.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
-    /// Words of the arena that were read.
+    /// Words of the arena that have been read.
     used: usize,
     pub sites: Vec<RecordedSite>,
-    /// Place in `sites` by number, plus 1.
+    /// Index in `sites` plus 1, by the number of the site; 0 = unknown.
     site_at: Vec<u32>,
     pub kinds: HashMap<KindId, RecordedKind>,
     pub labels: HashMap<Subject, String>,
@@ -142,7 +143,7 @@ pub(crate) struct Names {
     pub lanes: HashMap<u32, String>,
     /// Declarations of profile tables, by number.
     pub tables: BTreeMap<u32, TableDef>,
-    /// What could not be read, as a sentence.
+    /// A sentence about the unreadable part, if there is one.
     pub damage: Option<String>,
 }
 
@@ -150,7 +151,7 @@ pub(crate) struct Names {
 const SITE_LIMIT: usize = 1 << 20;
 
 impl Names {
-    /// Reads what the arena gained since the last time; true if there was anything.
+    /// Reads the additions to the arena; true if there were any.
     pub fn read_on(&mut self, words: Words<'_>, layout: &Layout) -> bool {
         let arena = layout.arena.of(words);
         let promised = words.acquire(sb::ARENA_USED);
@@ -170,7 +171,7 @@ impl Names {
         self.used != before
     }
 
-    /// Whether the arena gained anything since it was read.
+    /// True if the arena has additions that have not been read.
     pub fn is_behind(&self, words: Words<'_>) -> bool {
         self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
     }
@@ -181,7 +182,7 @@ impl Names {
         self.sites.get(at.checked_sub(1)?)
     }
 
-    /// The whole name of a lane's thread, if it was too long for its row.
+    /// The whole name of a lane's thread, if the name is too long for the lane's row.
     pub fn lane(&self, lane: u32) -> Option<&str> {
         self.lanes.get(&lane).map(String::as_str)
     }
@@ -258,7 +259,7 @@ impl Names {
     }
 }
 
-/// Views that are told apart; a search among them stays short.
+/// Views at most, so that a search among them stays short.
 const VIEWS_MAX: usize = 256;
 
 #[cfg(test)]
@@ -268,7 +269,7 @@ mod tests {
     use super::*;
     use metaspy_format::arena::{push_text, site_words};
 
-    /// What is read of a site whose entry has these words and texts.
+    /// Parses the entry of a site with these words and texts.
     fn site(module: u32, texts: &[&str]) -> RecordedSite {
         let mut words = site_words(SiteKind::Method, (3, 9), module).to_vec();
         texts.iter().for_each(|text| push_text(&mut words, text));

@@ -1,24 +1,24 @@
-//! Views and the program's identity: what travels as JSON inside a recording.
+//! Views and the identity of the program: both are JSON inside a recording.
 
 use serde::{Deserialize, Serialize};
 
 use crate::names::sanitise::sanitised;
 use metaspy_format::View;
 
-/// A profiler's view, as it stands in a recording.
+/// A view of a profiler in a recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedView {
-    /// The epoch in which the profiler was installed; it is the view's number.
+    /// The epoch in which the profiler was installed. It is the number of the view.
     pub epoch: u32,
-    /// How the profiler wants to be shown.
+    /// The view: name, sites, grouping, columns, relations.
     pub view: View,
 }
 
 impl RecordedView {
-    /// A view from its JSON; fields of a later version are passed over, missing ones are empty.
+    /// Parses a view. Unknown fields are ignored, missing fields are empty.
     pub(crate) fn parse(epoch: u32, json: &str) -> Option<Self> {
         let mut view: View = serde_json::from_str(json).ok()?;
-        // JSON has escapes of its own, so the door needs a second lock.
+        // JSON can escape control characters, so the parsed texts are sanitised again.
         let texts = [&mut view.name, &mut view.group_by].into_iter();
         let lists = [&mut view.sites, &mut view.columns, &mut view.relations].into_iter().flatten();
         texts.chain(lists).for_each(|text| *text = sanitised(text));
@@ -30,17 +30,17 @@ impl RecordedView {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Program {
-    /// Its file.
+    /// The path of the executable.
     pub path: String,
-    /// What it was called with.
+    /// The arguments of the command line.
     pub arguments: Vec<String>,
-    /// What tells this build from another.
+    /// The identity of the build.
     pub build_id: String,
-    /// The recording's name.
+    /// The name of the recording.
     pub name: String,
-    /// What tells the run of its machine from others; empty where that is not known.
+    /// The identity of the machine's boot; empty if unknown.
     pub boot: String,
-    /// When it started, in ns since 1970.
+    /// The start of the program, in ns since 1970.
     pub started_ns: u64,
 }
 

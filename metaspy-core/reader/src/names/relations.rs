@@ -1,4 +1,4 @@
-//! Relations of the model: edges between subjects that the domain registered.
+//! The relations of the model: edges between subjects that the domain registered.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,30 @@ use metaspy_probe::Subject;
 /// An edge between two subjects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
-    /// Its name: `owner`, `sibling`, …
+    /// The name of the relation: `owner`, `sibling`, …
     pub name: String,
-    /// Where it begins.
+    /// The subject at which the edge begins.
     pub from: Subject,
-    /// Where it leads.
+    /// The subject at which the edge ends.
     pub to: Subject,
 }
 
-/// An edge with its name's number.
+/// An edge, with the number of its relation.
 type Edge = (u32, Subject, Subject);
 
-/// All edges, found by either end.
+/// All edges, indexed by both ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Relations {
     names: Vec<String>,
     name_at: HashMap<String, u32>,
-    /// `None` where an edge ended.
+    /// `None` for an edge that was removed.
     edges: Vec<Option<Edge>>,
     edge_at: HashMap<Edge, u32>,
     by_subject: HashMap<Subject, Vec<u32>>,
 }
 
 impl Relations {
-    /// Adds an edge, unless it is there.
+    /// Adds an edge that is not yet known.
     pub fn add(&mut self, name: String, from: Subject, to: Subject) {
         let name = match self.name_at.get(&name) {
             Some(&at) => at,
@@ -54,7 +54,7 @@ impl Relations {
         }
     }
 
-    /// Takes an edge out.
+    /// Removes an edge.
     pub fn remove(&mut self, name: &str, from: Subject, to: Subject) {
         let edge = self.name_at.get(name).map(|&name| (name, from, to));
         if let Some(at) = edge.and_then(|edge| self.edge_at.remove(&edge)) {
@@ -62,7 +62,7 @@ impl Relations {
         }
     }
 
-    /// The edges that begin or end at a subject, in the order in which they were told.
+    /// The edges that begin or end at a subject, in the order of their registration.
     pub fn of(&self, subject: Subject) -> Vec<Relation> {
         let edges = self.by_subject.get(&subject).into_iter().flatten();
         edges
@@ -71,12 +71,12 @@ impl Relations {
             .collect()
     }
 
-    /// All edges, by their names.
+    /// All edges with the names of their relations.
     pub fn all(&self) -> impl Iterator<Item = (&str, Subject, Subject)> {
         self.edges.iter().flatten().map(|&(name, from, to)| (self.names[name as usize].as_str(), from, to))
     }
 
-    /// The names of relations.
+    /// The names of the relations.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }

@@ -1,14 +1,14 @@
-//! Text from a recording is somebody else's: nothing of it may reach a terminal as a command.
+//! Text from a recording is untrusted: no part of it may reach a terminal as a command.
 
 use metaspy_format::Words;
 use metaspy_format::arena::TEXT_MAX;
 
-/// Text without control characters, escape sequences and marks that turn the direction of writing.
+/// Text without control characters, escape sequences and marks that change the direction of writing.
 pub(crate) fn sanitised(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// As [`sanitised`], for bytes that may not be text at all.
+/// As [`sanitised`], for bytes that may be invalid UTF-8.
 pub(crate) fn sanitised_bytes(bytes: &[u8]) -> String {
     sanitised(&String::from_utf8_lossy(bytes))
 }
@@ -30,7 +30,7 @@ fn harmless(c: char) -> char {
     }
 }
 
-/// The string that stands at `at`, and the word behind it; cut where the words end.
+/// The string at the word `at`, and the position of the next word. The string ends where the words end.
 pub(crate) fn string(words: Words<'_>, at: usize) -> (String, usize) {
     let bytes = usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(TEXT_MAX);
     let length = bytes.min(words.len().saturating_sub(at + 1).saturating_mul(8));

@@ -1,14 +1,14 @@
-//! How a subject is written.
+//! The text of a subject on screens and in reports.
 
 use crate::Store;
 use metaspy_format::row::OTHERS;
 use metaspy_probe::{KindId, Subject};
 
-/// The kind of a row that stands for all subjects of a site that found no row of their own.
+/// The kind of a row that stands for all subjects of a site without a row of their own.
 pub(crate) const OTHERS_KIND: KindId = KindId(OTHERS);
 
 impl Store {
-    /// A subject as people read it: its label, else kind and key; a place as an address.
+    /// The label of a subject, or else its kind and key.
     pub fn subject_text(&self, subject: Subject) -> String {
         match self.label(subject) {
             Some(label) => label.to_owned(),
@@ -16,7 +16,8 @@ impl Store {
         }
     }
 
-    /// A subject by kind and key, whatever its label: `NodeId #5`, `Scene @7f3a…`; `#412` where the kind has no name.
+    /// The kind and the key of a subject, without its label: `NodeId #5`, `Scene @7f3a…`, `#412` if the kind has no
+    /// name.
     pub fn subject_name(&self, subject: Subject) -> String {
         if subject.is_none() {
             return "nobody".to_owned();

@@ -1,4 +1,4 @@
-//! What a recording held when it was closed.
+//! The counts that a recording had when it was closed. Verification compares them with the present ones.
 
 use crate::open::header::Layout;
 use crate::scan::blocks::Ring;
@@ -6,20 +6,20 @@ use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
 use metaspy_format::{CHUNK_BLOCKS, Words};
 
-/// How much a recording held when it was closed. Lanes may have gone on in their blocks and pages, so a reader finds at
-/// least this much.
+/// The counts that a recording had when it was closed. A lane may continue in its block and page after that, so a
+/// reader finds at least these counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClosingCounts {
     /// Places with a block.
     pub blocks: u64,
-    /// Events in them.
+    /// Events in these blocks.
     pub events: u64,
     /// Calls in the pages of the lanes.
     pub counted: u64,
 }
 
 impl ClosingCounts {
-    /// Counts what is there now. Reads summaries, and blocks only of chunks that have none.
+    /// Counts the present state. Reads summaries, and only those blocks whose chunk has no summary.
     pub fn count(words: Words<'_>) -> Option<Self> {
         let layout = Layout::read(words)?;
         let ring = Ring { words, layout: &layout };
@@ -40,10 +40,15 @@ impl ClosingCounts {
         Some(sealed)
     }
 
-    /// What the recording says; `None` if it was not closed, or by a version that said nothing.
+    /// The counts in the first page; `None` if the recording was not closed, or closed by version 1.0, which wrote no
+    /// counts.
     pub fn read(words: Words<'_>) -> Option<Self> {
-        let said = [sb::SEALED_BLOCKS, sb::SEALED_EVENTS, sb::SEALED_COUNTED].map(|at| words.get(at));
+        let counts = [sb::SEALED_BLOCKS, sb::SEALED_EVENTS, sb::SEALED_COUNTED].map(|at| words.get(at));
         let is_closed = words.acquire(sb::STATE) == sb::STATE_CLOSED;
-        (is_closed && said != [0; 3]).then(|| ClosingCounts { blocks: said[0], events: said[1], counted: said[2] })
+        (is_closed && counts != [0; 3]).then(|| ClosingCounts {
+            blocks: counts[0],
+            events: counts[1],
+            counted: counts[2],
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! The first page of a recording as values, and where its tables lie.
+//! The first page of a recording as values, and the places of its tables.
 
 use serde::Serialize;
 
@@ -6,23 +6,23 @@ use metaspy_format::Policy;
 use metaspy_format::superblock as sb;
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, Words, high, low};
 
-/// How a recording ended.
+/// How a recording ended, or that it has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndState {
-    /// It has not: its process still records.
+    /// It has not ended: its process still records.
     Live,
-    /// In good order.
+    /// Its process closed it.
     Closed,
-    /// Its process is gone without closing it.
+    /// Its process is gone and did not close it.
     Killed,
-    /// It was being written when this copy of it was made; the copy does not change.
+    /// This is a copy that was made while the recording was being written. The copy does not change.
     Snapshot,
 }
 
-/// The superblock by value, as it was when it was read.
+/// The first page of a recording (the superblock) by value.
 ///
-/// Fields are named as the words in [`metaspy_format::superblock`], which says what each of them tells.
+/// Each field has the name and the meaning of a word in [`metaspy_format::superblock`].
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs, reason = "`format::superblock` documents each word")]
 pub struct Header {
@@ -60,13 +60,13 @@ pub struct Header {
     pub others: u64,
     pub remote_malformed: u64,
     pub profiles_lost: u64,
-    /// The status that the process exited with; `None` if it did not close the recording by its exit, and where the
-    /// system does not tell.
+    /// The exit status of the process. `None` if the recording was not closed by the exit of its process, or if the
+    /// system does not report the status.
     pub exit: Option<u8>,
 }
 
 impl Header {
-    /// Reads the superblock.
+    /// Reads the first page.
     pub fn read(words: Words<'_>) -> Self {
         let word = |at| words.get(at);
         let version = word(sb::VERSION);
@@ -114,7 +114,7 @@ impl Header {
     }
 }
 
-/// Where a table lies, in words, as far as the region holds it.
+/// The place of a table in words, clipped to the region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Its first word.
@@ -124,7 +124,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table whose byte offset and length stand from word `at` on; what lies outside the region is cut off.
+    /// Reads the byte offset and the length at the words `at` and `at + 1`. The part outside the region is cut off.
     fn read(words: Words<'_>, at: usize) -> Self {
         let (offset, bytes) = (words.get(at), words.get(at + 1));
         let from = usize::try_from(offset / 8).unwrap_or(usize::MAX).min(words.len());
@@ -141,7 +141,7 @@ impl Table {
     }
 }
 
-/// Where everything lies. It never changes during a recording's life, only how much of it there is.
+/// The places of all tables. They never change while a recording grows; only the used part of each table does.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
     /// Calibration pairs.
@@ -166,11 +166,11 @@ pub struct Layout {
     pub blocks: u64,
 }
 
-/// More places than any recording has: beyond it the arithmetic of ids would not hold.
+/// The largest accepted number of places. Larger numbers would overflow the arithmetic of ids.
 const BLOCKS_MAX: u64 = 1 << 40;
 
 impl Layout {
-    /// Reads where the tables are; `None` if the ring itself makes no sense.
+    /// Reads the places of the tables; `None` if the number of blocks is impossible.
     pub fn read(words: Words<'_>) -> Option<Self> {
         let blocks = words.get(sb::BLOCKS);
         (1..=BLOCKS_MAX).contains(&blocks).then(|| Layout {
@@ -187,7 +187,7 @@ impl Layout {
         })
     }
 
-    /// Sentences about what the recording's first page promises and the region does not hold.
+    /// Sentences about the tables and blocks that the first page announces and the region does not hold.
     pub fn missing(&self, words: Words<'_>) -> Vec<String> {
         let tables = [
             ("calibration pairs", sb::CALIBRATION, self.calibration),
@@ -218,7 +218,7 @@ impl Layout {
         missing
     }
 
-    /// Bytes that the region was cut by, behind the last block that was ever used.
+    /// Missing bytes behind the last used block.
     pub fn unused_cut(&self, words: Words<'_>) -> u64 {
         let taken = words.get(sb::FRESH).min(self.blocks);
         let allocated = words.get(sb::GROWN).min(self.blocks);
@@ -228,12 +228,12 @@ impl Layout {
         allocated.saturating_mul(BLOCK_BYTES as u64).saturating_sub(self.chunks.len as u64 * 8)
     }
 
-    /// Blocks that the region holds whole.
+    /// Whole blocks in the region.
     fn whole_blocks(&self) -> u64 {
         self.chunks.len as u64 / (BLOCK_BYTES as u64 / 8)
     }
 
-    /// Places that may hold a block now: those that were taken, as far as the region goes.
+    /// Places that may hold a block now: the used places, as far as the region reaches.
     pub fn places(&self, words: Words<'_>) -> u64 {
         let held = (self.chunks.len as u64).div_ceil(BLOCK_BYTES as u64 / 8);
         words.acquire(sb::FRESH).min(self.blocks).min(held)

@@ -1,4 +1,4 @@
-//! Opening a recording: what is mapped, and what is said when it cannot be.
+//! Opens a recording: maps the file, checks it, and states why a file cannot be read.
 
 pub mod closing_counts;
 pub mod header;
@@ -22,20 +22,20 @@ pub enum OpenError {
     Missing(PathBuf),
     /// The path is a directory, a device or a pipe.
     NoFile(PathBuf),
-    /// The system does not let us read it.
+    /// The system denies access to the file.
     Unreadable(PathBuf, io::Error),
     /// The file has no bytes.
     Empty(PathBuf),
-    /// It does not begin as a recording does.
+    /// The first bytes are not those bytes that begin every recording.
     NotARecording,
-    /// It begins with zeros: its writer has not finished making it, or its beginning was lost.
+    /// The first bytes are zeros: the writer has not finished the first page, or the beginning was lost.
     Unfinished,
     /// A later version of metaspy wrote it.
     Newer {
         /// The major version of its layout.
         major: u32,
     },
-    /// Its first page contradicts itself, or is cut.
+    /// The first page contradicts itself, or is cut.
     Damaged(&'static str),
 }
 
@@ -82,10 +82,10 @@ impl std::error::Error for OpenError {
     }
 }
 
-/// Memory that a store reads, and for as long as it does, guarded against a file that is cut meanwhile.
+/// The memory that a store reads. It is guarded against a file that is cut while it is mapped.
 pub(crate) struct Mapped {
     pub region: Region,
-    /// The address that the guard against truncation knows it by; 0 = it is not a file.
+    /// The address under which the truncation guard has registered it; 0 = it is not a file.
     guarded: usize,
 }
 
@@ -95,20 +95,20 @@ impl Mapped {
         Mapped { region, guarded: 0 }
     }
 
-    /// Memory that lies in a file without a name.
+    /// A mapped temporary file, guarded.
     pub fn guarded(region: Region) -> Self {
         let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
         truncation::guard(guarded as *const u8, region.len() * 8);
         Mapped { region, guarded }
     }
 
-    /// The whole of a file, for reading.
+    /// A whole file, for reading.
     pub fn file(path: &Path) -> Result<Self, OpenError> {
         let unreadable = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => OpenError::Missing(path.to_owned()),
             _ => OpenError::Unreadable(path.to_owned(), error),
         };
-        // Asked before it is opened: opening a pipe would wait for its other end.
+        // The check comes before the opening, because opening a pipe would wait for its other end.
         if !fs::metadata(path).map_err(unreadable)?.is_file() {
             return Err(OpenError::NoFile(path.to_owned()));
         }
@@ -134,13 +134,13 @@ impl Drop for Mapped {
 /// Maps a file for reading.
 #[allow(unsafe_code, reason = "the one place where the read side needs it")]
 fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: others may write and cut the file while it is mapped. The map goes straight into a `Region`, which
-    // hands out nothing but atomic words, so a changing word is no undefined behaviour; pages that a cut took away
-    // are what `truncation::guard` answers for.
+    // SAFETY: other processes may write and cut the file while it is mapped. The map goes straight into a `Region`,
+    // which hands out only atomic words, so a changing word is no undefined behaviour. `truncation::guard` handles
+    // access to pages that a cut removed.
     unsafe { Mmap::map(file) }
 }
 
-/// Checks that this is a recording that can be read, and tells where everything lies.
+/// Checks that a region holds a readable recording, and returns the places of its tables.
 pub(crate) fn check(region: &Region) -> Result<Layout, OpenError> {
     let words = region.words();
     match words.acquire(sb::MAGIC) {

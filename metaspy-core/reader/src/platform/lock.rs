@@ -1,15 +1,15 @@
-//! Taking locks.
+//! Locks that ignore poisoning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The lock, whoever panicked while holding it: what is locked here is whole between any two statements.
+/// The guard of the lock, even if another thread panicked with it: the locked values are consistent between any two
+/// statements.
 #[cfg(not(tsan))]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// As above. The thread sanitizer does not see how the standard library waits for a lock that somebody holds, so here
-/// it never waits.
+/// As above. The thread sanitizer does not see how the standard library waits for a lock, so this version never waits.
 #[cfg(tsan)]
 pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     use std::sync::TryLockError;

@@ -1,22 +1,22 @@
-//! Memory for recordings: allocated before it is touched, so that a full disk is an error and never a signal.
+//! Memory for recordings. It is allocated before it is touched, so that a full disk is an error and never a signal.
 
 use std::fs::File;
 use std::io;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-/// Zeroed memory of this process; pages come into being when they are touched.
+/// Zeroed memory of this process. The system allocates a page at its first use.
 pub fn anonymous(bytes: usize) -> io::Result<MmapRaw> {
     Ok(MmapOptions::new().len(bytes).map_anon()?.into())
 }
 
-/// A shared mapping of the first `bytes` bytes of a file, which may still be shorter: only allocated parts are to be
-/// touched.
+/// A shared mapping of the first `bytes` bytes of a file. The file may still be shorter: touch only the allocated
+/// parts.
 pub fn file(file: &File, bytes: usize) -> io::Result<MmapRaw> {
     MmapOptions::new().len(bytes).map_raw(file)
 }
 
-/// Allocates bytes of a file on its disk; an error if there is no room.
+/// Allocates bytes of a file on its disk. An error if there is no room.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -37,7 +37,7 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     write_zeros(file, offset, bytes)
 }
 
-/// Where the system cannot allocate, zeros are written: slower, and as good.
+/// The fallback where the system cannot allocate: it writes zeros.
 fn write_zeros(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
     let mut file = file;
@@ -52,13 +52,13 @@ fn write_zeros(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes pages present and writable now, so that a hook does not wait for it later. An error says that the memory
+/// Makes pages present and writable now, so that a hook does not wait for them later. An error means that the memory
 /// behind them is gone.
 pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
         match map.advise_range(memmap2::Advice::PopulateWrite, offset, bytes) {
-            // Kernels before 5.14 do not know the advice: the pages come when they are touched.
+            // Kernels before 5.14 do not have this advice: the pages become present at their first use.
             Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
             answer => answer,
         }
@@ -70,21 +70,22 @@ pub fn populate(map: &MmapRaw, offset: usize, bytes: usize) -> io::Result<()> {
     }
 }
 
-/// Lays private zeroed pages over a range of this process, in the child after a fork: whatever still writes there
-/// writes for itself. Reports whether it could.
+/// Replaces a range of this process by private zeroed pages, in the child after a fork. Later writes of the child are
+/// its own. True if it succeeded.
 ///
 /// # Safety
-/// The range must be a mapping whose users expect nothing of its content any more.
+///
+/// The range must be a mapping whose content is not used any more.
 #[cfg(unix)]
 pub unsafe fn cover(address: *mut u8, bytes: usize) -> bool {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED | libc::MAP_NORESERVE;
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    // SAFETY: the caller vouches for the range; mapping over it is what this is for.
+    // SAFETY: the caller guarantees that the content of the range is not used any more, so it can be replaced.
     let at = unsafe { libc::mmap(address.cast(), bytes, protection, flags, -1, 0) };
     at != libc::MAP_FAILED
 }
 
-/// No forks, no children: nothing to do.
+/// There is no fork, so there is nothing to replace.
 ///
 /// # Safety
 /// None.

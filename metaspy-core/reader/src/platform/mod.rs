@@ -1,11 +1,11 @@
-//! What a reader needs of the system: mappings, processes, and a guard against truncated files.
+//! The parts of the system that a reader needs: mappings, processes, and a guard against truncated files.
 
 pub mod lock;
 pub mod map;
 pub mod process;
 pub mod truncation;
 
-/// A number that nothing else has, by the keys that the system gives each process for its hash tables.
+/// A random number, from the keys that the standard library makes for the hash tables of each process.
 pub fn random() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,9 +1,9 @@
-//! A file that its owner truncates while it is mapped kills whoever touches it (SIGBUS). The guard lays zeros there
-//! instead, and counts.
+//! The guard against truncated files. Access to a mapped page that the file has lost raises SIGBUS. The guard puts
+//! zeros there and counts the page.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
-/// Ranges that the guard answers for.
+/// Guarded ranges.
 const RANGES: usize = 64;
 
 struct Range {
@@ -13,19 +13,19 @@ struct Range {
 
 static GUARDED: [Range; RANGES] = [const { Range { start: AtomicUsize::new(0), end: AtomicUsize::new(0) } }; RANGES];
 static HITS: AtomicU64 = AtomicU64::new(0);
-/// The handler that was there before, boxed and kept.
+/// The previous handler. It is boxed and never freed.
 static PREVIOUS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Pages that were missing when somebody touched them.
+/// Pages that were missing at an access.
 pub fn hits() -> u64 {
     HITS.load(Ordering::Relaxed)
 }
 
-/// Adds a mapping to those that the guard answers for; without room it stays unguarded.
+/// Guards a mapping. If there is no room for it, it stays unguarded.
 pub fn guard(address: *const u8, bytes: usize) {
     let start = address as usize;
     for range in &GUARDED {
-        // Claimed by its end word, so that the handler, which reads `start` last, never sees half a range.
+        // The end word claims the entry. The handler reads `start` last, so it never sees half a range.
         if range.end.load(Ordering::Relaxed) == 0
             && range.end.compare_exchange(0, start + bytes, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         {
@@ -35,7 +35,7 @@ pub fn guard(address: *const u8, bytes: usize) {
     }
 }
 
-/// Takes a mapping back before it is unmapped.
+/// Removes a mapping, before it is unmapped.
 pub fn unguard(address: *const u8) {
     for range in &GUARDED {
         if range.start.load(Ordering::Acquire) == address as usize && !address.is_null() {
@@ -45,14 +45,14 @@ pub fn unguard(address: *const u8) {
     }
 }
 
-/// Installs the handler, once; it hands on what is not ours.
+/// Installs the handler, once. The handler passes signals for other addresses to the previous one.
 #[cfg(unix)]
 pub fn install() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_bus_error;
-        // SAFETY: both structures are owned here and zero is a valid state of them; the handler only loads atomics
-        // and makes system calls, and chains to the one that was there.
+        // SAFETY: both structures are owned here, and zero is a valid state for them. The handler only loads atomics,
+        // makes system calls, and calls the previous handler.
         unsafe {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = handler as usize;
@@ -65,7 +65,7 @@ pub fn install() {
     });
 }
 
-/// Nothing to install where there is no such signal.
+/// There is no such signal.
 #[cfg(not(unix))]
 pub fn install() {}
 
@@ -79,15 +79,15 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
     });
     if ours {
         HITS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: asks the system for its page size.
+        // SAFETY: reads the page size of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
-        // SAFETY: the page lies in a mapping of a recording whose file lost it: nobody expects its content.
+        // SAFETY: the page lies in a mapping of a recording whose file has lost it, so it has no content.
         if unsafe { super::map::cover((address & !(page - 1)) as *mut u8, page) } {
             return;
         }
     }
     let previous = PREVIOUS.load(Ordering::Acquire).cast::<libc::sigaction>();
-    // SAFETY: `previous` was boxed by `install` and is never freed; it is called in the form that it was installed in.
+    // SAFETY: `install` boxed `previous`, and it is never freed. It is called in the form in which it was installed.
     unsafe {
         if !previous.is_null() {
             let action = (*previous).sa_sigaction;
@@ -101,7 +101,7 @@ extern "C" fn on_bus_error(signal: libc::c_int, info: *mut libc::siginfo_t, cont
                 return chained(signal);
             }
         }
-        // Nobody else wants it: let the signal do what it does without us.
+        // There is no other handler: restore the default action of the signal.
         libc::signal(libc::SIGBUS, libc::SIG_DFL);
     }
 }

@@ -1,7 +1,7 @@
-//! The ring of blocks: a block is copied out under its seqlock, or it is not there.
+//! The ring of blocks. A block is copied out under its seqlock: the header's sequence is loaded, then the words, then
+//! the sequence again. A copy whose sequence has changed is discarded.
 //!
-//! The header's sequence is loaded, then the words, then the sequence again; a copy whose sequence changed is thrown
-//! away. Nothing here trusts a word further than the region goes.
+//! No word of a recording is trusted beyond the bounds of the region.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -14,7 +14,7 @@ use metaspy_probe::{KindId, Subject};
 
 /// 64-bit words of a block.
 pub const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
-/// Sequences from here on cannot be: ids made of them would not fit.
+/// Larger sequences are invalid, because ids made of them would overflow.
 const SEQUENCE_MAX: u64 = u64::MAX / BLOCK_SLOTS as u64;
 
 /// The blocks of a recording.
@@ -35,14 +35,14 @@ pub struct Head {
     pub lost_before: u64,
 }
 
-/// A block, copied out.
+/// A copy of a block.
 pub struct Block {
     pub head: Head,
     lap: u8,
     words: [u64; BLOCK_WORDS],
 }
 
-/// An event's slot, taken apart as far as every reader needs it.
+/// The slot of an event, unpacked as far as every reader needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     pub slot: usize,
@@ -53,7 +53,7 @@ pub struct Slot {
     pub end: u64,
 }
 
-/// A mark, and the words that follow its first two.
+/// A mark, with the words after its first two.
 #[derive(Clone, Copy, Debug)]
 pub struct MarkSlot<'b> {
     pub mark: Mark,
@@ -62,7 +62,7 @@ pub struct MarkSlot<'b> {
     pub words: &'b [u64],
 }
 
-/// What a block holds, in order.
+/// A record of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum Record<'b> {
     Event(Slot),
@@ -75,23 +75,24 @@ impl<'a> Ring<'a> {
         self.layout.places(self.words)
     }
 
-    /// The places of a chunk.
+    /// The places in a chunk.
     pub fn places_of(self, chunk: u64) -> std::ops::Range<u64> {
         let first = chunk.saturating_mul(CHUNK_BLOCKS as u64).min(self.places());
         first..(first + CHUNK_BLOCKS as u64).min(self.places())
     }
 
-    /// The words of the block at `place`, fewer if the recording was cut there.
+    /// The words of the block at `place`; fewer if the recording was cut there.
     #[inline(always)]
     pub fn block(self, place: u64) -> Words<'a> {
         let at = place as usize * BLOCK_WORDS;
-        match at < self.layout.chunks.len {
-            true => self.words.slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at)),
-            false => self.words.slice(usize::MAX, 0),
+        if at < self.layout.chunks.len {
+            self.words.slice(self.layout.chunks.at + at, BLOCK_WORDS.min(self.layout.chunks.len - at))
+        } else {
+            self.words.slice(usize::MAX, 0)
         }
     }
 
-    /// Whether a block with this sequence may stand at `place`.
+    /// True if a block with this sequence can be at `place`.
     #[inline(always)]
     pub fn belongs(self, sequence: u64, place: u64) -> bool {
         let blocks = self.layout.blocks;
@@ -107,7 +108,7 @@ impl<'a> Ring<'a> {
         (self.belongs(sequence, place) && words.get(header::SEQUENCE) == sequence).then_some(head)
     }
 
-    /// Copies the block at `place` out; false if there is none, or it changed hands meanwhile.
+    /// Copies the block at `place`. False if there is none, or if its sequence changed during the copy.
     pub fn load(self, place: u64, block: &mut Block) -> bool {
         let words = self.block(place);
         let sequence = words.acquire(header::SEQUENCE);
@@ -117,7 +118,7 @@ impl<'a> Ring<'a> {
         if words.len() == BLOCK_WORDS {
             copy(words, &mut block.words);
         } else {
-            // The file ends inside this block: what is not there reads as not committed.
+            // The file ends inside this block. Missing slots read as not committed.
             block.words.fill(0);
             copy(words, &mut block.words);
         }
@@ -128,7 +129,7 @@ impl<'a> Ring<'a> {
         words.get(header::SEQUENCE) == sequence
     }
 
-    /// The event with this id, without looking whether its slot is one: for ids that stand in the log as causes.
+    /// The event with this id, if its slot is committed. The id must begin a slot, as the causes in a log do.
     pub fn peek(self, id: EventId) -> Option<(Head, Slot)> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if id.slot() == 0 || place >= self.places() {
@@ -158,7 +159,8 @@ impl<'a> Ring<'a> {
         whole.then_some((head, slot))
     }
 
-    /// The event with this id, if its slot is one: nobody vouches for ids that people type.
+    /// The event with this id. Ids from outside the recording may point into the middle of a detail, so all records of
+    /// the block are walked.
     pub fn find(self, id: EventId) -> Option<Event> {
         let place = header::place(id.sequence(), self.layout.blocks);
         if place >= self.places() {
@@ -185,7 +187,7 @@ fn head(words: Words<'_>, place: u64, sequence: u64) -> Head {
     }
 }
 
-/// Copies slots; the commit word comes first, as what it commits must not be older than it.
+/// Copies slots. The commit word of a slot is loaded first, so the copied words are never older than it.
 #[inline(always)]
 fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
     for slot in 0..words.len().min(BLOCK_WORDS) / SLOT_WORDS {
@@ -198,29 +200,29 @@ fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
 }
 
 impl Block {
-    /// Room for a block.
+    /// An empty copy.
     pub fn boxed() -> Box<Self> {
         Box::new(Block { head: Head::default(), lap: 0, words: [0; BLOCK_WORDS] })
     }
 
-    /// Its words as they stand, and the lap that committed slots carry.
+    /// The words, and the lap that committed slots carry.
     pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8) {
         (&self.words, self.lap)
     }
 
-    /// What it holds: the first slot that is not committed ends it.
+    /// The records. They end at the first slot that is not committed.
     #[inline(always)]
     pub fn records(&self) -> Records<'_> {
         self.records_from(1)
     }
 
-    /// What it holds from a slot on that begins a record.
+    /// The records from `slot` on, which must begin a record.
     #[inline(always)]
     pub fn records_from(&self, slot: usize) -> Records<'_> {
         Records { block: self, slot }
     }
 
-    /// Its events.
+    /// The events.
     #[inline(always)]
     pub fn events(&self) -> impl Iterator<Item = Slot> {
         self.records().filter_map(|record| match record {
@@ -229,7 +231,7 @@ impl Block {
         })
     }
 
-    /// Its marks.
+    /// The marks.
     pub fn marks(&self) -> impl Iterator<Item = MarkSlot<'_>> {
         self.records().filter_map(|record| match record {
             Record::Event(_) => None,
@@ -237,8 +239,8 @@ impl Block {
         })
     }
 
-    /// Whether any slot behind the first one that is not committed carries this block's lap, where a writer that was
-    /// killed cannot have left it: details are committed before the event that they stand behind.
+    /// True if a slot behind the first uncommitted one carries the lap of this block. A writer that was killed leaves
+    /// no such slot, with one exception: details are committed before the event in front of them.
     pub fn has_hole(&self) -> bool {
         let mut records = self.records();
         records.by_ref().for_each(drop);
@@ -304,7 +306,7 @@ impl<'b> Iterator for Records<'b> {
                 Some(mark) => {
                     return Some(Record::Mark(MarkSlot { mark, start, event: words[1], words: &words[2..4] }));
                 }
-                // A mark of a later version: it takes one slot.
+                // A mark of a later version takes one slot.
                 None => {}
             }
         }
@@ -318,7 +320,7 @@ impl Head {
         EventId::new(self.sequence, slot as u64).expect("laps start at 1, so no sequence is 0")
     }
 
-    /// The whole event of a slot of this block.
+    /// The event in a slot of this block.
     #[inline]
     pub fn event(&self, slot: &Slot) -> Event {
         let flags = Flags::unpack(slot.end);
@@ -341,7 +343,7 @@ impl Head {
 }
 
 impl Slot {
-    /// How the event ended. A word that says neither "running" nor how is taken as running.
+    /// The outcome. Word 3 may be neither running nor have an outcome: this counts as running.
     #[inline(always)]
     pub fn outcome(&self) -> Outcome {
         Outcome::from_bits(self.outcome_bits())
@@ -353,10 +355,10 @@ impl Slot {
         if slot::is_running(self.end) { 0 } else { slot::outcome_bits(self.end) }
     }
 
-    /// How long it took, if it ended, was timed and has a length.
+    /// The ticks of the event, if it has ended, was timed, and is no instant.
     #[inline(always)]
     pub fn span(&self) -> Option<u64> {
-        // The outcomes that have a length, as bits; looked up, as outcomes are hard to foresee.
+        // The outcomes with a length, as bits. A lookup needs no branch, and outcomes are hard to predict.
         const WITH_LENGTH: u8 =
             !(1 << Outcome::Running as u8 | 1 << Outcome::Moved as u8 | 1 << Outcome::Instant as u8);
         let outcome = 1 << self.outcome_bits();
@@ -364,13 +366,13 @@ impl Slot {
         (has_length & self.is_timed()).then(|| slot::span(self.end))
     }
 
-    /// Whether start and span were measured.
+    /// True if start and span were measured.
     #[inline(always)]
     pub fn is_timed(&self) -> bool {
         slot::is_timed(self.end)
     }
 
-    /// Whom it is about.
+    /// The subject, if the event has one.
     #[inline(always)]
     pub fn subject(&self) -> Option<Subject> {
         match slot::kind(self.end) {

@@ -1,4 +1,4 @@
-//! Chunks by their summaries: what a reader of 100 million events looks at instead of the events.
+//! Chunks and their summaries. A reader of 100 million events looks at these instead of the events.
 
 use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
@@ -9,7 +9,7 @@ use metaspy_format::summary::{
 };
 use metaspy_format::{high, low};
 
-/// A chunk's summary, whole.
+/// The summary of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     pub stamp: u64,
@@ -20,45 +20,45 @@ pub struct Summary {
     pub sites: u64,
     pub lanes: u64,
     pub epochs: (u32, u32),
-    /// Events that had not ended when it was written.
+    /// Events that had not ended when the summary was written.
     pub running: u64,
 }
 
-/// A chunk that holds events, and when.
+/// A chunk with events, and its time.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
     pub index: u64,
-    /// No event in it began earlier.
+    /// The earliest possible start of its events.
     pub first: u64,
-    /// No event in it began later; `u64::MAX` while the chunk is being filled.
+    /// The latest possible start of its events; `u64::MAX` while the chunk is being filled.
     pub last: u64,
-    /// `None` while the chunk is being filled, or emptied.
+    /// `None` while the chunk is being filled or emptied.
     pub summary: Option<Summary>,
 }
 
 impl Chunk {
-    /// Whether the chunk may hold a block of this lane.
+    /// False if the chunk has no block of this lane.
     pub fn may_hold_lane(&self, lane: u32) -> bool {
         self.summary.is_none_or(|summary| summary.lanes & bit(lane) != 0)
     }
 
-    /// Whether the chunk may hold marks.
+    /// False if the chunk has no marks.
     pub fn may_hold_marks(&self) -> bool {
         self.summary.is_none_or(|summary| summary.marks != 0)
     }
 }
 
-/// A stretch of the window in which no lane is met twice out of order.
+/// A part of the window in which the blocks of each lane are in their own order.
 #[derive(Clone, Copy, Debug)]
 pub enum Unit {
-    /// A chunk with a summary: all of it was filled in one lap.
+    /// A chunk with a summary: one lap filled all of it.
     Chunk(Chunk),
-    /// A block of a chunk that has none: its neighbours may be of another lap.
+    /// A block of a chunk without a summary: its neighbours may be of another lap.
     Block(Head),
 }
 
 impl Unit {
-    /// No event in it began earlier.
+    /// The earliest possible start of its events.
     pub fn first(&self) -> u64 {
         match self {
             Unit::Chunk(chunk) => chunk.first,
@@ -66,7 +66,7 @@ impl Unit {
         }
     }
 
-    /// No event in it began later; the largest tick where that is not known.
+    /// The latest possible start of its events; `u64::MAX` if unknown.
     pub fn last(&self) -> u64 {
         match self {
             Unit::Chunk(chunk) => chunk.last,
@@ -74,7 +74,7 @@ impl Unit {
         }
     }
 
-    /// Its places.
+    /// The places.
     pub fn places(&self, ring: Ring<'_>) -> Range<u64> {
         match self {
             Unit::Chunk(chunk) => ring.places_of(chunk.index),
@@ -82,7 +82,7 @@ impl Unit {
         }
     }
 
-    /// Whether it may hold a block of this lane.
+    /// False if it has no block of this lane.
     pub fn may_hold_lane(&self, lane: u32) -> bool {
         match self {
             Unit::Chunk(chunk) => chunk.may_hold_lane(lane),
@@ -92,7 +92,7 @@ impl Unit {
 }
 
 impl Ring<'_> {
-    /// The summary of a chunk, if it holds.
+    /// The summary of a chunk, if it is valid.
     pub fn summary(self, chunk: u64) -> Option<Summary> {
         let at = usize::try_from(chunk).ok()?.checked_mul(SUMMARY_WORDS)?;
         let words = self.layout.summaries.of(self.words).slice(at, SUMMARY_WORDS);
@@ -116,22 +116,22 @@ impl Ring<'_> {
         (words.get(STAMP) == stamp).then_some(summary)
     }
 
-    /// How many chunks there may be.
+    /// The number of chunks that may have events.
     pub fn chunk_count(self) -> u64 {
         self.layout.chunks(self.words)
     }
 
-    /// All chunks that hold events, in the order in which they began to be filled.
+    /// All chunks with events, in the order of their first block.
     ///
-    /// Reads the summaries, and the headers of chunks that have none.
+    /// Reads the summaries, and the headers of chunks without one.
     pub fn chunks(self) -> Vec<Chunk> {
         let mut chunks: Vec<Chunk> = (0..self.chunk_count()).filter_map(|index| self.chunk(index)).collect();
-        // Stable, and nearly sorted already: a ring is two rising runs.
+        // A ring is two rising runs, so a stable sort of nearly sorted input is fast.
         chunks.sort_by_key(|chunk| (chunk.first, chunk.index));
         chunks
     }
 
-    /// The window in the order of time, so that each lane is met in its own order.
+    /// The window in order of time: the blocks of each lane come in their own order.
     pub fn units(self) -> Vec<Unit> {
         let mut units = Vec::new();
         for chunk in self.chunks() {
@@ -150,7 +150,7 @@ impl Ring<'_> {
     fn chunk(self, index: u64) -> Option<Chunk> {
         match self.summary(index) {
             Some(summary) => {
-                // A chunk of nothing but marks has no last event.
+                // A chunk with marks only has no last event.
                 let last = summary.last.max(summary.first);
                 Some(Chunk { index, first: summary.first, last, summary: Some(summary) })
             }

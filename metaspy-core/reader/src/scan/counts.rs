@@ -9,7 +9,7 @@ use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark};
 use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, Words, header};
 use metaspy_probe::{KindId, Subject};
 
-/// How much a chunk holds.
+/// The size of a chunk's content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Amount {
     pub events: u64,
@@ -25,13 +25,13 @@ impl Levels {
         Levels(levels.filter(|&level| level < 4).fold(0, |bits, level| bits | 1 << level))
     }
 
-    /// Whether all events count whose end words, laid over each other, are these.
+    /// True if all events count whose end words give `ends` when they are combined with `|`.
     #[inline(always)]
     fn are_plain(self, ends: u64) -> bool {
         slot::level(ends) == 0 && self.contains(ends)
     }
 
-    /// Whether an event with this end word counts.
+    /// True if an event with this end word counts.
     #[inline(always)]
     pub fn contains(self, end: u64) -> bool {
         let level = 1 << slot::level(end);
@@ -40,7 +40,7 @@ impl Levels {
 }
 
 impl<'a> Ring<'a> {
-    /// Events and marks of a chunk, but for blocks that a pending fold has taken.
+    /// Events and marks of a chunk. Blocks of a pending fold are left out.
     pub fn count(self, chunk: u64, folded: &[u64]) -> Amount {
         let mut amount = Amount::default();
         for place in self.places_of(chunk) {
@@ -111,8 +111,8 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// The words of a block under its seqlock, without copying them: what is read of them counts only if [`is_unchanged`]
-    /// says so afterwards.
+    /// The words of a block under its seqlock, without a copy. Values read from them are valid only if [`is_unchanged`]
+    /// is true afterwards.
     #[inline(always)]
     fn enter(self, place: u64, folded: &[u64]) -> Option<(Words<'a>, u64, u8)> {
         let words = self.block(place);
@@ -122,29 +122,29 @@ impl<'a> Ring<'a> {
     }
 }
 
-/// Whether the block is still the one that was entered.
+/// True if the block still has this sequence.
 #[inline(always)]
 fn is_unchanged(words: Words<'_>, sequence: u64) -> bool {
     fence(Ordering::Acquire);
     words.get(header::SEQUENCE) == sequence
 }
 
-/// What all slots of a block have in common: most blocks are full of plain events, and this tells it without a branch
-/// for each.
+/// The common bits of all slots of a block. Most blocks are full of plain events, and these bits show it without a
+/// branch for each slot.
 struct CommonBits {
-    /// All commit words laid over each other.
+    /// All commit words, combined with `|`.
     commits: u64,
-    /// The bits that all commit words have.
+    /// All commit words, combined with `&`.
     common_commits: u64,
-    /// All end words laid over each other.
+    /// All end words, combined with `|`.
     ends: u64,
-    /// The bits that all end words have.
+    /// All end words, combined with `&`.
     common_ends: u64,
 }
 
 impl CommonBits {
-    /// Hands on slot, commit word and first word of each of the 127 slots, whatever they are; asks for the block after
-    /// this one at the same pace.
+    /// Passes slot, commit word and first word of each of the 127 slots to `each`. Prefetches the next block at the
+    /// same pace.
     #[inline(always)]
     fn all(words: Words<'_>, next: Words<'_>, mut each: impl FnMut(usize, u64, usize)) -> Self {
         let mut common = CommonBits { commits: 0, common_commits: u64::MAX, ends: 0, common_ends: u64::MAX };
@@ -160,7 +160,7 @@ impl CommonBits {
             common.common_ends &= end;
             each(slot, commit, at);
         };
-        // Two slots are one line of the cache. The header shares its line with slot 1.
+        // Two slots share a cache line. The header shares its line with slot 1.
         add(1);
         next.prefetch(0);
         for line in 1..BLOCK_SLOTS / 2 {
@@ -171,7 +171,8 @@ impl CommonBits {
         common
     }
 
-    /// Whether all slots are committed events of this lap. Says no where it cannot tell: then they are read one by one.
+    /// True if all slots are committed events of this lap. False if this is unclear; the slots are then read one by
+    /// one.
     #[inline(always)]
     fn are_events(&self, lap: u8) -> bool {
         let is_of_lap = |commits| slot::lap(commits) == lap;
@@ -179,7 +180,7 @@ impl CommonBits {
     }
 }
 
-/// Hands on the word at which each event begins, and its site; tells the number of marks.
+/// Passes the first word and the site of each event to `each`, and returns the number of marks.
 #[inline(always)]
 fn events_of(words: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> u64 {
     let mut marks = 0;
@@ -204,17 +205,17 @@ fn events_of(words: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> u64
     marks
 }
 
-/// Counts by subject, and nothing else.
+/// Counts of events by subject.
 #[derive(Clone, Debug)]
 pub struct SubjectCounts {
-    /// Counts of small keys, by key, for a few kinds; each kind has one place to be.
+    /// Counts of small keys, indexed by key, for a few kinds. Each kind has one possible entry.
     small: Vec<(u16, Vec<u64>)>,
-    /// The others.
+    /// The rows of all other subjects.
     table: Table,
     counts: Vec<u64>,
 }
 
-/// Kinds whose small keys are counted by one look: a power of two.
+/// Entries for kinds with small keys: a power of two.
 const KINDS: usize = 64;
 /// Keys below this are small.
 const SMALL: u64 = 65_536;
@@ -226,7 +227,7 @@ impl SubjectCounts {
 
     /// Counts an event of a subject.
     pub fn add(&mut self, key: u64, kind: u16) {
-        // Events about nobody share a row, whatever stands in the place of their key.
+        // Events without a subject share a row, even if the word of the key is not 0.
         let key = if kind == 0 { 0 } else { key };
         let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
         if key < SMALL && (*owner == kind || small.is_empty()) {
@@ -252,7 +253,7 @@ impl SubjectCounts {
             let small = if *owner == kind && kind != 0 { &mut small[..] } else { &mut [] };
             let known = |key: &&u64| small.get_mut(**key as usize).map(|count| *count += 1).is_some();
             match keys.iter().take_while(known).count() {
-                // The first one is new, or its key is not small.
+                // The first key is new or not small.
                 0 => {
                     self.add(first, kind);
                     keys = behind;
@@ -262,7 +263,7 @@ impl SubjectCounts {
         }
     }
 
-    /// Subjects and their counts.
+    /// The subjects and their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Subject, u64)> {
         let small = self.small.iter().flat_map(|(kind, counts)| {
             let counted = (0..).zip(counts).filter(|(_, count)| **count != 0);

@@ -1,4 +1,4 @@
-//! Lanes by name, and the walk along one of them.
+//! Lanes with their names, and the blocks of one lane in order.
 
 use crate::Store;
 use crate::event::{Event, LaneId};
@@ -8,18 +8,18 @@ use crate::scan::chunks::Unit;
 use metaspy_format::header;
 use metaspy_format::superblock::{self as sb, lane as row};
 
-/// A lane, as people know it.
+/// A lane with its thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedLane {
-    /// Its number.
+    /// The number of the lane.
     pub id: LaneId,
-    /// The thread's number as the system knows it.
+    /// The number of the thread in the operating system.
     pub thread: u64,
-    /// The thread's name; empty if it has none.
+    /// The name of the thread; empty if it has none.
     pub name: String,
-    /// Whether its thread still runs, as far as the recording knows.
+    /// True if the thread had not ended when the recording was last written.
     pub live: bool,
-    /// Events of it that found no block.
+    /// Events that found no block.
     pub lost: u64,
 }
 
@@ -49,23 +49,23 @@ impl Store {
     }
 }
 
-/// Blocks of one lane, one after the other.
+/// The blocks of one lane in order.
 ///
-/// Chunks that have no block of the lane are passed over by their summaries.
+/// Summaries show which chunks have no block of the lane; these are skipped.
 pub(crate) struct LaneBlocks<'a> {
     ring: Ring<'a>,
     lane: u32,
-    /// What is still to be looked at, in order.
+    /// The units that have not been visited, in order.
     units: std::vec::IntoIter<Unit>,
-    /// Sequences and places of the lane's blocks in the unit at hand, last first.
+    /// Sequences and places of the lane's blocks in the current unit, last first.
     places: Vec<(u64, u64)>,
-    /// Blocks with this sequence and earlier ones are passed over.
+    /// Blocks up to this sequence are skipped.
     after: u64,
     block: Box<Block>,
 }
 
 impl<'a> LaneBlocks<'a> {
-    /// From the block that holds `event` on, that block included.
+    /// Begins at the block of `event`.
     pub fn from(ring: Ring<'a>, event: &Event) -> Self {
         let lane = event.lane.0;
         let place = header::place(event.id.sequence(), ring.layout.blocks);
@@ -74,7 +74,7 @@ impl<'a> LaneBlocks<'a> {
         Self::over(ring, lane, units, from, event.id.sequence().saturating_sub(1))
     }
 
-    /// From the lane's block in which `tick` lies on, or the first one if it began later.
+    /// Begins at the lane's block at `tick`, or at its first block if that is later.
     pub fn from_tick(ring: Ring<'a>, lane: u32, tick: u64) -> Self {
         let units = units(ring, lane);
         let later = units.partition_point(|unit| unit.first() <= tick);

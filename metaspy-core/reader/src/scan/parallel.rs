@@ -3,18 +3,18 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Threads at most: more do not make memory faster.
+/// Threads at most. More threads do not make memory faster.
 const THREADS_MAX: usize = 16;
-/// Chunks that are worth a thread of their own.
+/// Chunks that justify one more thread.
 const CHUNKS_PER_THREAD: usize = 16;
 
-/// Threads for a scan of so many chunks.
+/// The number of threads for a scan of `chunks` chunks.
 pub fn threads_for(chunks: usize) -> usize {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     cores.min(THREADS_MAX).min(chunks / CHUNKS_PER_THREAD).max(1)
 }
 
-/// Does something with each of `items`, on `threads` threads; each thread adds to a state of its own.
+/// Calls `work` with each item, on `threads` threads. Each thread has a state of its own; the states are returned.
 pub fn each<T: Sync, A: Send>(
     items: &[T],
     threads: usize,
@@ -33,7 +33,7 @@ pub fn each<T: Sync, A: Send>(
         return vec![run()];
     }
     thread::scope(|scope| {
-        // A thread that the system does not give leaves its part to the others.
+        // If the system refuses a thread, the others do its work.
         let others: Vec<_> =
             (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, run).ok()).collect();
         let mut states = vec![run()];

@@ -1,7 +1,7 @@
-//! A live recording through a pipe: one side sends what changes, the other reads it as if it were there.
+//! A live recording through a pipe: one side sends the changes, the other reads them as if the recording were local.
 //!
-//! `ssh host metaspy stream 4711 | metaspy open -` shows a process of another machine. The observed process takes no
-//! part in it: the sender maps its recording as every reader does.
+//! `ssh host metaspy stream 4711 | metaspy open -` shows a process of another machine. The observed process is not
+//! involved: the sender maps its recording as every reader does.
 
 mod receive;
 mod send;

@@ -1,4 +1,4 @@
-//! Receiving: words go to their places in a file without a name, which stores read while it is written.
+//! The receiving side. Words are written to a temporary file, which stores read meanwhile.
 
 use std::fmt;
 use std::fs::File;
@@ -13,38 +13,40 @@ use crate::{EndState, OpenError, Store};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
 
-/// Words that the file allocates at once.
+/// Words of each allocation of the file.
 const STEP: usize = 1 << 17;
-/// Words of a round that are kept until it is whole; of a longer one the beginning is shown before its end came.
+/// Words of a round in memory at most. The beginning of a longer round is shown before its end arrives.
 const ROUND_MAX: usize = 8 << 20;
 
 /// Why a stream cannot be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamError {
-    /// Nothing came.
+    /// The input is empty.
     Empty,
-    /// It begins neither as a stream nor as a recording does.
+    /// The input is neither a stream nor a recording.
     NotAStream,
     /// A later version of metaspy sent it.
     Newer {
         /// The major version of the stream.
         major: u32,
     },
-    /// It ended before anything can be shown.
+    /// The input ended before a first round was complete.
     Cut,
-    /// Its header contradicts itself.
+    /// The header contradicts itself.
     Damaged,
-    /// It cannot be read from its pipe, or written to the temporary directory.
+    /// The input cannot be read, or the temporary file cannot be written.
     Io(io::Error),
-    /// What it carries cannot be read.
+    /// The recording in the stream cannot be read.
     Open(OpenError),
 }
 
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StreamError::Empty => f.write_str("nothing came: did the command before it fail?"),
+            StreamError::Empty => {
+                f.write_str("the input is empty: check that the command before the pipe did not fail")
+            }
             StreamError::NotAStream => f.write_str(
                 "this is neither a recording nor a stream of one: send it with `metaspy stream PID`, or a `.spy` file",
             ),
@@ -54,7 +56,9 @@ impl fmt::Display for StreamError {
                 stream::MAJOR
             ),
             StreamError::Cut => f.write_str("the stream ended before anything of the recording had come: try again"),
-            StreamError::Damaged => f.write_str("the stream's first words make no sense: it was changed on its way"),
+            StreamError::Damaged => {
+                f.write_str("the first words of the stream make no sense: it was changed on its way; send it again")
+            }
             StreamError::Io(error) => {
                 write!(f, "the stream cannot be kept ({error}): make room in the temporary directory, or set TMPDIR")
             }
@@ -76,35 +80,35 @@ impl std::error::Error for StreamError {
 /// A recording that comes through a pipe: a stream, or a plain recording.
 pub struct Receiver<R> {
     input: R,
-    /// Bytes that came.
+    /// Bytes received.
     bytes: u64,
-    paper: Target,
+    target: Target,
     feed: Arc<StreamState>,
-    /// Words of the round at hand: heads and what follows them.
+    /// Words of the current round: heads, each with its words.
     round: Vec<u64>,
     is_over: bool,
 }
 
-/// The words that are written: a mapped file that is allocated as it is filled.
+/// The received words: a mapped file that is allocated as it is filled.
 struct Target {
     file: File,
     region: Region,
     allocated: Vec<bool>,
 }
 
-/// What reading a frame came to.
+/// The result of reading a frame.
 enum Received {
     Frame,
     Round(bool),
     End(EndState),
     /// The pipe was closed.
     Closed,
-    /// This is no frame.
+    /// The bytes are not a frame.
     Garbage,
 }
 
 impl<R: Read> Receiver<R> {
-    /// Reads as far as there is something to show: the first round of a stream, or the whole of a plain recording.
+    /// Reads until there is something to show: the first round of a stream, or all of a plain recording.
     pub fn start(mut input: R) -> Result<(Self, Store), StreamError> {
         let mut magic = [0; 8];
         match read_whole(&mut input, &mut magic).map_err(StreamError::Io)? {
@@ -132,20 +136,20 @@ impl<R: Read> Receiver<R> {
         if major == 0 || !(sb::BYTES as u64 / 8..=stream::RECORDING_MAX).contains(&word(1)) {
             return Err(StreamError::Damaged);
         }
-        let paper = Target::new(word(1) as usize).map_err(StreamError::Io)?;
+        let target = Target::new(word(1) as usize).map_err(StreamError::Io)?;
         let bytes = (HEADER_WORDS * 8) as u64;
         let feed = Arc::new(StreamState::new());
-        let mut receiver = Receiver { input, bytes, paper, feed, round: Vec::new(), is_over: false };
+        let mut receiver = Receiver { input, bytes, target, feed, round: Vec::new(), is_over: false };
         receiver.receive_round().map_err(StreamError::Io)?;
-        if receiver.is_over && receiver.paper.region.words().get(sb::MAGIC) != sb::MAGIC_WORD {
+        if receiver.is_over && receiver.target.region.words().get(sb::MAGIC) != sb::MAGIC_WORD {
             return Err(if receiver.feed.notes().is_empty() { StreamError::Cut } else { StreamError::Damaged });
         }
-        let store = Store::from_stream(receiver.paper.region.clone(), Arc::clone(&receiver.feed));
+        let store = Store::from_stream(receiver.target.region.clone(), Arc::clone(&receiver.feed));
         let store = store.map_err(StreamError::Open)?;
         Ok((receiver, store))
     }
 
-    /// A recording as it stands in a file, all of it.
+    /// Reads a whole recording, as it is in a file.
     fn plain(mut input: R) -> Result<(Self, Store), StreamError> {
         let mut file = temporary_file().map_err(StreamError::Io)?;
         let mut bytes = sb::MAGIC_WORD.to_le_bytes().to_vec();
@@ -154,7 +158,7 @@ impl<R: Read> Receiver<R> {
             let read = input.by_ref().take((STEP * 8) as u64 - bytes.len() as u64).read_to_end(&mut bytes);
             read.map_err(StreamError::Io)?;
             let is_last = bytes.len() < STEP * 8;
-            // What is zero takes no room: most of a recording that may grow is.
+            // Zeros are not written, because most of a recording that may grow is zero.
             if bytes.iter().any(|&byte| byte != 0) {
                 file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(&bytes)).map_err(StreamError::Io)?;
             }
@@ -166,21 +170,21 @@ impl<R: Read> Receiver<R> {
         }
         file.set_len(at).map_err(StreamError::Io)?;
         let map = map::file(&file, at as usize).map_err(StreamError::Io)?;
-        let paper = Target { file, region: Region::writable(map), allocated: Vec::new() };
+        let target = Target { file, region: Region::writable(map), allocated: Vec::new() };
         let feed = Arc::new(StreamState::new());
-        let store = Store::from_stream(paper.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
+        let store = Store::from_stream(target.region.clone(), Arc::clone(&feed)).map_err(StreamError::Open)?;
         let ended = store.end_state_of_copy();
-        // Of one that was written while it was read, each block is of another moment.
+        // If the recording was written during the copy, its blocks are from different moments.
         feed.settle(ended != EndState::Snapshot);
         feed.end(ended);
-        Ok((Receiver { input, bytes: at, paper, feed, round: Vec::new(), is_over: true }, store))
+        Ok((Receiver { input, bytes: at, target, feed, round: Vec::new(), is_over: true }, store))
     }
 
-    /// Goes on until the stream ends. What is wrong with it then is told by the store that reads it.
+    /// Continues until the stream ends. [`Store::missing`] then reports any error.
     pub fn run(mut self) {
         while !self.is_over {
             if let Err(error) = self.receive_round() {
-                self.stop(format!("the stream cannot be kept ({error}); what came before it is all there"));
+                self.stop(format!("the stream cannot be kept ({error}); everything before it is present"));
             }
         }
     }
@@ -205,14 +209,17 @@ impl<R: Read> Receiver<R> {
                 Received::Closed => {
                     self.feed.settle(false);
                     self.show()?;
-                    self.stop(format!("the stream was cut after {} bytes; what came before is all there", self.bytes));
+                    self.stop(format!(
+                        "the stream was cut after {} bytes; everything before that is present",
+                        self.bytes
+                    ));
                     return Ok(());
                 }
                 Received::Garbage => {
                     self.feed.settle(false);
                     self.show()?;
                     self.stop(format!(
-                        "the stream makes no sense from byte {} on; what came before is there",
+                        "the stream makes no sense from byte {} on; everything before that is present",
                         self.bytes
                     ));
                     return Ok(());
@@ -230,7 +237,7 @@ impl<R: Read> Receiver<R> {
         self.is_over = true;
     }
 
-    /// Reads a frame to the end of the round at hand.
+    /// Adds a frame to the current round.
     fn frame(&mut self) -> io::Result<Received> {
         let mut head = [0; HEAD_WORDS * 8];
         let read = read_whole(&mut self.input, &mut head)?;
@@ -240,7 +247,7 @@ impl<R: Read> Receiver<R> {
         }
         let word = |at: usize| u64::from_le_bytes(head[at * 8..at * 8 + 8].try_into().expect("eight bytes"));
         let (Some(head), second) = (Head::unpack(word(0)), word(1)) else { return Ok(Received::Garbage) };
-        let total = self.paper.region.len() as u64;
+        let total = self.target.region.len() as u64;
         let is_about = |frame: Frame| head.kind == frame as u8;
         if is_about(Frame::Round) || is_about(Frame::End) {
             let sane = head.words == 0 && head.span == 0 && second <= 2;
@@ -262,7 +269,7 @@ impl<R: Read> Receiver<R> {
         if read < bytes.len() {
             return Ok(Received::Closed);
         }
-        // Of a later version nothing is known but its length.
+        // Only the length of a frame of a later version is known.
         if is_about(Frame::Words) || is_about(Frame::Block) {
             self.round.extend([head.pack(), second]);
             let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
@@ -271,20 +278,21 @@ impl<R: Read> Receiver<R> {
         Ok(Received::Frame)
     }
 
-    /// Writes what came to where stores read it.
+    /// Writes the received words to the memory that stores read.
     fn show(&mut self) -> io::Result<()> {
         let round = std::mem::take(&mut self.round);
         let mut rest = &round[..];
         while let [head, at, words @ ..] = rest {
             let head = Head::unpack(*head).expect("it was read as one");
-            let (told, behind) = words.split_at(head.words as usize);
+            let (written, behind) = words.split_at(head.words as usize);
             let at = *at as usize;
-            self.paper.allocate(at, head.span as usize)?;
-            let cells = self.paper.region.cells().expect("it was made to be written");
+            self.target.allocate(at, head.span as usize)?;
+            let cells = self.target.region.cells().expect("it was made to be written");
             let cells = &cells[at..at + head.span as usize];
-            match head.kind == Frame::Block as u8 {
-                true => write_block(cells, told),
-                false => write_words(cells, told),
+            if head.kind == Frame::Block as u8 {
+                write_block(cells, written);
+            } else {
+                write_words(cells, written);
             }
             rest = behind;
         }
@@ -302,7 +310,7 @@ impl Target {
         Ok(Target { file, region, allocated: vec![false; words.div_ceil(STEP)] })
     }
 
-    /// Sees to it that there is room on the disk before words are written.
+    /// Allocates room on the disk before words are written.
     fn allocate(&mut self, at: usize, words: usize) -> io::Result<()> {
         if words == 0 {
             return Ok(());
@@ -318,7 +326,7 @@ impl Target {
     }
 }
 
-/// Writes words, the first one last: of the first page it is the magic word.
+/// Writes words, the first one last: that of the first page is the magic word.
 fn write_words(cells: &[AtomicU64], words: &[u64]) {
     for (at, cell) in cells.iter().enumerate().rev() {
         cell.store(words.get(at).copied().unwrap_or(0), Ordering::Release);
@@ -334,7 +342,7 @@ fn write_block(cells: &[AtomicU64], words: &[u64]) {
         fence(Ordering::SeqCst);
     }
     for slot in (SLOT_WORDS..cells.len()).step_by(SLOT_WORDS) {
-        // The commit word last.
+        // The commit word comes last.
         for at in (slot..(slot + SLOT_WORDS).min(cells.len())).rev() {
             cells[at].store(word(at), Ordering::Release);
         }

@@ -1,4 +1,4 @@
-//! Sending: round after round, the words that changed.
+//! The sending side: in each round, the words that changed.
 
 use std::io::{self, Write};
 use std::sync::atomic::{Ordering, fence};
@@ -12,22 +12,22 @@ use metaspy_format::stream::{self, Frame, Head};
 use metaspy_format::superblock::{self as sb, calibration, journal, lane};
 use metaspy_format::{CHUNK_BLOCKS, SLOT_WORDS, header, summary};
 
-/// Words that are compared, and sent, at once.
+/// Words of a page, the unit of comparison and sending.
 const PAGE: usize = BLOCK_WORDS;
-/// What stands for a block that was emptied, where others have a digest.
+/// The digest of a block that was emptied.
 const EMPTY: u64 = 1;
 
-/// Sends a recording, and what becomes of it, into a pipe.
+/// Sends a recording and all of its changes into a pipe.
 pub struct Sender<W> {
     store: Store,
     out: W,
-    /// Digests of the pages of tables as they were sent, by page from the start of the recording; 0 = never.
+    /// Digests of the pages of tables as they were sent, by page from the start of the recording; 0 = not sent.
     tables: Vec<u64>,
-    /// The same of the blocks.
+    /// Digests of the blocks as they were sent.
     blocks: Vec<u64>,
-    /// Stamps of the summaries of chunks that do not change any more.
+    /// Stamps of the summaries of chunks that do not change.
     stamps: Vec<u64>,
-    /// Words of the arena that were sent: it is only added to.
+    /// Words of the arena that were sent. The arena only grows.
     arena: usize,
     fold: Option<(u64, u64)>,
     page: Box<[u64; PAGE]>,
@@ -51,10 +51,10 @@ impl<W: Write> Sender<W> {
         })
     }
 
-    /// Sends rounds, one each `every`, until the recording ends or nobody reads any more.
+    /// Sends a round each `every`, until the recording ends or the reading side closes the pipe.
     pub fn run(mut self, every: Duration) -> io::Result<EndState> {
         loop {
-            // Asked before the round: then the round has all that there will ever be.
+            // The state is read before the round, so the last round is complete.
             let ended = self.store.end_state();
             self.round()?;
             if ended != EndState::Live {
@@ -67,9 +67,9 @@ impl<W: Write> Sender<W> {
         }
     }
 
-    /// Sends what changed since the last round.
+    /// Sends the changes since the last round.
     pub fn round(&mut self) -> io::Result<()> {
-        // What cannot be mapped any more stays as readable as it was.
+        // If the file cannot be mapped again, the mapped part stays readable.
         let _ = self.store.refresh();
         let store = self.store.clone();
         let (words, layout) = (store.words(), *store.layout());
@@ -77,10 +77,10 @@ impl<W: Write> Sender<W> {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the recording is gone: its file was cut"));
         }
         let before = store.ring().fold_state();
-        // Counters are read before what they count, and arrive after it.
+        // Counters are read before the rows that they count, and arrive after them.
         let first: Vec<u64> = (0..PAGE).map(|at| words.acquire(at)).collect();
         if self.fold.is_none() {
-            // Whoever reads no further than into this round must know where everything stands.
+            // A receiver needs the places of all tables, even if the stream ends in this round.
             self.words(Frame::Words, 0, &first)?;
         }
         self.send_tables(&store, &layout, &first, before)?;
@@ -117,7 +117,7 @@ impl<W: Write> Sender<W> {
                     *to = store.words().acquire(at + word);
                 }
                 let digest = digest(&self.page[..length]);
-                // The first page of a table is also the last one of the table before where they do not fill pages.
+                // A page can belong to two tables, if these do not fill whole pages.
                 let known = self.tables.get_mut(at / PAGE).filter(|_| table.at.is_multiple_of(PAGE));
                 if known.as_ref().is_none_or(|known| **known != digest) {
                     if let Some(known) = known {
@@ -145,7 +145,7 @@ impl<W: Write> Sender<W> {
             for place in ring.places_of(chunk) {
                 self.send_block(ring, place)?;
             }
-            // Where nothing runs nothing can end: such a chunk stays as it is.
+            // No event runs in the chunk, so none can end: the chunk does not change.
             let is_still = summary.is_some_and(|summary| summary.running == 0) && ring.summary(chunk) == summary;
             self.stamps[chunk as usize] = if is_still { stamp } else { 0 };
         }
@@ -167,13 +167,13 @@ impl<W: Write> Sender<W> {
         }
         let mut page = [0; PAGE];
         for (slot, to) in page.chunks_exact_mut(SLOT_WORDS).enumerate() {
-            // The commit word first: what it commits must not be older.
+            // The commit word is loaded first: the words that it commits must not be older.
             to[0] = words.acquire(slot * SLOT_WORDS);
             (1..SLOT_WORDS).for_each(|word| to[word] = words.get(slot * SLOT_WORDS + word));
         }
         fence(Ordering::Acquire);
         if words.get(header::SEQUENCE) != sequence {
-            // It changed hands; the next round finds it.
+            // The block changed during the copy. The next round sends it.
             return Ok(());
         }
         let digest = digest(&page).max(EMPTY + 1);
@@ -184,11 +184,11 @@ impl<W: Write> Sender<W> {
         Ok(())
     }
 
-    /// Sends words without the zeros behind them.
+    /// Sends words, without the zeros at their end.
     fn words(&mut self, frame: Frame, at: usize, words: &[u64]) -> io::Result<()> {
-        let told = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-        let head = Head { kind: frame as u8, words: told as u32, span: words.len() as u32 };
-        self.frame(head, at as u64, &words[..told])
+        let used = words.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
+        let head = Head { kind: frame as u8, words: used as u32, span: words.len() as u32 };
+        self.frame(head, at as u64, &words[..used])
     }
 
     fn frame(&mut self, head: Head, second: u64, words: &[u64]) -> io::Result<()> {
@@ -197,7 +197,7 @@ impl<W: Write> Sender<W> {
     }
 }
 
-/// Words of the journal that the fold in it takes.
+/// Words of the journal in use.
 fn journal_words(store: &Store, layout: &Layout) -> usize {
     let words = layout.journal.of(store.words());
     let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(words.len());

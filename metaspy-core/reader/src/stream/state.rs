@@ -1,4 +1,4 @@
-//! How a recording that comes through a pipe stands: the receiver writes it, stores read it.
+//! The state of a recording that arrives through a pipe. The receiver writes it, stores read it.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use crate::EndState;
 use crate::platform::lock::lock;
 
-/// How the stream stands.
+/// The state of a stream.
 pub(crate) struct StreamState {
     ended: AtomicU8,
     settled: AtomicBool,
-    said: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
 }
 
 impl StreamState {
-    /// A stream that goes on.
+    /// A stream that continues.
     pub fn new() -> Self {
         StreamState {
             ended: AtomicU8::new(EndState::Live as u8),
             settled: AtomicBool::new(false),
-            said: Mutex::default(),
+            notes: Mutex::default(),
         }
     }
 
-    /// How the recording ended, as far as it came.
+    /// The end state of the recording, as far as it has arrived.
     pub fn end_state(&self) -> EndState {
         let ended = self.ended.load(Ordering::Acquire);
         [EndState::Closed, EndState::Killed, EndState::Snapshot]
@@ -32,28 +32,28 @@ impl StreamState {
             .unwrap_or(EndState::Live)
     }
 
-    /// Ends it.
+    /// Ends the stream.
     pub fn end(&self, ended: EndState) {
         self.ended.store(ended as u8, Ordering::Release);
     }
 
-    /// Whether what came is of one moment.
+    /// True if all received words are of one moment.
     pub fn is_settled(&self) -> bool {
         self.settled.load(Ordering::Acquire)
     }
 
-    /// Says whether it is.
+    /// Sets the result of [`StreamState::is_settled`].
     pub fn settle(&self, settled: bool) {
         self.settled.store(settled, Ordering::Release);
     }
 
-    /// What is missing, as sentences.
+    /// Sentences about missing parts.
     pub fn notes(&self) -> Vec<String> {
-        lock(&self.said).clone()
+        lock(&self.notes).clone()
     }
 
-    /// Says what is missing.
+    /// Adds a sentence about a missing part.
     pub fn note(&self, text: String) {
-        lock(&self.said).push(text);
+        lock(&self.notes).push(text);
     }
 }

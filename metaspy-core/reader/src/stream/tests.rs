@@ -133,7 +133,7 @@ fn what_is_no_stream_is_refused_in_a_sentence() {
         let error = received(bytes).expect_err(word).to_string();
         assert!(error.contains(word), "{error}");
     };
-    is(b"", "nothing came");
+    is(b"", "the input is empty");
     is(b"abc", "neither a recording nor a stream");
     is(&b"Dear reader, ".repeat(99), "neither a recording nor a stream");
     is(b"METASPYS", "before anything");
@@ -147,7 +147,7 @@ fn what_is_no_stream_is_refused_in_a_sentence() {
 }
 
 #[test]
-fn garbage_behind_a_round_is_told_and_the_round_stays() {
+fn garbage_behind_a_round_is_reported_and_the_round_stays() {
     let mut writer = live();
     add(&mut writer, 300);
     let mut bytes = streamed(&mut writer, &mut []);

@@ -1,7 +1,7 @@
-//! One pass over the events in the window, adding them up in rows.
+//! One pass over the events in the window that adds them up in rows.
 //!
-//! Blocks are read in the order of time, so that each lane is met in its own order and self time can be told; several
-//! threads take a stretch of time each.
+//! Blocks are read in order of time. Each lane then comes in its own order, which self time needs. Each thread takes
+//! one stretch of time.
 
 use std::collections::HashSet;
 
@@ -21,23 +21,23 @@ use metaspy_format::{high, join, low};
 use metaspy_probe::SiteId;
 use metaspy_probe::{KindId, Subject};
 
-/// What is added up, and of which events.
+/// The events that are added up, and their grouping.
 pub(crate) struct Aggregation<'a> {
     pub ring: Ring<'a>,
     pub by: By,
     pub matcher: &'a Matcher,
     pub scope: &'a Scope,
-    /// The levels that count, if nothing but these is asked for.
+    /// The levels that count, if the filter has no other condition.
     pub plain: Option<Levels>,
-    /// Events that a link says belong under [`Scope::under`].
+    /// Events that a link places under [`Scope::under`].
     pub link_effects: &'a HashSet<EventId>,
-    /// Sequences of blocks that a pending fold has taken.
+    /// Sequences of the blocks of a pending fold.
     pub folded: &'a [u64],
-    /// Whether a site is async, by number.
+    /// True for async sites, by number.
     pub asyncs: &'a [bool],
 }
 
-/// Rows, added up from a part of the events.
+/// Rows from a part of the events.
 pub(crate) struct PartialTally {
     table: Table,
     pub cells: Vec<Cell>,
@@ -45,37 +45,37 @@ pub(crate) struct PartialTally {
     self_exact: bool,
 }
 
-/// What a row has so far.
+/// The sums of a row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
-    /// What rows of tables brought.
+    /// The sums from rows of tables.
     pub measure: Measure,
-    /// Events in the window by outcome: counted without a branch, as outcomes are hard to foresee.
+    /// Events in the window by outcome. An index needs no branch, and outcomes are hard to predict.
     outcomes: [u64; 8],
     timed: u64,
     total_ticks: u64,
     max_ticks: u64,
-    /// Below 0 for a moment where the events inside come before the one around them.
+    /// Self ticks, as two's complement. Negative for a moment if inner events come before the outer one.
     own: u64,
-    /// Some of its timed calls have no self time.
+    /// True if some timed calls of the row have no self time.
     pub without_self: bool,
 }
 
-/// What a thread needs along the way.
+/// The state of a thread.
 struct Worker<'a> {
     part: PartialTally,
     memory: Memory,
-    /// Whether events are under the one that is asked about.
+    /// Marks the events under [`Scope::under`].
     lineage: Option<CauseChains>,
-    /// The sites of their roots: another value, so another memory.
+    /// The sites of the root causes. They are another value, so they need another cache.
     roots: Option<CauseChains>,
     self_times: Option<SelfTimes<'a>>,
-    /// Lent out while it is being added up.
+    /// `None` while the block is being added up.
     block: Option<Box<Block>>,
 }
 
 impl<'a> Aggregation<'a> {
-    /// Counts only: in any order, passing over chunks in which nothing can match.
+    /// Counts only: in any order, skipping chunks without a match.
     pub fn counts(&self) -> PartialTally {
         let chunks = self.ring.chunks().into_iter().filter(|chunk| self.matcher.wants_chunk(chunk));
         let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
@@ -89,7 +89,7 @@ impl<'a> Aggregation<'a> {
         self.on_threads(scan::threads_for(self.ring.chunk_count() as usize))
     }
 
-    /// As [`Aggregation::all`], each thread taking one stretch of time.
+    /// As [`Aggregation::all`]. Each thread takes one stretch of time.
     pub fn on_threads(&self, threads: usize) -> PartialTally {
         let units = self.ring.units();
         let stretches: Vec<(usize, &[Unit])> = units.chunks(units.len().div_ceil(threads).max(1)).enumerate().collect();
@@ -107,12 +107,14 @@ impl<'a> Aggregation<'a> {
         );
         match workers.into_iter().collect::<Option<Vec<_>>>() {
             Some(workers) => merged(workers.into_iter().flatten()),
-            // A lane was in the middle of something that its causes do not tell: read it from its beginning.
+            // The causes did not show what was open in a lane at the beginning of a stretch: read all stretches in one
+            // go.
             None => merged(self.stretch(&units, true)),
         }
     }
 
-    /// One stretch of the window; `None` if it is not the first and a lane's beginning in it is not clear.
+    /// Adds up one stretch of the window. `None` if it is not the first one, and it is unclear what was open in a lane
+    /// at its beginning.
     fn stretch(&self, units: &[Unit], is_first: bool) -> Option<Worker<'a>> {
         let mut worker = self.worker(Some(SelfTimes::new(self.asyncs)));
         for unit in units {
@@ -135,7 +137,7 @@ impl<'a> Aggregation<'a> {
         }
     }
 
-    /// Sees to it that lanes that a stretch begins in the middle of know what is open.
+    /// Finds the open events of each lane in whose middle a stretch begins.
     fn enter_lanes(&self, worker: &mut Worker<'a>, unit: Unit) -> Option<()> {
         for place in unit.places(self.ring) {
             let Some(head) = self.ring.head(place) else { continue };
@@ -169,15 +171,17 @@ impl<'a> Aggregation<'a> {
         if let Some(self_times) = &mut worker.self_times {
             self_times.turn_to(block.head.lane);
         }
-        // The loop is made for each way of finding rows, as it runs once per event.
+        // The compiler specialises the loop for each way of finding rows, because it runs once for each event.
         match (self.plain, self.by) {
-            (Some(levels), By::Site) => self.events(worker, block, |worker, slot| match levels.contains(slot.end) {
-                true => worker.part.row(By::Site, Some(slot.site), None) as u32,
-                false => NO_ROW,
+            (Some(levels), By::Site) => self.events(worker, block, |worker, slot| {
+                if levels.contains(slot.end) { worker.part.row(By::Site, Some(slot.site), None) as u32 } else { NO_ROW }
             }),
-            (Some(levels), By::Subject) => self.events(worker, block, |worker, slot| match levels.contains(slot.end) {
-                true => worker.part.row(By::Subject, None, slot.subject()) as u32,
-                false => NO_ROW,
+            (Some(levels), By::Subject) => self.events(worker, block, |worker, slot| {
+                if levels.contains(slot.end) {
+                    worker.part.row(By::Subject, None, slot.subject()) as u32
+                } else {
+                    NO_ROW
+                }
             }),
             _ => self.events(worker, block, |worker, slot| self.row(worker, &block.head, slot)),
         }
@@ -208,12 +212,12 @@ impl<'a> Aggregation<'a> {
         }
     }
 
-    /// Adds what an event took beyond the length that its slot can tell.
+    /// Adds the part of a span that is longer than its slot can hold.
     #[cold]
     fn overlong(&self, worker: &mut Worker<'a>, mark: &MarkSlot<'_>) {
         let peek = |id| EventId::from_raw(id).and_then(|id| self.ring.peek(id));
         let Some((head, slot)) = peek(mark.event).filter(|(_, slot)| slot.span() == Some(SPAN_MAX)) else { return };
-        // An event that has left the window has its whole length in the pages.
+        // If the event has left the window, the pages have its whole length.
         let beyond = mark.words[0].saturating_sub(SPAN_MAX);
         let row = self.row(worker, &head, &slot);
         if let Some(cell) = worker.part.cells.get_mut(row as usize) {
@@ -221,11 +225,11 @@ impl<'a> Aggregation<'a> {
             cell.max_ticks = cell.max_ticks.max(SPAN_MAX.saturating_add(beyond));
             cell.own = cell.own.wrapping_add(beyond);
         }
-        // What was inside it beyond that point was not seen to be inside.
+        // The inner events after that point were not recognised as inner ones.
         worker.part.self_exact = false;
     }
 
-    /// The row of an event; [`NO_ROW`] if it is not wanted.
+    /// The row of an event; [`NO_ROW`] if it is not selected.
     fn row(&self, worker: &mut Worker<'a>, head: &Head, slot: &Slot) -> u32 {
         if !self.scope.epochs.contains(&head.epoch) || !self.matcher.matches(self.ring, head, slot, &mut worker.memory)
         {
@@ -255,7 +259,7 @@ impl<'a> Aggregation<'a> {
 
     fn root(&self, worker: &mut Worker<'a>, id: EventId, slot: &Slot) -> Option<u32> {
         let roots = worker.roots.as_mut()?;
-        // Under an event, what it led to directly is where chains begin.
+        // Chains begin at the direct effects of [`Scope::under`], if it is set.
         let under = self.scope.under.map_or(0, EventId::raw);
         let begins = |cause: u64| cause == 0 || cause == under;
         let root = |_: EventId, slot: &Slot| begins(slot.cause).then_some(slot.site);
@@ -283,7 +287,7 @@ impl Cell {
         self.own = self.own.wrapping_add(span);
     }
 
-    /// All of it as a measure; `own` is told apart.
+    /// The sums as a measure, without self time.
     fn whole(&self) -> Measure {
         let of = |outcome: Outcome| self.outcomes[outcome as usize];
         let mut measure = Measure {
@@ -295,7 +299,7 @@ impl Cell {
             failed: of(Outcome::Failed),
             panicked: of(Outcome::Panicked),
             cancelled: of(Outcome::Cancelled),
-            // How an event that was moved out ended is in the pages, as an end of one that still runs here.
+            // The outcome of a moved event is in the pages, as the end of an event that still runs in this sum.
             running: of(Outcome::Running) + of(Outcome::Moved),
             ..Measure::default()
         };
@@ -314,7 +318,7 @@ impl Cell {
     }
 }
 
-/// The row of the others of a site.
+/// The row of the other subjects of a site.
 fn others(key: Key) -> Key {
     Key { key: 0, who: join(low(key.who), OTHERS.into()) }
 }
@@ -324,13 +328,13 @@ impl PartialTally {
         PartialTally { table: Table::new(), cells: Vec::new(), exact: true, self_exact: true }
     }
 
-    /// The row of a site and a subject, as far as the tally tells them apart.
+    /// The row of a site and a subject, as far as the grouping distinguishes them.
     #[inline(always)]
     pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
         let subject = subject.unwrap_or(Subject::NONE);
         let kind = subject.kind.0.into();
         let site = site.map_or(0, |site| site + 1);
-        // Dense numbers are found fastest as the first word of a key.
+        // The table finds dense numbers fastest if they are the first word of a key.
         let key = match by {
             By::Site | By::RootCause => Key { key: site.into(), who: 0 },
             By::Subject => Key { key: subject.key, who: join(0, kind) },
@@ -343,7 +347,7 @@ impl PartialTally {
         row
     }
 
-    /// Rows as they are handed out.
+    /// The rows of the tally.
     pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
         let mut tally = Tally { rows: Vec::new(), exact: self.exact, self_exact: self.self_exact };
         for (key, cell) in self.table.keys().iter().zip(&self.cells) {

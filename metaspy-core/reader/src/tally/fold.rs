@@ -1,5 +1,5 @@
-//! What has no event any more, or never had one: rows of the fold table, pages of lanes, and a journal that was
-//! committed and not yet applied.
+//! Calls without an event in the window: rows of the fold table, pages of lanes, and a fold that is committed in the
+//! journal and not yet applied.
 
 use crate::scan::blocks::Ring;
 use crate::tally::measure::Measure;
@@ -10,22 +10,22 @@ use metaspy_format::superblock::{self as sb, journal};
 use metaspy_format::{Words, high, low};
 use metaspy_probe::{KindId, Subject};
 
-/// A row, whole.
+/// The words of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row(pub [u64; ROW_WORDS]);
 
-/// Where a row stands.
+/// The table of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// In the fold table: its events left the window.
+    /// The fold table: the events of the row left the window.
     Folded,
-    /// In the page of a lane: calls without an event, and late ends.
+    /// The page of a lane: calls without an event, and late ends.
     Page,
 }
 
 impl Row {
     fn read(words: Words<'_>, at: usize) -> Option<Self> {
-        // Whose row it is was stored last.
+        // This word was stored last.
         let who = words.acquire(at + WHO);
         let mut row = [0; ROW_WORDS];
         for (word, value) in row.iter_mut().enumerate() {
@@ -35,12 +35,12 @@ impl Row {
         (who != 0).then_some(Row(row))
     }
 
-    /// Whose row it is.
+    /// Site, kind and epoch of the row.
     pub fn who(&self) -> Who {
         Who::unpack(self.0[WHO])
     }
 
-    /// Whom it is about.
+    /// The subject of the row.
     pub fn subject(&self) -> Option<Subject> {
         match self.who().kind {
             0 => None,
@@ -48,7 +48,7 @@ impl Row {
         }
     }
 
-    /// What it adds to a measure.
+    /// The numbers that the row adds to a measure.
     pub fn measure(&self, source: Source) -> Measure {
         let (failed_panicked, cancelled_running) = (self.0[FAILED_PANICKED], self.0[CANCELLED_RUNNING]);
         let moved = u64::from(high(cancelled_running));
@@ -68,22 +68,22 @@ impl Row {
     }
 }
 
-/// A fold that was committed and whose rows are not yet, or not all, in the table.
+/// A fold that is committed and not yet completely applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// Sequences of the blocks that it folded, sorted.
+    /// Sequences of the folded blocks, sorted.
     pub blocks: Vec<u64>,
     /// New rows by their index, sorted.
     pub rows: Vec<(u64, Row)>,
-    /// The number of folded events after it.
+    /// The number of folded events after this fold.
     pub folded: u64,
 }
 
-/// The state of folding: as long as it is the same, nothing moved from the window into the tallies.
+/// The state of folding. While it is unchanged, no event moves from the window into the tallies.
 pub type FoldState = (u64, u64);
 
 impl Ring<'_> {
-    /// How far folding is.
+    /// The state of folding.
     pub fn fold_state(self) -> FoldState {
         let committed = self.layout.journal.of(self.words).acquire(journal::COMMIT);
         (committed, self.words.acquire(sb::FOLD_DONE))
@@ -121,9 +121,9 @@ impl Ring<'_> {
         pending.map_or_else(|| self.words.get(sb::FOLDED), |pending| pending.folded)
     }
 
-    /// Every row of the fold table, as the pending fold leaves it.
+    /// Passes every row of the fold table to `each`, with the changes of the pending fold.
     pub fn folded_rows(self, pending: Option<&Pending>, mut each: impl FnMut(Row)) {
-        // A table that was never used is not read: that alone would bring all of its pages into being.
+        // Reading a table that was never used would allocate all of its pages.
         if self.words.acquire(sb::TALLY_USED) == 0 && pending.is_none() {
             return;
         }
@@ -140,7 +140,7 @@ impl Ring<'_> {
         }
     }
 
-    /// Every row of the lanes' pages; false if the pages could not be read to their end.
+    /// Passes every row of the lanes' pages to `each`. False if the pages cannot be read to their end.
     pub fn page_rows(self, mut each: impl FnMut(Row)) -> bool {
         let words = self.layout.pages.of(self.words);
         let used = self.words.acquire(sb::PAGES_USED) / 8;

@@ -1,27 +1,27 @@
-//! What is counted and measured of calls.
+//! [`Measure`]: counts, outcomes and times of calls.
 
 use serde::Serialize;
 
-/// What calls came to: exact counts and outcomes; times where calls were timed.
+/// Counts, outcomes and times of calls. Counts and outcomes are exact; times exist for calls that were timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Measure {
     /// Calls.
     pub count: u64,
-    /// Those that should have been events and found no room: lost in place and time, not in number.
+    /// Calls that found no room as events. They are counted by site and subject, without their time and cause.
     pub lost: u64,
-    /// Calls whose time was measured.
+    /// Calls with a measured time.
     pub timed: u64,
-    /// Calls that have no length, as they are instants; those that left the window are not told apart.
+    /// Calls without a length, because they are instants. Instants that left the window are not included.
     pub instants: u64,
-    /// Ticks of those that were timed, with everything they called.
+    /// Ticks of the timed calls, with everything that they called.
     pub total_ticks: u64,
-    /// Ticks of those without the timed events that they called in their lane; `None` where that is not known.
+    /// Ticks of the timed calls without the timed events that they called in their lane; `None` if unknown.
     pub self_ticks: Option<u64>,
-    /// Ticks of the longest.
+    /// Ticks of the longest call.
     pub max_ticks: u64,
-    /// Calls that returned an error or nothing.
+    /// Calls that returned `Err` or `None`.
     pub failed: u64,
-    /// Calls that a panic left.
+    /// Calls that ended in a panic.
     pub panicked: u64,
     /// Async calls that were dropped before they were done.
     pub cancelled: u64,
@@ -30,7 +30,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Adds what another measure counted; own time is left out.
+    /// Adds another measure, without its self time.
     pub(crate) fn add(&mut self, other: &Measure) {
         self.count = self.count.wrapping_add(other.count);
         self.lost = self.lost.wrapping_add(other.lost);
@@ -41,17 +41,17 @@ impl Measure {
         self.failed = self.failed.wrapping_add(other.failed);
         self.panicked = self.panicked.wrapping_add(other.panicked);
         self.cancelled = self.cancelled.wrapping_add(other.cancelled);
-        // Late ends count below 0 until the folded events that they end are added.
+        // Late ends count negative until the folded events that they end are added.
         self.running = self.running.wrapping_add(other.running);
     }
 
-    /// Whether some calls are not in the times: they were sampled or lost, left the window untimed, or still run. The
-    /// times are then at least what they say.
+    /// True if the times lack some calls: these were sampled or lost, left the window untimed, or still run. The times
+    /// are then lower bounds.
     pub fn is_partly_timed(&self) -> bool {
         self.timed > 0 && self.timed.saturating_add(self.instants) < self.count
     }
 
-    /// What is shown: on a live recording a late end may be seen before the event that it ends.
+    /// The measure as it is shown. In a live recording a late end may be read before the event that it ends.
     pub(crate) fn settled(mut self) -> Self {
         self.running = (self.running as i64).max(0) as u64;
         self

@@ -1,7 +1,7 @@
-//! Tallies: what calls came to, by site, subject or root cause, in the window and beyond it.
+//! Tallies: counts, outcomes and times by site, subject or root cause, in the window and beyond it.
 //!
-//! Counts come from the events in the window, from the fold table for those that left it, and from the pages of the
-//! lanes for calls that never were events. A call stands in exactly one of the three.
+//! Events in the window are counted there. Events that left it are in the fold table. Calls without an event are in the
+//! pages of the lanes. Each call is in exactly one of the three.
 
 pub(crate) mod aggregate;
 pub(crate) mod fold;
@@ -29,43 +29,43 @@ use metaspy_format::row;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
-/// What a tally has a row for.
+/// The grouping of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Each site.
+    /// One row for each site.
     Site,
-    /// Each subject.
+    /// One row for each subject.
     Subject,
-    /// Each subject at each site.
+    /// One row for each subject at each site.
     SiteSubject,
-    /// Each site at which a chain of causes began.
+    /// One row for each site of a root cause.
     RootCause,
 }
 
-/// How much of each call is wanted.
+/// The numbers that a tally contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DetailLevel {
-    /// Its number only, as fast as memory is read; times and outcomes stay 0.
+    /// Counts only, as fast as memory is read. Times and outcomes are 0.
     Counts,
-    /// Outcomes and times too.
+    /// Counts, outcomes and times.
     #[default]
     All,
 }
 
-/// Which calls are tallied.
+/// The calls that a tally contains.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    /// Those that pass the filter.
+    /// Only calls that pass the filter.
     pub filter: Filter,
-    /// Those that began in these epochs.
+    /// Only calls that began in these epochs.
     pub epochs: Range<u32>,
-    /// Those that this event led to, however far, by cause or by link; it is not one of them.
+    /// Only direct and indirect effects of this event, by cause or by link. The event itself is left out.
     pub under: Option<EventId>,
-    /// Those of handlers and of metaspy itself as well; a filter that says something about levels decides instead.
+    /// Also calls of handlers and of metaspy itself. A filter with a `level:` term takes precedence.
     pub meta: bool,
-    /// Those of the members of a view; `None` = of everybody.
+    /// Only calls of the members of a view; `None` = no restriction.
     pub members: Option<Members>,
-    /// How much of each is wanted.
+    /// The numbers that the tally contains.
     pub detail: DetailLevel,
 }
 
@@ -89,12 +89,12 @@ impl Scope {
         Scope { filter, ..Self::default() }
     }
 
-    /// The levels that count if the filter says nothing about them.
+    /// The levels that count if the filter has no `level:` term.
     fn levels(&self) -> RangeInclusive<u8> {
         if self.meta { 0..=3 } else { 0..=0 }
     }
 
-    /// Whether only the filter decides.
+    /// True if nothing but the filter restricts the calls.
     fn is_plain(&self) -> bool {
         let every_epoch = self.epochs.start == 0 && self.epochs.end == u32::MAX;
         every_epoch && self.under.is_none()
@@ -104,40 +104,40 @@ impl Scope {
 /// A row of a tally.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TallyRow {
-    /// The site, where rows have one; `None` also where a root cause left the window.
+    /// The site, if the grouping has sites. `None` as root cause: the root left the window.
     pub site: Option<SiteId>,
-    /// The subject, where rows have one; `None` also for calls about nobody.
+    /// The subject, if the grouping has subjects. `None`: calls without a subject.
     pub subject: Option<Subject>,
-    /// What its calls came to.
+    /// The numbers of the row.
     pub measure: Measure,
 }
 
 impl TallyRow {
-    /// Whether it stands for the subjects of a site that found no row of their own. Any other subject's row is then at
-    /// least what it says.
+    /// True if the row stands for the subjects of a site without a row of their own. The rows of all other subjects are
+    /// then lower bounds.
     pub fn is_others(&self) -> bool {
         self.subject.is_some_and(|subject| subject.kind == OTHERS_KIND)
     }
 }
 
-/// Calls by site, subject or root cause; most calls first.
+/// Calls by site, subject or root cause. The row with most calls is first.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The rows.
     pub rows: Vec<TallyRow>,
-    /// Whether every call that was asked for is in it, once. Not so where a filter asks what is not known of calls
-    /// that left the window, where of some calls only the number is known ([`Totals::unnamed`](crate::Totals)),
-    /// and where a live recording moved on while it was read.
+    /// True if every selected call is counted, once. False if the filter has a condition that folded calls do not
+    /// record, if some calls were counted without site and subject ([`Totals::unnamed`](crate::Totals)), or if a live
+    /// recording changed during the reading.
     pub exact: bool,
-    /// Whether self time is known for every timed call.
+    /// True if self time is known for every timed call.
     pub self_exact: bool,
 }
 
-/// How long a live recording is read again because it moved on meanwhile.
+/// A live recording that changes during the reading is read again for this long.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Store {
-    /// What calls came to.
+    /// Counts, outcomes and times of calls.
     pub fn tally(&self, by: By, scope: &Scope) -> Tally {
         let ring = self.ring();
         let began = Instant::now();
@@ -146,11 +146,11 @@ impl Store {
             let mut tally = self.tally_once(by, scope);
             let settled = ring.fold_state() == before;
             if settled || began.elapsed() > PATIENCE {
-                // Of a file that was cut, nobody knows what is missing; a subject may be among the others, too; and
-                // calls of which only the number is known may have been anybody's.
+                // Not exact if the file was truncated, if subjects were merged into a site's row of others, or if some
+                // calls were counted without site and subject.
                 let others = tally.rows.iter().any(TallyRow::is_others);
-                let all_told = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
-                tally.exact &= settled && all_told && !others;
+                let is_complete = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
+                tally.exact &= settled && is_complete && !others;
                 return tally;
             }
         }
@@ -185,7 +185,7 @@ impl Store {
         part.into_tally(by, scope.detail)
     }
 
-    /// Adds the calls that have no event in the window.
+    /// Adds the calls without an event in the window.
     fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, pending: Option<&Pending>) {
         let ring = self.ring();
         let mut add = |row: Row, source: Source| {
@@ -195,10 +195,10 @@ impl Store {
             }
             let subject = row.subject();
             match matcher.matches_row(who.site, subject, who.epoch, who.meta) {
-                // What led to these calls is not known any more.
+                // The causes of these calls are unknown.
                 Some(true) if scope.under.is_some() => part.exact &= measure.count == 0,
                 Some(true) => {
-                    // The root of these calls left the window with them.
+                    // The root cause left the window with the calls.
                     let site = if by == By::RootCause { None } else { Some(who.site) };
                     let at = part.row(by, site, subject);
                     let cell = &mut part.cells[at];
@@ -214,7 +214,7 @@ impl Store {
         part.exact &= whole;
     }
 
-    /// Whether the events of a site are entered and left, by number.
+    /// True for sites whose events are entered and left, by number.
     fn asyncs(&self) -> Vec<bool> {
         let mut asyncs = Vec::new();
         for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
@@ -226,13 +226,13 @@ impl Store {
     }
 }
 
-/// Whether a row's epoch, of which only the low bits are known, is one of these.
+/// True if a row's epoch, of which the low bits are known, is in the range.
 fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
     let length = epochs.end.saturating_sub(epochs.start);
     if epochs.start == 0 && epochs.end == u32::MAX {
         return true;
     }
-    // What lies more than half of all numbers away lies behind.
+    // An epoch more than half of all numbers ahead lies behind.
     row::epochs_between(epochs.start, epoch) < length.min(row::EPOCHS / 2)
 }
 

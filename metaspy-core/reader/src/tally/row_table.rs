@@ -1,30 +1,30 @@
-//! Rows by key: open addressing with a multiplicative hash, as a row is looked for once per event.
+//! Row numbers by key: open addressing with a multiplicative hash, because each event takes one lookup.
 
 use metaspy_format::hash::scatter;
 use metaspy_format::high;
 use metaspy_format::row::product;
 
-/// Rows at most; what finds none joins the others of its site. 2^20 rows take about 150 MiB.
+/// Rows at most. Further keys join the row of the others of their site. 2^20 rows take about 150 MiB.
 pub(crate) const ROWS_MAX: usize = 1 << 20;
 
-/// What a row is about: the subject's key, and its kind and site in one word.
+/// The key of a row: the subject's key, and its kind and site in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     pub key: u64,
     pub who: u64,
 }
 
-/// Row numbers by key, in the order in which they were first seen.
+/// Row numbers by key, in the order of their first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     /// Row number + 1; 0 = free. A power of two, at least half free.
     slots: Vec<u32>,
     keys: Vec<Key>,
-    /// Small keys of a few kinds and sites, found by one look.
+    /// Rows of small keys for a few kinds and sites, found in one step.
     dense: Vec<Dense>,
 }
 
-/// Rows of the small keys with the same second word: row number + 1 by key; 0 = none.
+/// Rows of the small keys with one second word: row number + 1 by key; 0 = none.
 #[derive(Clone, Debug, Default)]
 struct Dense {
     who: u64,
@@ -33,16 +33,16 @@ struct Dense {
 
 /// Keys below this are small.
 const SMALL: u64 = 65_536;
-/// Second words whose small keys are found by one look: a power of two.
+/// Second words with dense rows: a power of two.
 const DENSE: usize = 64;
 
 impl Table {
-    /// No rows.
+    /// An empty table.
     pub fn new() -> Self {
         Table { slots: vec![0; 64], keys: Vec::new(), dense: vec![Dense::default(); DENSE] }
     }
 
-    /// The row of a key, made if need be; if there are too many, that of `others`.
+    /// The row of a key. Inserts it if it is new; returns the row of `others` if the table is full.
     #[inline(always)]
     pub fn row(&mut self, key: Key, others: impl FnOnce() -> Key) -> usize {
         match self.small(key.who).get(key.key as usize) {
@@ -51,7 +51,7 @@ impl Table {
         }
     }
 
-    /// Row numbers + 1 of small keys with this second word, by key; 0 = not there.
+    /// Row numbers + 1 of small keys with this second word, by key; 0 = none.
     #[inline(always)]
     pub fn small(&self, who: u64) -> &[u32] {
         let dense = &self.dense[dense_at(who)];
@@ -71,7 +71,7 @@ impl Table {
         &self.keys
     }
 
-    /// The row of a key, or the slot where it would go.
+    /// The row of a key, or the free slot for it.
     #[inline(always)]
     fn find(&self, key: Key) -> Result<usize, usize> {
         let mask = self.slots.len() - 1;
@@ -88,7 +88,7 @@ impl Table {
     #[cold]
     fn insert(&mut self, key: Key, free: usize, others: Key) -> usize {
         let (mut key, mut free) = (key, free);
-        // The others of each site get their rows even when nobody else does: sites are bounded too.
+        // The row of the others of a site is inserted even into a full table. The number of sites bounds these rows.
         if self.keys.len() >= ROWS_MAX && key != others {
             match self.find(others) {
                 Ok(row) => return row,

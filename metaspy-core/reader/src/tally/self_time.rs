@@ -1,21 +1,21 @@
-//! Self time: what an event took less what the events inside it took.
+//! Self time: the duration of an event without the durations of the events inside it.
 //!
-//! A span is taken from the nearest event around it in the same lane. Nesting is read from the lane, not from causes,
-//! as a cause may be named and lie elsewhere; only an async call or a span, which is not around everything that its
-//! thread does meanwhile, must be the cause to count as around.
+//! A duration is subtracted from the nearest event around it in the same lane. Nesting is read from the lane, because a
+//! named cause can be anywhere. An async call or a span is not around everything that its thread does in that time. It
+//! counts as around an event only if it is the event's cause.
 
 use std::collections::HashMap;
 
 use crate::event::{EventId, Outcome};
 use crate::scan::blocks::{Head, Ring, Slot};
 
-/// Events inside each other at most, and async calls at once; beyond that self time is not exact.
+/// Nested events at most, and async calls at once. Beyond this, self time is not exact.
 const DEPTH_MAX: usize = 1 << 16;
 
-/// No row: the event is not wanted, or it has not ended, and only stands around others.
+/// No row: the event is not selected, or it has not ended and only surrounds others.
 pub(crate) const NO_ROW: u32 = u32::MAX;
 
-/// An event that may be around others: until when, and in which row it is counted.
+/// An event that may surround others: its end, and its row.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     end: u64,
@@ -25,14 +25,14 @@ struct Open {
 /// The open events of one lane.
 #[derive(Default)]
 struct Nest {
-    /// Innermost last; none ends after the one before it.
+    /// Innermost last. No event ends after the one before it.
     open: Vec<Open>,
     polled: HashMap<u64, Open>,
 }
 
-/// The open events of all lanes, as a scan in the order of the lanes goes along.
+/// The open events of all lanes, during a scan in the order of the lanes.
 pub(crate) struct SelfTimes<'a> {
-    /// Whether a site is async, or one of spans, by number.
+    /// True for sites of async calls and spans, by number.
     asyncs: &'a [bool],
     lanes: HashMap<u32, Nest>,
     at: u32,
@@ -45,7 +45,7 @@ impl<'a> SelfTimes<'a> {
         SelfTimes { asyncs, lanes: HashMap::new(), at: u32::MAX, nest: Nest::default(), exact: true }
     }
 
-    /// Goes on with a block of this lane.
+    /// Continues with a block of this lane.
     pub fn turn_to(&mut self, lane: u32) {
         if self.at != lane {
             let next = self.lanes.remove(&lane).unwrap_or_default();
@@ -55,17 +55,17 @@ impl<'a> SelfTimes<'a> {
         }
     }
 
-    /// Whether this lane was met before.
+    /// True if a block of this lane has been scanned.
     pub fn knows(&self, lane: u32) -> bool {
         self.at == lane || self.lanes.contains_key(&lane)
     }
 
-    /// Whether nothing was left out.
+    /// True if no event was left out.
     pub fn is_exact(&self) -> bool {
         self.exact
     }
 
-    /// An event begins: tells the row of the event around it, whose self time is shorter by this one's span.
+    /// Enters an event. Returns the row of the event around it, whose self time is shorter by this event's span.
     #[inline(always)]
     pub fn enter(&mut self, id: EventId, start: u64, slot: &Slot, span: Option<u64>, row: u32) -> u32 {
         while let Some(top) = self.nest.open.last()
@@ -73,7 +73,7 @@ impl<'a> SelfTimes<'a> {
         {
             self.nest.open.pop();
         }
-        // Not ended: it is around what comes, and has no time of its own yet.
+        // It has not ended: it surrounds the following events, and has no time of its own yet.
         let (end, row) = match span {
             Some(span) => (start.saturating_add(span), row),
             None if slot.is_timed() && slot.outcome() != Outcome::Instant => (u64::MAX, NO_ROW),
@@ -83,7 +83,7 @@ impl<'a> SelfTimes<'a> {
         if !self.asyncs.is_empty() && self.is_async(slot.site) && slot.outcome() != Outcome::Instant {
             self.poll(id.raw(), start, Open { end, row });
         } else if self.nest.open.len() < DEPTH_MAX {
-            // What is inside ends with what is around it, even if its own end was forgotten.
+            // An inner event ends with the outer one at the latest, even if its own end was not recorded.
             let end = self.nest.open.last().map_or(end, |outer| outer.end.min(end));
             self.nest.open.push(Open { end, row });
         } else {
@@ -96,7 +96,7 @@ impl<'a> SelfTimes<'a> {
         self.asyncs.get(site as usize).copied().unwrap_or(false)
     }
 
-    /// The row of the nearest event that is around one that ends at `end`.
+    /// The row of the nearest event that surrounds an event with this end.
     #[inline(always)]
     fn around(&self, cause: u64, end: u64) -> u32 {
         if !self.nest.polled.is_empty()
@@ -123,8 +123,8 @@ impl<'a> SelfTimes<'a> {
         self.nest.polled.insert(id, call);
     }
 
-    /// Finds what was open around an event at which a scan begins in the middle of its lane, by its causes; false if
-    /// they do not tell. `row_of` gives the row of an event.
+    /// Finds the events that were open around `first`, at which a scan begins in the middle of its lane. Follows the
+    /// causes; false if they do not show the open events. `row_of` returns the row of an event.
     pub fn begin_at(
         &mut self,
         ring: Ring<'_>,
@@ -137,7 +137,7 @@ impl<'a> SelfTimes<'a> {
         let mut next = EventId::from_raw(first.cause);
         for step in 0.. {
             let Some(id) = next else { break };
-            // A cause that left the window has no row in it.
+            // A cause that left the window has no row.
             let Some((outer, slot)) = ring.peek(id) else { break };
             if outer.lane != head.lane || step >= DEPTH_MAX {
                 return false;

@@ -1,4 +1,4 @@
-//! How many calls there were, and where they stand now.
+//! The number of all calls, and the parts that store or count them.
 
 use serde::Serialize;
 
@@ -6,31 +6,31 @@ use crate::Store;
 use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
 
-/// Every call that a hook was asked to look at, by where it stands: `emitted` is the sum of the rest.
+/// The number of all calls that reached an armed hook. `emitted` is the sum of the other numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
-    /// All of them.
+    /// All calls.
     pub emitted: u64,
     /// Events in the window.
     pub stored: u64,
-    /// Events that left the window and stand in the tallies.
+    /// Events that left the window and were added to the tallies.
     pub folded: u64,
-    /// Calls that were only counted, as was asked for.
+    /// Calls at sites that only count.
     pub counted: u64,
-    /// Calls that should have been events and found no room: they are counted by site and subject.
+    /// Calls that found no room as events. They are counted by site and subject.
     pub lost: u64,
-    /// Calls of which only the number is known.
+    /// Calls that were counted without site and subject.
     pub unnamed: u64,
-    /// Whether nothing moved from the window into the tallies while this was read.
+    /// True if no event moved from the window into the tallies during the reading.
     pub exact: bool,
 }
 
-/// Times that a live recording is read again because it moved on meanwhile.
+/// Attempts to read a live recording that changes during the reading.
 const TRIES: usize = 4;
 
 impl Store {
-    /// How many calls there were, and where they stand. Reads summaries and tables, and blocks only of chunks that
-    /// are being filled.
+    /// The number of all calls, and its parts. Reads summaries and tables, and only those blocks whose chunk is being
+    /// filled.
     pub fn totals(&self) -> Totals {
         let ring = self.ring();
         let mut totals = Totals::default();
@@ -46,7 +46,7 @@ impl Store {
         totals
     }
 
-    /// Calls of which only the number is known.
+    /// Calls that were counted without site and subject.
     pub(crate) fn unnamed(&self) -> u64 {
         let words = self.words();
         words.get(sb::REENTRANT).saturating_add(words.get(sb::UNNAMED))

@@ -1,4 +1,4 @@
-//! One event and what was written about it.
+//! One event and its marks.
 
 use crate::event::{EventId, LaneId, Outcome};
 use crate::testing::Draft;
@@ -47,12 +47,12 @@ fn details_are_passed_over_as_events_and_read_as_text() {
     assert!(details[0].value.starts_with("wörds \u{FFFD}[2J"), "{}", details[0].value);
     assert_eq!(store.forward(Position::Start, &"".parse().expect("a filter"), 9, 99).events.len(), 2);
     assert_eq!(store.event(second).map(|event| event.id), Some(second));
-    // A slot full of text is no event, whatever it looks like.
+    // A slot full of text is no event, even if it looks like one.
     assert_eq!(store.event(EventId::from_raw(first.raw() + 2).expect("an id")), None);
 }
 
 #[test]
-fn what_is_told_at_the_end_is_found_there() {
+fn marks_of_the_end_are_found() {
     let mut writer = scene(4);
     let long = writer.event(Draft { start: 10, span: Some(SPAN_MAX), ..Draft::default() });
     let call = writer.event(Draft { start: 20, span: Some(10_000), ..Draft::default() });
@@ -78,7 +78,7 @@ fn what_is_told_at_the_end_is_found_there() {
 }
 
 #[test]
-fn an_async_call_that_ended_on_another_thread_is_told_there() {
+fn marks_of_an_async_call_that_ended_on_another_thread_are_found() {
     let mut writer = scene(4);
     writer.entry(Entry::Site, 9, &[SiteKind::Async as u64, 0], &["app::fetch", "src/lib.rs", ""]);
     let call = writer.event(Draft { site: 9, start: 10, span: Some(5_000), ..Draft::default() });
@@ -137,7 +137,7 @@ fn the_index_knows_every_effect_in_every_lane_and_links_too() {
     writer.mark(1, 9_000_001, Mark::Link, [effect.raw(), cause.raw(), 0]);
     writer.summarise();
     let store = writer.store();
-    let mut index = EffectsIndex::build(&store, |_, _| true).expect("nobody stopped it");
+    let mut index = EffectsIndex::build(&store, |_, _| true).expect("it was not stopped");
     let mut wanted: std::collections::BTreeMap<EventId, Vec<EventId>> = Default::default();
     for event in every_event(&store) {
         event.cause.into_iter().for_each(|cause| wanted.entry(cause).or_default().push(event.id));

@@ -1,4 +1,4 @@
-//! Whatever the bytes, the reader answers.
+//! The reader answers for any bytes.
 
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ use metaspy_format::superblock as sb;
 
 use super::{busy, node};
 
-/// Asks everything that there is to ask.
+/// Calls every function of the reader.
 fn read_everything(store: &Store) {
     let mut store = store.clone();
     let _ = store.refresh();
@@ -70,7 +70,7 @@ fn a_sound_recording_survives_the_questions_of_these_tests() {
     read_everything(&rich().store());
 }
 
-/// Words that hurt where sizes, places and counts are expected.
+/// Words that do harm as sizes, places and counts.
 fn word() -> impl Strategy<Value = u64> {
     let small = (0_u64..300).boxed();
     let large = (0_u64..300).prop_map(|small| u64::MAX - small).boxed();

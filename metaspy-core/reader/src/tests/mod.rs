@@ -25,7 +25,7 @@ fn scene(chunks: u64) -> Writer {
     writer
 }
 
-/// `events` calls in several lanes: each lane nests its calls up to five deep, every fifth is about nobody.
+/// `events` calls in several lanes. Each lane nests its calls up to five deep. Every fifth call has no subject.
 fn busy(chunks: u64, lanes: u32, events: usize, seed: u64) -> (Writer, Vec<EventId>) {
     let mut writer = scene(chunks);
     let mut dice = seed | 1;

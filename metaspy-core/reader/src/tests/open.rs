@@ -1,4 +1,4 @@
-//! Files that are no recordings, or not whole.
+//! Files that are not recordings, or not complete.
 
 use std::fs;
 use std::path::PathBuf;

@@ -54,7 +54,7 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
     assert_eq!(store.tally(By::Subject, &chosen).rows[0].measure.count, wanted as u64);
 }
 
-/// Self time by the definition: each span less those of the events right inside it.
+/// Self time by its definition: each span without the spans directly inside it.
 fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
     let events: BTreeMap<EventId, crate::Event> = every_event(store).into_iter().map(|e| (e.id, e)).collect();
     let mut own = BTreeMap::new();
@@ -81,7 +81,7 @@ fn self_time_is_what_the_events_inside_did_not_take() {
     writer.event(Draft { site: 2, start: 50, span: Some(20), cause: Some(outer), ..Draft::default() });
     // In another lane, and named as the cause: it was not inside.
     writer.event(Draft { lane: 1, site: 3, start: 60, span: Some(20), cause: Some(outer), ..Draft::default() });
-    // The cause is long over, but this lane was in nothing.
+    // The cause has ended, and this lane was in no event.
     writer.event(Draft { site: 2, start: 500, span: Some(7), cause: Some(outer), ..Draft::default() });
     let tally = writer.store().tally(By::Site, &Scope::default());
     let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
@@ -149,7 +149,7 @@ fn every_call_is_counted_in_exactly_one_place() {
     let tally = store.tally(By::Subject, &Scope::default());
     assert_eq!(counts(&tally), BTreeMap::from([((None, Some(node(1))), 116), ((None, Some(node(2))), 3)]));
     assert_eq!(tally.rows.iter().map(|row| row.measure.lost).sum::<u64>(), 3);
-    // Nobody knows any more how long folded calls took one by one.
+    // The durations of the single folded calls are unknown.
     let slow = store.tally(By::Subject, &Scope::matching("took:>1s".parse().expect("a filter")));
     assert!(!slow.exact && slow.rows.is_empty());
     let elsewhere = store.tally(By::Subject, &Scope::matching("took:>1s site:announce".parse().expect("a filter")));
@@ -206,7 +206,7 @@ fn with_pending_fold() -> (Writer, u64) {
 }
 
 #[test]
-fn a_fold_that_was_committed_counts_once_whether_it_was_applied_or_not() {
+fn a_committed_fold_counts_once_before_and_after_it_is_applied() {
     let (writer, sequence) = with_pending_fold();
     let check = |store: Store, what: &str| {
         let totals = store.totals();
@@ -239,7 +239,7 @@ fn a_kill_between_the_details_of_an_event_and_the_event_damages_nothing() {
 }
 
 #[test]
-fn what_an_event_led_to_is_told_by_causes_and_links() {
+fn effects_follow_from_causes_and_links() {
     let mut writer = scene(1);
     let block = writer.event(Draft { start: 0, span: Some(1_000), ..Draft::default() });
     let inner = writer.event(Draft { start: 1, cause: Some(block), ..Draft::default() });
@@ -272,7 +272,7 @@ fn verify_reads_all_and_names_what_is_damaged() {
     writer.event(Draft { site: 99, start: u64::from(u32::MAX), outcome: Outcome::Failed, ..Draft::default() });
     let found = writer.store().verify();
     let text = found.damaged.join("\n");
-    for words in ["behind a gap", "cannot stand there", "its summary tells of", "site 99 has 1 events"] {
+    for words in ["behind a gap", "is impossible there", "its summary counts", "site 99 has 1 events"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(serde_json::to_string(&found).expect("JSON").contains("\"damaged\""));

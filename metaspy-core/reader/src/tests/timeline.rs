@@ -28,10 +28,8 @@ fn paged(store: &Store, filter: &Filter, max: usize, budget: usize, forward: boo
     let mut all = Vec::new();
     let mut at = Some(if forward { Position::Start } else { Position::End });
     while let Some(from) = at {
-        let page = match forward {
-            true => store.forward(from, filter, max, budget),
-            false => store.backward(from, filter, max, budget),
-        };
+        let page =
+            if forward { store.forward(from, filter, max, budget) } else { store.backward(from, filter, max, budget) };
         assert!(page.events.len() <= max);
         assert!(page.more.is_none_or(|more| more != from), "no progress at {from:?}");
         let mut found = ids(&page.events);

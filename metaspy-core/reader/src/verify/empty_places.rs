@@ -1,26 +1,26 @@
-//! Places without a block, as people read them: `blocks 3, 64 to 127`.
+//! Places without a block, as text: `blocks 3, 64 to 127`.
 
-/// Ranges of empty places that are told one by one.
-const TOLD: usize = 8;
+/// Runs of empty places in the text at most.
+const RUNS_MAX: usize = 8;
 
-/// Places that are empty, in runs.
+/// Empty places, in runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EmptyPlaces {
-    /// How many there are.
+    /// The number of empty places.
     pub places: u64,
-    /// First and last of each run, as far as they are told.
+    /// First and last place of each run, up to the limit.
     runs: Vec<(u64, u64)>,
-    /// There are more runs than are told.
+    /// True if there are more runs.
     more: bool,
 }
 
 impl EmptyPlaces {
-    /// Adds a place; those of one scan come in rising order.
+    /// Adds a place. The places of one scan come in rising order.
     pub fn add(&mut self, place: u64) {
         self.add_run((place, place), 1);
     }
 
-    /// Adds those of another scan.
+    /// Adds the places of another scan.
     pub fn merge(&mut self, other: EmptyPlaces) {
         self.places += other.places;
         self.more |= other.more;
@@ -33,23 +33,21 @@ impl EmptyPlaces {
 
     fn add_run(&mut self, (first, last): (u64, u64), places: u64) {
         self.places += places;
-        let told = self.runs.len();
+        let shown = self.runs.len();
         match self.runs.last_mut() {
             Some((_, end)) if *end + 1 == first => *end = last,
-            _ if told < TOLD => self.runs.push((first, last)),
+            _ if shown < RUNS_MAX => self.runs.push((first, last)),
             _ => self.more = true,
         }
     }
 
-    /// `: blocks 3, 64 to 127 are empty`; nothing if none is.
+    /// `: blocks 3, 64 to 127 are empty`, or an empty text.
     pub fn describe(&self) -> String {
         if self.runs.is_empty() {
             return String::new();
         }
-        let run = |&(first, last): &(u64, u64)| match first == last {
-            true => first.to_string(),
-            false => format!("{first} to {last}"),
-        };
+        let run =
+            |&(first, last): &(u64, u64)| if first == last { first.to_string() } else { format!("{first} to {last}") };
         let runs: Vec<String> = self.runs.iter().map(run).collect();
         let more = if self.more { " and more" } else { "" };
         match (self.places, self.more) {
@@ -64,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn empty_places_are_told_in_runs() {
+    fn empty_places_are_shown_in_runs() {
         let mut gaps = EmptyPlaces::default();
         [3, 64, 65, 66].into_iter().for_each(|place| gaps.add(place));
         assert_eq!(gaps.describe(), ": blocks 3, 64 to 66 are empty");

@@ -1,4 +1,4 @@
-//! Reading a recording whole, and saying what is in it, what is damaged and what is missing.
+//! Verification: reads a whole recording, and lists all damage and all missing parts.
 
 mod empty_places;
 
@@ -21,12 +21,12 @@ use metaspy_format::superblock as sb;
 use metaspy_format::{CHUNK_BLOCKS, header};
 use metaspy_probe::SiteId;
 
-/// What reading a recording whole found.
+/// The result of a verification.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verification {
     /// How the recording ended.
     pub ended: EndState,
-    /// Blocks that hold something.
+    /// Blocks with records.
     pub blocks: u64,
     /// Events in the window, counted one by one.
     pub events: u64,
@@ -36,39 +36,39 @@ pub struct Verification {
     pub running: u64,
     /// Lanes with events in the window.
     pub lanes: u64,
-    /// Sites that the recording names.
+    /// Sites with a name.
     pub sites: u64,
-    /// Subjects that the recording labels.
+    /// Subjects with a label.
     pub labels: u64,
-    /// Every call, by where it stands.
+    /// The number of all calls, and its parts.
     pub totals: Totals,
-    /// A fold that was committed and not applied was found, and counted as it should be.
+    /// True if a committed fold had not been applied. It was counted as applied.
     pub pending_fold: bool,
-    /// What contradicts itself, as sentences; at most a hundred.
+    /// Contradictions, as sentences; at most a hundred.
     pub damaged: Vec<String>,
-    /// How many more there would have been.
+    /// The number of further contradictions.
     pub more_damaged: u64,
-    /// What the recording promises and does not hold, as sentences.
+    /// Missing parts, as sentences.
     pub missing: Vec<String>,
-    /// Bytes that the file was cut by, behind the last block that was ever used: no event is missing.
+    /// Missing bytes behind the last used block. No event is missing.
     pub unused_cut: u64,
-    /// Texts that were handed in as a `traceparent` and are none.
+    /// Malformed texts that were passed as `traceparent`.
     pub malformed_traceparents: u64,
-    /// What the recorder could not do, and why.
+    /// Sentences from the recorder about tasks that failed, with the reasons.
     pub notes: Vec<String>,
 }
 
 impl Verification {
-    /// Whether nothing is damaged and nothing is missing.
+    /// True if nothing is damaged and nothing is missing.
     pub fn is_sound(&self) -> bool {
         self.damaged.is_empty() && self.missing.is_empty()
     }
 }
 
-/// Damages that are told one by one.
+/// Contradictions with a sentence at most.
 const DAMAGES: usize = 100;
 
-/// What a thread found.
+/// The findings of a thread.
 #[derive(Default)]
 struct Found {
     blocks: u64,
@@ -85,9 +85,10 @@ struct Found {
 
 impl Found {
     fn damage(&mut self, chunk: u64, text: impl FnOnce() -> String) {
-        match self.damages.len() < DAMAGES {
-            true => self.damages.push((chunk, text())),
-            false => self.more += 1,
+        if self.damages.len() < DAMAGES {
+            self.damages.push((chunk, text()));
+        } else {
+            self.more += 1;
         }
     }
 
@@ -107,9 +108,9 @@ impl Found {
 }
 
 impl Store {
-    /// Reads the recording whole.
+    /// Reads the whole recording and checks it.
     ///
-    /// Of a live one only what holds while it is written is checked.
+    /// A live recording is checked only for rules that hold while it is being written.
     pub fn verify(&self) -> Verification {
         let ring = self.ring();
         let ended = self.end_state();
@@ -123,7 +124,7 @@ impl Store {
         for (site, events) in std::mem::take(&mut all.nameless) {
             all.damage(u64::MAX, || format!("site {site} has {events} events and no name"));
         }
-        // What is damaged in one of several recordings was not copied: it is told where it stands.
+        // Damaged parts of the sources were not copied. They are listed with their source.
         for (process, store) in self.processes().iter().zip(self.sources()) {
             if store.end_state() != EndState::Live {
                 let found = store.verify();
@@ -133,7 +134,7 @@ impl Store {
             }
         }
         let totals = self.totals();
-        // What is not of one moment need not add up.
+        // Numbers from different moments need not add up.
         if ended != EndState::Live && self.is_settled() {
             self.verify_tables(pending.as_ref(), &totals, &mut all);
             self.verify_amounts(&mut all);
@@ -179,7 +180,7 @@ impl Store {
             if !ring.load(place, &mut block) {
                 if !is_live {
                     found.damage(chunk, || {
-                        format!("block {place}: its header says {sequence}, which cannot stand there")
+                        format!("block {place}: its header has the sequence {sequence}, which is impossible there")
                     });
                 }
                 continue;
@@ -189,44 +190,43 @@ impl Store {
             found.marks += block.marks().count() as u64;
             first = first.min(block.head.base);
             if block.has_hole() && !is_live {
-                found.damage(chunk, || format!("block {place}: events stand behind a gap and cannot be trusted"));
+                found.damage(chunk, || format!("block {place}: events lie behind a gap and are not counted"));
             }
             for slot in block.events() {
                 last = last.max(block.head.base.saturating_add(slot.start));
                 self.verify_event(chunk, &block, &slot, found);
             }
         }
-        let told = ring.summary(chunk).filter(|_| !is_live && folded.is_empty());
-        if let Some(told) = told {
+        let summary = ring.summary(chunk).filter(|_| !is_live && folded.is_empty());
+        if let Some(summary) = summary {
             let (events, marks) = (found.events - events, found.marks - marks);
             let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
-            if u64::from(told.events) != events && !is_cut {
+            if u64::from(summary.events) != events && !is_cut {
                 found.damage(chunk, || {
-                    let told = told.events;
+                    let counted = summary.events;
                     format!(
-                        "chunk {chunk}: its summary tells of {told} events, and {events} are there{}",
+                        "chunk {chunk}: its summary counts {counted} events, and {events} are present{}",
                         empty.describe()
                     )
                 });
-            } else if u64::from(told.marks) != marks && !is_cut {
+            } else if u64::from(summary.marks) != marks && !is_cut {
                 found.damage(chunk, || {
-                    format!("chunk {chunk}: its summary tells of {} marks, and {marks} are there", told.marks)
+                    format!("chunk {chunk}: its summary counts {} marks, and {marks} are present", summary.marks)
                 });
-            } else if events != 0 && (told.first > first || told.last < last) {
-                found
-                    .damage(chunk, || format!("chunk {chunk}: its events lie outside the time that its summary tells"));
+            } else if events != 0 && (summary.first > first || summary.last < last) {
+                found.damage(chunk, || format!("chunk {chunk}: its events lie outside the time in its summary"));
             }
         }
         found.empty.merge(empty);
     }
 
-    /// Holds what is there against what was there when the recording was closed.
+    /// Compares the present counts with those from the closing.
     fn verify_amounts(&self, found: &mut Found) {
         let (words, ring) = (self.words(), self.ring());
         let taken = words.get(sb::FRESH).min(self.layout().blocks);
         let cut = taken - ring.places();
         let Some(sealed) = ClosingCounts::read(words) else {
-            // Where nothing was ever folded a place is empty only while a lane takes it.
+            // If no fold has run, a place is empty only while a lane takes it.
             let lanes = words.get(sb::LANES_USED);
             let was_folded = words.get(sb::FOLD_DONE) != 0 || ring.pending().is_some();
             if !was_folded && found.empty.places > lanes {
@@ -239,11 +239,13 @@ impl Store {
             let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
             found.damage(u64::MAX, || {
                 let closed = sealed.blocks;
-                format!("the recording was closed with {closed} blocks, and {blocks} are there{}", empty.describe())
+                format!("the recording was closed with {closed} blocks, and {blocks} are present{}", empty.describe())
             });
         } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
             let (closed, events) = (sealed.events, found.events);
-            found.damage(u64::MAX, || format!("the recording was closed with {closed} events, and {events} are there"));
+            found.damage(u64::MAX, || {
+                format!("the recording was closed with {closed} events, and {events} are present")
+            });
         }
         let mut counted = 0_u64;
         ring.page_rows(|row| counted = counted.wrapping_add(row.0[COUNT]));
@@ -264,7 +266,7 @@ impl Store {
                 found.damage(chunk, || format!("event {id}: it runs under the tag of another block"));
             }
         } else if slot.outcome() == Outcome::Running {
-            found.damage(chunk, || format!("event {id}: it has neither an end nor says that it runs"));
+            found.damage(chunk, || format!("event {id}: it has neither an end nor the tag of a running event"));
         }
         if slot.cause == id.raw() {
             found.damage(chunk, || format!("event {id}: it is its own cause"));
@@ -279,11 +281,11 @@ impl Store {
         let words = self.words();
         let blocks = self.layout().blocks;
         if words.get(sb::FRESH) > words.get(sb::GROWN) || words.get(sb::GROWN) > blocks {
-            found.damage(u64::MAX, || "the first page: more blocks are in use than there are".to_owned());
+            found.damage(u64::MAX, || "the first page: more blocks are in use than exist".to_owned());
         }
         let mut counted = 0_u64;
         ring.folded_rows(pending, |row| counted = counted.wrapping_add(row.0[COUNT]));
-        // Where the table was full not even the others of a site found a row; then only the number is known.
+        // If the table was full, some calls are counted without site and subject.
         let was_full = words.get(sb::OTHERS) != 0;
         if counted > totals.folded || (counted < totals.folded && !was_full) {
             found.damage(u64::MAX, || {
