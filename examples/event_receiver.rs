@@ -174,7 +174,7 @@ fn main() -> Result<(), InstallError> {
     let by_site = profile.counts().by_site();
 
     println!("{} inputs: {} without an error, {rejected} with\n", files.len(), files.len() - rejected);
-    let sites = metaspy::site::entries();
+    let sites = metaspy::instrumenter::entries();
     let productions = sites.iter().map(|entry| entry.site).filter(|site| site.path().starts_with("event_receiver::"));
     for production in productions {
         let measure = by_site.at(&production.path()).map(|row| row.measure).unwrap_or_default();

@@ -3,20 +3,50 @@
 //!
 #![cfg_attr(feature = "record", doc = include_str!("enabled/example.md"))]
 //!
-//! # Off is nothing
+//! # In libraries
 //!
-//! Libraries depend on metaspy with `default-features = false`. Then [`macro@observe`] leaves its item as it was
-//! written, [`Spied`] is its value, nothing of the standard library is needed, and there is no dependency but the
-//! macros. The application switches everything on with the feature `record`.
+//! ```toml
+//! [dependencies]
+//! metaspy = { version = "0.1", default-features = false }
+//! ```
+//!
+//! A library marks what can be observed: [`macro@observe`] on functions, [`macro@Identify`] on keys, [`Spied`] and
+//! [`Watched`] around values, [`state!`] at transitions. It leaves the feature `record` off, and then all of this is
+//! nothing: `#[observe]` returns its item as written, `Spied<T>` is a `T`, nothing of the standard library is needed, and
+//! the macros are the only dependency.
+//!
+//! # In applications
+//!
+//! ```toml
+//! [dependencies]
+//! metaspy = "0.1"
+//! ```
+//!
+//! An application switches recording on, for itself and all its libraries, with the feature `record`, which is a default.
+//! A `Profiler` composes instrumenters, and its guard uninstalls them:
+//!
+//! | instrumenter | observes | feature |
+//! |---|---|---|
+//! | `methods`, `on` | observed methods, on all objects | |
+//! | `objects`, `group`, `in_group` | the same methods, on selected objects | |
+//! | `announcements`, `proxied` | channels, streams and callback lists | `tokio` |
+//! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky` |
+//! | `spans` | spans and events of `tracing` | `tracing` |
+//! | `tasks` | tasks, threads and futures | `tokio` for tokio's |
+//! | `methods` with the name of a lock | waits and holds (`locks`) | `tokio` for tokio's |
+//!
+//! A program that installs no profiler can be recorded, too: `METASPY_RECORD=run.spy cargo run` writes a recording, and
+//! `metaspy open run.spy` shows it. `cargo metaspy` observes crates without any edit.
 
 #![cfg_attr(not(feature = "record"), no_std)]
 #![forbid(unsafe_code)]
+
+pub mod prelude;
 
 #[cfg(not(feature = "record"))]
 mod disabled;
 #[cfg(feature = "record")]
 mod enabled;
-pub mod prelude;
 
 #[cfg(not(feature = "record"))]
 pub use disabled::*;

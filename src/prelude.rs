@@ -1,15 +1,19 @@
-//! What a program that is observed, and one that observes, usually need: `use metaspy::prelude::*;`.
+//! The names that most programs need: `use metaspy::prelude::*;`.
+//!
+//! Without the feature `record`, the prelude has the names of the observed side only. [`tasks`](crate::tasks) and the
+//! parser libraries have traits with a method `spied`; import these where you need them.
 
-#[cfg(feature = "record")]
-pub use crate::live::LiveEvents;
+#[cfg(feature = "tracing")]
+pub use crate::spans::spans;
 pub use crate::{
     Announce, Identify, Key, Kind, ObjectId, Owner, Spied, Subject, TraceParent, Watched, forget, from_remote, label,
-    observe, relate, unrelate,
+    observe, production, relate, state, unrelate,
 };
 #[cfg(feature = "record")]
 pub use crate::{
-    CallInstrumenter, Group, Mode, Profile, Profiler, Recording, Selector, Trigger, because, current, group, in_group,
-    link, methods, objects, on, site,
+    CallInstrumenter, Event, EventId, Group, InstallError, Installed, Instrumenter, Mode, Outcome, Profile, Profiler,
+    Recording, Selector, Trigger, because, carried, current, group, in_group, link, live::LiveEvents, methods, objects,
+    on, productions::productions, site, tasks::tasks,
 };
 #[cfg(feature = "tokio")]
 pub use crate::{announcements, announcements_in, proxied};

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use common::{check, turn, watch};
+use metaspy::instrumenter::register_dynamic;
 use metaspy::prelude::*;
-use metaspy::site::register_dynamic;
 use metaspy::store::{Filter, Position};
 use metaspy::{Event, Outcome, SiteDef, SiteKind, Store, hook};
 

@@ -9,8 +9,8 @@ use std::hint::black_box;
 use std::process::ExitCode;
 
 use metaspy::channels::Bus;
-use metaspy::arm::Mode;
-use metaspy::site::register_dynamic;
+use metaspy::Mode;
+use metaspy::instrumenter::register_dynamic;
 use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, proxied, announcements, hook, methods};
 use metaspy_benches::clock::Took;
 use metaspy_benches::report;

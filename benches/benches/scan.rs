@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use metaspy::arm::{Arming, Mode};
+use metaspy::Mode;
+use metaspy::instrumenter::Arming;
 use metaspy::recording::Policy;
 use metaspy::store::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
 use metaspy::{Recording, site};

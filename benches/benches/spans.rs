@@ -5,7 +5,7 @@
 
 use std::process::ExitCode;
 
-use metaspy::arm::Mode;
+use metaspy::Mode;
 use metaspy::{Profiler, Recording};
 use metaspy_benches::child::{self, Found, Size, time};
 use metaspy_benches::clock;

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use metaspy::arm::Mode;
+use metaspy::Mode;
 use metaspy::{Profiler, Recording};
 use metaspy_benches::report;
 use metaspy_benches::rounds;

@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use metaspy::arm::Mode;
+use metaspy::Mode;
 use metaspy::tasks::tasks;
 use metaspy::{Profiler, Recording, locks, methods};
 use metaspy_benches::clock::Took;

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Barrier;
 
-use metaspy::arm::{Arming, Mode};
+use metaspy::Mode;
+use metaspy::instrumenter::Arming;
 use metaspy::recording::Builder;
 use metaspy::store::Store;
 use metaspy::{Identify, Recording, Site, site};

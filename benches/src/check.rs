@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use metaspy::arm::Mode;
+use metaspy::Mode;
 use metaspy::store::{By, Filter, Position, Scope, Store, Tally, TallyRow};
 use metaspy::{Event, EventId, Outcome, Site, SiteId, site};
 

@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use metaspy::hook::{self, Call};
-use metaspy::site::{SITES, linkme};
+use metaspy::instrumenter::{SITES, linkme};
 use metaspy::{Identify, Outcome, Site, SiteDef, SiteKind, observe};
 
 use crate::clock;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use metaspy::causality::carried;
+use metaspy::carried;
 use metaspy::prelude::*;
 use mini_redis::client::{self, Client};
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use async_stream::try_stream;
-use metaspy::causality::Carried;
+use metaspy::Carried;
 use metaspy::channels::SpiedStream;
 use metaspy::prelude::*;
 use metaspy::{Site, Subject};

@@ -3,8 +3,8 @@
 //! It is text. mini-redis hands on any bytes, but its client makes text of what it receives, and of bytes that are none
 //! a picture of them.
 
+use metaspy::Carried;
 use metaspy::Recording;
-use metaspy::causality::Carried;
 
 /// The kinds of announcements, and the channel of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

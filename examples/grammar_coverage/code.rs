@@ -18,7 +18,7 @@ pub fn tell(inputs: &[(String, String)]) -> Result<(), Box<dyn Error>> {
     let counts = profile.counts().by_site();
 
     println!("# JSON in winnow: {} inputs, {accepted} accepted, {} rejected\n", inputs.len(), inputs.len() - accepted);
-    let sites = metaspy::site::entries().into_iter().map(|entry| entry.site);
+    let sites = metaspy::instrumenter::entries().into_iter().map(|entry| entry.site);
     for production in sites.filter(|site| site.path().contains("::code::")) {
         let measure = counts.at(&production.path()).map(|row| row.measure).unwrap_or_default();
         let matched = measure.count - measure.failed;

@@ -28,8 +28,7 @@ pub fn group(belongs: impl Fn(Subject) -> bool + Send + Sync + 'static, sites: i
 /// Observes calls on the objects of a group, which can be told that its members may have changed:
 ///
 /// ```
-/// # use metaspy_instrumenters::in_group;
-/// # use metaspy_core::arm::Group;
+/// # use metaspy::prelude::*;
 /// # let visible = |_| true;
 /// let group = Group::new(visible);
 /// let calls = in_group(&group, "Scene::measure");

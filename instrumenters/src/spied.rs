@@ -20,15 +20,14 @@ use crate::dynamic_sites;
 /// it is a `T` and nothing more.
 ///
 /// ```
-/// use metaspy_instrumenters::{Spied, objects};
-/// use metaspy_core::Profiler;
+/// use metaspy::prelude::*;
 ///
 /// let mut names = Spied::new(vec!["b", "a"]);
 /// let profiler = Profiler::new("sorting").observe(objects([&names], names.site("sort"))).install()?;
 /// names.call_mut("sort", |names| names.sort());
 /// let profile = profiler.uninstall();
 /// assert_eq!(profile.count_of(&names), 1);
-/// # Ok::<(), metaspy_core::InstallError>(())
+/// # Ok::<(), metaspy::InstallError>(())
 /// ```
 pub struct Spied<T> {
     // First, so that nobody is at home when the value is dropped.

@@ -12,8 +12,7 @@ use metaspy_core::{Identify, Outcome, Site};
 /// what they were.
 ///
 /// ```
-/// use metaspy_core::{ObjectId, Profiler};
-/// use metaspy_instrumenters::{methods, state};
+/// use metaspy::prelude::*;
 ///
 /// #[derive(Debug)]
 /// enum State { Idle, Busy }
@@ -22,7 +21,7 @@ use metaspy_core::{Identify, Outcome, Site};
 /// let profiler = Profiler::new("states").observe(methods("Idle->Busy")).install()?;
 /// state!(connection, State::Idle, State::Busy);
 /// assert_eq!(profiler.uninstall().count_of(&connection), 1);
-/// # Ok::<(), metaspy_core::InstallError>(())
+/// # Ok::<(), metaspy::InstallError>(())
 /// ```
 #[macro_export]
 macro_rules! state {

@@ -1,44 +1,67 @@
-//! With the feature `record`: hooks, recordings, profilers and instrumenters.
+//! With the feature `record`: profilers, instrumenters and recordings.
 
+// The identity of domain objects, and what is known of them.
+pub use metaspy_core::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject, forget, label, relate, unrelate};
+pub use metaspy_instrumenters::{Announce, Spied, Watched, state};
+
+// Profilers and their results.
 pub use metaspy_core::arm::{Group, Mode};
+pub use metaspy_core::subscription::Subscription;
+pub use metaspy_core::trigger::Hit;
 pub use metaspy_core::{
-    Event, EventId, FromRemote, Identify, InstallError, Installation, Installed, Instrumenter, Key, Kind, KindId,
-    LaneId, MalformedTraceParent, ObjectId, Outcome, Owner, Profile, Profiler, Recording, Selector, Session, Site,
-    SiteDef, SiteId, SiteKind, Store, Subject, TraceParent, Trigger, because, current, forget, from_remote, label,
-    link, relate, unrelate,
+    Event, EventId, InstallError, Installed, LaneId, Outcome, Profile, Profiler, Recording, Selector, Store, Trigger,
+    UnknownProfiler,
 };
-pub use metaspy_core::{
-    arm, causality, clock, event, hook, instrumenter, profile, profiler, recording, remote, select, site, store,
-    subscription, trigger,
-};
-pub use metaspy_instrumenters::Announce;
-#[cfg(feature = "tokio")]
-pub use metaspy_instrumenters::channels;
-#[cfg(feature = "tokio")]
-pub use metaspy_instrumenters::channels::{announcements, announcements_in, proxied};
+pub use metaspy_core::{method_profilers, recording, store};
 pub use metaspy_instrumenters::live;
-pub use metaspy_instrumenters::locks;
-pub use metaspy_instrumenters::production;
-pub use metaspy_instrumenters::productions;
-pub use metaspy_instrumenters::productions::productions;
+
+// Instrumenters.
+#[cfg(feature = "tokio")]
+pub use metaspy_instrumenters::channels::{self, announcements, announcements_in, proxied};
+pub use metaspy_instrumenters::productions::{self, productions};
 #[cfg(feature = "tracing")]
-pub use metaspy_instrumenters::spans;
-#[cfg(feature = "tracing")]
-pub use metaspy_instrumenters::spans::spans;
-pub use metaspy_instrumenters::state;
-pub use metaspy_instrumenters::tasks;
-pub use metaspy_instrumenters::tasks::tasks;
+pub use metaspy_instrumenters::spans::{self, spans};
+pub use metaspy_instrumenters::tasks::{self, tasks};
 pub use metaspy_instrumenters::{
-    CallInstrumenter, NamedSite, ReceiverSite, SiteRef, Sites, Spied, Watched, group, in_group, methods, objects, on,
+    CallInstrumenter, NamedSite, ReceiverSite, SiteRef, Sites, group, in_group, locks, methods, objects, on, production,
 };
+
+// Causes, in this process and across processes.
+pub use metaspy_core::causality::{Because, Carried, carried};
+pub use metaspy_core::{FromRemote, MalformedTraceParent, TraceParent, because, current, from_remote, link};
+
+// An instrumenter of your own.
+pub use metaspy_core::{Installation, Instrumenter, Session, Site, SiteDef, SiteId, SiteKind, hook};
+
+/// What an instrumenter of your own needs beside [`Instrumenter`]: arming, and sites that are registered at run time.
+/// [`hook`] emits the events.
+pub mod instrumenter {
+    pub use metaspy_core::arm::{Arming, Subjects};
+    pub use metaspy_core::site::{Family, SITES, SiteEntry, entries, entry, linkme, register_dynamic};
+}
 
 /// The site of an observed function, checked by the compiler: `site!(Scene::measure)`, `site!(layout::compute)`,
 /// `site!(<Scene as Layout>::measure)`.
 ///
-/// Of a function that is not observed the compiler says that its site, `__metaspy_site_…`, does not exist. It says so
-/// too of a function that a `use` brought in, as that brings in the function without its site: write it with its
-/// module, `site!(layout::compute)`. A type with parameters needs them, as in `site!(Grid::<u32>::cell)`, which names
-/// the one site of all `Grid<_>`.
+/// ```
+/// use metaspy::prelude::*;
+///
+/// struct Scene;
+///
+/// #[observe]
+/// impl Scene {
+///     fn measure(&self) -> u32 { 80 }
+/// }
+///
+/// let (width, profile) = Profiler::new("layout").observe(methods(site!(Scene::measure))).profile(|| Scene.measure())?;
+/// assert_eq!((width, profile.counts().total()), (80, 1));
+/// # Ok::<(), metaspy::InstallError>(())
+/// ```
+///
+/// If the function is not observed, the compiler reports that `__metaspy_site_…` does not exist. It reports the same for a
+/// function that a `use` imports, because the import does not include the site: write it with its module,
+/// `site!(layout::compute)`. A type with parameters needs them, as in `site!(Grid::<u32>::cell)`. That names the one site
+/// of all `Grid<_>`.
 #[macro_export]
 macro_rules! site {
     ($($path:tt)+) => {
@@ -46,7 +69,7 @@ macro_rules! site {
     };
 }
 
-/// What `#[observe]` writes into functions. It may change in any version.
+/// What `#[observe]` and the derives generate. It may change in any version.
 #[doc(hidden)]
 pub mod __private {
     pub use metaspy_core::hook::{AsyncCall, Shown, show};

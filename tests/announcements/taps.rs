@@ -3,7 +3,7 @@
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use metaspy::causality::Carried;
+use metaspy::Carried;
 use metaspy::prelude::*;
 use metaspy_instrumenters::channels::{Callbacks, SpiedStream, announcements, announcements_in, proxied};
 use tokio::sync::{broadcast, watch};
@@ -54,7 +54,7 @@ fn a_message_that_derives_announce_says_its_kind_and_the_kinds_that_never_come_a
     assert_eq!(Change::KINDS, ["Added", "Removed", "Cleared"]);
     let counts = Change::KINDS.iter().map(|kind| count(&profile, &format!("by_derive::{kind}")));
     assert_eq!(counts.collect::<Vec<_>>(), [1, 0, 1]);
-    assert!(metaspy::site::entries().iter().any(|entry| entry.site.path() == "by_derive::Removed"));
+    assert!(metaspy::instrumenter::entries().iter().any(|entry| entry.site.path() == "by_derive::Removed"));
 }
 
 #[test]
@@ -305,7 +305,7 @@ fn an_item_of_a_stream_says_what_caused_it_whom_it_is_about_and_what_was_missed(
     let missed = SpiedStream::new("letters", tokio_stream::empty::<u32>()).site("missed");
     let profiler = Profiler::new("letters").observe(proxied(sites)).observe(proxied(missed));
     let profiler = profiler.install().expect("they are sites");
-    let sent = bus.announce("letter", || carried(metaspy::causality::carried().to_bits()));
+    let sent = bus.announce("letter", || carried(metaspy::carried().to_bits()));
     let items = [sent, Sent::Missed(4), carried(u64::MAX)];
     let mut letters = SpiedStream::new("letters", tokio_stream::iter(items).map(|item| (item, "letter")))
         .kind(|(_, kind): &(Sent, &str)| kind)

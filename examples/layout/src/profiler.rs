@@ -1,7 +1,8 @@
 //! The profiler of the story: every site of the tree, and the relations of its nodes.
 
-use metaspy::arm::{Arming, Mode};
-use metaspy::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use metaspy::Mode;
+use metaspy::instrumenter::Arming;
+use metaspy::{InstallError, Installation, Instrumenter, Session};
 use metaspy::{Profiler, Selector};
 
 /// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as it is.

@@ -13,8 +13,8 @@ use crate::dynamic_sites;
 /// what is seen without knowing the list.
 ///
 /// ```
-/// use metaspy_core::Profiler;
-/// use metaspy_instrumenters::channels::{Callbacks, proxied};
+/// use metaspy::channels::Callbacks;
+/// use metaspy::prelude::*;
 ///
 /// let editor = Callbacks::new("editor");
 /// let mut on_save: Vec<Box<dyn Fn(&str)>> = Vec::new();
@@ -25,7 +25,7 @@ use crate::dynamic_sites;
 /// editor.received("saved")])).install()?; editor.announce("saved", || on_save.iter().for_each(|callback|
 /// callback("a.txt"))); let profile = profiler.uninstall();
 /// assert_eq!(profile.counts().by_site().at("editor::saved::received").unwrap().measure.count, 2);
-/// # Ok::<(), metaspy_core::InstallError>(())
+/// # Ok::<(), metaspy::InstallError>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Callbacks {

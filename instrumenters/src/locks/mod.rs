@@ -6,14 +6,14 @@
 //! owner if one is named. The methods are those of the originals, and an unarmed one costs one load more.
 //!
 //! ```
-//! use metaspy_core::Profiler;
-//! use metaspy_instrumenters::{locks::Mutex, methods};
+//! use metaspy::locks::Mutex;
+//! use metaspy::prelude::*;
 //!
 //! let cache = Mutex::new("Scene::cache", vec![1]);
 //! let profiler = Profiler::new("locks").observe(methods("Scene::cache::*")).install()?;
 //! cache.lock().unwrap().push(2);
 //! assert_eq!(profiler.uninstall().count_of(&cache), 2);
-//! # Ok::<(), metaspy_core::InstallError>(())
+//! # Ok::<(), metaspy::InstallError>(())
 //! ```
 
 mod condvar;

@@ -4,11 +4,11 @@
 //! library, does the same:
 //!
 //! ```
-//! use metaspy_instrumenters::productions::{Activation, ActivationEnd, ActivationFrame, Position};
+//! use metaspy::productions::{Activation, ActivationEnd, ActivationFrame, Position};
 //!
 //! /// Digits at the beginning; how many.
 //! fn digits(text: &str) -> Option<usize> {
-//!     let (mut slot, digits) = (ActivationFrame::vacant(), metaspy_instrumenters::production!("digits"));
+//!     let (mut slot, digits) = (ActivationFrame::vacant(), metaspy::production!("digits"));
 //!     let activation = Activation::begin(&mut slot, digits, Position::Left(text.len()));
 //!     let count = text.bytes().take_while(u8::is_ascii_digit).count();
 //!     activation.end(if count > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked }, Position::Left(text.len() - count));

@@ -8,10 +8,10 @@ use super::activation::{ActivationEnd, input};
 /// Activations that have begun and not ended, the innermost last. Dropping it ends them: they did not match.
 ///
 /// ```
-/// use metaspy_instrumenters::production;
-/// use metaspy_instrumenters::productions::{ActivationEnd, ActivationStack};
+/// use metaspy::prelude::*;
+/// use metaspy::productions::{ActivationEnd, ActivationStack};
 ///
-/// const PAIR: fn() -> &'static metaspy_core::Site = || production!("pair");
+/// const PAIR: fn() -> &'static metaspy::Site = || production!("pair");
 /// let mut nested = ActivationStack::new();
 /// for (at, letter) in "(())".char_indices() {
 ///     match letter {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use chumsky::prelude::*;
-//! use metaspy_instrumenters::productions::chumsky::ParserExt;
+//! use metaspy::productions::chumsky::ParserExt;
 //!
 //! let word = choice((text::ascii::ident().spied("name"), text::int(10).spied("number")));
 //! let parser = word.then_ignore(end::<&str, extra::Default>());

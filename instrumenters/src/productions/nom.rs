@@ -1,7 +1,7 @@
 //! Productions of parsers that are written with [nom](https://docs.rs/nom) 8.
 //!
 //! ```
-//! use metaspy_instrumenters::productions::nom::ParserExt;
+//! use metaspy::productions::nom::ParserExt;
 //! use nom::{IResult, Parser, branch::alt, character::complete::{alpha1, digit1}};
 //!
 //! fn word(input: &str) -> IResult<&str, &str> {

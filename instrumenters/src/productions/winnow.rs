@@ -1,8 +1,8 @@
 //! Productions of parsers that are written with [winnow](https://docs.rs/winnow).
 //!
 //! ```
-//! use metaspy_instrumenters::production;
-//! use metaspy_instrumenters::productions::winnow::ParserExt;
+//! use metaspy::prelude::*;
+//! use metaspy::productions::winnow::ParserExt;
 //! use winnow::Parser;
 //! use winnow::combinator::alt;
 //! use winnow::ascii::{alpha1, digit1};

@@ -4,8 +4,8 @@
 //! nobody looks: each span and each event of the program is a site, and [`spans`] observes those that it selects.
 //!
 //! ```
-//! use metaspy_core::{Profiler, store::By};
-//! use metaspy_instrumenters::spans::{self, spans};
+//! use metaspy::prelude::*;
+//! use metaspy::spans;
 //! use tracing_subscriber::prelude::*;
 //!
 //! #[tracing::instrument(fields(subject = id))]
@@ -20,7 +20,7 @@
 //! fetch(7);
 //! fetch(7);
 //! assert_eq!(profiler.uninstall().counts().by_subject().rows[0].measure.count, 2);
-//! # Ok::<(), metaspy_core::InstallError>(())
+//! # Ok::<(), metaspy::InstallError>(())
 //! ```
 //!
 //! A span is one event from its creation to its close, however often and wherever it is entered; what runs while it is

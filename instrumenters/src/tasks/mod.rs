@@ -5,8 +5,8 @@
 //! from its first poll to its end, with how often it was polled and how long it was busy.
 //!
 //! ```
-//! use metaspy_core::{Profiler, current};
-//! use metaspy_instrumenters::tasks::{carry, tasks, thread};
+//! use metaspy::prelude::*;
+//! use metaspy::tasks::{carry, thread};
 //!
 //! let profiler = Profiler::new("tasks").observe(tasks()).install()?;
 //! let elsewhere = thread::spawn(|| {
@@ -15,7 +15,7 @@
 //! });
 //! let (here, there) = elsewhere.join().unwrap();
 //! assert!(here.is_some() && here == there);
-//! # Ok::<(), metaspy_core::InstallError>(())
+//! # Ok::<(), metaspy::InstallError>(())
 //! ```
 //!
 //! (Ressia, Bergel, Nierstrasz, Renggli: *Modeling Domain-Specific Profilers*, section 6, leave causality across

@@ -13,7 +13,7 @@ use crate::announce::Announce;
 /// A channel to be made: its name, and what its messages tell of themselves.
 ///
 /// ```
-/// use metaspy_instrumenters::channels::Bus;
+/// use metaspy::channels::Bus;
 ///
 /// let (jobs, queue) = Bus::new("jobs").mpsc::<String>(16);
 /// let (states, state) = Bus::new("states").watch(0);

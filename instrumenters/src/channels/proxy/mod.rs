@@ -15,8 +15,8 @@
 //! is the event itself, for whatever carries causes further.
 //!
 //! ```
-//! use metaspy_core::Profiler;
-//! use metaspy_instrumenters::channels::{Bus, proxied};
+//! use metaspy::channels::Bus;
+//! use metaspy::prelude::*;
 //!
 //! let (jobs, mut queue) = Bus::new("jobs").mpsc::<u32>(16);
 //! let profiler = Profiler::new("jobs").observe(proxied("jobs::*")).install()?;
@@ -27,7 +27,7 @@
 //! let sent = profile.store().event(received).and_then(|event| event.cause);
 //! assert_eq!(profile.store().site_path(profile.store().event(sent.unwrap()).unwrap().site), "jobs::sent");
 //! assert!(profile.store().queued(received).is_some());
-//! # Ok::<(), metaspy_core::InstallError>(())
+//! # Ok::<(), metaspy::InstallError>(())
 //! ```
 
 #[macro_use]

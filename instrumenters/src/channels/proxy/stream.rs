@@ -19,8 +19,8 @@ use crate::dynamic_sites;
 /// disturbed. What kind an item is, is hooks whether anybody looks or not.
 ///
 /// ```
-/// use metaspy_core::Profiler;
-/// use metaspy_instrumenters::channels::{SpiedStream, proxied};
+/// use metaspy::channels::SpiedStream;
+/// use metaspy::prelude::*;
 /// use tokio_stream::StreamExt;
 ///
 /// let mut readings = SpiedStream::new("readings", tokio_stream::iter([Ok(3), Err("noise"), Ok(4)]));
@@ -31,7 +31,7 @@ use crate::dynamic_sites;
 /// }
 /// # });
 /// assert_eq!(profiler.uninstall().counts().total(), 2);
-/// # Ok::<(), metaspy_core::InstallError>(())
+/// # Ok::<(), metaspy::InstallError>(())
 /// ```
 pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
     stream: Pin<Box<S>>,

@@ -36,8 +36,7 @@ pub use sources::{Announcer, Received, Source};
 /// received and what was missed add up to what was sent.
 ///
 /// ```
-/// use metaspy_core::Profiler;
-/// use metaspy_instrumenters::channels::announcements;
+/// use metaspy::prelude::*;
 /// use tokio::sync::broadcast;
 ///
 /// #[derive(Clone, Debug)]
@@ -52,7 +51,7 @@ pub use sources::{Announcer, Received, Source};
 /// let kinds = profile.counts().by_site();
 /// assert_eq!(kinds.at("jobs::Begun").unwrap().measure.count, 2);
 /// assert_eq!(kinds.at("jobs::Done").unwrap().measure.count, 1);
-/// # Ok::<(), metaspy_core::InstallError>(())
+/// # Ok::<(), metaspy::InstallError>(())
 /// ```
 #[track_caller]
 pub fn announcements<A: Announcer>(bus: A) -> Announcements<A::Source> {
@@ -70,7 +69,7 @@ pub fn announcements<A: Announcer>(bus: A) -> Announcements<A::Source> {
 /// were missed, and how many:
 ///
 /// ```
-/// use metaspy_instrumenters::channels::announcements_in;
+/// use metaspy::prelude::*;
 /// use tokio_stream::wrappers::BroadcastStream;
 /// use tokio_stream::wrappers::errors::BroadcastStreamRecvError::Lagged;
 ///

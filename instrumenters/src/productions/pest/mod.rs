@@ -4,7 +4,7 @@
 //! It calls the same `ParserState` as pest's own parsers do, in the same order: token streams and errors are theirs.
 //!
 //! ```
-//! use metaspy_instrumenters::productions::{State, pest::{Grammar, Source, Suite}};
+//! use metaspy::productions::{State, pest::{Grammar, Source, Suite}};
 //!
 //! let text = r#"number = @{ float | integer } float = @{ digit+ ~ ("." ~ digit+)? } integer = @{ digit+ } digit = _{ '0'..'9' }"#;
 //! let source = Source { name: "number.pest".into(), text: text.into() };
@@ -18,7 +18,7 @@
 //! suite.explain(|input| Some(["1.5", "42"][input].to_owned()));
 //! let shadow = suite.coverage().shadows[1].expect("it is tried at the same places");
 //! assert_eq!((shadow.by, shadow.would_match), (0, 2));
-//! # Ok::<(), metaspy_instrumenters::productions::pest::GrammarError>(())
+//! # Ok::<(), metaspy::productions::pest::GrammarError>(())
 //! ```
 
 mod builtin;

@@ -23,8 +23,8 @@ fn main() {
     let profile = profiler.uninstall();
     assert_eq!(profile.count_of(&scene), 4);
     assert_eq!(profile.count_of(NodeId(7)), 2);
-    let is_idle = |entry: &metaspy::site::SiteEntry| entry.site.path() == "library::idle::never_called";
-    assert!(metaspy::site::entries().iter().any(is_idle), "a site that nothing refers to is known");
+    let is_idle = |entry: &metaspy::instrumenter::SiteEntry| entry.site.path() == "library::idle::never_called";
+    assert!(metaspy::instrumenter::entries().iter().any(is_idle), "a site that nothing refers to is known");
     println!("{}", profile.counts().by_site());
     grammar();
 }
