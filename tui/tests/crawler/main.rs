@@ -9,4 +9,5 @@ mod journeys;
 mod names;
 mod screens;
 mod sources;
+mod views;
 mod window;

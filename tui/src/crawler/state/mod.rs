@@ -145,9 +145,22 @@ impl Crawler {
         } else {
             view.list.load_start(&crawler.store, &view.filter);
         }
+        let first = crawler.first_screen();
+        crawler.show(first);
         crawler.update_dependents();
         crawler.show_notes();
         crawler
+    }
+
+    /// The events; if there are only counts, the table that the last profiler asks for.
+    fn first_screen(&self) -> Screen {
+        if self.status.totals.stored > 0 || self.status.totals.emitted == 0 {
+            return Screen::Events;
+        }
+        match self.store.views().last().map(|view| view.view.group_by.as_str()) {
+            Some("site" | "cause") => Screen::Sites,
+            _ => Screen::Subjects,
+        }
     }
 
     /// Shows the newest note of the recorder, or the newest gap in the recording, once.

@@ -95,7 +95,11 @@ pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
             }
         })
         .collect();
-    named.sort();
+    // Relations that a profiler names come first.
+    let chosen: HashSet<&str> =
+        store.views().iter().flat_map(|view| &view.view.relations).map(String::as_str).collect();
+    let is_chosen = |name: &str| chosen.contains(name.trim_start_matches("← ").trim_end_matches(" →"));
+    named.sort_by(|a, b| is_chosen(&b.0).cmp(&is_chosen(&a.0)).then_with(|| a.cmp(b)));
     let mut last = None;
     for (at, (name, other)) in named.iter().enumerate() {
         if last != Some(name) {

@@ -1,0 +1,57 @@
+//! What a profiler states about its view: the relations that come first, and the table to begin with.
+
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::instrumenter::Installation;
+use metaspy_core::{InstallError, Instrumenter, Profiler, Recording, Session, model};
+
+use crate::fixture::{self, node};
+use crate::user::User;
+
+#[test]
+fn relations_that_a_profiler_names_come_first() {
+    let _turn = fixture::turn();
+    let (recording, installed) = fixture::begin(Recording::memory(), 1);
+    for name in ["cites", "uses"] {
+        model::relate(name, node(3), node(2));
+    }
+    let mut user = User::new(recording.store());
+    user.press("f \"subject:node:#3\" Enter Home Tab Tab Tab Tab Tab");
+    let screen = user.screen();
+    let place = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    assert!(place("uses →") < place("cites →"), "{screen}");
+    for name in ["cites", "uses"] {
+        model::unrelate(name, node(3), node(2));
+    }
+    drop(installed);
+    recording.close();
+}
+
+/// Counts calls, and records no events.
+struct Counts;
+
+impl Instrumenter for Counts {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"page::**".parse()?, &Arming::all(Mode::Tally))?;
+        Ok(Installation::none())
+    }
+}
+
+/// The screen that opens first for a recording with counts only.
+fn check(grouping: &str, expected: &str, title: &str) {
+    let _turn = fixture::turn();
+    let recording = Recording::memory().budget(4 << 20).collector(false).start().expect("a small recording");
+    let profiler = Profiler::new("counts").observe(Counts).group_by(grouping);
+    let installed = profiler.install().expect("the sites are there");
+    fixture::frame();
+    drop(installed);
+    let user = User::new(recording.store());
+    assert_eq!(user.crawler.view.screen.name(), expected);
+    assert!(user.screen().contains(title), "{}", user.screen());
+    recording.close();
+}
+
+#[test]
+fn a_recording_of_counts_opens_on_the_table_of_its_profiler() {
+    check("subject", "Subjects", "┌ 10 subjects ─");
+    check("site", "Sites", "┌ 8 sites ─");
+}
