@@ -22,7 +22,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_report::text::{clean, fit, pad_left, short, width};
-use metaspy_tui::crawler::{self, state::Crawler, terminal};
+use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
@@ -93,7 +93,7 @@ fn needs_terminal(instead: &str) -> Result<()> {
 
 /// As [`needs_terminal`], where standard input carries a recording: keys come from the terminal itself.
 fn needs_terminal_beside_input(instead: &str) -> Result<()> {
-    let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(terminal::KEYS).is_ok();
+    let has_keys = io::stdin().is_terminal() || cfg!(windows) || File::open(crawler::KEYS).is_ok();
     match io::stdout().is_terminal() && has_keys {
         true => Ok(()),
         false => Err(say(format!("the crawler needs a terminal, and this is none; for text use: {instead}"))),

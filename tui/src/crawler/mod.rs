@@ -1,15 +1,23 @@
 //! The event crawler: start anywhere, ask "why", and find the answer one step away.
 //!
-//! Keys become commands ([`keys`]), commands change state ([`state`]), state is drawn ([`draw`]).
+//! Keys become commands ([`keys`]), commands change the state ([`state`]), the state is drawn ([`draw`]). Work that takes
+//! longer than a frame is a job ([`jobs`]) on another thread ([`worker`]).
 
+#[doc(hidden)]
 pub mod command;
+#[doc(hidden)]
 pub mod draw;
+#[doc(hidden)]
 pub mod jobs;
+#[doc(hidden)]
 pub mod keys;
-pub mod layout;
+pub(crate) mod layout;
 mod run;
 pub mod state;
-pub mod terminal;
+pub(crate) mod terminal;
+#[doc(hidden)]
 pub mod worker;
 
 pub use run::run;
+pub use state::Crawler;
+pub use terminal::KEYS;

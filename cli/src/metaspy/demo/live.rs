@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use metaspy_tui::crawler::{self, state::Crawler};
+use metaspy_tui::crawler::{self, Crawler};
 
 use super::child::Telling;
 use super::story;

@@ -13,7 +13,7 @@ mod sites;
 mod structure;
 mod subjects;
 mod table;
-pub mod theme;
+mod theme;
 
 use ratatui::Frame;
 

@@ -3,27 +3,27 @@
 //! The time is a parameter, and long work leaves as a queued job and returns as a reply. So a test
 //! steps through a journey without a clock, a thread or a terminal.
 
-pub mod accuracy;
+pub(crate) mod accuracy;
 mod commands;
-pub mod cursor;
-pub mod event_list;
+pub(crate) mod cursor;
+pub(crate) mod event_list;
 mod filter_edit;
-pub mod history;
-pub mod indent;
-pub mod lanes;
+pub(crate) mod history;
+pub(crate) mod indent;
+pub(crate) mod lanes;
 mod mouse;
-pub mod name;
+pub(crate) mod name;
 mod navigation;
-pub mod pane;
-pub mod productions;
-pub mod profiles;
-pub mod prompt;
+pub(crate) mod pane;
+pub(crate) mod productions;
+pub(crate) mod profiles;
+pub(crate) mod prompt;
 mod replies;
-pub mod status;
-pub mod structure;
-pub mod table;
-pub mod tally;
-pub mod view;
+pub(crate) mod status;
+pub(crate) mod structure;
+pub(crate) mod table;
+pub(crate) mod tally;
+pub(crate) mod view;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

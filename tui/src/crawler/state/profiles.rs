@@ -100,7 +100,7 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> ProfileColumn<K> {
             Some(key) => cell(values.get(&key).unwrap_or(&ProfileValue::Empty), is_least),
             None => Cell::blank(),
         };
-        Column::new(self.name.clone(), self.kind, self.width, cell).from_width(50)
+        Column::new(self.name.clone(), self.kind, self.width, cell).shown_from(50)
     }
 }
 

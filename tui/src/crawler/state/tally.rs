@@ -240,14 +240,14 @@ impl TableList for TallyView {
         let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
         columns.extend([
             // A recording that has ended does not change.
-            Column::new("Δ", Kind::Change, Width::Cells(10), delta).titled(since).from_width(if store.is_live() {
+            Column::new("Δ", Kind::Change, Width::Cells(10), delta).titled(since).shown_from(if store.is_live() {
                 50
             } else {
                 u16::MAX
             }),
-            Self::time("total", |measure| Some(measure.total_ticks)).from_width(50),
-            Self::time("self", |measure| measure.self_ticks).from_width(100),
-            Self::time("max", |measure| Some(measure.max_ticks)).from_width(100),
+            Self::time("total", |measure| Some(measure.total_ticks)).shown_from(50),
+            Self::time("self", |measure| measure.self_ticks).shown_from(100),
+            Self::time("max", |measure| Some(measure.max_ticks)).shown_from(100),
         ]);
         columns
     }

@@ -2,10 +2,10 @@
 //!
 //! Every tab is a list of [`PaneRow`]s. A row with an event or a subject leads there.
 
-pub mod causes;
-pub mod detail;
-pub mod effects;
-pub mod relations;
+pub(crate) mod causes;
+pub(crate) mod detail;
+pub(crate) mod effects;
+pub(crate) mod relations;
 
 use metaspy_core::{Event, EventId, Store, Subject};
 use metaspy_report::text::{width, wrap};

@@ -177,8 +177,8 @@ impl TableList for ProductionsView {
         vec![
             Column::name("rule", name),
             Self::number("entered", |measure| measure.count),
-            Self::number("matched", matched).from_width(60),
-            Self::number("failed", failed).from_width(60),
+            Self::number("matched", matched).shown_from(60),
+            Self::number("failed", failed).shown_from(60),
             Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 17 }, |store, list: &Self, item| {
                 list.bar(store, item)
             })

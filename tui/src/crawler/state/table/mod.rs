@@ -173,7 +173,7 @@ impl<L> Column<L> {
     }
 
     /// Left out in tables narrower than this, unless the rows are sorted by it.
-    pub fn from_width(self, min_table: u16) -> Self {
+    pub fn shown_from(self, min_table: u16) -> Self {
         Column { min_table, ..self }
     }
 
