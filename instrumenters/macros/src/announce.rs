@@ -57,7 +57,7 @@ fn text_of(name: &Ident) -> TokenStream {
     quote!(#text)
 }
 
-/// What the linker collects, so that a tap finds the type. Of a type with parameters there are many, and nobody knows
+/// What the linker collects, so that a tap finds the type. Of a type with parameters there are many, and it is not known
 /// which.
 fn entry(krate: &Path, name: &Ident) -> TokenStream {
     if !cfg!(feature = "record") {

@@ -1,10 +1,10 @@
 //! `#[observe]` and its relatives. Use them through the facade, `metaspy`, where they are documented with examples.
 //!
-//! A macro reads its options and its item, says what is wrong with them, and leaves the rest to `hook`. Without the
-//! feature `record` that module is another one, which hands the item back as it was written.
+//! A macro parses its options and its item, reports errors in them, and leaves the rest to `hook`. Without the feature
+//! `record`, `hook` is another module, which returns the item unchanged.
 
 #![forbid(unsafe_code)]
-// What options say is checked either way, and used by hooks only.
+// Options are checked either way, but only hooks use them.
 #![cfg_attr(not(feature = "record"), allow(dead_code))]
 
 mod announce;
@@ -31,30 +31,30 @@ use proc_macro::TokenStream;
 ///
 /// | option | on | meaning |
 /// |---|---|---|
-/// | `subject = expression` | all | whom the call is about; an expression over the arguments |
+/// | `subject = expression` | all | the subject of the call; an expression over the arguments |
 /// | `skip` | methods | this one is not observed, and listed as such |
 /// | `only` | `impl`, trait | methods with an `#[observe]` of their own are observed, the others are not |
 /// | `name = "…"` | all | what the item is called: the type of an `impl`, the last segment of a method |
 /// | `args(a, b = expression)` | functions | arguments to show, by name; they must be `Debug` |
 /// | `ret` | all | the return value is shown too; it must be `Debug` |
-/// | `caller` | all | the place in the code that called is shown, as an argument named `caller`; not on an `async fn` |
+/// | `caller` | all | the place of the call is shown, as an argument named `caller`; not on an `async fn` |
 /// | `proxy`, `proxy = path` | traits | makes a proxy, `Spied` and the trait's name, instead of observing default methods |
 /// | `crate = path` | all | where `metaspy` is, if not at `::metaspy` |
 ///
-/// Without `subject` a call is about its receiver: what the receiver's `Identify` says, else the place where it is.
-/// A function without a receiver is about nobody.
+/// Without `subject`, the subject is the receiver: by its `Identify`, or else by its place in memory. A function without a
+/// receiver has no subject.
 ///
 /// A call ends as *succeeded* or *failed* where the return type is a `Result`, an `Option`, or named like one; an early
 /// way out through a `?` has failed. It ends as *panicked* where a panic leaves it, else as *returned*.
 ///
-/// A call of an async function is one event, from its first poll to its end or, *cancelled*, to its drop; so is that of
+/// A call of an async function is one event, from its first poll to its end or, *cancelled*, to its drop; so is the call of
 /// a function whose last expression is an `async` block, bare or in `Box::pin`. What `args` shows of an `async fn` is
 /// looked at when it is first polled, before its body begins; of a function that makes a future, when it is called.
 /// Who called is known of the latter only: the compiler tells no `async fn`. A typed handler is given no receiver of an
 /// async call, which may be borrowed from wherever the future is polled.
 ///
-/// `args` and `ret` cost nothing unless somebody asks for details: values are shown by their `Debug` then, cut at 256
-/// bytes, and one whose `Debug` panics says so and harms nobody.
+/// `args` and `ret` cost nothing unless details are recorded. Then values are printed by their `Debug`, cut at 256 bytes; a
+/// panic in `Debug` is caught and noted.
 ///
 /// A proxy forwards `self`, `&self`, `&mut self`, `self: Box<Self>` and functions without a receiver. A method that it
 /// cannot forward is an error; with a default body and `#[observe(skip)]`, the proxy runs that body.
@@ -66,7 +66,7 @@ pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
     observe::observe(options.into(), item.into()).into()
 }
 
-/// The facade's `site!`, told where `metaspy` is.
+/// The facade's `site!`, with the path of `metaspy`.
 #[proc_macro]
 pub fn site(path: TokenStream) -> TokenStream {
     site_ref::site(path.into()).into()
@@ -81,9 +81,9 @@ pub fn identify(item: TokenStream) -> TokenStream {
     identify::identify(item.into()).into()
 }
 
-/// A message says what kind of announcement it is: the name of its variant; that of the type, if it is a struct.
+/// Names the kind of announcement of a message: by its variant, or by its type if it is a struct.
 ///
-/// A tap on a bus of such messages asks it by itself. Kinds that are never announced are listed, too.
+/// A tap on a bus of such messages uses these names. Kinds that are never announced are listed, too.
 #[proc_macro_derive(Announce, attributes(announce))]
 pub fn announce(item: TokenStream) -> TokenStream {
     announce::announce(item.into()).into()

@@ -1,4 +1,4 @@
-//! What is written between the parentheses of `#[observe(…)]`.
+//! The options between the parentheses of `#[observe(…)]`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt;
@@ -78,7 +78,7 @@ impl Options {
         }
     }
 
-    /// The options of a method, with those of the `impl` or trait around it where it does not say otherwise.
+    /// The options of a method, completed by those of the `impl` or trait around it.
     pub fn within(mut self, outer: &Options, sig: &Signature) -> Options {
         if self.subject.is_none() && sig.receiver().is_some() {
             self.subject = outer.subject.clone();
@@ -89,7 +89,7 @@ impl Options {
         self
     }
 
-    /// Says which option makes no sense on a function.
+    /// Reports an option that makes no sense on a function.
     pub fn check_function(&self) -> Result<()> {
         if let Some(span) = self.only {
             return Err(Error::new(span, "`only` belongs on an `impl` or a trait"));
@@ -100,7 +100,7 @@ impl Options {
         Ok(())
     }
 
-    /// Says which option makes no sense on an `impl` or a trait.
+    /// Reports an option that makes no sense on an `impl` or a trait.
     pub fn check_block(&self, takes_proxy: bool) -> Result<()> {
         if let Some(span) = self.skip {
             return Err(Error::new(
@@ -187,7 +187,7 @@ fn value<T: Parse>(input: ParseStream) -> Result<T> {
     input.parse()
 }
 
-/// Whether the path of an attribute is ours: `observe`, `metaspy::observe`.
+/// True for the path of our attribute: `observe`, `metaspy::observe`.
 fn is_observe(path: &Path) -> bool {
     path.segments.last().is_some_and(|last| last.ident == "observe")
 }

@@ -1,7 +1,7 @@
 //! Early ways out of a body that can be seen: `return`.
 //!
 //! A `?` is left alone, as rewriting it would take hints from the type checker: where a function returns a `Result` or
-//! an `Option`, an early way out that nobody announced is a failure. That includes those that a macro hides, `bail!`
+//! an `Option`, an early way out that was not announced is a failure. That includes those that a macro hides, `bail!`
 //! say, unless the macro is given a `return` to place: of such a function it is only known that it returned.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -12,7 +12,7 @@ use syn::{Block, Expr, ExprAsync, ExprClosure, ExprConst, ExprReturn, Item, Macr
 /// Lets every visible `return` of the body say its value first: `announce` is put between the value, which is bound
 /// to `__value`, and the way out.
 ///
-/// Says whether that was all of them: a macro that is given a `return` may place it anywhere.
+/// Returns true if those were all: a macro may place a `return` of its arguments anywhere.
 pub fn announce(block: &mut Block, ty: &TokenStream, announce: &TokenStream) -> bool {
     let mut exits = Exits { ty, announce, all: true };
     exits.visit_block_mut(block);

@@ -29,13 +29,13 @@ pub fn hook(call: &Call<'_>, sig: &Signature, block: &mut Block) {
     }
 }
 
-/// Whether the function's last expression is an async block: `#[async_trait]` makes such functions.
+/// True if the function's last expression is an async block: `#[async_trait]` makes such functions.
 pub fn is_tail(sig: &Signature, block: &Block) -> bool {
     let mut block = block.clone();
     tail(sig, &mut block).is_some()
 }
 
-/// Statements that ask whom the call is about and what its arguments are, while these are still there: an async fn
+/// Statements that record the subject and the arguments of the call, while these are still there: an async fn
 /// runs them when it is first polled, any other function when it is called.
 fn before(call: &Call<'_>, sig: &Signature) -> TokenStream {
     let Call { krate, statics, site, .. } = call;
@@ -104,7 +104,7 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
     )
 }
 
-/// The body, told first what it returns: inside of an async block nothing else says so.
+/// The body, with the type that it returns: an async block has no other way to state it.
 fn hint(output: &Output, stmts: &[Stmt]) -> TokenStream {
     let Some(ty) = output.ty() else {
         return quote_spanned!(Span::mixed_site()=> #(#stmts)*);

@@ -40,7 +40,7 @@ impl Output {
         }
     }
 
-    /// Whether the type can be written down without a hole: then it tells the body what it makes, as the signature did.
+    /// True if the type can be written without a `_`: then it determines the type of the body, as the signature did.
     pub fn is_whole(&self) -> bool {
         matches!(self, Output::Unit | Output::Named(_))
     }
@@ -54,7 +54,7 @@ impl Output {
         }
     }
 
-    /// Whether it says how the call went: a `Result`, an `Option`, or something called like one.
+    /// True if it shows how the call ended: a `Result`, an `Option`, or a type with such a name.
     pub fn tells(&self) -> bool {
         matches!(self, Output::Named(ty) | Output::Holed(ty) if tells(ty))
     }

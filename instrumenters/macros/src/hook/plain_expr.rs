@@ -2,7 +2,7 @@
 
 use syn::{Expr, UnOp};
 
-/// Whether the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`, `NodeId(node)`.
+/// True if the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`, `NodeId(node)`.
 pub fn is_plain(expr: &Expr) -> bool {
     match expr {
         Expr::Path(_) | Expr::Lit(_) => true,
@@ -18,7 +18,7 @@ pub fn is_plain(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a call makes a tuple struct or a variant, by how such are named: `NodeId(node)`.
+/// True if a call makes a tuple struct or a variant, by its capital letter: `NodeId(node)`.
 fn is_constructor(func: &Expr) -> bool {
     matches!(func, Expr::Path(path)
         if path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase)))

@@ -20,7 +20,7 @@ pub fn reference(receiver: &Receiver) -> TokenStream {
     quote_spanned!(Span::mixed_site()=> &#(#stars)* #it)
 }
 
-/// Whether the receiver was moved into the call, and is nowhere that anybody could name.
+/// True if the receiver is moved into the call, and so has no lasting place.
 pub fn is_by_value(receiver: &Receiver) -> bool {
     match &receiver.kind {
         ReceiverKind::Value => true,

@@ -203,7 +203,7 @@ fn is_self(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.qself.is_none() && path.path.is_ident("Self"))
 }
 
-/// Whether the type has a whole `Self` in it; `Self::Item` is another type.
+/// True if the type contains `Self` itself; `Self::Item` is another type.
 fn mentions_self(ty: &Type) -> bool {
     struct Search(bool);
     impl VisitMut for Search {
@@ -219,7 +219,7 @@ fn mentions_self(ty: &Type) -> bool {
     search.0
 }
 
-/// The method is pointed at where it cannot be forwarded, and what to do is said.
+/// The error of a method that cannot be forwarded, with what to do.
 fn cannot_forward(sig: &Signature, at: &impl ToTokens, why: &str) -> Error {
     let name = &sig.ident;
     let said = format!(

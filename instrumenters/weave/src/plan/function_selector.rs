@@ -11,7 +11,7 @@ use metaspy_core::select::{SelectorError, matches_text};
 
 use crate::source::Function;
 
-/// Which functions are meant.
+/// A selector of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionSelector {
     path: Selector,
@@ -31,15 +31,15 @@ enum Predicate {
     Lines(u32, u32),
 }
 
-/// Why a text is no selector of functions.
+/// An error in the text of a selector of functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FunctionSelectorError {
-    /// Its path is none.
+    /// The path is wrong.
     Path(SelectorError),
-    /// A word that says nothing, or a second path.
+    /// An unknown word, or a second path.
     Word {
-        /// All of it.
+        /// The whole text.
         text: String,
         /// The word.
         word: String,
@@ -83,18 +83,18 @@ impl FromStr for FunctionSelector {
 }
 
 impl FunctionSelector {
-    /// Whether a function with this path is meant.
+    /// True if a function with this path is selected.
     pub fn means(&self, path: &str, function: &Function) -> bool {
         self.has_path(path, function) && self.predicates.iter().all(|predicate| predicate.is_of(function))
     }
 
-    /// Whether the path alone would do. A closure is meant where its function is.
+    /// True if the path alone matches. A closure matches if its function does.
     pub fn has_path(&self, path: &str, function: &Function) -> bool {
         let owner = path.rsplit_once("::").filter(|_| function.facts.is_closure);
         self.path.matches(path) || owner.is_some_and(|(owner, _)| self.path.matches(owner))
     }
 
-    /// The names that may have been meant.
+    /// The nearest names.
     pub fn nearest<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         self.path.nearest(names)
     }
@@ -137,7 +137,7 @@ impl Predicate {
     }
 }
 
-/// Where the first word ends. Within brackets are spaces, and in types and sizes.
+/// The end of the first word. Brackets, types and sizes may contain spaces.
 fn word_end(text: &str) -> usize {
     let at_size = |at: usize| is_size(&text[at..]);
     if text.starts_with("->") {
@@ -176,8 +176,8 @@ mod tests {
     fn check(selector: &str, expected: &[&str]) {
         let selector: FunctionSelector = selector.parse().unwrap_or_else(|error| panic!("{error}"));
         let functions = parse(TEXT).expect("it is Rust").functions.all;
-        let meant = functions.iter().filter(|function| selector.means(&format!("a::{}", function.name), function));
-        assert_eq!(meant.map(|function| function.name.as_str()).collect::<Vec<_>>(), expected, "{selector:?}");
+        let selected = functions.iter().filter(|function| selector.means(&format!("a::{}", function.name), function));
+        assert_eq!(selected.map(|function| function.name.as_str()).collect::<Vec<_>>(), expected, "{selector:?}");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The plan: what the command tells the wrappers that cargo starts, one for each crate.
+//! The plan: what the command passes to the wrappers that cargo starts, one for each crate.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,14 +22,14 @@ pub const PLAN: &str = "METASPY_WEAVE_PLAN";
 /// The environment variable that has the wrapper that was there before.
 pub const CHAIN: &str = "METASPY_WEAVE_CHAIN";
 
-/// What is woven, and with what.
+/// What is woven, and the core that programs get.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
     /// The directory of everything that weaving writes.
     pub dir: PathBuf,
-    /// What is selected.
+    /// The selected functions.
     pub selection: Selection,
-    /// By the file of their root, the crates that are not compiled as they are.
+    /// The crates that are changed, by the file of their root.
     pub targets: BTreeMap<PathBuf, Target>,
     /// A core for programs that have none.
     pub core: Option<Core>,
@@ -38,19 +38,19 @@ pub struct Plan {
 /// A crate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Target {
-    /// The package, as cargo takes it: `name@version`.
+    /// The package, as an argument of cargo: `name@version`.
     pub package: String,
     /// The crate's name in paths.
     pub krate: String,
     /// The directory of its package.
     pub root: PathBuf,
-    /// Whether functions of it are selected.
+    /// True if functions of it are selected.
     pub is_woven: bool,
-    /// Whether it has tests, which are told apart where it is compiled to be tested.
+    /// True if it has tests, which are distinguished if it is compiled as a test.
     pub has_tests: bool,
-    /// Whether it is a program that needs a core.
+    /// True for a program that needs a core.
     pub needs_core: bool,
-    /// Whose change makes it be compiled again.
+    /// A change of it makes cargo compile the crate again.
     pub stamp: String,
 }
 
@@ -59,7 +59,7 @@ pub struct Target {
 pub struct Core {
     /// Its library.
     pub library: PathBuf,
-    /// Where the libraries are that it needs, and the procedural macros that these were made with.
+    /// The directories of the libraries and procedural macros that it needs.
     pub dependencies: Vec<PathBuf>,
     /// Libraries of profilers that were built with it.
     #[serde(default)]
@@ -73,7 +73,7 @@ impl Plan {
         Ok(serde_json::from_slice(&text)?)
     }
 
-    /// Writes it; where it stands says what is in it, so that two runs at once do not meet.
+    /// Writes it. The file name depends on the content, so that two runs at once do not disturb each other.
     pub fn write(&self) -> Result<PathBuf> {
         let text = serde_json::to_string_pretty(self)?;
         let path = self.dir.join("plans").join(format!("{}.json", stamp([&text])));
@@ -89,7 +89,7 @@ pub fn stamp<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> String {
     format!("{:016x}", hasher.finish())
 }
 
-/// Writes a file so that nobody ever sees a part of it.
+/// Writes a file at once: no reader sees a part of it.
 pub fn write_whole(path: &Path, text: &[u8]) -> io::Result<()> {
     fs::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();

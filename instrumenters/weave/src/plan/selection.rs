@@ -1,4 +1,4 @@
-//! What the user asks for: which functions, and how much of their calls is seen.
+//! The user's selection: functions, and what is seen of their calls.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -6,37 +6,37 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{FunctionSelector, SubjectOf};
 use crate::source::Function;
 
-/// Which functions are meant, and how much of their calls is seen.
+/// The selected functions, and what is seen of their calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
-    /// These; if there are none, all of the workspace.
+    /// The selected functions; if there are none, all of the workspace.
     pub weave: Vec<String>,
-    /// But not these.
+    /// Functions that are left out.
     pub without: Vec<String>,
-    /// Whether closures in them are meant, too.
+    /// True if closures in them are selected, too.
     pub closures: bool,
-    /// Whether what they return is seen.
+    /// True if their return values are seen.
     pub returns: bool,
-    /// Whether their arguments are seen.
+    /// True if their arguments are seen.
     pub args: bool,
-    /// What calls of some of them are about.
+    /// The subjects of the calls of some functions.
     pub subjects: Vec<String>,
 }
 
-/// Which functions are meant, ready to be asked.
+/// The selected functions, as parsed selectors.
 pub struct Selectors {
-    /// These; if there are none, all.
+    /// The selected functions; if there are none, all.
     pub weave: Vec<FunctionSelector>,
-    /// But not these.
+    /// Functions that are left out.
     pub without: Vec<FunctionSelector>,
-    /// Whether closures are meant, too.
+    /// True if closures are selected, too.
     pub closures: bool,
-    /// What calls are about. Of several that mean a function, the last one counts.
+    /// The subjects of calls. If several select a function, the last one counts.
     pub subjects: Vec<SubjectOf>,
 }
 
 impl Selection {
-    /// As selectors.
+    /// The parsed selectors.
     pub fn parse(&self) -> Result<Selectors> {
         let parse = |texts: &[String]| -> Result<Vec<FunctionSelector>> {
             texts.iter().map(|text| Ok(text.parse()?)).collect()
@@ -49,7 +49,7 @@ impl Selection {
         })
     }
 
-    /// How much of calls is seen, as one word.
+    /// What is seen of calls, as a few words.
     pub fn depth(&self) -> &'static str {
         match (self.returns, self.args) {
             (true, true) => "returns and args",
@@ -61,14 +61,14 @@ impl Selection {
 }
 
 impl Selectors {
-    /// Whether the function with this path is meant.
+    /// True if the function with this path is selected.
     pub fn means(&self, path: &str, function: &Function) -> bool {
         (self.closures || !function.facts.is_closure)
             && (self.weave.is_empty() || self.weave.iter().any(|words| words.means(path, function)))
             && !self.without.iter().any(|words| words.means(path, function))
     }
 
-    /// What the calls of a function are about, if that is said.
+    /// The subject of the calls of a function, if one is given.
     pub fn subject(&self, path: &str, function: &Function) -> Option<&SubjectOf> {
         self.subjects.iter().rev().find(|subject| subject.means(path, function))
     }

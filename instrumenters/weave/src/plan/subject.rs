@@ -1,4 +1,4 @@
-//! Subjects by name: `taffy::*::compute_child_layout=node_id` says which parameter a function's calls are about.
+//! Subjects by name: `taffy::*::compute_child_layout=node_id` names the parameter that is the subject of calls.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,22 +6,22 @@ use std::str::FromStr;
 use crate::plan::function_selector::{FunctionSelector, FunctionSelectorError};
 use crate::source::{Function, SelfKind};
 
-/// What the calls of some functions are about.
+/// The subject of the calls of some functions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SubjectOf {
-    /// Which functions.
+    /// The functions.
     pub functions: FunctionSelector,
     /// A parameter, or a path from one: `self.id`.
     pub path: String,
 }
 
-/// Why a text names no subject.
+/// An error in the text of a subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubjectError {
-    /// Which functions are meant is not understood.
+    /// The selector of functions is wrong.
     Functions(FunctionSelectorError),
-    /// There is no `=`, or what is behind it is no parameter and no path from one.
+    /// There is no `=`, or behind it is no parameter and no path from one.
     Path(String),
 }
 
@@ -56,12 +56,12 @@ impl FromStr for SubjectOf {
 }
 
 impl SubjectOf {
-    /// Whether a function is among those that are meant; closures never are.
+    /// True if a function is selected; closures never are.
     pub fn means(&self, path: &str, function: &Function) -> bool {
         !function.facts.is_closure && self.functions.means(path, function)
     }
 
-    /// Whether a function has what is named.
+    /// True if a function has the parameter.
     pub fn is_in(&self, function: &Function) -> bool {
         let first = self.parameter();
         let is_self = first == "self" && function.facts.self_kind != SelfKind::None;

@@ -41,26 +41,26 @@ metaspy-reader = { path = "metaspy-core/reader", version = "0.1.0" }
 debug = false
 "#;
 
-/// The environment variable that says that the core is built: this command, in the compiler's place, then adds [`ALONE`].
+/// The environment variable that marks a build of the core: the wrapper then adds [`ALONE`].
 pub const BUILDS_CORE: &str = "METASPY_WEAVE_CORE";
-/// What the compiler is told of the core besides: programs may be optimised when they are linked, and a crate that the
+/// Further flags of the compiler for the core: programs may be optimised when they are linked, and a crate that the
 /// program has too must not be taken for the core's. A variable with flags would take the place of those configured.
 pub const ALONE: [&str; 2] = ["-Cembed-bitcode=yes", "-Cmetadata=metaspy-weave"];
 
-/// What is wrong with a profiler that brings a core along.
+/// The error of a profiler that depends on another core.
 const OTHER_CORE: &str = "--profiler: it must depend on `metaspy-core = \"0.1\"`, and on no other copy of it";
 
 /// How the user builds, and so how the core is built.
 pub struct Settings<'s> {
     /// The command.
     pub cargo: &'s OsStr,
-    /// What is built for, if it is said.
+    /// The target, if the user names one.
     pub target: Option<&'s str>,
-    /// Whether the network is not to be used.
+    /// True if the network must not be used.
     pub is_offline: bool,
-    /// All that the environment and cargo's configuration say of the compiler's flags.
+    /// The compiler's flags of the environment and of cargo's configuration.
     pub flags: String,
-    /// The wrapper of the compiler that is called where there is no weaving.
+    /// The wrapper of the compiler that the user configured.
     pub wrapper: Option<OsString>,
 }
 
@@ -90,12 +90,12 @@ pub fn core(settings: &Settings<'_>, dir: &Path, profiler_dirs: &[PathBuf]) -> R
     Ok(core)
 }
 
-/// Writes the core's source where there is none; where that is.
+/// Writes the core's source, if it is not there yet, and returns its directory.
 fn unpack(settings: &Settings<'_>, dir: &Path) -> Result<PathBuf> {
-    let said =
+    let parts =
         [core_stamp(), version()?.to_owned(), settings.target.unwrap_or_default().to_owned(), settings.flags.clone()];
-    let dir = dir.join("core").join(stamp(said.iter().map(String::as_str).chain(ALONE)));
-    // The manifest is written last: where it is, all else is.
+    let dir = dir.join("core").join(stamp(parts.iter().map(String::as_str).chain(ALONE)));
+    // The manifest is written last: if it exists, all files do.
     if !dir.join("Cargo.toml").is_file() {
         write_whole(&dir.join("Cargo.lock"), LOCK.as_bytes())?;
         for (path, text) in SOURCE {
@@ -115,8 +115,8 @@ struct Build<'b> {
 }
 
 impl Build<'_> {
-    /// Without a network if it goes. The project's configuration may say what the core has to be built with, and may replace
-    /// the registry by something that has not what the core needs: then it is built where nothing is said.
+    /// Builds without a network if that is possible. The project's configuration may be needed to build the core, or it may
+    /// replace the registry by one that lacks the core's dependencies: then the core is built outside the project.
     fn run(&self, workspace: &Path, package: &str) -> Result<Core> {
         let nowhere = workspace.ancestors().last().unwrap_or(workspace);
         let here = env::current_dir()?;
@@ -128,7 +128,7 @@ impl Build<'_> {
         };
         let more = [(nowhere, true), (here.as_path(), false), (nowhere, false)];
         let mut more = more.into_iter().filter(|(_, is_offline)| *is_offline || !offline);
-        // Of several failures the first one is what the user can do something about.
+        // The user can repair the first of several failures.
         more.find_map(|(from, is_offline)| once(from, is_offline).ok()).ok_or(first).with_context(|| match offline {
             true => "metaspy's core cannot be built; without --offline cargo fetches what it needs",
             false => "metaspy's core cannot be built",
@@ -149,13 +149,13 @@ impl Build<'_> {
         command.stderr(Stdio::piped());
         let output = command.output().context("cargo cannot be started")?;
         if !output.status.success() {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let said = said.trim_end();
+            let error = String::from_utf8_lossy(&output.stderr);
+            let error = error.trim_end();
             match self.profilers {
-                [] => bail!("{said}"),
-                // Another copy of the core than the one beside them.
-                _ if said.contains("links to the native library `metaspy-core`") => bail!("{OTHER_CORE}: {said}"),
-                _ => bail!("--profiler: {said}"),
+                [] => bail!("{error}"),
+                // The profiler depends on another copy of the core.
+                _ if error.contains("links to the native library `metaspy-core`") => bail!("{OTHER_CORE}: {error}"),
+                _ => bail!("--profiler: {error}"),
             }
         }
         let messages = output.stdout.split(|byte| *byte == b'\n');
@@ -163,14 +163,14 @@ impl Build<'_> {
         self.found(&messages)
     }
 
-    /// Where cargo says that the libraries are.
+    /// The libraries that cargo reports.
     fn found(&self, messages: &[Value]) -> Result<Core> {
         let is_core = |message: &&Value| message["target"]["name"] == "metaspy_core";
         let library = messages.iter().filter(is_core).find_map(profilers::library);
         let library = library.context("cargo does not say where metaspy's core is")?;
         let beside = library.parent().unwrap_or(self.dir);
         let beside = if beside.ends_with("deps") { beside.to_owned() } else { beside.join("deps") };
-        // Where a target is named, what runs in the compiler stands elsewhere.
+        // With a named target, libraries that run in the compiler are in another directory.
         let of_host = self.dir.join("target").join("release").join("deps");
         let dependencies = if beside == of_host { vec![beside] } else { vec![beside, of_host] };
         let profiler = |profiler: &Profiler| {

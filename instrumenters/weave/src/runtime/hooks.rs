@@ -10,14 +10,14 @@ use anyhow::{Context, Result, bail};
 use crate::plan::{stamp, write_whole};
 use crate::runtime::core::SOURCE;
 
-/// Its name among crates, as programs are optimised or not; what woven code calls it is another one.
+/// Its crate names, for programs without and with optimisation. Woven code uses another name.
 const NAMES: [&str; 2] = ["metaspy_woven_called", "metaspy_woven"];
 
-/// The crate, compiled twice: a call of a hook is short to compile, a hook within each woven function is quick to run.
+/// The crate, compiled twice: a hook that is called is quick to compile, a hook that is inlined is quick to run.
 #[derive(Clone, Debug)]
 pub struct Hooks {
     dir: PathBuf,
-    /// What tells it from that of another compiler.
+    /// Distinguishes it from the one of another compiler.
     stamp: String,
 }
 
@@ -35,8 +35,8 @@ impl Hooks {
         self.libraries().iter().all(|library| library.is_file())
     }
 
-    /// Puts the libraries among those that are built, where cargo has the compiler and rustdoc look for what they need:
-    /// crates of either kind may meet in a program.
+    /// Puts the libraries where cargo makes the compiler and rustdoc search for dependencies. Crates of both kinds may
+    /// be linked into one program.
     pub fn put_beside(&self, libraries: &Path) -> Result<()> {
         for (library, name) in self.libraries().iter().zip(NAMES) {
             let beside = libraries.join(format!("lib{name}-{}.rlib", self.stamp));
@@ -95,7 +95,7 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
         command.output().context("the compiler cannot be started")
     };
     for (name, flavour) in [(NAMES[0], &["--cfg=metaspy_called"][..]), (NAMES[1], &[])] {
-        // Where a target has no `std` there is a flavour without.
+        // A target without `std` gets a variant without it.
         let mut output = compile(name, flavour)?;
         if !output.status.success() {
             output = compile(name, &[flavour, &["--cfg=metaspy_bare"]].concat())?;
@@ -105,7 +105,7 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
         }
     }
     if fs::rename(&part, &hooks.dir).is_err() {
-        // Another wrapper was first.
+        // Another wrapper was faster.
         let _ = fs::remove_dir_all(&part);
     }
     match hooks.are_there() {

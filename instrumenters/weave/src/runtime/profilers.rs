@@ -1,7 +1,7 @@
-//! Profilers of the user's own: built together with the core, as a program has one core and they must mean that one.
+//! The user's own profilers. They are built together with the core, because a program has one core.
 //!
-//! A package that depends on the core and on all of them is built in a workspace of its own, in which `metaspy-core` is
-//! the core that stands beside it, whatever version they ask for.
+//! A package that depends on the core and on all profilers is built in a workspace of its own. In it, `metaspy-core` is the
+//! packed core, whatever version the profilers require.
 
 use std::ffi::OsStr;
 use std::fmt::Write;
@@ -46,7 +46,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Of a directory.
+    /// The profilers of the package in a directory.
     pub fn of(dir: &Path, cargo: &OsStr) -> Result<Profiler> {
         let manifest = dir.join("Cargo.toml");
         if !manifest.is_file() {
@@ -59,44 +59,45 @@ impl Profiler {
         if !output.status.success() {
             bail!("--profiler: {}", String::from_utf8_lossy(&output.stderr).trim_end());
         }
-        let told: Value = serde_json::from_slice(&output.stdout)?;
-        let mut packages = told["packages"].as_array().into_iter().flatten();
+        let metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let mut packages = metadata["packages"].as_array().into_iter().flatten();
         let package = packages.find(|package| is_at(package, &manifest));
         let name = package.and_then(|package| package["name"].as_str()).map(str::to_owned);
         let name = name.with_context(|| format!("--profiler: {} names no package", manifest.display()))?;
         Ok(Profiler { manifest, name })
     }
 
-    /// Its library, if cargo's message is of that.
+    /// Its library, if cargo's message reports it.
     pub fn library(&self, message: &Value) -> Option<PathBuf> {
         if is_at(message, &self.manifest) { library(message) } else { None }
     }
 
-    /// For people.
+    /// The name of its package.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// Whether what cargo tells is about the package with this manifest.
-fn is_at(told: &Value, manifest: &Path) -> bool {
-    told["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest)
+/// True if a message of cargo is about the package with this manifest.
+fn is_at(message: &Value, manifest: &Path) -> bool {
+    message["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest)
 }
 
-/// The library that cargo's message is about.
+/// The library that a message of cargo reports.
 pub fn library(message: &Value) -> Option<PathBuf> {
     let is_built = message["reason"] == "compiler-artifact";
     let mut files = message["filenames"].as_array().filter(|_| is_built)?.iter().filter_map(Value::as_str);
     files.find(|file| file.ends_with(".rlib")).map(PathBuf::from)
 }
 
-/// Writes the package that depends on all of them, in the core's directory. Where it stands says what is in it.
+/// Writes the package that depends on all of them into the core's directory. The name of its directory depends on its
+/// content.
 pub fn write(profilers: &[Profiler], dir: &Path, lock: &str) -> Result<PathBuf> {
     let mut manifest = MANIFEST.to_owned();
     for (at, Profiler { manifest: of, name }) in profilers.iter().enumerate() {
         let path = of.parent().and_then(Path::to_str);
         let path = path.with_context(|| format!("--profiler: {} is not UTF-8", of.display()))?;
-        // As TOML writes a text, which is as JSON does.
+        // TOML and JSON quote a text in the same way.
         writeln!(
             manifest,
             "profiler-{at} = {{ package = {}, path = {} }}",

@@ -1,4 +1,4 @@
-//! Cargo and the compiler, as they are started here.
+//! How cargo and the compiler are started.
 
 use std::env;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ fn rustc() -> OsString {
     env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
 }
 
-/// What the compiler says of itself. It is asked once.
+/// The output of `rustc -vV`, read once.
 pub fn version() -> Result<&'static str> {
     static VERSION: OnceLock<String> = OnceLock::new();
     if let Some(version) = VERSION.get() {
@@ -24,10 +24,10 @@ pub fn version() -> Result<&'static str> {
     Ok(VERSION.get_or_init(|| String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
-/// What makes cargo put the parts of a build where its results are, whatever else is configured. It is an argument, as
-/// build scripts and programs would hear of a variable.
+/// The argument that makes cargo put the parts of a build beside its results, whatever is configured. A variable would
+/// be inherited by build scripts and programs.
 pub fn build_dir(target_dir: &Path) -> Result<String> {
     let dir = target_dir.to_str().with_context(|| format!("{} is not UTF-8", target_dir.display()))?;
-    // As TOML writes a text, which is as JSON does.
+    // TOML and JSON quote a text in the same way.
     Ok(format!("--config=build.build-dir={}", serde_json::to_string(dir)?))
 }

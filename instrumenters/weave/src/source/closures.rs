@@ -1,4 +1,4 @@
-//! Closures: which can take a hook, and where it stands.
+//! Closures: which can have a hook, and its place.
 
 use std::ops::Range;
 
@@ -7,26 +7,26 @@ use syn::{Expr, ExprClosure, MacroDelimiter};
 
 use crate::source::signature::Properties;
 
-/// The function that closures stand in.
+/// The function around closures.
 pub(super) struct Around {
-    /// How many were found in it.
+    /// The closures found in it so far.
     pub closures: u32,
-    /// What it looks like: its closures are judged as it is.
+    /// Its properties, which its closures have too.
     pub properties: Properties,
-    /// Why none of them can be woven.
+    /// The reason why none of them can be woven.
     pub skipped: Option<&'static str>,
 }
 
-/// Why a closure cannot be woven; `None` if it can.
+/// The reason why a closure cannot be woven; `None` if it can.
 pub(super) fn reason(closure: &ExprClosure) -> Option<&'static str> {
     if closure.asyncness.is_some() {
-        return Some("an async closure has no body that runs when it is called");
+        return Some("a call of an async closure does not run its body");
     }
     if closure.constness.is_some() {
-        return Some("a const closure runs in the compiler too, where nobody can look");
+        return Some("a const closure also runs at compile time, where a hook cannot");
     }
     let begins_with_block = !is_block_like(&closure.body) && is_block_like(leftmost(&closure.body));
-    begins_with_block.then_some("its expression begins with a block, which would end it behind a hook")
+    begins_with_block.then_some("its expression begins with a block, and would end there behind a hook")
 }
 
 /// The bytes of its body: within the braces, or of the expression.
@@ -39,7 +39,7 @@ pub(super) fn body(closure: &ExprClosure, insert_at: impl Fn(&syn::ExprBlock) ->
     }
 }
 
-/// What ends a statement without a semicolon.
+/// True for expressions that end a statement without a semicolon.
 fn is_block_like(expr: &Expr) -> bool {
     match expr {
         Expr::Macro(call) => matches!(call.mac.delimiter, MacroDelimiter::Brace(_)),

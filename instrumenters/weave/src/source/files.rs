@@ -11,13 +11,13 @@ use crate::source::resolve;
 /// A file of a crate.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
     /// Its text.
     pub text: String,
-    /// The modules that it is, as one file may be several; that of the crate is empty.
+    /// The modules that it is: one file may be several. The crate's root is the empty path.
     pub modules: Vec<Vec<String>>,
-    /// What is in it.
+    /// Its functions.
     pub parsed: Result<Parsed, Unreadable>,
 }
 
@@ -39,15 +39,15 @@ impl SourceFile {
 pub struct CrateSource {
     /// Each once, the root first.
     pub files: Vec<SourceFile>,
-    /// Where modules were looked for and nothing could be read.
+    /// Places of modules that could not be read.
     pub missing: Vec<PathBuf>,
-    /// Directories that a path goes into and out of again, as `sub` in `sub/../file.rs`.
+    /// Directories that a path enters and leaves again, as `sub` in `sub/../file.rs`.
     pub through: BTreeSet<PathBuf>,
 }
 
 /// A file that may be a module.
 struct Named {
-    /// As it is written, with `..`.
+    /// Its path as written, with `..`.
     path: PathBuf,
     modules: Vec<String>,
     is_mod_rs: bool,
@@ -55,7 +55,7 @@ struct Named {
     around: Vec<usize>,
 }
 
-/// Reads a crate from its root on. Files that are not there, as with modules under conditions, are passed over.
+/// Reads a crate from its root on. Missing files, as of modules under conditions, are skipped.
 pub fn read(root: &Path) -> io::Result<CrateSource> {
     let mut source = CrateSource::default();
     let (mut places, mut seen) = (BTreeMap::new(), BTreeSet::new());
@@ -71,7 +71,7 @@ pub fn read(root: &Path) -> io::Result<CrateSource> {
             None => source.add(&path)?,
         };
         places.insert(path, place);
-        // A module that contains itself would never end; the compiler does not take it.
+        // A module that contains itself would never end; the compiler refuses it.
         let Some(place) = place.filter(|place| !named.around.contains(place)) else { continue };
         source.through.extend(passed(&named.path));
         let file = &mut source.files[place];

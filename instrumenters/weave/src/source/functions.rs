@@ -1,4 +1,4 @@
-//! The functions of a source file: what they are called, where they stand, and where a hook goes.
+//! The functions of a source file: their names, their lines, and the places of their hooks.
 
 use std::borrow::Cow;
 use std::mem::{replace, take};
@@ -25,21 +25,21 @@ use crate::source::signature::{FunctionSignature, Properties};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Function {
-    /// The modules of this file that it stands in.
+    /// Its modules in this file.
     pub modules: Vec<String>,
     /// What follows the module: `Scene::Layout::measure`, `main::{closure#1}`.
     pub name: String,
     /// First and last line, from its signature on.
     pub lines: (u32, u32),
-    /// The bytes of its body that a hook stands before or around.
+    /// The bytes of its body: a hook is inserted before or around them.
     pub body: Range<usize>,
-    /// What its hook carries into the program.
+    /// Its facts, which its hook contains.
     pub facts: Facts,
-    /// What its hook is told of its signature.
+    /// The parts of its signature that its hook contains.
     pub signature: FunctionSignature,
-    /// What selectors judge it by.
+    /// The properties that selectors test.
     pub properties: Properties,
-    /// Why it cannot be woven.
+    /// The reason why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
     /// The scope in which the types below are written.
@@ -53,12 +53,12 @@ pub struct Function {
     pub(super) returned: Option<Returned>,
 }
 
-/// What is found in a file.
+/// The functions of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Functions {
     /// All of them, in the order of the text.
     pub all: Vec<Function>,
-    /// What cannot be seen in the text.
+    /// What macros generate.
     pub generated: MacroGenerated,
 }
 
@@ -90,11 +90,11 @@ struct Search<'s> {
     modules: Vec<String>,
     /// The directories of the modules, where an attribute names them.
     paths: Vec<Option<String>>,
-    /// What a name begins with: functions, types and traits around.
+    /// The segments that a name begins with: functions, types and traits around it.
     owners: Vec<String>,
     /// The `impl` or trait at hand.
     owner: Owner,
-    /// The function at hand; none in what the compiler runs.
+    /// The function at hand; none in code that runs at compile time.
     around: Option<Around>,
     in_function: bool,
     found: Functions,
@@ -197,7 +197,7 @@ impl Search<'_> {
         replace(&mut self.scope, self.scopes.len() - 1)
     }
 
-    /// What no function runs.
+    /// Visits code that no function runs.
     fn outside(&mut self, visit: impl FnOnce(&mut Self)) {
         let around = self.around.take();
         visit(self);
@@ -267,7 +267,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     }
 
     fn visit_item_mod(&mut self, item: &'ast ItemMod) {
-        // `module_path!()` does not tell of functions, and hardly anybody puts modules into them.
+        // `module_path!()` has no functions in it, and modules in functions are rare.
         if self.in_function {
             return;
         }

@@ -1,31 +1,31 @@
-//! How much of a call a hook sees.
+//! The kinds of hooks, by what they see of a call.
 
 use crate::source::functions::Function;
 use crate::source::signature::Limit;
 
-/// How much of a call a hook sees, and so what stands in the text.
+/// A kind of hook: what it sees of a call, and so the macro in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookKind {
-    /// That an async function was polled for the first time.
+    /// The first poll of an async function.
     Began,
     /// The polls of an async function and its end.
     Polled,
-    /// That, and what it returns.
+    /// Also what it returns.
     PolledWhole,
     /// A call's beginning and end.
     Hook,
-    /// That, and what it returns, of which no copy is kept as it may refer to something.
+    /// Also what it returns. No copy is kept, because it may contain a reference.
     WholeLent,
-    /// That, and what it returns.
+    /// Also what it returns.
     Whole,
 }
 
 impl HookKind {
-    /// What a function can take, at most, and why that is less than what is asked for.
+    /// The largest hook that a function can have, and the reason if that is less than requested.
     pub fn of(function: &Function, is_deep: bool) -> (HookKind, Option<&'static str>) {
         let is_deep = is_deep && !function.facts.is_closure;
         match (function.facts.is_async, function.signature.limit) {
-            // The type of the future's value must be written down.
+            // The hook contains the type of the future's value.
             (true, Some(limit @ (Limit::Opaque | Limit::Never))) => (HookKind::Began, Some(limit.reason())),
             (true, None) if is_deep => (HookKind::PolledWhole, None),
             (true, limit) => (HookKind::Polled, limit.filter(|_| is_deep).map(Limit::reason)),
@@ -35,7 +35,8 @@ impl HookKind {
         }
     }
 
-    /// What is tried where the compiler refuses this; whether it finds that something does not live long enough.
+    /// The next smaller hook, for one that the compiler refuses; `is_about_lifetimes` is true if a value does not live long
+    /// enough.
     pub fn below(self, is_about_lifetimes: bool) -> Option<HookKind> {
         match self {
             HookKind::Whole if is_about_lifetimes => Some(HookKind::WholeLent),
@@ -46,12 +47,12 @@ impl HookKind {
         }
     }
 
-    /// Whether it sees what is returned.
+    /// True if it sees what is returned.
     pub fn is_deep(self) -> bool {
         matches!(self, HookKind::Whole | HookKind::WholeLent | HookKind::PolledWhole)
     }
 
-    /// Whether it stands around the body.
+    /// True if it is around the body.
     pub(super) fn is_around(self) -> bool {
         matches!(self, HookKind::Whole | HookKind::WholeLent | HookKind::PolledWhole | HookKind::Polled)
     }

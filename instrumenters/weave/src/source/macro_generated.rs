@@ -1,18 +1,18 @@
-//! What makes code that no source shows.
+//! Code that is not in the source: what macros and derives generate.
 
 use syn::punctuated::Punctuated;
 use syn::{Item, ItemEnum, ItemStruct, ItemUnion, Meta, Path, Token};
 
-/// What is made beside what is written.
+/// The calls that generate code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MacroGenerated {
-    /// Calls of macros where items stand: each may make functions.
+    /// Calls of item macros: each may generate functions.
     pub macros: usize,
-    /// Traits that are derived.
+    /// Derived traits.
     pub derives: usize,
 }
 
-/// How many traits an item derives, whatever conditions that is under.
+/// The number of traits that an item derives, under any condition.
 pub(super) fn derives(item: &Item) -> usize {
     match item {
         Item::Struct(ItemStruct { attrs, .. })
@@ -29,8 +29,8 @@ fn named(meta: &Meta) -> usize {
             traits.map_or(0, |traits| traits.len())
         }
         Meta::List(list) if list.path.is_ident("cfg_attr") => {
-            let said = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-            said.into_iter().flatten().skip(1).map(|meta| named(&meta)).sum()
+            let metas = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            metas.into_iter().flatten().skip(1).map(|meta| named(&meta)).sum()
         }
         _ => 0,
     }

@@ -1,4 +1,4 @@
-//! Modules that a file declares and keeps in other files, and where that may be.
+//! Modules that a file declares in other files, and the places of these files.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(super) struct Declared {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    /// `mod name;`, and what `#[path]` says; under conditions there may be several, or none.
+    /// `mod name;`, and its `#[path]`; under conditions there may be several, or none.
     Module { name: String, paths: Vec<String>, is_elsewhere: bool },
     /// `include!("path");`
     Included(String),
@@ -44,8 +44,7 @@ impl Declared {
         })
     }
 
-    /// Modules that a macro is given, as with `cfg_if!`: whatever it makes of them, their files are source. One that it
-    /// drops is read for nothing.
+    /// Modules in the arguments of a macro, as of `cfg_if!`: their files are source, whatever the macro makes of them.
     pub fn in_macro(tokens: TokenStream, modules: &[String], paths: &[Option<String>]) -> Vec<Self> {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut found = Vec::new();
@@ -66,7 +65,7 @@ impl Declared {
         found
     }
 
-    /// What `#[path = "…"]` says, also in a `#[cfg_attr]`.
+    /// The paths of `#[path = "…"]`, also in a `#[cfg_attr]`.
     pub fn path_of(attrs: &[Attribute]) -> Vec<String> {
         let mut found = Vec::new();
         for attr in attrs {
@@ -75,7 +74,7 @@ impl Declared {
         found
     }
 
-    /// The modules that it stands in and is, within its file.
+    /// Its modules within its file, itself included.
     pub fn modules(&self) -> Vec<String> {
         match &self.what {
             What::Module { name, .. } => self.modules.iter().chain([name]).cloned().collect(),
@@ -83,8 +82,8 @@ impl Declared {
         }
     }
 
-    /// Where it may be kept, as the compiler puts paths together, and whether it has its modules beside it: that has a
-    /// file that is named by an attribute or is called `mod.rs`.
+    /// The files that may hold it, and true for each whose modules are beside it: a file that is named by an attribute, or
+    /// `mod.rs`.
     pub fn candidates(&self, file: &Path, is_mod_rs: bool) -> Vec<(PathBuf, bool)> {
         let mut dir = file.parent().unwrap_or(Path::new("")).to_owned();
         let (name, paths, is_elsewhere) = match &self.what {
@@ -112,8 +111,8 @@ impl Declared {
 
 fn search(meta: &Meta, found: &mut Vec<String>) {
     match meta {
-        Meta::NameValue(said) if said.path.is_ident("path") => {
-            if let Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) = &said.value {
+        Meta::NameValue(pair) if pair.path.is_ident("path") => {
+            if let Expr::Lit(ExprLit { lit: Lit::Str(path), .. }) = &pair.value {
                 found.push(path.value());
             }
         }

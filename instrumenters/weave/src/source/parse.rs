@@ -14,21 +14,21 @@ use crate::source::scope::Scope;
 pub struct Parsed {
     /// Its functions, in the order of their text.
     pub functions: Functions,
-    /// The modules that it declares and keeps in other files, and files that are included as items.
+    /// The modules that it declares in other files, and files that are included as items.
     pub(super) declared: Vec<Declared>,
-    /// The names of its modules and function bodies, that of the file first.
+    /// The names of its modules and function bodies; the file itself is the first.
     pub(super) scopes: Vec<Scope>,
     /// Paths of `include!`, `include_str!` and `include_bytes!`, as they are written.
     pub includes: Vec<String>,
 }
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub String);
 
 impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the file was not understood: {}", self.0)
+        write!(f, "the file cannot be parsed: {}", self.0)
     }
 }
 
@@ -38,7 +38,7 @@ impl std::error::Error for Unreadable {}
 pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
     let skipped = before_the_source(text);
     let parsed = read(&text[skipped..], skipped);
-    // The places were taken out; the texts that they were found in are no longer needed.
+    // The places are known; the texts of the spans are no longer needed.
     proc_macro2::extra::invalidate_current_thread_spans();
     parsed
 }
@@ -51,7 +51,7 @@ fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
     Ok(Parsed { functions, declared, scopes, includes })
 }
 
-/// Bytes of a byte order mark and of a first line that is for the shell. The line's end is left, so that lines count.
+/// Bytes of a byte order mark and of a shebang. The end of that line stays, so that line numbers do.
 fn before_the_source(text: &str) -> usize {
     let mark = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let rest = &text[mark..];

@@ -1,4 +1,4 @@
-//! What a hook is told of a signature, and what it does not let a hook do.
+//! What a hook contains of a signature, and the limits that a signature sets to hooks.
 
 use std::str::FromStr;
 
@@ -8,25 +8,25 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
-/// What of a signature is in the text of a hook.
+/// The parts of a signature that a hook contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionSignature {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
     /// All names that parameters bind, also in patterns, in the order in which they are dropped: the last first.
     pub bound: Vec<String>,
-    /// What is returned, in one line.
+    /// The returned type, in one line.
     pub returns: String,
-    /// What stands in the way of a hook around the body.
+    /// The reason why no hook can be around the body.
     pub limit: Option<Limit>,
-    /// Whether the body has no braces, as that of `|x| x + 1`.
+    /// True if the body has no braces, as in `|x| x + 1`.
     pub is_expression: bool,
 }
 
-/// What stands in the way of a hook around a body.
+/// A reason why no hook can be around a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
-    /// The type that is returned has an `impl` in it.
+    /// The returned type contains `impl`.
     Opaque,
     /// It never returns.
     Never,
@@ -35,23 +35,23 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// For people.
+    /// The reason as text.
     pub fn reason(self) -> &'static str {
         match self {
             Limit::Opaque => "the type that it returns has no name",
             Limit::Never => "it never returns",
-            Limit::Tracked => "it asks who called it, which a function around its body would hide",
+            Limit::Tracked => "it is `#[track_caller]`, and a hook around its body would hide the caller",
         }
     }
 }
 
 impl FunctionSignature {
-    /// Whether what is returned refers to something, as its type says.
+    /// True if the returned type contains a reference.
     pub fn is_lent(&self) -> bool {
         self.returns.contains(['&', '\''])
     }
 
-    /// Of a function; whether a trait says that it is `#[track_caller]`. `source` is the text that it was read from.
+    /// The signature of a function in this source. `is_tracked` is true if a trait makes it `#[track_caller]`.
     pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) if !has_condition(&typed.attrs) => Some(&*typed.pat),
@@ -66,7 +66,7 @@ impl FunctionSignature {
         }
     }
 
-    /// Of a closure.
+    /// The signature of a closure.
     pub fn of_closure(closure: &syn::ExprClosure, source: &str) -> Self {
         FunctionSignature {
             parameters: closure.inputs.iter().filter_map(plain_name).collect(),
@@ -84,7 +84,7 @@ fn has_condition(attrs: &[Attribute]) -> bool {
 
 fn plain_name(pat: &Pat) -> Option<String> {
     match pat {
-        // As it is written, with the `r#` of a raw name.
+        // As written, with the `r#` of a raw name.
         Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => Some(name.ident.to_string()),
         Pat::Type(typed) => plain_name(&typed.pat),
         _ => None,

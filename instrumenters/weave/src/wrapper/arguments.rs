@@ -1,11 +1,11 @@
-//! The command line of `rustc`, as far as it matters here.
+//! The command line of `rustc`, as far as weaving needs it.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::plan::stamp;
 
-/// What the compiler is told.
+/// The arguments of the compiler.
 pub struct Arguments {
     all: Vec<OsString>,
     root: Option<usize>,
@@ -52,7 +52,7 @@ impl Arguments {
         all
     }
 
-    /// Without results but what tells whether the crate is sound, which goes into a directory of its own.
+    /// The arguments that only check the crate, with metadata in this directory as the only result.
     pub fn checking(&self, out_dir: &Path) -> Vec<OsString> {
         let mut all = Vec::new();
         let mut arguments = self.all.iter();
@@ -90,7 +90,8 @@ impl Arguments {
         self.after("--out-dir").map(PathBuf::from)
     }
 
-    /// What tells a crate's results from all others: those of dynamic libraries have the same name in each profile.
+    /// A name for the crate's results. Dynamic libraries have the same file name in each profile, so it depends on the
+    /// directory.
     pub fn unit(&self) -> String {
         let out_dir = self.out_dir().unwrap_or_default();
         format!("{}-{}", self.results(), stamp([out_dir.to_string_lossy()]))
@@ -102,29 +103,29 @@ impl Arguments {
         format!("{}{}", self.crate_name().unwrap_or_default(), extra.unwrap_or_default())
     }
 
-    /// Whether its author does not see what the compiler warns of.
+    /// True if cargo hides the warnings of the crate.
     pub fn caps_lints(&self) -> bool {
         self.after("--cap-lints").is_some()
     }
 
-    /// Whether it is a build script, which runs on its own.
+    /// True for a build script, which is a program of its own.
     pub fn is_build_script(&self) -> bool {
         self.crate_name().is_some_and(|name| name.starts_with("build_script_"))
     }
 
-    /// Whether the result is run: a binary, or a test of something.
+    /// True if the result is a program: a binary or a test.
     pub fn is_program(&self) -> bool {
-        // Nothing is said of tests and benchmarks with a `main` of their own, and then it is a binary.
+        // Tests and benchmarks with a `main` of their own have no crate type, and are binaries.
         let is_binary = self.after("--crate-type").is_none_or(|kind| kind == "bin");
         is_binary || self.is_test()
     }
 
-    /// Whether its tests are what is run.
+    /// True if the result runs the crate's tests.
     pub fn is_test(&self) -> bool {
         self.all.iter().any(|argument| argument == "--test")
     }
 
-    /// Whether it is compiled to run quickly: `-C opt-level=2` or `3`.
+    /// True if it is optimised for speed: `-C opt-level=2` or `3`.
     pub fn is_optimized(&self) -> bool {
         let text = |argument: &OsString| argument.to_string_lossy().trim_start_matches("-C").to_owned();
         let mut levels = self.all.iter().map(text).filter(|text| text.starts_with("opt-level=") || text == "-O");

@@ -1,4 +1,4 @@
-//! A woven copy is compiled; with fewer hooks if the compiler refuses some, and as the original if it refuses all.
+//! Compiles a woven copy: with fewer hooks if the compiler refuses some, and without any if it refuses all.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,18 +20,18 @@ use crate::wrapper::listing::Listing;
 use crate::wrapper::overlay::{self, Overlay};
 use crate::wrapper::{command, exit_code, link_core, plain, prefixed};
 
-/// How often hooks that the compiler refuses are made to see less, or left out, before all are left out.
+/// Attempts with smaller or fewer hooks before all are left out.
 const TRIES: usize = 10;
 /// The environment variable that prints what the compiler reports about the hooks that it refuses.
 const DIAGNOSTICS: &str = "METASPY_WEAVE_DIAGNOSTICS";
-/// What a program calls the core that it is given.
+/// The name of the core in a program that gets one.
 const CORE: &str = "__metaspy_core";
-/// What it calls profilers, with a number.
+/// The name of a profiler, before its number.
 const PROFILER: &str = "__metaspy_profiler";
 
-/// A crate to be compiled.
+/// A crate to compile.
 pub struct Crate<'a> {
-    /// The compiler, and what is before it.
+    /// The compiler, behind its wrapper.
     pub compiler: &'a [OsString],
     pub arguments: &'a Arguments,
     pub plan: &'a Plan,
@@ -41,7 +41,7 @@ pub struct Crate<'a> {
     pub hooks: &'a Hooks,
 }
 
-/// Compiles a crate, woven as far as it goes.
+/// Compiles a crate with as many hooks as the compiler accepts.
 pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let source = source::read(of.root).context("its source cannot be read")?;
     let mut choice = of.choose(&source)?;
@@ -56,9 +56,9 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             return of.finish(&choice, &mirror, &said);
         }
         if !is_refusal(&said) {
-            // It was killed, or the linker has something to say: nothing that a hook could be to blame for.
+            // The compiler was killed, or the linker failed: no hook is the cause.
             let why = diagnostics::first_error(&said.held).unwrap_or_else(|| said.status.to_string());
-            bail!("the compiler did not end well: {why}");
+            bail!("the compiler failed: {why}");
         }
         if why.is_none()
             && let Some(code) = of.own_errors()?
@@ -73,7 +73,7 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             is_linked = true;
             continue;
         }
-        // Where it points at no hook, all that see more than a light one are to blame before these are.
+        // If the compiler points at no hook, larger hooks shrink before light ones are removed.
         if !choice.yield_at(&diagnostics::places(&said.held)) {
             if choice.is_empty() {
                 break;
@@ -81,23 +81,23 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             choice.yield_most(why.as_deref());
         }
     }
-    // Not even without hooks: then it is not woven at all.
-    let why = why.unwrap_or_else(|| "the compiler does not say why".to_owned());
-    eprintln!("warning: metaspy: {} is compiled as it is: {why}", of.target.krate);
+    // The copy fails even without hooks: compile the original.
+    let why = why.unwrap_or_else(|| "the compiler gives no reason".to_owned());
+    eprintln!("warning: metaspy: {} is compiled without hooks: {why}", of.target.krate);
     choice.listing.write(of.plan, &of.arguments.unit())?;
     Ok(plain(of.compiler, of.arguments))
 }
 
-/// Whether it is the code that is refused: then an error has a code or a place.
+/// True if the compiler refuses the code: then an error has a code or a place.
 fn is_refusal(said: &Said) -> bool {
-    let is_coded = |said: Value| said["level"] == "error" && !said["code"].is_null();
+    let is_coded = |message: Value| message["level"] == "error" && !message["code"].is_null();
     let mut lines = said.held.iter().filter_map(|line| serde_json::from_str(line).ok());
     said.status.code().is_some() && (!diagnostics::places(&said.held).is_empty() || lines.any(is_coded))
 }
 
 impl Crate<'_> {
-    /// A woven copy is compiled. What the compiler has to say is about the original's columns, not about those behind hooks;
-    /// and a hook that sees arguments hides that nothing else does.
+    /// Ends a successful compilation. Diagnostics come from the original, because columns behind hooks moved in the copy, and
+    /// because a hook that uses an argument hides that it is unused.
     fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, said: &Said) -> Result<ExitCode> {
         name_originals(self.arguments, &mirror.dir)?;
         let hides = self.plan.selection.args && !choice.is_empty() && !self.arguments.caps_lints();
@@ -105,7 +105,7 @@ impl Crate<'_> {
             let original = self.check()?;
             diagnostics::say(&original.held);
             if !original.status.success() {
-                // What the author denies is an error.
+                // A denied warning is an error.
                 return Ok(exit_code(original.status));
             }
         }
@@ -113,7 +113,7 @@ impl Crate<'_> {
         Ok(exit_code(said.status))
     }
 
-    /// Says what is wrong with the original, if anything is: these are the user's own errors.
+    /// Prints the errors of the original, if it has any.
     fn own_errors(&self) -> Result<Option<ExitCode>> {
         let original = self.check()?;
         if original.status.success() {
@@ -137,7 +137,7 @@ impl Crate<'_> {
         self.arguments.root().is_some_and(Path::is_relative)
     }
 
-    /// Makes the copy. A program that needs a core names it behind all that its author wrote.
+    /// Makes the copy. A program that needs a core gets an `extern crate` at the end of its root.
     fn mirror(&self, source: &CrateSource, choice: &ChosenHooks, is_linked: bool) -> Result<Overlay> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Crate<'_> {
         self.plan.core.as_ref().filter(|_| self.target.needs_core && self.arguments.is_program())
     }
 
-    /// The crates that a program is given, with their libraries: the core, and profilers.
+    /// The crates that are added to a program, with their libraries: the core and profilers.
     fn given(&self) -> Vec<(String, &Path)> {
         let Some(core) = self.core() else { return Vec::new() };
         let profilers = core.profilers.iter().enumerate();
@@ -194,7 +194,7 @@ impl Crate<'_> {
         Ok(command)
     }
 
-    /// What the compiler says of the original.
+    /// Checks the original.
     fn check(&self) -> Result<Said> {
         let dir = self.plan.dir.join("checks").join(self.arguments.unit());
         fs::create_dir_all(&dir)?;
@@ -205,7 +205,7 @@ impl Crate<'_> {
         let said = said?;
         match said.status.code() {
             Some(_) => Ok(said),
-            None => bail!("the compiler did not end well: {}", said.status),
+            None => bail!("the compiler failed: {}", said.status),
         }
     }
 }
@@ -219,7 +219,7 @@ fn name_originals(arguments: &Arguments, mirror: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         text => text?,
     };
-    // Their paths are those of the originals, behind that of the mirror.
+    // The path of a copy is the overlay's path and the original's path.
     let mirror = mirror.display().to_string();
     fs::write(path, text.replace(&mirror.replace(' ', "\\ "), "").replace(&mirror, ""))
 }

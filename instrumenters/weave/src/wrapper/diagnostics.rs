@@ -1,4 +1,4 @@
-//! What the compiler says, as JSON, line by line.
+//! The compiler's diagnostics: JSON, line by line.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -7,16 +7,16 @@ use std::process::{Command, ExitStatus, Stdio};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// What became of a run of the compiler.
+/// The outcome of a run of the compiler.
 pub struct Said {
     /// How it ended.
     pub status: ExitStatus,
-    /// What it said, but for what was handed on at once.
+    /// Its diagnostics.
     pub held: Vec<String>,
 }
 
-/// Runs the compiler. That a result is there is told cargo at once, so that it goes on with other crates; everything else
-/// is held back.
+/// Runs the compiler. Messages about results go to cargo at once, so that it continues with other crates; diagnostics are
+/// held back.
 pub fn hear(mut command: Command, tells_results: bool) -> Result<Said> {
     let mut child = command.stderr(Stdio::piped()).spawn().context("the compiler cannot be started")?;
     let lines = BufReader::new(child.stderr.take().context("it has standard error")?).split(b'\n');
@@ -33,11 +33,11 @@ pub fn hear(mut command: Command, tells_results: bool) -> Result<Said> {
     Ok(Said { status: child.wait()?, held })
 }
 
-/// Hands lines on to cargo.
+/// Prints lines for cargo.
 pub fn say(lines: &[String]) {
     let mut out = std::io::stderr().lock();
     for line in lines {
-        // If cargo is gone, nobody listens.
+        // Cargo may have ended.
         let _ = writeln!(out, "{line}");
     }
 }
@@ -46,7 +46,7 @@ fn is_result(line: &str) -> bool {
     line.starts_with('{') && line.contains("\"$message_type\":\"artifact\"")
 }
 
-/// Whether anything was said that people would read.
+/// True if there are no diagnostics.
 pub fn is_quiet(held: &[String]) -> bool {
     held.iter().all(|line| line.trim().is_empty())
 }
@@ -57,30 +57,30 @@ pub fn first_error(held: &[String]) -> Option<String> {
     said.filter(|said| said["level"] == "error").find_map(|said| said["message"].as_str().map(str::to_owned))
 }
 
-/// Whether an error says that something may mean several things: a crate that was added brings traits of its own.
+/// True if an error is about ambiguity: an added crate brings traits of its own.
 pub fn is_ambiguous(held: &[String]) -> bool {
     let said = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut codes = said.filter(|said| said["level"] == "error").map(|said| said["code"]["code"].clone());
     codes.any(|code| ["E0034", "E0282", "E0283", "E0284", "E0790"].iter().any(|it| code == *it))
 }
 
-/// What an error is about.
+/// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, as it is shown.
     pub file: PathBuf,
     /// The line.
     pub line: u32,
-    /// Whether something does not live long enough.
+    /// True if a value does not live long enough.
     pub is_about_lifetimes: bool,
-    /// What the compiler says of it.
+    /// The compiler's message.
     pub said: String,
 }
 
-/// The codes of errors that are about lifetimes; some have none.
+/// The codes of errors about lifetimes; some of these errors have no code.
 const LIFETIMES: [&str; 7] = ["E0309", "E0310", "E0311", "E0521", "E0597", "E0621", "E0716"];
 
-/// The places that errors are about.
+/// The places of all errors.
 pub fn places(held: &[String]) -> Vec<Place> {
     let mut places = Vec::new();
     for line in held {
@@ -110,7 +110,7 @@ fn spans(said: &Value, about: &Place, places: &mut Vec<Place>) {
     }
 }
 
-/// A span, and where the macro stands that it came from.
+/// A span, and the place of the macro that it came from.
 fn place(span: &Value, about: &Place, places: &mut Vec<Place>) {
     if let (Some(file), Some(line)) = (span["file_name"].as_str(), span["line_start"].as_u64()) {
         places.push(Place { file: file.into(), line: line as u32, ..about.clone() });

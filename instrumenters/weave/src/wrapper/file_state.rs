@@ -1,4 +1,4 @@
-//! Files as they were, so that it is noticed when they change.
+//! The state of files, so that changes are noticed.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,39 +7,39 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-/// A file, as it was.
+/// A file and its state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct File {
     path: PathBuf,
-    /// Its size and its time; `None` if it is not there.
+    /// Its size and its time; `None` if it does not exist.
     state: Option<(u64, SystemTime)>,
 }
 
 impl File {
-    /// As it is now.
+    /// The present state of a file.
     pub fn at(path: PathBuf) -> File {
         let meta = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
         let state = meta.and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
         File { path, state }
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// When it changed; `None` if it is not there.
+    /// The time of its last change; `None` if it does not exist.
     pub fn changed(&self) -> Option<SystemTime> {
         self.state.map(|(_, changed)| changed)
     }
 
-    /// Whether it still is as it was.
+    /// True if it has not changed.
     pub fn is_same(&self) -> bool {
         *self == File::at(self.path.clone())
     }
 }
 
-/// A file of source, which is the same as long as its text is: cargo builds nothing again where a package is fetched again.
+/// A source file. It is unchanged as long as its text is, because cargo builds nothing again if a package is fetched again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     file: File,
@@ -47,12 +47,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// As it is now.
+    /// The present state of a file.
     pub fn at(path: PathBuf) -> Source {
         Source { text: text_of(&path), file: File::at(path) }
     }
 
-    /// Whether it still is as it was.
+    /// True if it has not changed.
     pub fn is_same(&self) -> bool {
         self.file.is_same() || self.file.state.is_some() && self.text == text_of(self.file.path())
     }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use crate::plan::Core;
 use crate::wrapper::prefixed;
 
-/// What the compiler is told, for the linker: all of the core and of profilers, as nothing names them and their sections
-/// are what counts; of the libraries that they need what is called.
+/// Arguments for the linker: the whole core and all profilers, because only their sections refer to them; and the parts of
+/// their dependencies that are called.
 pub fn arguments(core: &Core) -> Vec<OsString> {
     let whole: Vec<&Path> = [&core.library].into_iter().chain(&core.profilers).map(PathBuf::as_path).collect();
     let mut words = vec![plain("-Wl,--whole-archive")];
@@ -45,7 +45,7 @@ fn libraries(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Cargo keeps a library under two names: that of the crate, and one with a number.
+/// Cargo keeps a library under two names, with and without a hash.
 fn is_one_of(library: &Path, whole: &[&Path]) -> bool {
     let crate_of = |path: &Path| {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();

@@ -10,10 +10,10 @@ use crate::plan::{Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
 use crate::wrapper::file_state::{File, Source};
 
-/// Changes with what is written down of functions: what was listed otherwise is woven again.
+/// The version of the lists. A crate with a list of another version is woven again.
 pub const FORMAT: &str = "listing 5";
 
-/// What became of a crate.
+/// What was woven into a crate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listing {
     /// The package.
@@ -22,18 +22,18 @@ pub struct Listing {
     pub stamp: String,
     /// The file of its root.
     pub root: PathBuf,
-    /// The files that it was compiled from, as they were.
+    /// The files that it was compiled from, with their state.
     pub sources: Vec<Source>,
     /// Functions with a hook.
     pub woven: Vec<Method>,
-    /// Those of them whose hook sees less than was asked for.
+    /// Functions whose hook sees less than requested.
     #[serde(default)]
     pub light: Vec<Left>,
-    /// Functions that were selected and have none.
+    /// Selected functions without a hook.
     pub skipped: Vec<Left>,
-    /// Calls of macros where items stand, in files with selected functions.
+    /// Calls of item macros in files with selected functions.
     pub macros: usize,
-    /// Traits that are derived there.
+    /// Derived traits in these files.
     pub derives: usize,
 }
 
@@ -46,45 +46,45 @@ pub struct Method {
     pub file: String,
     /// Its first line.
     pub line: u32,
-    /// How many it has.
+    /// The number of its lines.
     pub lines: u32,
-    /// How many ways lead through it: its cyclomatic complexity.
+    /// Its cyclomatic complexity.
     pub complexity: u32,
-    /// Whether it is async.
+    /// True for an async function.
     pub is_async: bool,
-    /// The module that it stands in: `crate::module`.
+    /// Its module: `crate::module`.
     pub module: String,
-    /// The type of the `impl` that it stands in.
+    /// The type of its `impl`.
     pub ty: Option<String>,
-    /// The trait that it implements, or, without a type, that it is a default method of.
+    /// The trait that it implements, or, without a type, the trait whose default method it is.
     pub of_trait: Option<String>,
-    /// Of a default method, what its trait asks for besides.
+    /// The supertraits of the trait, for a default method.
     pub supertraits: Vec<String>,
     /// How it takes `self`.
     pub receiver: SelfKind,
     /// Who may call it.
     pub seen: Visibility,
-    /// Whether it is a closure.
+    /// True for a closure.
     pub is_closure: bool,
-    /// Whether it is a test.
+    /// True for a test.
     pub is_test: bool,
 }
 
-/// A function that was left as it is, or whose hook sees less.
+/// A function without a hook, or with a smaller one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Left {
     /// The function, or a file.
     #[serde(flatten)]
     pub method: Method,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What the compiler said, if it is what refuses.
+    /// The compiler's message, if the compiler refuses the hook.
     #[serde(default)]
     pub said: Option<String>,
 }
 
 impl Listing {
-    /// Of a crate in which nothing was looked at yet.
+    /// An empty list for a crate.
     pub fn of(target: &Target, root: &Path) -> Self {
         Listing {
             package: target.package.clone(),
@@ -94,14 +94,14 @@ impl Listing {
         }
     }
 
-    /// With the files of this source, as they are now.
+    /// Adds the files of this source, with their present state.
     pub fn with_files(mut self, source: &CrateSource) -> Self {
         let files = source.files.iter().map(|file| &file.path).chain(&source.missing);
         self.sources = files.cloned().map(Source::at).collect();
         self
     }
 
-    /// Adds a function: why it has no hook, or why that sees less than was asked for.
+    /// Adds a function, with the reason why it has no hook, or why its hook sees less than requested.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
         let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), said: None };
         match skipped {
@@ -113,14 +113,14 @@ impl Listing {
         }
     }
 
-    /// A function's hook sees less.
+    /// Records that a function's hook sees less.
     pub(super) fn lighten(&mut self, method: &Method, reason: &str, said: Option<&str>) {
         self.light.retain(|light| light.method != *method);
         let said = said.map(str::to_owned);
         self.light.push(Left { method: method.clone(), reason: reason.to_owned(), said });
     }
 
-    /// A function has no hook after all. One that was not selected is in no list.
+    /// Records that a function has no hook after all. A function that is not selected is in no list.
     pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str, said: Option<&str>) {
         if is_alone {
             return;
@@ -131,13 +131,13 @@ impl Listing {
         self.skipped.push(Left { method: method.clone(), reason: reason.to_owned(), said });
     }
 
-    /// Writes it down.
+    /// Writes the list.
     pub fn write(&self, plan: &Plan, unit: &str) -> Result<()> {
         Ok(write_whole(&place(plan, unit), &serde_json::to_vec(self)?)?)
     }
 }
 
-/// Removes the list of a crate that is compiled as it is.
+/// Removes the list of a crate that is compiled without hooks.
 pub fn forget(plan: &Plan, unit: &str) {
     let _ = fs::remove_file(place(plan, unit));
 }
@@ -146,7 +146,7 @@ fn place(plan: &Plan, unit: &str) -> PathBuf {
     plan.dir.join("listings").join(format!("{unit}.json"))
 }
 
-/// All of them, with the files that they stand in.
+/// All lists, with their files.
 pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
     let entries =
         fs::read_dir(dir.join("listings")).into_iter().flatten().flatten().map(|entry| File::at(entry.path()));
@@ -155,8 +155,8 @@ pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
         .collect()
 }
 
-/// Those of crates whose source is another one now. Cargo compiles such a crate again if it is asked for, and its list is
-/// written anew.
+/// The lists of crates whose source has changed. Cargo compiles such a crate again if it is needed, and then its list is
+/// written again.
 pub fn outdated(dir: &Path) -> Vec<File> {
     let is_outdated = |listing: &Listing| !listing.sources.iter().all(Source::is_same);
     listings(dir).into_iter().filter(|(_, listing)| is_outdated(listing)).map(|(file, _)| file).collect()

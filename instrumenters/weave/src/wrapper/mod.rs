@@ -1,7 +1,7 @@
 //! In place of the compiler: cargo starts this command for each crate, with the command line of `rustc`.
 //!
-//! A crate that the plan does not name is compiled as it is. Of one that it does a woven copy is compiled, as if it stood
-//! where the original stands; and whatever goes wrong with that, the original is.
+//! A crate of the plan is compiled from a woven copy that seems to have the path of the original. If that fails, and for
+//! all other crates, the original is compiled.
 
 mod arguments;
 mod compile;
@@ -27,15 +27,15 @@ pub use file_state::File;
 pub use listing::{FORMAT, Left, Listing, Method, listings, outdated};
 pub use stamp::{CrateStamp, PLAIN, stamps};
 
-/// Whether cargo started this process in place of the compiler.
+/// True if cargo started this process in place of the compiler.
 pub fn is_wanted(first: Option<&OsStr>) -> bool {
     let is_set = |name| std::env::var_os(name).is_some();
     (is_set(PLAN) || is_set(BUILDS_CORE)) && first.is_some_and(|first| first != "metaspy")
 }
 
-/// Compiles a crate. `arguments` are the compiler and what it is told.
+/// Compiles a crate. `arguments` are the compiler and its arguments.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    // A wrapper of the workspace's crates stands before the compiler, whose own arguments begin with a flag.
+    // A wrapper of the workspace's crates comes before the compiler, whose own arguments begin with a flag.
     let is_flag = |argument: &&OsString| argument.as_encoded_bytes().first().is_some_and(|first| b"-@".contains(first));
     let words = arguments.iter().take_while(|argument| !is_flag(argument)).count();
     let compiler: Vec<OsString> =
@@ -48,29 +48,27 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
         Ok(Some(code)) => code,
         Ok(None) => plain(&compiler, &arguments),
         Err(error) => {
-            // What stands there is of an earlier build; if not even this can be written, that is said below.
+            // The stamp is of an earlier build. If it cannot be written, the warning below reports that.
             let _ = forget(&arguments);
             let code = plain(&compiler, &arguments);
-            // Else the compiler has said what is wrong, and it has nothing to do with weaving.
+            // Otherwise the compiler has reported errors that have nothing to do with weaving.
             if code == ExitCode::SUCCESS {
                 let krate = arguments.crate_name().unwrap_or("a crate");
-                eprintln!(
-                    "warning: metaspy: {krate} is compiled as it is, and woven when it is built again: {error:#}"
-                );
+                eprintln!("warning: metaspy: {krate} has no hooks in this build, the next build adds them: {error:#}");
             }
             code
         }
     }
 }
 
-/// Notes that a crate is compiled as it is though it is selected, so that the next build weaves it.
+/// Marks a selected crate as compiled without hooks, so that the next build weaves it.
 fn forget(arguments: &Arguments) -> Result<()> {
     let plan = plan()?;
     listing::forget(&plan, &arguments.unit());
     stamp::write(&plan, arguments, None)
 }
 
-/// Compiles a crate as it is.
+/// Compiles a crate without hooks.
 fn plain(compiler: &[OsString], arguments: &Arguments) -> ExitCode {
     let mut command = command(compiler);
     command.args(arguments.all());
@@ -83,7 +81,7 @@ fn plain(compiler: &[OsString], arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Compiles a crate of the plan; `None` if it is none.
+/// Compiles a crate of the plan; `None` if the plan does not contain it.
 fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode>> {
     let Some(root) = arguments.root() else { return Ok(None) };
     let plan = plan()?;
@@ -104,7 +102,8 @@ fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode
         .map(Some)
 }
 
-/// A build script or a program may start cargo, too. What that builds stands elsewhere, and is not woven.
+/// True for crates of this build. A build script or a program may start cargo itself: its results are elsewhere, and have
+/// no hooks.
 fn is_of_this_build(plan: &Plan, arguments: &Arguments) -> bool {
     let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let out_dir = arguments.out_dir().unwrap_or_default();
@@ -113,14 +112,16 @@ fn is_of_this_build(plan: &Plan, arguments: &Arguments) -> bool {
 
 fn target<'p>(plan: &'p Plan, arguments: &Arguments, root: &Path) -> Option<&'p Target> {
     let target = plan.targets.get(&std::fs::canonicalize(root).ok()?)?;
-    // A library that is compiled as a program is its test; where the plan says so.
+    // A library that is compiled as a program is its own test.
     let needs_core = target.needs_core && arguments.is_program();
     let has_tests = target.has_tests && arguments.is_test();
     (target.is_woven || needs_core || has_tests).then_some(target)
 }
 
 fn plan() -> Result<Plan> {
-    Plan::read(Path::new(&std::env::var_os(PLAN).context("this is no part of `cargo metaspy`")?))
+    Plan::read(Path::new(
+        &std::env::var_os(PLAN).context("METASPY_WEAVE_PLAN is not set: run this through `cargo metaspy`")?,
+    ))
 }
 
 fn command(compiler: &[OsString]) -> Command {
@@ -130,7 +131,7 @@ fn command(compiler: &[OsString]) -> Command {
     command
 }
 
-/// The exit code that says how something ended; of a signal as the shell says it.
+/// The exit code of a process; for a signal, the shell's code.
 pub fn exit_code(status: ExitStatus) -> ExitCode {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| 128 + signal);

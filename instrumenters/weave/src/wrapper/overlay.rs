@@ -1,7 +1,7 @@
 //! The copy of a package that is compiled: woven files, and links to all others.
 //!
-//! It stands below a directory of its own at the path of the original, so that whatever one file says of where another
-//! one is, also outside of the package, is true in the copy.
+//! It is in a directory of its own, below which each file has the path of its original. So paths from one file to another
+//! stay right, also out of the package.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,12 +12,12 @@ use crate::source::{CrateSource, plain};
 
 /// A copy.
 pub struct Overlay {
-    /// The directory that has everything.
+    /// Its directory.
     pub dir: PathBuf,
 }
 
 impl Overlay {
-    /// Makes the copy anew: what a build that was killed left behind is gone.
+    /// Makes the copy, and removes an older one first.
     pub fn build(
         dir: &Path,
         package: &Path,
@@ -28,39 +28,38 @@ impl Overlay {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mirror = Overlay { dir: dir.to_owned() };
-        // Whatever a path of the source leaves by `..` is a directory here, too: a link would lead to the originals.
+        let overlay = Overlay { dir: dir.to_owned() };
+        // A directory that a path leaves by `..` must be a directory here: a link would lead to the originals.
         let files = || source.files.iter().map(|file| &*file.path);
         let through = source.through.iter().filter(|dir| dir.is_dir()).flat_map(|dir| dir.ancestors());
         let directories: BTreeSet<&Path> = files().flat_map(|file| file.ancestors().skip(1)).chain(through).collect();
         let beside: BTreeSet<&Path> = files().filter_map(Path::parent).collect();
         for original in &directories {
-            fs::create_dir_all(mirror.of(original))?;
-            // Of directories above the package only what is asked for: nobody knows what else is there.
+            fs::create_dir_all(overlay.of(original))?;
+            // Directories above the package may hold anything: only required entries are linked.
             if original.starts_with(package) || beside.contains(original) {
-                mirror.link_entries(original, |path| directories.contains(path) || woven.contains_key(path))?;
+                overlay.link_entries(original, |path| directories.contains(path) || woven.contains_key(path))?;
             }
         }
         for (file, text) in woven {
-            fs::write(mirror.of(file), text)?;
+            fs::write(overlay.of(file), text)?;
         }
         for file in &source.files {
             let dir = file.path.parent().unwrap_or(Path::new(""));
             for include in file.parsed.iter().flat_map(|parsed| &parsed.includes) {
-                mirror.link_if_missing(&plain(&dir.join(include)))?;
+                overlay.link_if_missing(&plain(&dir.join(include)))?;
             }
         }
-        Ok(mirror)
+        Ok(overlay)
     }
 
-    /// Where the copy of a file is.
+    /// The path of the copy of a file.
     pub fn of(&self, original: &Path) -> PathBuf {
         let named = |component: &Component<'_>| matches!(component, Component::Normal(_) | Component::ParentDir);
         original.components().filter(named).fold(self.dir.clone(), |path, component| path.join(component))
     }
 
-    /// What makes the compiler say the originals' paths: as it would have been told them, relative ones if cargo named
-    /// the crate by such a path.
+    /// The flags that make the compiler print the originals' paths, relative ones if cargo named the crate by such a path.
     pub fn remap(&self, is_relative: bool) -> io::Result<Vec<OsString>> {
         let mut flags = vec![remap(&self.dir, Path::new("/"))];
         if is_relative {
@@ -89,7 +88,7 @@ impl Overlay {
     }
 }
 
-/// What a file is called in what the compiler says, which may have more `..` in it.
+/// The path of a file in diagnostics, but for further `..`.
 pub fn shown(original: &Path, is_relative: bool) -> PathBuf {
     let here = env::current_dir().unwrap_or_default();
     let around = here.ancestors().enumerate().filter(|_| is_relative);

@@ -1,4 +1,4 @@
-//! What each crate was last compiled from, so that a changed selection is noticed.
+//! The stamp of each crate's last compilation, so that a changed selection is noticed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,28 +9,28 @@ use serde::{Deserialize, Serialize};
 use crate::plan::{Plan, Target, write_whole};
 use crate::wrapper::arguments::Arguments;
 
-/// The stamp of a crate that was compiled as it is.
+/// The stamp of a crate that was compiled without hooks.
 pub const PLAIN: &str = "plain";
 
-/// What a crate was compiled from.
+/// The selection that a crate was compiled with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrateStamp {
-    /// The package, as cargo takes it.
+    /// The package, as an argument of cargo.
     pub package: String,
     /// The file of its root.
     pub root: PathBuf,
-    /// Where the results went.
+    /// The directory of the results.
     pub out_dir: PathBuf,
     /// The stamp of the target, or [`PLAIN`].
     pub stamp: String,
 }
 
-/// Writes it down, before the crate is compiled: a build that is killed after that compiles the crate again anyway.
+/// Writes the stamp before the crate is compiled: after a killed build, cargo compiles the crate again anyway.
 pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Result<()> {
-    let said = |name| std::env::var(name).unwrap_or_default();
+    let variable = |name| std::env::var(name).unwrap_or_default();
     let root = arguments.root().map(fs::canonicalize).transpose()?.unwrap_or_default();
     let record = CrateStamp {
-        package: format!("{}@{}", said("CARGO_PKG_NAME"), said("CARGO_PKG_VERSION")),
+        package: format!("{}@{}", variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
         root,
         out_dir: arguments.out_dir().map(|dir| fs::canonicalize(&dir).unwrap_or(dir)).unwrap_or_default(),
         stamp: target.map_or(PLAIN.to_owned(), |target| target.stamp.clone()),
@@ -39,7 +39,7 @@ pub fn write(plan: &Plan, arguments: &Arguments, target: Option<&Target>) -> Res
     Ok(write_whole(&path, &serde_json::to_vec(&record)?)?)
 }
 
-/// All of them, with the files that they stand in.
+/// All stamps, with their files.
 pub fn stamps(dir: &Path) -> Vec<(PathBuf, CrateStamp)> {
     let entries = fs::read_dir(dir.join("stamps")).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.filter_map(|path| Some((path.clone(), serde_json::from_slice(&fs::read(&path).ok()?).ok()?))).collect()

@@ -1,4 +1,4 @@
-//! Hooks in a text: what is inserted, and where.
+//! Hooks in a text: the inserted code, and its places.
 //!
 //! A hook begins directly after the brace that opens a body, on the same line. So every line keeps its number, and every
 //! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
@@ -9,7 +9,7 @@ use metaspy_syntax::Facts;
 use crate::source::functions::Function;
 use crate::source::hook_kind::HookKind;
 
-/// What woven code calls the crate that has the hooks.
+/// The name of the crate of hooks in woven code.
 pub const EXTERN_CRATE: &str = "__metaspy";
 
 /// A hook of a function.
@@ -17,18 +17,18 @@ pub const EXTERN_CRATE: &str = "__metaspy";
 pub struct Hook<'f> {
     /// The function.
     pub function: &'f Function,
-    /// How much it sees.
+    /// What it sees.
     pub kind: HookKind,
-    /// A parameter, or a path from one, that is the subject of its calls; else an object is its place.
+    /// A parameter, or a path from one, that is the subject of its calls; without it an object is its place.
     pub subject: Option<&'f str>,
-    /// Whether it sees arguments.
+    /// True if it sees arguments.
     pub with_args: bool,
-    /// Whether it is there only to tell which test runs.
+    /// True if it only marks which test runs.
     pub is_alone: bool,
 }
 
 impl Hook<'_> {
-    /// What stands before the body.
+    /// The text before the body.
     pub fn before(&self) -> String {
         let Function { name, lines: (first, last), signature, .. } = self.function;
         let facts = self.facts();
@@ -40,7 +40,7 @@ impl Hook<'_> {
         }
         let site = format!("{brace}{site},[{}],[{}]", self.subject(), self.arguments());
         match self.kind.is_around() {
-            // What may refer to something is not kept.
+            // No copy is kept of a value that may contain a reference.
             true => {
                 let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
                 format!("{site},[{} {}],{{{}", if is_lent { "borrowed" } else { "own" }, signature.returns, self.held())
@@ -49,7 +49,7 @@ impl Hook<'_> {
         }
     }
 
-    /// What stands behind it.
+    /// The text behind the body.
     pub fn behind(&self) -> &'static str {
         match (self.kind.is_around(), self.function.signature.is_expression) {
             (true, _) => "})",
@@ -58,7 +58,7 @@ impl Hook<'_> {
         }
     }
 
-    /// What makes the body own all parameters, and drop them as the function would.
+    /// The text that makes the body own all parameters, and drop them in the function's order.
     fn held(&self) -> String {
         match &self.function.signature.bound[..] {
             [] => String::new(),
@@ -84,10 +84,10 @@ impl Hook<'_> {
     }
 }
 
-/// What is inserted into a text, in its order: at which byte, and what.
+/// The insertions into a text, in its order: the byte, and the code.
 pub fn insertions<'f>(hooks: impl IntoIterator<Item = Hook<'f>>) -> Vec<(usize, String)> {
     let mut hooks: Vec<Hook<'f>> = hooks.into_iter().collect();
-    // What begins later is within, and so ends first.
+    // A hook that begins later is inside, and ends first.
     hooks.sort_by_key(|hook| hook.function.body.start);
     let mut inserted = Vec::with_capacity(hooks.len() * 2);
     let mut open: Vec<&Hook<'f>> = Vec::new();
@@ -110,7 +110,7 @@ pub fn insertions<'f>(hooks: impl IntoIterator<Item = Hook<'f>>) -> Vec<(usize, 
     inserted
 }
 
-/// The text with these hooks, whose functions must be those of this text.
+/// The text with these hooks. Their functions must come from this text.
 pub fn weave<'f>(text: &str, hooks: impl IntoIterator<Item = Hook<'f>>) -> String {
     let inserted = insertions(hooks);
     let mut woven = String::with_capacity(text.len() + inserted.iter().map(|(_, hook)| hook.len()).sum::<usize>());

@@ -1,4 +1,4 @@
-//! Which functions of a crate get which hooks, and what becomes of those that the compiler refuses.
+//! The hooks of a crate, and the smaller ones that replace those that the compiler refuses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::source::{CrateSource, Facts, Function, Hook, HookKind, SourceFile, pl
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
-/// Why a function has no hook that could have had one.
+/// The reason of a function whose hook was removed.
 const REFUSED: &str = "the compiler refuses the hook";
-/// Why a hook sees less than it was to see.
+/// The reason of a hook that sees less than requested.
 const REFUSED_MORE: &str = "the compiler refuses the hook that sees more";
 
 /// A function of a crate: its file and its place in it.
@@ -21,7 +21,7 @@ pub type Place = (usize, usize);
 /// The hooks of a crate.
 pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
-    /// What became of its functions.
+    /// The list of functions with and without hooks.
     pub listing: Listing,
 }
 
@@ -31,19 +31,19 @@ struct Chosen {
     kind: HookKind,
     subject: Option<String>,
     with_args: bool,
-    /// That of a test that nobody selected.
+    /// The hook of a test that is not selected.
     is_alone: bool,
     /// The function, once for each module that its file is.
     methods: Vec<Method>,
 }
 
 impl Chosen {
-    /// The function: where it stands is the same in all modules.
+    /// The function; file and lines are the same in all modules.
     fn method(&self) -> &Method {
         &self.methods[0]
     }
 
-    /// What is tried where the compiler refuses this: how much is seen, and whether arguments are.
+    /// The next smaller hook, and true if it sees arguments; `None` if there is none.
     fn below(&self, is_about_lifetimes: bool) -> Option<(HookKind, bool)> {
         let is_light = matches!(self.kind, HookKind::Hook | HookKind::Polled);
         match is_light && self.with_args {
@@ -53,7 +53,7 @@ impl Chosen {
     }
 }
 
-/// A hook that the compiler finds fault with.
+/// A hook that the compiler refuses.
 struct Blame {
     place: Place,
     is_about_lifetimes: bool,
@@ -61,7 +61,8 @@ struct Blame {
 }
 
 impl ChosenHooks {
-    /// As the plan says; `shown` says what a file is called, and `as_test` whether the crate is compiled to be tested.
+    /// The hooks that a plan selects. `shown` is the path of a file in diagnostics, and `as_test` is true if the crate is
+    /// compiled as a test.
     pub fn new(
         plan: &Plan,
         target: &Target,
@@ -85,31 +86,31 @@ impl ChosenHooks {
                 }
                 Err(_) => continue,
             };
-            let mut is_any_meant = false;
+            let mut is_any_selected = false;
             for (place, function) in parsed.functions.all.iter().enumerate() {
-                // A file that is several modules has one hook for all, and is listed where it is meant.
+                // A file that is several modules has one hook for all of them, and is listed for the selected ones.
                 let means = |path: &String| target.is_woven && selectors.means(path, function);
-                let (meant, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
-                let is_meant = !meant.is_empty();
-                let is_alone = !is_meant && as_test && function.facts.is_test && target.has_tests;
-                is_any_meant |= is_meant;
-                if !is_meant && (!is_alone || function.skipped.is_some()) {
+                let (selected, others): (Vec<_>, Vec<_>) = file.paths_of(&target.krate, function).partition(means);
+                let is_selected = !selected.is_empty();
+                let is_alone = !is_selected && as_test && function.facts.is_test && target.has_tests;
+                is_any_selected |= is_selected;
+                if !is_selected && (!is_alone || function.skipped.is_some()) {
                     continue;
                 }
-                let (kind, less) = HookKind::of(function, plan.selection.returns && is_meant);
-                let subject = meant.iter().find_map(|path| selectors.subject(path, function));
+                let (kind, less) = HookKind::of(function, plan.selection.returns && is_selected);
+                let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
-                let paths = if is_meant { meant } else { others };
+                let paths = if is_selected { selected } else { others };
                 let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
-                for method in methods.iter().filter(|_| is_meant) {
+                for method in methods.iter().filter(|_| is_selected) {
                     choice.listing.add(method, function.skipped.as_deref(), less);
                 }
                 if function.skipped.is_none() {
-                    let with_args = plan.selection.args && is_meant && !function.signature.parameters.is_empty();
+                    let with_args = plan.selection.args && is_selected && !function.signature.parameters.is_empty();
                     choice.hooks.insert((at, place), Chosen { kind, subject, with_args, is_alone, methods });
                 }
             }
-            if is_any_meant {
+            if is_any_selected {
                 choice.listing.macros += parsed.functions.generated.macros;
                 choice.listing.derives += parsed.functions.generated.derives;
             }
@@ -117,7 +118,7 @@ impl ChosenHooks {
         Ok(choice)
     }
 
-    /// Whether nothing has a hook.
+    /// True if no function has a hook.
     pub fn is_empty(&self) -> bool {
         self.hooks.is_empty()
     }
@@ -136,7 +137,7 @@ impl ChosenHooks {
             .collect()
     }
 
-    /// Makes hooks see less where the compiler points at them; whether it pointed at any.
+    /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
     pub fn yield_at(&mut self, places: &[diagnostics::Place]) -> bool {
         let mut blamed = Vec::new();
         for diagnostics::Place { file, line, is_about_lifetimes, said } in places {
@@ -146,7 +147,7 @@ impl ChosenHooks {
         self.yield_all(&blamed)
     }
 
-    /// Makes all hooks see less, those first that see most.
+    /// Shrinks the hooks that see most.
     pub fn yield_most(&mut self, said: Option<&str>) {
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
@@ -155,15 +156,14 @@ impl ChosenHooks {
         self.yield_all(&most);
     }
 
-    /// Leaves all hooks out.
+    /// Removes all hooks.
     pub fn leave_all(&mut self, said: Option<&str>) {
         for (_, chosen) in std::mem::take(&mut self.hooks) {
             self.leave(&chosen, said);
         }
     }
 
-    /// The hooks that a line speaks of: of those around it that see more than a call's beginning and end, all; else the
-    /// innermost.
+    /// The hooks that may cause an error at a line: all deep hooks around it, or else the innermost hook.
     fn blamed(&self, file: &Path, line: u32) -> Vec<Place> {
         let file = plain(file);
         let is_around = |chosen: &Chosen| {
@@ -176,7 +176,7 @@ impl ChosenHooks {
         if !deep.is_empty() {
             return deep;
         }
-        // Of several on the same lines nobody knows which is innermost.
+        // Several functions on the same lines: each may be the innermost.
         let fewest = around.iter().map(|(_, chosen)| chosen.method().lines).min();
         around.iter().filter(|(_, chosen)| Some(chosen.method().lines) == fewest).map(|(place, _)| **place).collect()
     }
