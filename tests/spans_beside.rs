@@ -137,7 +137,7 @@ fn sites_are_listed_with_their_place_and_a_selector_meets_those_that_come_later(
         info!(target: "sites", "said");
         info!(name: "named", target: "sites", "said");
     });
-    let mut sites: Vec<_> = metaspy::instrumenter::entries().iter().map(|entry| *entry.site.def()).collect();
+    let mut sites: Vec<_> = metaspy::instrumenter::entries().iter().map(|entry| entry.site.def()).collect();
     sites.retain(|def| def.module == "sites" && def.kind == SiteKind::Span);
     sites.sort_by_key(|def| def.lines);
     let names: Vec<_> = sites.iter().map(|def| (def.name.to_owned(), def.lines.0)).collect();

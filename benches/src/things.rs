@@ -5,7 +5,6 @@
 use std::hint::black_box;
 
 use metaspy::hook::{self, Call};
-use metaspy::instrumenter::{SITES, linkme};
 use metaspy::{Identify, Outcome, Site, SiteDef, SiteKind, observe};
 
 use crate::clock;
@@ -107,16 +106,16 @@ pub fn by_hand(thing: &mut Thing, by: u64) -> u64 {
 }
 
 /// The site of [`by_hand`].
-#[linkme::distributed_slice(SITES)]
-#[linkme(crate = linkme)]
-pub static BY_HAND: Site = Site::new(SiteDef {
-    kind: SiteKind::Method,
-    module: module_path!(),
-    name: "by_hand",
-    file: file!(),
-    lines: (line!(), line!()),
-    skipped: None,
-});
+metaspy::instrumenter::register! {
+    pub static BY_HAND: Site = Site::new(SiteDef {
+        kind: SiteKind::Method,
+        module: module_path!(),
+        name: "by_hand",
+        file: file!(),
+        lines: (line!(), line!()),
+        skipped: None,
+    });
+}
 
 /// An object without any identity: its calls are about the place where it is.
 #[derive(Debug)]

@@ -28,16 +28,16 @@ macro_rules! state {
     (@last $name:ident) => { ::core::stringify!($name) };
     (@last $first:ident :: $($rest:tt)+) => { $crate::state!(@last $($rest)+) };
     (@tell $subject:expr, $from:expr, $to:expr, $name:expr) => {{
-        #[$crate::__private::linkme::distributed_slice($crate::__private::SITES)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
-            kind: $crate::__private::SiteKind::State,
-            module: ::core::module_path!(),
-            name: $name,
-            file: ::core::file!(),
-            lines: (::core::line!(), ::core::line!()),
-            skipped: None,
-        });
+        $crate::__private::register! {
+            static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
+                kind: $crate::__private::SiteKind::State,
+                module: ::core::module_path!(),
+                name: $name,
+                file: ::core::file!(),
+                lines: (::core::line!(), ::core::line!()),
+                skipped: None,
+            });
+        }
         if SITE.is_armed() {
             $crate::__private::transition(&SITE, &$subject, &$from, &$to);
         }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use crate::arm::{self, Arming, Group, Meant, Mode, Subjects};
+use crate::arm::{self, Arming, Group, Mode, SitePattern, Subjects};
 use crate::method_profilers::{Observer, TooManyProfilers};
 use crate::recorder::StartError;
 use crate::select::Selector;
@@ -86,18 +86,18 @@ pub struct Session {
     method_profilers: Vec<&'static dyn Observer>,
 }
 
-/// Sites that are meant, those that come later too: those behind the first `known`.
+/// The sites that match a pattern, later ones included: those behind the first `known`.
 #[derive(Clone)]
 struct Standing {
-    sites: Meant,
+    pattern: SitePattern,
     subjects: Subjects,
     known: usize,
 }
 
 impl Standing {
-    /// Whether a site that came later is meant for a subject.
+    /// True if the pattern matches a site that came later, for a subject.
     fn means(&self, site: SiteId, subject: Option<Subject>) -> bool {
-        site::by_id(site).is_some_and(|site| self.sites.is(site))
+        site::by_id(site).is_some_and(|site| self.pattern.matches(site))
             && match (&self.subjects, subject) {
                 (Subjects::All, _) => true,
                 (_, None) => false,
@@ -182,23 +182,25 @@ impl Session {
         kind: Option<SiteKind>,
         arming: &Arming,
     ) -> Result<(), InstallError> {
-        self.stand(Meant::Selected(selector.clone(), kind), arming)
+        self.stand(SitePattern::Selected(selector.clone(), kind), arming)
     }
 
     /// Arms the sites of a family, now and later.
     pub fn arm_family(&mut self, family: Family, arming: &Arming) -> Result<(), InstallError> {
-        self.stand(Meant::Of(family), arming)
+        self.stand(SitePattern::InFamily(family), arming)
     }
 
-    fn stand(&mut self, meant: Meant, arming: &Arming) -> Result<(), InstallError> {
+    fn stand(&mut self, pattern: SitePattern, arming: &Arming) -> Result<(), InstallError> {
         let arming = self.accepted(arming.clone())?;
         // The order first: a site that is made meanwhile is either among these or meets it.
-        let sites = arm::arms().stand(self.profiler, meant.clone(), arming.clone());
+        let sites = arm::arms().stand(self.profiler, pattern.clone(), arming.clone());
         let known = sites.len();
-        self.standing.push(Standing { sites: meant.clone(), subjects: arming.subjects.clone(), known });
+        self.standing.push(Standing { pattern: pattern.clone(), subjects: arming.subjects.clone(), known });
         self.handlers.extend(arming.handlers.iter().cloned());
         let observable = sites.iter().filter(|entry| entry.site.def().skipped.is_none());
-        observable.filter(|entry| meant.is(entry.site)).try_for_each(|entry| self.arm(entry.site, arming.clone()))
+        observable
+            .filter(|entry| pattern.matches(entry.site))
+            .try_for_each(|entry| self.arm(entry.site, arming.clone()))
     }
 
     /// The sites armed so far.
@@ -231,11 +233,11 @@ impl Session {
         })
     }
 
-    /// Sites that came since, and were meant.
+    /// Sites that came since, and match.
     fn met(&self) -> impl Iterator<Item = (SiteId, Subjects)> {
         self.standing.iter().flat_map(|standing| {
             let later = site::entries_since(standing.known).into_iter();
-            let met = later.filter(|entry| standing.sites.is(entry.site));
+            let met = later.filter(|entry| standing.pattern.matches(entry.site));
             met.map(|entry| (entry.id, standing.subjects.clone()))
         })
     }

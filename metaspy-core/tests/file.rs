@@ -15,16 +15,16 @@ use metaspy_core::{
     Subject,
 };
 
-#[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
-#[linkme(crate = metaspy_core::site::linkme)]
-static WORK: Site = Site::new(SiteDef {
-    kind: SiteKind::Method,
-    module: "file",
-    name: "Worker::work",
-    file: file!(),
-    lines: (line!(), line!()),
-    skipped: None,
-});
+metaspy_core::site::register! {
+    static WORK: Site = Site::new(SiteDef {
+        kind: SiteKind::Method,
+        module: "file",
+        name: "Worker::work",
+        file: file!(),
+        lines: (line!(), line!()),
+        skipped: None,
+    });
+}
 
 static NODE: Kind = Kind::new("Node");
 

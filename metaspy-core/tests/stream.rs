@@ -2,7 +2,6 @@
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
-use metaspy_core::site::linkme;
 use metaspy_core::store::{By, Scope};
 use metaspy_core::stream::{Receiver, Sender};
 use metaspy_core::{
@@ -10,16 +9,16 @@ use metaspy_core::{
     clock, hook,
 };
 
-#[linkme::distributed_slice(metaspy_core::site::SITES)]
-#[linkme(crate = linkme)]
-static STEP: Site = Site::new(SiteDef {
-    kind: SiteKind::Method,
-    module: "streamed",
-    name: "step",
-    file: file!(),
-    lines: (line!(), line!()),
-    skipped: None,
-});
+metaspy_core::site::register! {
+    static STEP: Site = Site::new(SiteDef {
+        kind: SiteKind::Method,
+        module: "streamed",
+        name: "step",
+        file: file!(),
+        lines: (line!(), line!()),
+        skipped: None,
+    });
+}
 
 static NODE: Kind = Kind::new("node");
 

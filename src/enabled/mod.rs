@@ -37,7 +37,7 @@ pub use metaspy_core::{Installation, Instrumenter, Session, Site, SiteDef, SiteI
 /// [`hook`] emits the events.
 pub mod instrumenter {
     pub use metaspy_core::arm::{Arming, Subjects};
-    pub use metaspy_core::site::{Family, SITES, SiteEntry, entries, entry, linkme, register_dynamic};
+    pub use metaspy_core::site::{Family, SiteEntry, entries, entry, register, register_dynamic};
 }
 
 /// The site of an observed function, checked by the compiler: `site!(Scene::measure)`, `site!(layout::compute)`,

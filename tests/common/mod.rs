@@ -60,7 +60,7 @@ impl Seen {
 
 /// Everything known of the sites whose name is, or begins with, `name`.
 pub fn sites(name: &str) -> Vec<SiteDef> {
-    let mut defs: Vec<SiteDef> = metaspy::instrumenter::entries().iter().map(|entry| *entry.site.def()).collect();
+    let mut defs: Vec<SiteDef> = metaspy::instrumenter::entries().iter().map(|entry| entry.site.def()).collect();
     defs.retain(|def| def.name == name || def.name.starts_with(&format!("{name}::")));
     defs.sort_by_key(|def| def.lines);
     defs

@@ -50,16 +50,16 @@ fn types_and_packages_say_how_much_of_them_ran() {
     assert!(code == 0 && out.contains("page::(functions)") && out.contains("3/4"), "{out}");
 }
 
-#[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
-#[linkme(crate = metaspy_core::site::linkme)]
-static SKIPPED: Site = Site::new(SiteDef {
-    kind: SiteKind::Method,
-    module: "vault",
-    name: "Door::KEY",
-    file: "vault/src/lib.rs",
-    lines: (1, 2),
-    skipped: Some("a const fn runs at compile time"),
-});
+metaspy_core::site::register! {
+    static SKIPPED: Site = Site::new(SiteDef {
+        kind: SiteKind::Method,
+        module: "vault",
+        name: "Door::KEY",
+        file: "vault/src/lib.rs",
+        lines: (1, 2),
+        skipped: Some("a const fn runs at compile time"),
+    });
+}
 
 #[test]
 fn what_cannot_run_is_not_said_to_have_never_run() {

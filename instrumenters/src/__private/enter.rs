@@ -16,6 +16,12 @@ pub fn enter<'f, T>(frame: &'f mut Frame, site: &'static Site, subject: Subject)
     hook::count(site, subject).unwrap_or_else(|| hook::enter_in(frame, site, subject))
 }
 
+/// Begins a call without a subject at a site that is armed. The thread counts it within the observed function.
+#[inline(always)]
+pub fn enter_site<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> {
+    Entered::counted(site).unwrap_or_else(|| hook::enter_site_in(frame, site))
+}
+
 /// Begins a call about its receiver, or where that is.
 #[cold]
 #[inline(never)]

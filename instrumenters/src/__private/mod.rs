@@ -8,8 +8,8 @@ mod subject;
 
 pub use crate::announce::{ANNOUNCEMENT_TYPES, AnnouncementType};
 pub use crate::state::transition;
-pub use enter::{Frame, Guard, enter, enter_as, enter_by, enter_on, enter_with};
-pub use metaspy_core::site::{SITES, linkme};
+pub use enter::{Frame, Guard, enter, enter_as, enter_by, enter_on, enter_site, enter_with};
+pub use metaspy_core::site::{linkme, register};
 pub use metaspy_core::{Site, SiteDef, SiteKind};
 pub use place_of::PlaceOf;
 pub use receiver::{AddressIdentity, DirectIdentity, GuardedIdentity, Receiver};

@@ -154,7 +154,7 @@ impl<'s> Activation<'s> {
         if production.is_armed() {
             Self::observed(frame, production, place, purpose)
         } else {
-            Activation { call: Guard::unarmed(), place: None }
+            Activation { call: Guard::unarmed(production), place: None }
         }
     }
 
@@ -171,7 +171,7 @@ impl<'s> Activation<'s> {
             }
             begun = Some(place);
         });
-        let mut call = Guard::of(entered);
+        let mut call = Guard::of(production, entered);
         call.exit(Outcome::Failed);
         Activation { call, place: begun }
     }
@@ -252,16 +252,16 @@ impl IntoProduction for &'static str {
 #[macro_export]
 macro_rules! production {
     ($name:literal) => {{
-        #[$crate::__private::linkme::distributed_slice($crate::__private::SITES)]
-        #[linkme(crate = $crate::__private::linkme)]
-        static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
-            kind: $crate::__private::SiteKind::Production,
-            module: ::core::module_path!(),
-            name: $name,
-            file: ::core::file!(),
-            lines: (::core::line!(), ::core::line!()),
-            skipped: None,
-        });
+        $crate::__private::register! {
+            static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
+                kind: $crate::__private::SiteKind::Production,
+                module: ::core::module_path!(),
+                name: $name,
+                file: ::core::file!(),
+                lines: (::core::line!(), ::core::line!()),
+                skipped: None,
+            });
+        }
         &SITE
     }};
 }

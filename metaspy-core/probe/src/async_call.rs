@@ -7,33 +7,33 @@ use core::future::Future;
 use core::pin::Pin;
 use core::task::{Context, Poll};
 
-use crate::{Seen, Value, Woven};
+use crate::{Seen, Site, Value};
 
 /// An async call, observed or not. Dropping it before it is done cancels it.
 #[must_use = "dropping it ends the call"]
 pub struct AsyncCall {
-    site: &'static Woven,
+    site: &'static Site,
     /// What the core began; 0 if nobody looks. A number, so that it keeps no future from anything.
     begun: usize,
 }
 
 impl AsyncCall {
     /// Begins a call at a site that is armed.
-    pub fn start(site: &'static Woven, seen: &Seen<'_>) -> Self {
-        let begun = site.agent().map_or(0, |agent| (agent.start)(site, seen).expose_provenance());
+    pub fn start(site: &'static Site, seen: &Seen<'_>) -> Self {
+        let begun = site.adapter().map_or(0, |adapter| (adapter.start)(site, seen).expose_provenance());
         AsyncCall { site, begun }
     }
 
     /// A call that nobody looks at.
     #[inline(always)]
-    pub const fn unobserved(site: &'static Woven) -> Self {
+    pub const fn unobserved(site: &'static Site) -> Self {
         AsyncCall { site, begun: 0 }
     }
 
     /// Shows what it returns.
     pub fn returned(&self, value: &Value<'_>) {
-        if let (Some(agent), 1..) = (self.site.agent(), self.begun) {
-            (agent.returned_async)(self.begun(), value);
+        if let (Some(adapter), 1..) = (self.site.adapter(), self.begun) {
+            (adapter.returned_async)(self.begun(), value);
         }
     }
 
@@ -45,8 +45,8 @@ impl AsyncCall {
 impl Drop for AsyncCall {
     #[inline]
     fn drop(&mut self) {
-        if let (Some(agent), 1..) = (self.site.agent(), self.begun) {
-            (agent.stop)(self.begun());
+        if let (Some(adapter), 1..) = (self.site.adapter(), self.begun) {
+            (adapter.stop)(self.begun());
         }
     }
 }
@@ -78,10 +78,10 @@ impl<F: Future, S: Fn(&AsyncCall, &F::Output)> Future for Polled<F, S> {
             let this = self.get_unchecked_mut();
             (Pin::new_unchecked(&mut this.future), &this.call, &this.show)
         };
-        match call.site.agent() {
-            Some(agent) if call.begun != 0 => {
+        match call.site.adapter() {
+            Some(adapter) if call.begun != 0 => {
                 let mut once = Once { future, cx, show, call, answer: Poll::Pending };
-                (agent.poll)(call.begun(), poll_once::<F, S>, (&raw mut once).cast());
+                (adapter.poll)(call.begun(), poll_once::<F, S>, (&raw mut once).cast());
                 once.answer
             }
             _ => future.poll(cx),

@@ -14,7 +14,9 @@ pub extern crate core as library;
 #[cfg(not(metaspy_bare))]
 extern crate std;
 
+mod adapter;
 mod async_call;
+mod counters;
 mod guard;
 #[doc(hidden)]
 pub mod hash;
@@ -22,13 +24,17 @@ mod macros;
 mod outcome;
 mod site;
 mod subject;
+mod text;
 mod value;
 mod value_copy;
 
-pub use async_call::*;
-pub use guard::*;
+pub use adapter::{Adapter, Hash, PollOnce, Seen};
+pub use async_call::{AsyncCall, Polled};
+pub use counters::{ANY, BARE, COUNT, Cell, Counters, counted};
+pub use guard::{ANNOUNCED, COUNTED, Entered, Frame, Guard, NOT_OBSERVED, UNWINDING};
 pub use outcome::Outcome;
-pub use site::{SiteId, SiteKind};
+pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use subject::{KindId, Subject};
+pub use text::Text;
 pub use value::*;
 pub use value_copy::*;

@@ -63,7 +63,7 @@ macro_rules! polled_whole {
 #[macro_export]
 macro_rules! began {
     ($name:literal, $first:literal, $last:literal, $facts:literal) => {
-        $crate::Woven::tell($crate::site!($name, $first, $last, $facts));
+        $crate::Site::began($crate::site!($name, $first, $last, $facts));
     };
 }
 
@@ -200,16 +200,15 @@ macro_rules! value {
 #[macro_export]
 macro_rules! site {
     ($name:literal, $first:literal, $last:literal, $facts:literal) => {{
-        #[used]
-        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__metaspy_woven"))]
-        #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "metaspy_woven"))]
-        static SITE: $crate::Woven = $crate::Woven::new(
-            $crate::library::module_path!(),
-            $name,
-            $crate::library::file!(),
-            [$first, $last],
-            $facts,
-        );
+        $crate::register! {
+            static SITE: $crate::Site = $crate::Site::woven(
+                $crate::library::module_path!(),
+                $name,
+                $crate::library::file!(),
+                ($first, $last),
+                $facts,
+            );
+        }
         &SITE
     }};
 }

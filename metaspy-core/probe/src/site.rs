@@ -1,4 +1,9 @@
-//! Sites by number and kind.
+//! Sites: the places in the code that can emit, and the section of the program that holds them.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
+
+use crate::Adapter;
 
 /// The number of a site in its process; in a recording, in its site table. 20 bits, never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,5 +69,234 @@ impl SiteKind {
             SiteKind::Change => "change",
             SiteKind::Hold => "hold",
         }
+    }
+}
+
+/// What is known of a site when the program is built.
+#[derive(Clone, Copy, Debug)]
+pub struct SiteDef {
+    /// Its kind.
+    pub kind: SiteKind,
+    /// The module that contains it, as `module_path!()` writes it.
+    pub module: &'static str,
+    /// What follows the module: `Scene::measure`, `Scene::Layout::measure` for `<Scene as Layout>::measure`.
+    pub name: &'static str,
+    /// The source file.
+    pub file: &'static str,
+    /// First and last line of the function.
+    pub lines: (u32, u32),
+    /// Why it cannot be observed; such a site is listed and never armed.
+    pub skipped: Option<&'static str>,
+}
+
+/// A place in the code that can emit.
+///
+/// A `static` in a section of the program, one per source function whatever its type arguments. The linker collects the
+/// sites of observed and of woven code there, the core of the program adopts all of them, and sites that are made at run
+/// time have the same layout. The section's name carries the version of that layout: a core leaves other versions alone.
+#[repr(C)]
+pub struct Site {
+    /// 0 if the site is not armed. Nothing else of a hook runs then.
+    #[doc(hidden)]
+    pub arm: AtomicU64,
+    /// The word that a thread's [`Cell`](crate::Cell) must hold if the thread counts a call by itself; where that word is 0,
+    /// no cell counts.
+    #[doc(hidden)]
+    pub counted: AtomicPtr<AtomicU64>,
+    /// The site's number, [`SiteId`]; 0 before it is registered. It is also its place in a thread's cells.
+    #[doc(hidden)]
+    pub id: AtomicU32,
+    /// The family that it belongs to; 0 = none.
+    #[doc(hidden)]
+    pub family: u32,
+    /// The core that adopted it.
+    #[doc(hidden)]
+    pub adapter: AtomicPtr<Adapter>,
+    /// The subjects that are recorded: 0 = none, all ones = every subject, else one bit for each hash of a subject.
+    #[doc(hidden)]
+    pub filter: AtomicU64,
+    /// Number and modes, as the core packs them.
+    #[doc(hidden)]
+    pub config: AtomicU64,
+    /// The row that counts calls without a subject, if calls are only counted; else 0.
+    #[doc(hidden)]
+    pub tally: AtomicU64,
+    /// The core's plan for what the words above cannot express.
+    #[doc(hidden)]
+    pub plan: AtomicPtr<()>,
+    kind: SiteKind,
+    lines: [u32; 2],
+    module: &'static str,
+    name: &'static str,
+    file: &'static str,
+    facts: &'static str,
+    skipped: &'static str,
+}
+
+/// The word of sites that no core adopted.
+static NOT_COUNTED: AtomicU64 = AtomicU64::new(0);
+
+impl Site {
+    /// A site. It must be registered to be armed: `#[observe]` and [`register!`](crate::register) do both.
+    pub const fn new(def: SiteDef) -> Self {
+        Site::with_facts(def, "")
+    }
+
+    /// A site with further facts: what a weaver wrote of a function, as words.
+    pub const fn with_facts(def: SiteDef, facts: &'static str) -> Self {
+        Site {
+            arm: AtomicU64::new(0),
+            counted: AtomicPtr::new((&raw const NOT_COUNTED).cast_mut()),
+            id: AtomicU32::new(0),
+            family: 0,
+            adapter: AtomicPtr::new(null_mut()),
+            filter: AtomicU64::new(0),
+            config: AtomicU64::new(0),
+            tally: AtomicU64::new(0),
+            plan: AtomicPtr::new(null_mut()),
+            kind: def.kind,
+            lines: [def.lines.0, def.lines.1],
+            module: def.module,
+            name: def.name,
+            file: def.file,
+            facts,
+            skipped: match def.skipped {
+                Some(reason) => reason,
+                None => "",
+            },
+        }
+    }
+
+    /// The site of a woven function, with what the weaver wrote of it.
+    pub const fn woven(
+        module: &'static str,
+        name: &'static str,
+        file: &'static str,
+        lines: (u32, u32),
+        facts: &'static str,
+    ) -> Self {
+        let kind = if has_word(facts.as_bytes(), b"async") { SiteKind::Async } else { SiteKind::Method };
+        Site::with_facts(SiteDef { kind, module, name, file, lines, skipped: None }, facts)
+    }
+
+    /// A site of a family.
+    #[doc(hidden)]
+    pub const fn in_family(family: u32, def: SiteDef) -> Self {
+        Site { family, ..Site::new(def) }
+    }
+
+    /// True if the site is armed: one relaxed load.
+    #[inline(always)]
+    pub fn is_armed(&self) -> bool {
+        self.arm.load(Ordering::Relaxed) != 0
+    }
+
+    /// What was known of it when the program was built.
+    pub const fn def(&self) -> SiteDef {
+        let skipped = if self.skipped.is_empty() { None } else { Some(self.skipped) };
+        let (kind, lines) = (self.kind, (self.lines[0], self.lines[1]));
+        SiteDef { kind, module: self.module, name: self.name, file: self.file, lines, skipped }
+    }
+
+    /// Further facts, as words; empty if the site was not woven.
+    pub const fn facts(&self) -> &'static str {
+        self.facts
+    }
+
+    /// Its path: module and name.
+    #[cfg(not(metaspy_bare))]
+    pub fn path(&self) -> std::string::String {
+        match self.module {
+            "" => self.name.into(),
+            module => std::format!("{module}::{}", self.name),
+        }
+    }
+
+    /// The core that adopted it.
+    #[inline]
+    pub(crate) fn adapter(&self) -> Option<&'static Adapter> {
+        // The adapter was stored before the word that arms the site.
+        fence(Ordering::Acquire);
+        // SAFETY: it is null, or a static of the core that adopted the site.
+        unsafe { self.adapter.load(Ordering::Relaxed).as_ref() }
+    }
+
+    /// The word that a cell must hold; 0 if no cell counts.
+    #[inline(always)]
+    pub(crate) fn counted(&self) -> u64 {
+        // SAFETY: it points to `NOT_COUNTED`, to `tally` of this site, or to a static of the core: all stay as long as the
+        // program.
+        unsafe { (*self.counted.load(Ordering::Relaxed)).load(Ordering::Relaxed) }
+    }
+}
+
+/// True if a text contains a word, between spaces.
+const fn has_word(text: &[u8], word: &[u8]) -> bool {
+    let mut at = 0;
+    while at + word.len() <= text.len() {
+        let mut same = 0;
+        while same < word.len() && text[at + same] == word[same] {
+            same += 1;
+        }
+        let end = at + word.len();
+        let is_whole = (at == 0 || text[at - 1] == b' ') && (end == text.len() || text[end] == b' ');
+        if same == word.len() && is_whole {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+impl core::fmt::Debug for Site {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Site").field(&format_args!("{}::{}", self.module, self.name)).finish()
+    }
+}
+
+/// Registers a site: puts the static into the section that the linker collects.
+///
+/// ```
+/// use metaspy_probe::{Site, SiteDef, SiteKind};
+///
+/// metaspy_probe::register! {
+///     static READ: Site = Site::new(SiteDef {
+///         kind: SiteKind::Method,
+///         module: module_path!(),
+///         name: "read",
+///         file: file!(),
+///         lines: (line!(), line!()),
+///         skipped: None,
+///     });
+/// }
+/// assert!(!READ.is_armed());
+/// ```
+#[macro_export]
+macro_rules! register {
+    ($(#[$attribute:meta])* $visible:vis static $name:ident: $type:ty = $site:expr;) => {
+        $(#[$attribute])*
+        #[used]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__metaspy_site_1,regular,no_dead_strip"))]
+        #[cfg_attr(any(target_os = "windows", target_os = "uefi"), unsafe(link_section = ".mspy1$b"))]
+        #[cfg_attr(
+            not(any(target_vendor = "apple", target_os = "windows", target_os = "uefi", target_family = "wasm")),
+            unsafe(link_section = "metaspy_site_1")
+        )]
+        $visible static $name: $crate::Site = {
+            let site: $type = $site;
+            site
+        };
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kind_of_a_woven_site_is_a_whole_word_of_its_facts() {
+        let kind = |facts| Site::woven("a", "f", "a.rs", (1, 2), facts).def().kind;
+        assert_eq!([kind("c=1 async"), kind("async"), kind("async c=1")], [SiteKind::Async; 3]);
+        assert_eq!([kind(""), kind("type=async"), kind("asyncs"), kind("c=1")], [SiteKind::Method; 4]);
     }
 }

@@ -112,6 +112,12 @@ impl<'v> Value<'v> {
         Value { name: Text::of(name), at: core::ptr::from_ref(value).cast(), how, _value: PhantomData }
     }
 
+    /// A value that can be printed, and nothing else.
+    pub fn printed<T: Debug>(name: &'static str, value: &'v T) -> Self {
+        let type_name = Text::of(core::any::type_name::<T>());
+        Value::new(name, value, how(type_name, Some(show::<T>), None, None, None, None))
+    }
+
     /// What its type is called.
     pub fn type_name(&self) -> &'static str {
         self.how.type_name.get()

@@ -4,16 +4,18 @@
 //! subjects), the config word holds the site's number and the mode for all subjects. The [`Plan`] has what does not
 //! fit: modes of chosen subjects, handlers, wishes for details. All three are replaced, never changed in place.
 
-mod arms;
 mod group;
-mod meant;
-mod plan;
+mod pattern;
+mod registry;
+mod settled;
+mod site_plan;
 
-pub(crate) use arms::{arms, next_epoch, renew};
 pub use group::Group;
-pub(crate) use meant::Meant;
-pub use plan::Plan;
-pub(crate) use plan::Wishes;
+pub(crate) use pattern::SitePattern;
+pub(crate) use registry::{arms, next_epoch, recorded_row, renew};
+pub(crate) use settled::{settled, unsettle};
+pub use site_plan::Plan;
+pub(crate) use site_plan::Requirements;
 
 use crate::hook::Handler;
 use crate::subject::Subject;
@@ -94,8 +96,8 @@ impl Arming {
     }
 }
 
-/// The arm word of a site that observes everybody.
-pub(crate) const EVERYBODY: u64 = u64::MAX;
+/// The filter of a site that records all subjects.
+pub(crate) const ALL_SUBJECTS: u64 = u64::MAX;
 
 /// A site's config word.
 #[derive(Clone, Copy, Debug)]
@@ -103,17 +105,19 @@ pub(crate) struct Config(pub u64);
 
 impl Config {
     const MODE: u32 = 20;
-    const PLAN: u64 = 1 << 22;
-    const SAMPLE: u32 = 24;
-
+    /// The words of a site are not enough: it has a plan, or method profilers are interested in it.
+    const SPECIAL: u64 = 1 << 22;
     const INSIDE: u64 = 1 << 23;
+    const SAMPLE: u32 = 24;
+    const PLAN: u64 = 1 << 40;
+    const PROFILED: u64 = 1 << 41;
 
-    pub fn new(site: u32, plan: &Plan, sample: u16) -> Self {
-        let needed = if plan.is_needed() { Self::PLAN } else { 0 };
+    pub fn new(site: u32, plan: &Plan, sample: u16, is_profiled: bool) -> Self {
+        let planned = if plan.is_needed() { Self::PLAN | Self::SPECIAL } else { 0 };
+        let profiled = if is_profiled { Self::PROFILED | Self::SPECIAL } else { 0 };
         let inside = if plan.may_look_inside() { Self::INSIDE } else { 0 };
-        Config(
-            site as u64 | (plan.mode() as u64) << Self::MODE | needed | inside | (sample.max(1) as u64) << Self::SAMPLE,
-        )
+        let (mode, sample) = ((plan.mode() as u64) << Self::MODE, (sample.max(1) as u64) << Self::SAMPLE);
+        Config(site as u64 | mode | planned | profiled | inside | sample)
     }
 
     /// The site's number.
@@ -128,15 +132,21 @@ impl Config {
         Mode::from_bits(self.0 >> Self::MODE)
     }
 
-    /// Whether every call is an event, and the plan need not be asked.
+    /// True if every call is an event, and neither the plan nor a method profiler is needed.
     #[inline(always)]
     pub const fn is_simple(self) -> bool {
-        self.0 & (Self::PLAN | 2 << Self::MODE) == 2 << Self::MODE
+        self.0 & (Self::SPECIAL | 2 << Self::MODE) == 2 << Self::MODE
     }
 
-    /// Whether calls are only counted, whoever they are on.
+    /// True if calls are only counted, whatever their subject, and no method profiler is interested.
     #[inline(always)]
     pub const fn is_tally(self) -> bool {
+        self.0 & (Self::SPECIAL | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
+    }
+
+    /// True if the recorder only counts calls, whatever their subject.
+    #[inline(always)]
+    pub const fn only_counts(self) -> bool {
         self.0 & (Self::PLAN | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
     }
 
@@ -146,7 +156,13 @@ impl Config {
         self.0 & 3 << Self::MODE == 3 << Self::MODE
     }
 
-    /// Whether the plan must be asked.
+    /// True if method profilers are interested in the site.
+    #[inline(always)]
+    pub const fn is_profiled(self) -> bool {
+        self.0 & Self::PROFILED != 0
+    }
+
+    /// True if the mode depends on the plan.
     #[inline(always)]
     pub const fn has_plan(self) -> bool {
         self.0 & Self::PLAN != 0

@@ -27,7 +27,7 @@ pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut R
 /// Whether a call that begins now is asked to show what it returns.
 pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
     let looks_inside = site.is_armed() && Config(site.config.load(Relaxed)).looks_inside();
-    looks_inside && recorder::lane_level() == 0 && plan(site).is_some_and(|plan| plan.wishes(subject).details)
+    looks_inside && recorder::lane_level() == 0 && plan(site).is_some_and(|plan| plan.requirements(subject).details)
 }
 
 /// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it. Dropped

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::arm::{Config, EVERYBODY};
+use crate::arm::{ALL_SUBJECTS, Config};
 use crate::event::{EventId, Outcome};
 use crate::recorder::{self, Begun};
 use crate::site::Site;
@@ -26,7 +26,7 @@ impl Attempt {
     pub fn begin(site: &'static Site, subject: Subject) -> Option<Attempt> {
         fence(Ordering::Acquire);
         let config = Config(site.config.load(Relaxed));
-        if site.arm.load(Relaxed) != EVERYBODY || !config.is_simple() || !config.is_full() {
+        if site.filter.load(Relaxed) != ALL_SUBJECTS || !config.is_simple() || !config.is_full() {
             return None;
         }
         let begun = recorder::point(config.site(), subject, None, None);

@@ -5,12 +5,15 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::arm::{Config, EVERYBODY, Mode, Plan};
+use metaspy_probe::{Counters, Entered, Frame, Seen};
+
+use crate::arm::{ALL_SUBJECTS, Config, Mode, Plan};
 use crate::event::{EventId, Outcome};
-use crate::hook::Entered;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler::{self, CallView};
-use crate::recorder::{self, About, Begun, Lane};
+use crate::hook::receiver;
+use crate::method_profilers::{self, Activation};
+use crate::recorder::{self, About, Begun, Lane, Row};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -24,30 +27,31 @@ pub struct Call {
     site: Option<&'static Site>,
     /// Of the thread that it began on, which is also where it ends: the pointer keeps it from being sent.
     lane: *const Lane,
+    /// The call as method profilers see it.
+    pub(super) activation: Option<Activation>,
 }
 
 // A guard costs its frame at most these bytes, or deep recursions would overflow earlier.
-const _: () = assert!(size_of::<Call>() <= 56);
+const _: () = assert!(size_of::<Call>() <= 64);
 
-/// Room for a call under way: uninitialised, so that a call nobody looks at pays nothing for it.
-///
-/// A call is made in its frame and never moved, as the processor waits for a copy of what was just stored: 10 ns a
-/// call. Dropping a frame does nothing; who entered ends the call.
-pub struct Frame(MaybeUninit<Call>);
+// A call is made in its frame and never moved.
+const _: () = assert!(size_of::<Call>() <= size_of::<Frame>() && align_of::<Call>() <= align_of::<Frame>());
 
-impl Frame {
-    /// Room, and nothing in it.
-    #[inline(always)]
-    pub const fn vacant() -> Self {
-        Frame(MaybeUninit::uninit())
-    }
+/// Makes a call in its frame.
+#[inline(always)]
+pub(super) fn put(frame: &mut Frame, call: Call) -> Entered<'_> {
+    // SAFETY: the frame has room for a call, and is borrowed as long as what was entered.
+    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<Call>>() }.write(call);
+    call.note_panic();
+    // SAFETY: it is what `adapter` ends, and it is aligned, so it has no mark.
+    unsafe { Entered::from_raw(std::ptr::from_mut(call).cast()) }
+}
 
-    #[inline(always)]
-    fn put(&mut self, call: Call) -> Entered<'_> {
-        let call = self.0.write(call);
-        call.note_panic();
-        Entered::call(call)
-    }
+/// A call that was only counted, in this row.
+#[inline(always)]
+pub(super) fn counted<'f>(row: Row<'static>) -> Entered<'f> {
+    // SAFETY: it is what `adapter` ends; rows stay.
+    unsafe { Entered::from_raw(metaspy_probe::counted(row.place().cast_mut().cast())) }
 }
 
 /// Begins a call at a site that is armed.
@@ -55,8 +59,7 @@ impl Frame {
 pub fn enter(site: &'static Site, subject: Subject) -> Call {
     // What the site says was stored before its arm word, which the caller has just seen.
     fence(Ordering::Acquire);
-    let arm = site.arm.load(Relaxed);
-    if arm != EVERYBODY && arm & subject.bit() == 0 {
+    if !is_selected(site, subject) {
         return Call::inert();
     }
     begin(site, subject)
@@ -107,7 +110,7 @@ fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
 #[inline(always)]
 pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
     let tally = only_counts(site)?;
-    recorder::count_near(recorder::here(), tally, subject).map(Entered::counted)
+    recorder::count_near(recorder::here(), tally, subject).map(counted)
 }
 
 /// The row of a site that only counts.
@@ -120,14 +123,44 @@ fn only_counts(site: &'static Site) -> Option<u64> {
 #[inline(always)]
 pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
-    let arm = site.arm.load(Relaxed);
-    if arm != EVERYBODY && arm & subject.bit() == 0 {
-        return Entered::nothing();
+    if !is_selected(site, subject) {
+        return not_selected(frame, site, subject);
     }
     begin_in(frame, site, subject, recorder::here())
 }
 
-/// The lane is handed in: in a library, asking for it is a call.
+/// True if the site's filter lets the subject through.
+#[inline(always)]
+fn is_selected(site: &'static Site, subject: Subject) -> bool {
+    let filter = site.filter.load(Relaxed);
+    filter == ALL_SUBJECTS || filter & subject.bit() != 0
+}
+
+/// A call that is not recorded: method profilers may be interested in it.
+#[inline(always)]
+fn not_selected<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    if Config(site.config.load(Relaxed)).is_profiled() {
+        return begin_profiled(frame, site, subject, |_| ());
+    }
+    Entered::NOTHING
+}
+
+/// Begins a call at a site that method profilers are interested in.
+#[cold]
+#[inline(never)]
+fn begin_profiled<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
+    let activation = method_profilers::enter(site, &Seen::new(receiver::of(subject), &[]));
+    let mut call = enter_with(site, subject, reify);
+    call.activation = activation;
+    put(frame, call)
+}
+
+/// The lane is a parameter: in a library, to get it is a call.
 #[inline(never)]
 fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
@@ -136,7 +169,7 @@ fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lan
         let Some(begun) = recorder::begin_at_once(lane, config.site(), subject, timed) else {
             return begin_slowly(frame, site, subject, timed);
         };
-        return frame.put(Call::made(site, subject, begun, lane));
+        return put(frame, Call::made(site, subject, begun, lane));
     }
     begin_uncommon(frame, site, subject)
 }
@@ -146,16 +179,19 @@ fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lan
 #[inline(never)]
 fn begin_slowly<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, timed: bool) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    frame.put(Call::made(site, subject, recorder::begin(config.site(), subject, timed), recorder::here()))
+    put(frame, Call::made(site, subject, recorder::begin(config.site(), subject, timed), recorder::here()))
 }
 
 #[inline(never)]
 fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_further(tally, subject)) {
-        return Entered::counted(row);
+    if config.is_profiled() {
+        return begin_profiled(frame, site, subject, |_| ());
     }
-    frame.put(uncommon(site, subject, config))
+    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_further(tally, subject)) {
+        return counted(row);
+    }
+    put(frame, uncommon(site, subject, config))
 }
 
 /// As [`enter_with`], the call made in its frame.
@@ -166,8 +202,9 @@ pub fn enter_with_in<'f, 'a>(
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
-    if Config(site.config.load(Relaxed)).looks_inside() {
-        return look_in(frame, site, subject, reify);
+    let config = Config(site.config.load(Relaxed));
+    if config.looks_inside() {
+        return look_in(frame, site, subject, config, reify);
     }
     enter_in(frame, site, subject)
 }
@@ -178,17 +215,29 @@ fn look_in<'f, 'a>(
     frame: &'f mut Frame,
     site: &'static Site,
     subject: Subject,
+    config: Config,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
-    frame.put(enter_with(site, subject, reify))
+    if config.is_profiled() {
+        return begin_profiled(frame, site, subject, reify);
+    }
+    put(frame, enter_with(site, subject, reify))
+}
+
+/// Begins a call without a subject at a site that is armed, if the thread did not count it by itself.
+#[inline(never)]
+pub fn enter_site_in<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> {
+    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_in_cell(site, tally, Counters::of_thread())) {
+        return counted(row);
+    }
+    enter_in(frame, site, Subject::NONE)
 }
 
 /// Begins a call whose arguments and receiver may be looked at: `reify` runs only if somebody asked for them.
 #[inline(always)]
 pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
     fence(Ordering::Acquire);
-    let arm = site.arm.load(Relaxed);
-    if arm != EVERYBODY && arm & subject.bit() == 0 {
+    if !is_selected(site, subject) {
         return Call::inert();
     }
     let config = Config(site.config.load(Relaxed));
@@ -200,7 +249,7 @@ pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(
 
 pub(super) fn plan(site: &'static Site) -> Option<&'static Plan> {
     // SAFETY: plans are leaked boxes: the pointer is null or valid for the rest of the process.
-    unsafe { site.plan.load(Ordering::Acquire).as_ref() }
+    unsafe { site.plan.load(Ordering::Acquire).cast::<Plan>().as_ref() }
 }
 
 #[cold]
@@ -215,10 +264,10 @@ fn begin_detailed<'a>(
         // What a handler or a `Debug` calls is not looked into in turn: it would never end.
         return Call::new(site, subject, recorder::begin(config.site(), subject, true));
     }
-    let wishes = plan.wishes(subject);
+    let requirements = plan.requirements(subject);
     let mut reified = Reify::default();
     super::at_meta_level(|| reify(&mut reified));
-    let details: &[u8] = if wishes.details { reified.bytes.as_slice() } else { &[] };
+    let details: &[u8] = if requirements.details { reified.bytes.as_slice() } else { &[] };
     let begun = recorder::begin_detailed(config.site(), subject, details);
     let mut call = Call::new(site, subject, begun);
     call.begun.about.0 |= About::LOOKED_INTO;
@@ -228,12 +277,12 @@ fn begin_detailed<'a>(
         cause: EventId::from_raw(begun.before),
         event: call.event(),
         // Only handlers look at them here.
-        arguments: if wishes.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
+        arguments: if requirements.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
         outcome: None,
         receiver: reified.receiver,
     };
-    handler::before(&wishes.handlers, &view);
-    handler::remember(begun.id, wishes, view);
+    handler::before(&requirements.handlers, &view);
+    handler::remember(begun.id, requirements, view);
     call
 }
 
@@ -241,7 +290,7 @@ impl Call {
     /// Nobody looks: nothing to end.
     #[inline(always)]
     pub const fn inert() -> Call {
-        Call { begun: Begun::NOTHING, key: 0, site: None, lane: std::ptr::null() }
+        Call { begun: Begun::NOTHING, key: 0, site: None, lane: std::ptr::null(), activation: None }
     }
 
     #[inline(always)]
@@ -253,7 +302,7 @@ impl Call {
 
     #[inline(always)]
     fn made(site: &'static Site, subject: Subject, begun: Begun, lane: &Lane) -> Call {
-        Call { begun, key: subject.key, site: Some(site), lane }
+        Call { begun, key: subject.key, site: Some(site), lane, activation: None }
     }
 
     /// Remembers whether a panic was under way when it began.
@@ -271,12 +320,32 @@ impl Call {
         std::mem::forget(self);
     }
 
-    /// The normal way out of a call that is not looked at again.
+    /// The normal way out of a call in a frame, which is not used again.
     #[inline(always)]
     pub(super) fn finish_last(&mut self, outcome: Outcome) {
-        if self.begun.id != 0 {
-            end(self, outcome);
+        if self.activation.is_some() {
+            return self.finish_profiled(outcome);
         }
+        if self.begun.id != 0 {
+            end_here(self, outcome);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn finish_profiled(&mut self, outcome: Outcome) {
+        if let Some(activation) = self.activation.take() {
+            method_profilers::finish(activation, outcome);
+        }
+        self.finish_last(outcome);
+    }
+
+    /// Another way out of a call in a frame, which is not used again.
+    pub(super) fn leave_last(&mut self) {
+        if let Some(activation) = self.activation {
+            method_profilers::finish(activation, self.unannounced());
+        }
+        self.leave();
     }
 
     /// The normal way out of a call that stays where it is; dropping it afterwards does nothing.
@@ -297,6 +366,15 @@ impl Call {
             unsaid(self);
         }
         self.begun.id = 0;
+    }
+
+    /// The outcome of a call that ends without stating one.
+    fn unannounced(&self) -> Outcome {
+        match self.begun.about.outcome() {
+            _ if std::thread::panicking() && !self.begun.about.is(About::PANICKING) => Outcome::Panicked,
+            Outcome::Running => Outcome::Returned,
+            announced => announced,
+        }
     }
 
     /// An early way out that is about to be taken: how the call will have ended.
@@ -341,16 +419,16 @@ impl Drop for Call {
 /// Ends a call that did not say how: by `return`, by `?`, or by a panic that began since.
 #[inline(never)]
 fn unsaid(call: &mut Call) {
-    let outcome = match call.begun.about.outcome() {
-        _ if std::thread::panicking() && !call.begun.about.is(About::PANICKING) => Outcome::Panicked,
-        Outcome::Running => Outcome::Returned,
-        said => said,
-    };
-    end(call, outcome);
+    end(call, call.unannounced());
 }
 
 #[inline(never)]
 fn end(call: &mut Call, outcome: Outcome) {
+    end_here(call, outcome);
+}
+
+#[inline(always)]
+fn end_here(call: &mut Call, outcome: Outcome) {
     let Some(site) = call.site else { return };
     if call.begun.about.is(About::LOOKED_INTO) {
         return end_looked_into(call, site, outcome);

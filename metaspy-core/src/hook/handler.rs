@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::arm::Wishes;
+use crate::arm::Requirements;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::{self, Detail, DetailBytes, DetailKind};
@@ -119,7 +119,7 @@ const ARGUMENTS_MAX: usize = 128;
 /// A call under way that somebody looks into.
 pub(crate) struct Open {
     id: u64,
-    wishes: Wishes,
+    requirements: Requirements,
     site: &'static Site,
     subject: Subject,
     cause: Option<EventId>,
@@ -131,28 +131,28 @@ pub(crate) struct Open {
 impl Open {
     /// Shows what the call returned, if somebody wants it.
     pub fn returns(&mut self, value: &dyn Debug) {
-        if self.wishes.details {
+        if self.requirements.details {
             self.returned = Some(show(value));
         }
     }
 
     /// As [`Open::returns`], of a value that was shown.
     pub fn returned(&mut self, shown: Box<DetailBytes>) {
-        if self.wishes.details {
+        if self.requirements.details {
             self.returned = Some(shown);
         }
     }
 
     /// Arguments that became known since it began.
     pub fn argue(&mut self, arguments: &[u8]) {
-        if !self.wishes.handlers.is_empty() && self.arguments.len() < ARGUMENTS_MAX {
+        if !self.requirements.handlers.is_empty() && self.arguments.len() < ARGUMENTS_MAX {
             self.arguments.extend(details::read(arguments));
         }
     }
 
     /// Whether somebody wants arguments and return values written down.
     pub fn wants_details(&self) -> bool {
-        self.wishes.details
+        self.requirements.details
     }
 
     /// Writes the return value down, at the time that it ends.
@@ -177,16 +177,16 @@ pub(super) fn before(handlers: &[Handler], view: &CallView<'_>) {
     handlers.iter().filter(|handler| handler.when == When::Before).for_each(|handler| handler.run(view));
 }
 
-pub(super) fn remember(id: u64, wishes: Wishes, view: CallView<'_>) {
+pub(super) fn remember(id: u64, requirements: Requirements, view: CallView<'_>) {
     let CallView { site, subject, cause, event, arguments, .. } = view;
-    let open = Open { id, wishes, site, subject, cause, event, arguments, returned: None };
+    let open = Open { id, requirements, site, subject, cause, event, arguments, returned: None };
     // A thread whose thread-locals are gone has no handlers after its calls.
     let _ = OPEN.try_with(|calls| calls.borrow_mut().push(open));
 }
 
 pub(super) fn returns(id: u64, value: &dyn Debug) {
     let is_wanted = OPEN.try_with(|calls| {
-        calls.borrow().iter().rev().find(|open| open.id == id).is_some_and(|open| open.wishes.details)
+        calls.borrow().iter().rev().find(|open| open.id == id).is_some_and(|open| open.requirements.details)
     });
     if is_wanted != Ok(true) {
         return;
@@ -231,9 +231,9 @@ pub(super) fn take(id: u64) -> Option<Open> {
 
 /// Runs the handlers after a call, last installed first.
 pub(super) fn finish(open: Open, outcome: Outcome) {
-    let Open { wishes, site, subject, cause, event, arguments, .. } = open;
+    let Open { requirements, site, subject, cause, event, arguments, .. } = open;
     let outcome = Some(outcome);
     let view = CallView { site, subject, cause, event, arguments, outcome, receiver: None };
-    let after = wishes.handlers.iter().rev().filter(|handler| handler.when == When::After);
+    let after = requirements.handlers.iter().rev().filter(|handler| handler.when == When::After);
     after.for_each(|handler| handler.run(&view));
 }

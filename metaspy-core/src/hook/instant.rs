@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use crate::arm::{Config, EVERYBODY};
+use crate::arm::{ALL_SUBJECTS, Config};
 use crate::causality::because;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
@@ -50,8 +50,8 @@ pub fn instant_with<'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Option<EventId> {
     fence(Ordering::Acquire);
-    let arm = site.arm.load(Relaxed);
-    if arm != EVERYBODY && arm & subject.bit() == 0 {
+    let filter = site.filter.load(Relaxed);
+    if filter != ALL_SUBJECTS && filter & subject.bit() == 0 {
         return None;
     }
     let config = Config(site.config.load(Relaxed));

@@ -2,30 +2,31 @@
 //!
 //! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
 
+mod adapter;
 mod asynchronous;
 mod attempt;
 mod call;
 mod details;
-mod guard;
 mod handler;
 mod held;
 mod instant;
 mod outcome;
 mod place;
+mod receiver;
 mod span;
 
+pub(crate) use adapter::address as adapter;
 pub(crate) use asynchronous::wants_details;
 pub use asynchronous::{AsyncCall, show};
 pub use attempt::Attempt;
-pub use call::{Call, Frame, count, enter, enter_in, enter_with, enter_with_in};
+pub use call::{Call, count, enter, enter_in, enter_site_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
-pub(crate) use guard::{COUNTED, UNWINDING};
-pub use guard::{Entered, Guard};
 pub(crate) use handler::show as show_returned;
 pub use handler::{CallView, Handler};
 pub use held::Held;
 pub use instant::{instant, instant_with, missed};
+pub use metaspy_probe::{Entered, Frame, Guard};
 pub use outcome::OutcomeOf;
 pub(crate) use place::resident;
 pub use place::{Place, Resident};

@@ -3,13 +3,13 @@
 //! Before runs when the call is first polled, after when it is done or dropped. While it is polled it is on the stack of
 //! the thread that does so, so that what it calls has it as its caller.
 
+use metaspy_probe::{Seen, Value};
+
 use crate::event::Outcome;
 use crate::method_profilers::call_stack::{self, Entry, Thread};
-use crate::method_profilers::dispatch::{begin, finish, present_at};
+use crate::method_profilers::dispatch::{begin, finish_innermost, present_at};
 use crate::method_profilers::test_context::TestId;
-use crate::site::woven::record::{Seen, Woven};
-use crate::site::woven::shown::Value;
-use crate::site::woven::site_of;
+use crate::site::Site;
 
 /// An async call.
 pub(crate) struct AsyncCall {
@@ -36,8 +36,7 @@ unsafe impl Sync for AsyncCall {}
 
 impl AsyncCall {
     /// Begins a call, if anybody looks.
-    pub fn begin(woven: &'static Woven, seen: &Seen<'_>) -> Option<AsyncCall> {
-        let site = site_of(woven)?;
+    pub fn begin(site: &'static Site, seen: &Seen<'_>) -> Option<AsyncCall> {
         let (present, interest) = present_at(site)?;
         call_stack::with(|thread| {
             begin(thread, present, interest, site, seen.receiver, seen.arguments());
@@ -106,7 +105,7 @@ impl AsyncCall {
             {
                 // As if all of its polls had been one.
                 entry.started = entry.started.saturating_sub(self.busy);
-                finish(thread, outcome, returned);
+                finish_innermost(thread, outcome, returned);
                 if let Some(around) = thread.stack.last_mut() {
                     // It has these already.
                     around.inner = around.inner.saturating_sub(self.busy);
@@ -120,7 +119,7 @@ impl AsyncCall {
     fn is_innermost(&self, thread: &mut Thread) -> bool {
         let State::Polled(height) = self.state else { return false };
         while thread.stack.len() > height {
-            finish(thread, Outcome::Returned, None);
+            finish_innermost(thread, Outcome::Returned, None);
         }
         thread.stack.len() == height
     }

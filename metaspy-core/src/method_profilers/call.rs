@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
+use metaspy_probe::{Identity, Value};
+
 use crate::event::Outcome;
 use crate::method_profilers::TestId;
 use crate::method_profilers::call_stack::Entry;
 use crate::site::SiteId;
-use crate::site::woven::shown::{Identity, Value};
 
 /// A call that begins or ends.
 pub struct Call<'c> {

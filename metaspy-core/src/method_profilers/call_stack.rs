@@ -4,12 +4,13 @@ use std::any::Any;
 use std::cell::Cell;
 use std::num::NonZeroU32;
 
+use metaspy_probe::Receiver;
+
 use crate::clock;
 use crate::method_profilers::dispatch::Present;
 use crate::method_profilers::table::ThreadPages;
 use crate::method_profilers::test_context::Named;
 use crate::recorder;
-use crate::site::woven::shown::Receiver;
 
 /// A spied call under way: its place on its thread, + 1.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,13 @@
 //! From a woven hook to the profilers on the mirror.
 
 use std::num::NonZeroU32;
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::thread::panicking;
 
+use metaspy_probe::{ANY, Receiver, Seen, Value};
+
+use crate::arm::{self, unsettle};
 use crate::event::Outcome;
 use crate::hook;
 use crate::method_profilers::CallEnd;
@@ -12,10 +15,7 @@ use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread}
 use crate::method_profilers::mirror::facts_of;
 use crate::method_profilers::registry::{Observer, Sight};
 use crate::method_profilers::test_context::TestId;
-use crate::recorder::{self, Busy};
-use crate::site::woven;
-use crate::site::woven::record::{ANYBODY, Seen, Woven};
-use crate::site::woven::shown::Value;
+use crate::recorder::{self, Busy, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// Who looks now. Replaced, never changed: calls under way refer to it.
@@ -39,15 +39,6 @@ const TEST: u32 = 1 << 31;
 /// Profilers that can be installed at once.
 pub(super) const MOST: usize = 31;
 
-/// What hooks find where they look for a row while somebody looks: what settled holds as long as this stays. Never a word
-/// of a row, which has its highest bit.
-static SETTLED: AtomicU64 = AtomicU64::new(1);
-
-/// Nothing is settled any more. Call when what has changed is stored: see [`enter`].
-pub(crate) fn unsettle() {
-    SETTLED.fetch_add(1, Release);
-}
-
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -66,37 +57,34 @@ pub(super) fn has_profilers() -> bool {
 /// Makes hooks call these profilers. Hooks under way may still refer to what was published before, which is returned so
 /// that it stays in memory.
 pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
-    static SOMEBODY: AtomicU64 = AtomicU64::new(1);
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
         let bits = interested.fold(0, |bits, (at, _)| bits | 1 << at);
         if !observers.is_empty() && facts_of(entry).is_test { bits | TEST } else { bits }
     };
+    let entries = site::entries();
     // Numbers of sites begin at 1.
-    let interests: Vec<u32> = std::iter::once(0).chain(site::entries().iter().map(interest)).collect();
+    let interests: Vec<u32> = std::iter::once(0).chain(entries.iter().map(interest)).collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
     let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
     unsettle();
-    for woven in woven::adopted() {
-        match woven::site_of(woven).map_or(0, |site| present.interests[site.id.load(Relaxed) as usize]) {
-            0 => woven::aim_at_its_site(woven),
-            _ => woven::aim(woven, &SETTLED, &SOMEBODY),
-        }
+    let mut arms = arm::arms();
+    for entry in &entries {
+        arms.profile(entry.site, present.interests[entry.id.0 as usize] != 0);
     }
     present
 }
 
 /// Begins a call for those who look.
 #[inline]
-pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation> {
+pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> {
     // Before `PRESENT`, which is stored before this changes: whoever sees the new word sees the new observers, too. Read
     // behind it, what an observer of before says would be settled under the new word, and the new one be never asked.
-    let who = SETTLED.load(Acquire);
+    let who = arm::settled();
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
-    let site = woven::site_of(woven)?;
     let interest = *present.interests.get(site.id.load(Relaxed) as usize)?;
     if interest == 0 || is_meta() {
         return None;
@@ -104,27 +92,27 @@ pub(crate) fn enter(woven: &'static Woven, seen: &Seen<'_>) -> Option<Activation
     call_stack::with(|thread| {
         begin(thread, present, interest, site, seen.receiver, seen.arguments());
         if interest.is_power_of_two() && seen.arguments().is_empty() {
-            settle(thread, woven, interest, who, seen);
+            settle(thread, site, interest, who, seen);
         }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
     })?
 }
 
 /// Lets further calls count by themselves, if nobody wants more.
-fn settle(thread: &Thread, woven: &'static Woven, interest: u32, who: u64, seen: &Seen<'_>) {
+fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &Seen<'_>) {
     let Some((entry, around)) = thread.stack.split_last() else { return };
     let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
     let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
     // A key may be anything.
-    if !is_of_all && seen.receiver.word == ANYBODY {
+    if !is_of_all && seen.receiver.word == ANY {
         return;
     }
     let lane = recorder::here();
-    let Ok(row) = woven::row_of(woven, lane) else { return };
+    let Ok(row) = arm::recorded_row(site, lane) else { return };
     if let Some(_busy) = Busy::enter(lane) {
-        let receiver = if is_of_all { (ANYBODY, 0) } else { (seen.receiver.word, seen.kind) };
-        let to = woven::Settled { count, row, receiver };
-        lane.cells.settle(seen.counts, woven.number.load(Relaxed), who, to);
+        let receiver = if is_of_all { (ANY, 0) } else { (seen.receiver.word, seen.kind) };
+        let to = Settled { count, row, receiver };
+        lane.cells.settle(seen.counters, site, who, to);
     }
 }
 
@@ -133,7 +121,7 @@ pub(super) fn begin(
     present: &'static Present,
     interest: u32,
     site: &'static Site,
-    receiver: woven::shown::Receiver,
+    receiver: Receiver,
     arguments: &[Value<'_>],
 ) {
     let number = site.id.load(Relaxed);
@@ -179,9 +167,9 @@ fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
     std::mem::replace(&mut thread.test, test.0)
 }
 
-/// Ends a call that did not show what it returned.
-pub(crate) fn leave(activation: Activation) {
-    end(activation, None, None);
+/// Ends a call with this outcome.
+pub(crate) fn finish(activation: Activation, outcome: Outcome) {
+    end(activation, Some(outcome), None);
 }
 
 /// Ends a call that shows what it returned.
@@ -193,19 +181,19 @@ fn end(Activation(place): Activation, outcome: Option<Outcome>, returned: Option
     call_stack::with(|thread| {
         // A call whose frame was left without an end, as `longjmp` does, ends with the one around it.
         while thread.stack.len() > place.get() as usize {
-            finish(thread, Outcome::Returned, None);
+            finish_innermost(thread, Outcome::Returned, None);
         }
         if thread.stack.len() == place.get() as usize {
             // What a destructor calls while its thread unwinds did not panic.
             let has_panicked = thread.stack.last().is_some_and(|entry| !entry.is_unwinding) && panicking();
             let unsaid = if has_panicked { Outcome::Panicked } else { Outcome::Returned };
-            finish(thread, outcome.unwrap_or(unsaid), returned);
+            finish_innermost(thread, outcome.unwrap_or(unsaid), returned);
         }
     });
 }
 
 /// Ends the innermost call.
-pub(super) fn finish(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
+pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
     let Some(entry) = thread.stack.last() else { return };
     let present = entry.present;
     let ticks = entry.now().saturating_sub(entry.started);

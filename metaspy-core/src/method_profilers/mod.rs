@@ -50,7 +50,7 @@ pub use call::{Argument, Call, CallEnd};
 pub(crate) use call_stack::Activation;
 pub use calls::{Calls, Timed};
 pub use coverage::{Covered, TestCoverage};
-pub(crate) use dispatch::{enter, leave, returned, unsettle};
+pub(crate) use dispatch::{enter, finish, returned};
 pub use factory::{FACTORIES, ProfilerFactory};
 pub use identity_set::IdentitySet;
 pub use metaspy_format::facts::{Facts, SelfKind, Visibility};

@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard};
 
+use metaspy_probe::Value;
+
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
 use crate::method_profilers::call_stack::Entry;
@@ -15,7 +17,6 @@ use crate::platform::lock::lock;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
 use crate::site;
-use crate::site::woven::shown::Value;
 
 /// Too many method profilers are installed at once.
 #[derive(Debug)]

@@ -4,10 +4,10 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
+use metaspy_probe::{Identity, Kept, Value};
+
 use crate::method_profilers::dispatch::guarded;
 use crate::method_profilers::{Call, CallEnd, Facts};
-use crate::site::woven::kept::Kept;
-use crate::site::woven::shown::{Identity, Value};
 
 /// What a method was seen to return. Values that are copied as bytes, texts and lists of such values are told apart by
 /// `PartialEq`, others by their `Hash`: a copy of them might be seen by the program. Of at most a hundred receivers the

@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::method_profilers::dispatch;
+use crate::arm;
 use crate::platform::lock::lock;
 use crate::subject::{Kind, Subject};
 
@@ -52,12 +52,12 @@ impl TestId {
 
     pub(super) fn begins(self) {
         RUNNING.fetch_add(ONE + u64::from(self.0), Ordering::Relaxed);
-        dispatch::unsettle();
+        arm::unsettle();
     }
 
     pub(super) fn ends(self) {
         RUNNING.fetch_sub(ONE + u64::from(self.0), Ordering::Relaxed);
-        dispatch::unsettle();
+        arm::unsettle();
     }
 
     /// The number of the test that threads work for which are no test's own; 0 if several run, or none.

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
+use metaspy_probe::{Counters, Site};
+
 use crate::event::Outcome;
 use crate::format::{row, superblock as sb};
 use crate::recorder::begin::{About, Begun, Busy, COUNTED, LOST};
@@ -35,6 +37,18 @@ pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>
     }
     let row = lane.near.look_further(subject.key, tally | u64::from(subject.kind.0) << 20)?;
     row.begun_at_once();
+    Some(row)
+}
+
+/// Counts a call without a subject at a linked site in tally mode, wherever the row is. Further calls that use these counters
+/// find the row in a cell. `None`: it was not counted.
+#[inline(never)]
+pub(crate) fn count_in_cell(site: &'static Site, tally: u64, counters: *const Counters) -> Option<Row<'static>> {
+    let lane = lane::here();
+    let row = count_near(lane, tally, Subject::NONE).or_else(|| count_further(tally, Subject::NONE))?;
+    if let Some(_busy) = Busy::enter(lane) {
+        lane.cells.note(counters, site, tally, row);
+    }
     Some(row)
 }
 

@@ -10,10 +10,10 @@ use crate::format::superblock::{self as sb, lane as row};
 use crate::format::{BLOCK_SLOTS, slot};
 use crate::platform::lock::lock;
 use crate::recorder::begin::{About, Begun, Busy};
+use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::tally_page::{Page, Rows as PageRows};
-use crate::site::woven::Cells;
 
 /// What a thread needs to write events.
 pub(crate) struct Lane {
@@ -51,7 +51,7 @@ pub(crate) struct Lane {
     pub page: Page,
     /// The rows of that page, as long as this thread is at level 0; else rows that nothing matches.
     pub near: PageRows,
-    /// The rows of woven sites, found without looking, at level 0 as well.
+    /// The rows of linked sites, found without a search, at level 0 as well.
     pub cells: Cells,
 }
 

@@ -9,6 +9,7 @@ mod blocks;
 mod close;
 mod collector;
 mod count;
+mod counter_cache;
 mod end;
 mod epoch;
 mod fold;
@@ -31,7 +32,8 @@ pub(crate) use arena::Draft;
 pub(crate) use begin::{
     About, Begun, Busy, COUNTED, LOST, begin, begin_at_once, begin_detailed, is_timed, mark, mark_at, point,
 };
-pub(crate) use count::{count_at_once, count_further, count_near, count_outcome_in, tally, tally_more};
+pub(crate) use count::{count_at_once, count_further, count_in_cell, count_near, count_outcome_in, tally, tally_more};
+pub(crate) use counter_cache::{LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::{epoch, next_epoch};
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};

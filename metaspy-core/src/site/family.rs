@@ -13,6 +13,11 @@ impl Family {
     /// Of a site that is on its own.
     pub(crate) const NONE: Family = Family(0);
 
+    /// Its number; 0 = none.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
     /// A family without sites.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(1);

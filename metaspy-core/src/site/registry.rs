@@ -1,17 +1,15 @@
-//! All sites of the process: those that the linker collected, woven ones among them, and those that instrumenters made
+//! All sites of the process: those that the linker collected, observed and woven ones, and those that instrumenters made
 //! at run time.
 
-use std::sync::atomic::Ordering;
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::{OnceLock, RwLock};
 
-use linkme::distributed_slice;
-
 use crate::format::slot::FIRST_MARK;
-use crate::site::{Family, Site, SiteDef, SiteId, woven};
-
-/// The sites that the linker collected, before `main`.
-#[distributed_slice]
-pub static SITES: [Site];
+use crate::hook;
+use crate::recorder::LINKED;
+use crate::site::{Family, Site, SiteDef, SiteId, section};
 
 /// A site of this process, with its number.
 #[derive(Clone, Copy, Debug)]
@@ -24,16 +22,35 @@ pub struct SiteEntry {
 
 static ALL: OnceLock<RwLock<Vec<&'static Site>>> = OnceLock::new();
 
-/// All sites. Numbers are given here, once, in link order.
+/// All sites. The linked ones are adopted and numbered here, once, in link order.
 fn all() -> &'static RwLock<Vec<&'static Site>> {
     ALL.get_or_init(|| {
-        let linked = SITES.iter().chain(woven::adopt());
-        let sites: Vec<&'static Site> = linked.take(FIRST_MARK as usize - 1).collect();
+        // If a program contains two cores, the other one may have been first.
+        let is_ours =
+            |site: &&Site| site.adapter.compare_exchange(null_mut(), hook::adapter(), Relaxed, Relaxed).is_ok();
+        let sites: Vec<&'static Site> =
+            section::linked().iter().filter(is_ours).take(FIRST_MARK as usize - 1).collect();
         for (at, site) in sites.iter().enumerate() {
-            site.id.store(at as u32 + 1, Ordering::Relaxed);
+            site.id.store(at as u32 + 1, Relaxed);
+            aim(site);
         }
+        LINKED.store(sites.len(), Relaxed);
         RwLock::new(sites)
     })
+}
+
+/// Lets cells be compared with the site's own tally word.
+fn aim(site: &'static Site) {
+    site.counted.store((&raw const site.tally).cast_mut(), Release);
+}
+
+/// Lets cells be compared with another word, or again with the site's own. Sites that were made at run time have no cells.
+pub(crate) fn compare_with(site: &'static Site, word: Option<&'static AtomicU64>) {
+    match word {
+        _ if site.id.load(Relaxed) as usize > LINKED.load(Relaxed) => {}
+        Some(word) => site.counted.store(std::ptr::from_ref(word).cast_mut(), Release),
+        None => aim(site),
+    }
 }
 
 /// Every site of the process, armed or not, observed or skipped.
@@ -56,11 +73,13 @@ pub(crate) fn entries_since(from: usize) -> Vec<SiteEntry> {
 /// The number of a registered site; registers it if it was made at run time or loaded later.
 pub fn entry(site: &'static Site) -> SiteEntry {
     let mut sites = all().write().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let mut id = site.id.load(Ordering::Relaxed);
+    let mut id = site.id.load(Relaxed);
     if id == 0 {
+        // Made at run time, or part of a library that was loaded later.
+        let _ = site.adapter.compare_exchange(null_mut(), hook::adapter(), Relaxed, Relaxed);
         sites.push(site);
         id = (sites.len() as u32).min(FIRST_MARK - 1);
-        site.id.store(id, Ordering::Relaxed);
+        site.id.store(id, Relaxed);
     }
     SiteEntry { id: SiteId(id), site }
 }
@@ -78,7 +97,7 @@ pub fn register_dynamic(def: SiteDef) -> &'static Site {
 }
 
 pub(crate) fn register_dynamic_in(family: Family, def: SiteDef) -> &'static Site {
-    let site: &'static Site = Box::leak(Box::new(Site::of_family(family, def)));
+    let site: &'static Site = Box::leak(Box::new(Site::in_family(family.number(), def)));
     entry(site);
     crate::arm::arms().meet(site);
     site

@@ -17,16 +17,16 @@ use metaspy_core::{
 
 macro_rules! sites {
     ($($name:ident),*) => {$(
-        #[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
-        #[linkme(crate = metaspy_core::site::linkme)]
-        static $name: Site = Site::new(SiteDef {
-            kind: SiteKind::Method,
-            module: "log",
-            name: stringify!($name),
-            file: file!(),
-            lines: (line!(), line!()),
-            skipped: None,
-        });
+        metaspy_core::site::register! {
+            static $name: Site = Site::new(SiteDef {
+                kind: SiteKind::Method,
+                module: "log",
+                name: stringify!($name),
+                file: file!(),
+                lines: (line!(), line!()),
+                skipped: None,
+            });
+        }
     )*};
 }
 

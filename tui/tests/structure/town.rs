@@ -14,16 +14,16 @@ use crate::fixture;
 
 macro_rules! woven {
     ($($name:ident $module:literal $path:literal $lines:expr, $facts:literal;)*) => {$(
-        #[metaspy_core::site::linkme::distributed_slice(metaspy_core::site::SITES)]
-        #[linkme(crate = metaspy_core::site::linkme)]
-        pub static $name: Site = Site::with_facts(SiteDef {
-            kind: SiteKind::Method,
-            module: $module,
-            name: $path,
-            file: "town/src/roads.rs",
-            lines: $lines,
-            skipped: None,
-        }, $facts);
+        metaspy_core::site::register! {
+            pub static $name: Site = Site::with_facts(SiteDef {
+                kind: SiteKind::Method,
+                module: $module,
+                name: $path,
+                file: "town/src/roads.rs",
+                lines: $lines,
+                skipped: None,
+            }, $facts);
+        }
     )*};
 }
 

@@ -91,11 +91,11 @@ impl Call<'_> {
                 #[allow(unused_mut)]
                 let mut __call = if __site.is_armed() {
                     #[allow(unused_mut)]
-                    let mut __began = #krate::__private::Guard::of({ #entry });
+                    let mut __began = #krate::__private::Guard::of(__site, { #entry });
                     #failing
                     __began
                 } else {
-                    #krate::__private::Guard::unarmed()
+                    #krate::__private::Guard::unarmed(__site)
                 };
                 #body
             ),

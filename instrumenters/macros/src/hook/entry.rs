@@ -46,6 +46,9 @@ impl Entry<'_> {
                     #krate::__private::#enter::<Self>(&mut __frame, __site, #it, |__it| #subject)
                 )
             }
+            (None, None, None) => quote_spanned!(Span::mixed_site()=>
+                #krate::__private::enter_site(&mut __frame, __site)
+            ),
             (None, ..) => match offered {
                 Some(it) => quote_spanned!(Span::mixed_site()=>
                     let __subject = #subject;

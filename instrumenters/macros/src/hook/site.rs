@@ -55,16 +55,18 @@ impl Definition<'_> {
             None => quote!(::core::option::Option::None),
         };
         quote_spanned!(Span::mixed_site()=>
-            #[#krate::__private::linkme::distributed_slice(#krate::__private::SITES)]
-            #[linkme(crate = #krate::__private::linkme)]
-            static __METASPY_SITE: #krate::__private::Site = #krate::__private::Site::new(#krate::__private::SiteDef {
-                kind: #krate::__private::SiteKind::#kind,
-                module: ::core::module_path!(),
-                name: #name,
-                file: #file,
-                lines: (#first, #last),
-                skipped: #skipped,
-            });
+            #krate::__private::register! {
+                static __METASPY_SITE: #krate::__private::Site = #krate::__private::Site::new(
+                    #krate::__private::SiteDef {
+                        kind: #krate::__private::SiteKind::#kind,
+                        module: ::core::module_path!(),
+                        name: #name,
+                        file: #file,
+                        lines: (#first, #last),
+                        skipped: #skipped,
+                    }
+                );
+            }
         )
     }
 

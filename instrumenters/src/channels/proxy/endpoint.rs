@@ -102,12 +102,15 @@ impl<T> Endpoint<T> {
         let site = self.sent_site(&value);
         let mut frame = Frame::vacant();
         let call = if site.is_armed() {
-            Guard::of(enter_with(&mut frame, site, self.subject, |reify| {
-                self.show(&value, reify);
-                reify.arg("caller", &format_args!("{at}"));
-            }))
+            Guard::of(
+                site,
+                enter_with(&mut frame, site, self.subject, |reify| {
+                    self.show(&value, reify);
+                    reify.arg("caller", &format_args!("{at}"));
+                }),
+            )
         } else {
-            Guard::unarmed()
+            Guard::unarmed(site)
         };
         let sent = send(Envelope { value, cause: Carried::new(current()) });
         call.done(outcome(is_ok(&sent)));

@@ -6,7 +6,7 @@ mod stays;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, fence};
 
-use crate::arm::{Config, EVERYBODY};
+use crate::arm::{ALL_SUBJECTS, Config};
 use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
@@ -117,7 +117,7 @@ impl SpanCall {
     fn begin_at_once(&self, site: &'static Site, subject: Subject) -> bool {
         // What the site says was stored before its arm word, which the caller has just seen.
         fence(Acquire);
-        if site.arm.load(Relaxed) != EVERYBODY {
+        if site.filter.load(Relaxed) != ALL_SUBJECTS {
             return false;
         }
         let lane = recorder::here();

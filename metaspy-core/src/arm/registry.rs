@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::arm::{Arming, Config, EVERYBODY, Meant, Mode, Plan, Wishes};
+use crate::arm::settled::SETTLED;
+use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
 use crate::platform::lock::lock;
-use crate::recorder;
+use crate::recorder::{self, Lane, Row};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler wants of each site, and of sites that are yet to come.
@@ -26,7 +27,7 @@ struct Order {
 
 struct Standing {
     profiler: u64,
-    sites: Meant,
+    sites: SitePattern,
     arming: Arming,
     /// Sites that there were: whoever gave the order armed those.
     known: usize,
@@ -64,7 +65,7 @@ impl Arms {
     }
 
     /// Remembers what is wanted of sites that are registered later: later than those it returns.
-    pub fn stand(&mut self, profiler: u64, sites: Meant, arming: Arming) -> Vec<SiteEntry> {
+    pub fn stand(&mut self, profiler: u64, sites: SitePattern, arming: Arming) -> Vec<SiteEntry> {
         let known = site::entries();
         self.standing.push(Standing { profiler, sites, arming, known: known.len() });
         known
@@ -74,7 +75,7 @@ impl Arms {
     pub fn meet(&mut self, site: &'static Site) {
         let SiteId(number) = site::entry(site).id;
         let met: Vec<(u64, Arming)> = (self.standing.iter())
-            .filter(|standing| number as usize > standing.known && standing.sites.is(site))
+            .filter(|standing| number as usize > standing.known && standing.sites.matches(site))
             .map(|standing| (standing.profiler, standing.arming.clone()))
             .collect();
         for (profiler, arming) in met {
@@ -109,45 +110,78 @@ impl Arms {
                 site.tally.store(tally_word(id), Ordering::Release);
             }
         }
-        crate::method_profilers::unsettle();
+        unsettle();
     }
 
     /// Stores what the orders for a site add up to, and then has everybody look at it.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
         self.store(id, site);
-        crate::method_profilers::unsettle();
+        unsettle();
+    }
+
+    /// Lets method profilers see the calls at a site, or not.
+    pub fn profile(&mut self, site: &'static Site, is_profiled: bool) {
+        let id = site::entry(site).id;
+        if Config(site.config.load(Ordering::Relaxed)).is_profiled() != is_profiled {
+            self.store_for(id, site, is_profiled);
+            site::compare_with(site, is_profiled.then_some(&SETTLED));
+        }
     }
 
     fn store(&mut self, id: SiteId, site: &'static Site) {
+        self.store_for(id, site, Config(site.config.load(Ordering::Relaxed)).is_profiled());
+    }
+
+    fn store_for(&mut self, id: SiteId, site: &'static Site, is_profiled: bool) {
         let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
         let mut plan = Plan::default();
         for order in orders {
             let arming = &order.arming;
             // Handlers see a call's arguments and outcome, so there must be an event.
             let mode = if arming.handlers.is_empty() && !arming.details { arming.mode } else { Mode::Full };
-            let wishes = Wishes { mode, details: arming.details, handlers: arming.handlers.clone() };
-            plan.add(&arming.subjects, wishes);
+            let requirements = Requirements { mode, details: arming.details, handlers: arming.handlers.clone() };
+            plan.add(&arming.subjects, requirements);
         }
         let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
-        let (word, needed) = (plan.arm_word(), plan.is_needed());
-        let config = Config::new(id.0, &plan, sample);
-        let counts = word == EVERYBODY && config.is_tally();
+        let (filter, needed) = (plan.filter(), plan.is_needed());
+        let config = Config::new(id.0, &plan, sample, is_profiled);
+        let counts = filter == ALL_SUBJECTS && config.is_tally();
         site.tally.store(if counts { tally_word(id) } else { 0 }, Ordering::Release);
-        if word == 0 {
+        if filter == 0 && !is_profiled {
             site.arm.store(0, Ordering::Release);
+        }
+        if filter == 0 {
+            site.filter.store(0, Ordering::Release);
             site.config.store(config.0, Ordering::Release);
-            return;
+        } else {
+            // An armed site has a name in the recording.
+            if let Some(log) = recorder::current() {
+                recorder::sync_names(log);
+            }
+            if needed {
+                let before = site.plan.swap(Box::into_raw(Box::new(plan)).cast(), Ordering::AcqRel);
+                // SAFETY: plans are leaked boxes.
+                self.replaced.extend(unsafe { before.cast::<Plan>().as_ref() });
+            }
+            site.config.store(config.0, Ordering::Release);
+            site.filter.store(filter, Ordering::Release);
         }
-        // An armed site has a name in the recording.
-        if let Some(log) = recorder::current() {
-            recorder::sync_names(log);
+        if filter != 0 || is_profiled {
+            site.arm.store(1, Ordering::Release);
         }
-        if needed {
-            let before = site.plan.swap(Box::into_raw(Box::new(plan)), Ordering::AcqRel);
-            // SAFETY: plans are leaked boxes.
-            self.replaced.extend(unsafe { before.as_ref() });
+    }
+}
+
+/// The row in which this lane counts the calls at a site: `None` if they are not recorded, an error if they are more than
+/// counted, or the row does not exist yet.
+pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Row<'static>>, ()> {
+    let config = Config(site.config.load(Ordering::Relaxed));
+    match site.filter.load(Ordering::Relaxed) {
+        0 => Ok(None),
+        ALL_SUBJECTS if config.only_counts() => {
+            let tally = tally_word(SiteId(config.site()));
+            lane.near.look(0, tally).or_else(|| lane.near.look_further(0, tally)).map(Some).ok_or(())
         }
-        site.config.store(config.0, Ordering::Release);
-        site.arm.store(word, Ordering::Release);
+        _ => Err(()),
     }
 }

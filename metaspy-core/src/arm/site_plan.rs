@@ -10,27 +10,27 @@ use crate::subject::Subject;
 /// What the observers of a site want of it. Immutable: a new one replaces it.
 #[derive(Default)]
 pub struct Plan {
-    chosen: HashMap<Subject, Wishes, BuildHasherDefault<SubjectHasher>>,
-    groups: Vec<(Group, Wishes)>,
-    all: Wishes,
+    chosen: HashMap<Subject, Requirements, BuildHasherDefault<SubjectHasher>>,
+    groups: Vec<(Group, Requirements)>,
+    all: Requirements,
 }
 
 /// What is wanted of a call.
 #[derive(Clone, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct Requirements {
     pub mode: Mode,
     pub details: bool,
     pub handlers: Vec<Handler>,
 }
 
-impl Wishes {
+impl Requirements {
     /// Whether they need more of a call than that it happens.
     fn look_inside(&self) -> bool {
         self.details || !self.handlers.is_empty()
     }
 
     /// The richer of both, with everybody's handlers.
-    pub fn add(&mut self, other: &Wishes) {
+    pub fn add(&mut self, other: &Requirements) {
         self.mode = self.mode.max(other.mode);
         self.details |= other.details;
         self.handlers.extend(other.handlers.iter().cloned());
@@ -38,22 +38,22 @@ impl Wishes {
 }
 
 impl Plan {
-    pub(crate) fn add(&mut self, subjects: &Subjects, wishes: Wishes) {
+    pub(crate) fn add(&mut self, subjects: &Subjects, requirements: Requirements) {
         match subjects {
-            Subjects::All => self.all.add(&wishes),
+            Subjects::All => self.all.add(&requirements),
             Subjects::Only(subjects) => {
                 for subject in subjects {
-                    self.chosen.entry(*subject).or_default().add(&wishes);
+                    self.chosen.entry(*subject).or_default().add(&requirements);
                 }
             }
-            Subjects::Group(group) => self.groups.push((group.clone(), wishes)),
+            Subjects::Group(group) => self.groups.push((group.clone(), requirements)),
         }
     }
 
-    /// The filter of the arm word.
-    pub(crate) fn arm_word(&self) -> u64 {
+    /// The filter of the site.
+    pub(crate) fn filter(&self) -> u64 {
         if self.all.mode != Mode::Off || !self.groups.is_empty() {
-            return crate::arm::EVERYBODY;
+            return crate::arm::ALL_SUBJECTS;
         }
         // A filter that is full lets everybody through to the set behind it, as it should.
         self.chosen.keys().fold(0, |word, subject| word | subject.bit())
@@ -72,40 +72,40 @@ impl Plan {
     /// The mode for a subject; the whole of the plan is not looked at for it.
     #[inline]
     pub(crate) fn mode_of(&self, subject: Subject) -> Mode {
-        let chosen = self.chosen.get(&subject).map_or(Mode::Off, |wishes| wishes.mode);
-        let groups = self.groups_of(subject).map(|wishes| wishes.mode).max().unwrap_or_default();
+        let chosen = self.chosen.get(&subject).map_or(Mode::Off, |requirements| requirements.mode);
+        let groups = self.groups_of(subject).map(|requirements| requirements.mode).max().unwrap_or_default();
         self.all.mode.max(chosen).max(groups)
     }
 
     /// Whether calls on anybody have handlers or details.
     pub(crate) fn may_look_inside(&self) -> bool {
-        let groups = self.groups.iter().map(|(_, wishes)| wishes);
-        std::iter::once(&self.all).chain(self.chosen.values()).chain(groups).any(Wishes::look_inside)
+        let groups = self.groups.iter().map(|(_, requirements)| requirements);
+        std::iter::once(&self.all).chain(self.chosen.values()).chain(groups).any(Requirements::look_inside)
     }
 
     /// Whether calls on the subject have handlers or details at all.
     #[inline]
     pub(crate) fn looks_inside(&self, subject: Subject) -> bool {
         self.all.look_inside()
-            || self.chosen.get(&subject).is_some_and(Wishes::look_inside)
-            || self.groups_of(subject).any(Wishes::look_inside)
+            || self.chosen.get(&subject).is_some_and(Requirements::look_inside)
+            || self.groups_of(subject).any(Requirements::look_inside)
     }
 
     /// Everything that is wanted of a call on the subject.
-    pub(crate) fn wishes(&self, subject: Subject) -> Wishes {
-        let mut wishes = self.all.clone();
+    pub(crate) fn requirements(&self, subject: Subject) -> Requirements {
+        let mut requirements = self.all.clone();
         if let Some(chosen) = self.chosen.get(&subject) {
-            wishes.add(chosen);
+            requirements.add(chosen);
         }
         for group in self.groups_of(subject) {
-            wishes.add(group);
+            requirements.add(group);
         }
-        wishes.handlers.sort_by_key(Handler::order);
-        wishes
+        requirements.handlers.sort_by_key(Handler::order);
+        requirements
     }
 
-    fn groups_of(&self, subject: Subject) -> impl Iterator<Item = &Wishes> {
-        self.groups.iter().filter(move |(group, _)| group.has(subject)).map(|(_, wishes)| wishes)
+    fn groups_of(&self, subject: Subject) -> impl Iterator<Item = &Requirements> {
+        self.groups.iter().filter(move |(group, _)| group.has(subject)).map(|(_, requirements)| requirements)
     }
 }
 

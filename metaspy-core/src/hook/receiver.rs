@@ -1,4 +1,4 @@
-//! Whom a call is about: the kinds of receivers, found by the name that the compiler gave their type.
+//! Receivers of woven calls as subjects: their kinds, by the name that the compiler gave their type.
 
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -6,6 +6,12 @@ use metaspy_probe::{Identity, Receiver, Text};
 
 use crate::hook;
 use crate::subject::{KindId, Nature, Subject, register};
+
+/// The receiver that a subject is.
+pub fn of(subject: Subject) -> Receiver {
+    let identity = if subject.is_none() { Identity::None } else { Identity::Keyed };
+    Receiver { identity, word: subject.key, ..Receiver::NONE }
+}
 
 /// The subject that a receiver is.
 pub fn subject(receiver: &Receiver) -> Subject {

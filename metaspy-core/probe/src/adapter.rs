@@ -1,0 +1,74 @@
+//! What a core does for instrumented code: the functions behind a hook that does more than count.
+//!
+//! The core that adopts a site leaves the address of its [`Adapter`] there. What both sides touch has a C layout. What
+//! may unwind is called as Rust calls: one compiler compiles both sides, and a call of C that unwinds would keep programs
+//! from `panic = "abort"`.
+
+use crate::{Counters, Frame, Outcome, Receiver, Site, Value};
+
+/// What a core does for instrumented code.
+#[repr(C)]
+pub struct Adapter {
+    /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed for the time of this call only.
+    pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
+    /// Records how a call ends, before it does.
+    pub exit: extern "C" fn(begun: *mut u8, outcome: Outcome),
+    /// Records what a call returned, before it ends.
+    pub returned: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    /// Ends what `enter` began, with this outcome.
+    pub finish: extern "C" fn(begun: *mut u8, outcome: Outcome),
+    /// Ends what `enter` began: with the outcome that `exit` recorded, or *panicked*, or *returned*.
+    pub leave: extern "C" fn(begun: *mut u8),
+    /// Hashes a value of the program, with the program's own code; `None` if that panics, or is observed itself.
+    pub key: fn(value: *const u8, hash: Hash) -> Option<u64>,
+    /// Counts a call of which only the beginning is known.
+    pub began: extern "C" fn(site: &'static Site),
+    /// Begins an async call; null if it is not observed.
+    pub start: extern "C" fn(site: &'static Site, seen: &Seen<'_>) -> *mut u8,
+    /// Polls what `start` began, by calling `poll` with `data` once.
+    pub poll: fn(begun: *mut u8, poll: PollOnce, data: *mut u8),
+    /// Records what an async call returned, before its last poll ends.
+    pub returned_async: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    /// Ends what `start` began: it is done, or its future is dropped before.
+    pub stop: extern "C" fn(begun: *mut u8),
+}
+
+/// Hashes a value at an address.
+pub type Hash = fn(at: *const u8) -> u64;
+
+/// Polls a future once. True if it is done; then it has recorded the value that it returned, if that is required.
+pub type PollOnce = fn(data: *mut u8) -> bool;
+
+/// What a hook shows of a call when it begins.
+#[repr(C)]
+pub struct Seen<'v> {
+    /// The object that it is about.
+    pub receiver: Receiver,
+    /// The counters of this thread.
+    pub counters: *const Counters,
+    /// Distinguishes the types of receivers at this hook: several may be at one address.
+    pub kind: u64,
+    arguments: *const Value<'v>,
+    length: usize,
+}
+
+impl<'v> Seen<'v> {
+    /// A call about `receiver`, with these arguments.
+    #[inline(always)]
+    pub fn new(receiver: Receiver, arguments: &'v [Value<'v>]) -> Self {
+        let counters = Counters::of_thread();
+        Seen { receiver, counters, kind: 0, arguments: arguments.as_ptr(), length: arguments.len() }
+    }
+
+    /// A call about a receiver whose type is distinguished by this kind.
+    #[inline(always)]
+    pub(crate) fn about(receiver: Receiver, kind: u64) -> Self {
+        Seen { kind, ..Seen::new(receiver, &[]) }
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &[Value<'v>] {
+        // SAFETY: they are a slice, taken apart in `new`, that lives as long as this.
+        unsafe { core::slice::from_raw_parts(self.arguments, self.length) }
+    }
+}

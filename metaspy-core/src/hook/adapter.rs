@@ -1,0 +1,262 @@
+//! The core behind the hooks of instrumented code: what [`metaspy_probe::Adapter`] calls.
+//!
+//! This is the one place where a call meets the recorder and the method profilers.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::Poll;
+
+use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, PollOnce, Receiver, Seen, UNWINDING, Value};
+
+use crate::arm::Config;
+use crate::event::Outcome;
+use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
+use crate::method_profilers::{self, AsyncCall as ProfiledCall};
+use crate::recorder::{self, Row};
+use crate::site::Site;
+use crate::subject::Subject;
+
+/// An async call of a woven function.
+struct Async {
+    site: &'static Site,
+    call: AsyncCall,
+    subject: Subject,
+    profiled: Option<ProfiledCall>,
+    is_done: bool,
+    /// Whether somebody asked, when it was first polled, that what it returns be written down.
+    is_asked: Option<bool>,
+    /// Whether what it returned says that it failed, and how that looks.
+    failed: Option<bool>,
+    shown: Option<Box<DetailBytes>>,
+}
+
+/// The address that an adopted site has.
+pub fn address() -> *mut Adapter {
+    static ADAPTER: Adapter =
+        Adapter { enter, exit, returned, finish, leave, key, began, start, poll, returned_async, stop };
+    (&raw const ADAPTER).cast_mut()
+}
+
+extern "C" fn enter(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8 {
+    // SAFETY: the frame is the caller's, who holds it until the call ends.
+    let frame: &'static mut Frame = unsafe { &mut *frame };
+    begin(site, frame, seen).into_raw()
+}
+
+fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {
+    if Config(site.config.load(Relaxed)).is_profiled() {
+        let activation = method_profilers::enter(site, seen);
+        let mut call = hook::enter_with(site, subject(site, seen), |reify| reify_all(seen, reify));
+        call.activation = activation;
+        return call::put(frame, call);
+    }
+    // Where calls are only counted, their number is what matters, not the object.
+    if let (tally @ 1.., []) = (site.tally.load(Relaxed), seen.arguments())
+        && let Some(row) = recorder::count_in_cell(site, tally, seen.counters)
+    {
+        return call::counted(row);
+    }
+    let subject = subject(site, seen);
+    hook::count(site, subject)
+        .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify_all(seen, reify)))
+}
+
+/// The subject of a call. A site that only counts its calls needs none.
+fn subject(site: &Site, seen: &Seen<'_>) -> Subject {
+    let only_counts = Config(site.config.load(Relaxed)).only_counts();
+    if only_counts { Subject::NONE } else { receiver::subject(&seen.receiver) }
+}
+
+fn reify_all<'a>(seen: &Seen<'a>, reify: &mut Reify<'a>) {
+    for argument in seen.arguments() {
+        reify.arg(argument.name.get(), &Printed(argument));
+    }
+}
+
+/// A value, as `Debug` prints it.
+struct Printed<'v>(&'v Value<'v>);
+
+impl fmt::Debug for Printed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.show(f) {
+            true => Ok(()),
+            false => f.write_str("?"),
+        }
+    }
+}
+
+/// What a hook holds of a call that was entered.
+enum Begun {
+    /// It was only counted, in this row; null if it was not observed.
+    Counted(*mut u8),
+    Call(&'static mut Call),
+}
+
+impl Begun {
+    #[inline(always)]
+    fn of(begun: *mut u8) -> Self {
+        if begun.addr() & COUNTED != 0 {
+            return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED | UNWINDING)));
+        }
+        // SAFETY: without the mark it is a call that `call::put` made in a frame, which is still there, and only its guard
+        // has it.
+        Begun::Call(unsafe { &mut *begun.cast() })
+    }
+}
+
+const _: () = assert!(align_of::<Call>() > COUNTED && Row::ALIGN > COUNTED | ANNOUNCED | UNWINDING);
+
+extern "C" fn exit(begun: *mut u8, outcome: Outcome) {
+    if let Begun::Call(call) = Begun::of(begun) {
+        call.exit(outcome);
+    }
+}
+
+extern "C" fn finish(begun: *mut u8, outcome: Outcome) {
+    match Begun::of(begun) {
+        Begun::Call(call) => call.finish_last(outcome),
+        Begun::Counted(row) => count_outcome(row, outcome),
+    }
+}
+
+extern "C" fn leave(begun: *mut u8) {
+    match Begun::of(begun) {
+        Begun::Call(call) => call.leave_last(),
+        Begun::Counted(row) if std::thread::panicking() && begun.addr() & UNWINDING == 0 => {
+            count_outcome(row, Outcome::Panicked);
+        }
+        Begun::Counted(row) => count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1)),
+    }
+}
+
+fn count_outcome(row: *mut u8, outcome: Outcome) {
+    if !row.is_null() {
+        // SAFETY: it was made of a row, and rows stay.
+        recorder::count_outcome_in(unsafe { Row::at(row.cast()) }, outcome);
+    }
+}
+
+extern "C" fn returned(begun: *mut u8, value: &Value<'_>) {
+    let Begun::Call(call) = Begun::of(begun) else { return };
+    let failed = value.failed();
+    if let Some(activation) = call.activation.take() {
+        method_profilers::returned(activation, value, outcome_of(failed));
+    }
+    call.returns(&Printed(value));
+    if failed.is_some() {
+        call.exit(outcome_of(failed));
+    }
+}
+
+fn outcome_of(failed: Option<bool>) -> Outcome {
+    match failed {
+        None => Outcome::Returned,
+        Some(true) => Outcome::Failed,
+        Some(false) => Outcome::Succeeded,
+    }
+}
+
+fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
+    // A function that hashes its subject would be asked for the key of the subject of that call, and so on.
+    if recorder::lane_level() > 0 { None } else { hook::at_meta_level(|| hash(value)) }
+}
+
+extern "C" fn began(site: &'static Site) {
+    if let Some(mut profiled) = ProfiledCall::begin(site, &Seen::new(Receiver::NONE, &[])) {
+        profiled.end(Outcome::Returned, None);
+    }
+    hook::instant(site, Subject::NONE);
+}
+
+extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {
+    let subject = subject(site, seen);
+    let call = AsyncCall::showing(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
+    let profiled = ProfiledCall::begin(site, seen);
+    let of = Async { site, call, subject, profiled, is_done: false, is_asked: None, failed: None, shown: None };
+    Box::into_raw(Box::new(of)).cast()
+}
+
+fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
+    let of: *mut Async = begun.cast();
+    // SAFETY: `start` made it, and whoever polls has it alone. What `once` calls reaches the fields behind `call` by the
+    // same pointer, and never `call` itself.
+    let (call, subject) = unsafe { (&mut (*of).call, (*of).subject) };
+    let polled = || {
+        let polling = Polling::begin(of);
+        let is_done = once(data);
+        polling.end(is_done);
+        if is_done { Poll::Ready(()) } else { Poll::Pending }
+    };
+    let _ = call.poll(|| subject, polled, |(), told| outcome(of, told));
+}
+
+/// How an async call ended, and what it returned, as it was shown while it was polled.
+fn outcome(of: *mut Async, told: &mut Returned<'_>) -> Outcome {
+    // SAFETY: as in `poll`.
+    let (shown, failed) = unsafe { ((*of).shown.take(), (*of).failed) };
+    if let Some(shown) = shown {
+        told.shown(shown);
+    }
+    outcome_of(failed)
+}
+
+/// A poll. If it is dropped before it ends, a panic left it: whether the thread is unwinding does not say that, as a
+/// destructor may have been what polls.
+struct Polling(*mut Async);
+
+impl Polling {
+    fn begin(of: *mut Async) -> Self {
+        // SAFETY: as in `poll`.
+        let (site, subject, is_asked, profiled) =
+            unsafe { ((*of).site, (*of).subject, &mut (*of).is_asked, &mut (*of).profiled) };
+        // The call in the log has just begun, if this is the first poll.
+        is_asked.get_or_insert_with(|| hook::wants_details(site, subject));
+        if let Some(profiled) = profiled {
+            profiled.resume();
+        }
+        Polling(of)
+    }
+
+    fn end(self, is_done: bool) {
+        let of = ManuallyDrop::new(self).0;
+        // SAFETY: as in `poll`.
+        let (done, profiled) = unsafe { (&mut (*of).is_done, &mut (*of).profiled) };
+        *done = is_done;
+        if let Some(profiled) = profiled {
+            profiled.suspend();
+        }
+    }
+}
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        // SAFETY: as in `poll`.
+        if let Some(profiled) = unsafe { &mut (*self.0).profiled } {
+            profiled.end(Outcome::Panicked, None);
+        }
+    }
+}
+
+extern "C" fn returned_async(begun: *mut u8, value: &Value<'_>) {
+    let of: *mut Async = begun.cast();
+    // SAFETY: as in `poll`, which is what calls this by way of `once`.
+    let (profiled, is_asked) = unsafe { (&mut (*of).profiled, (*of).is_asked) };
+    // SAFETY: as above.
+    let (failed, shown) = unsafe { (&mut (*of).failed, &mut (*of).shown) };
+    *failed = value.failed();
+    if let Some(profiled) = profiled {
+        profiled.end(outcome_of(*failed), Some(value));
+    }
+    if is_asked == Some(true) {
+        *shown = Some(hook::show_returned(&Printed(value)));
+    }
+}
+
+extern "C" fn stop(begun: *mut u8) {
+    // SAFETY: `start` made it of a box, and whoever stops it has it no more.
+    let mut of = unsafe { Box::from_raw(begun.cast::<Async>()) };
+    if let Some(profiled) = &mut of.profiled {
+        profiled.end(if of.is_done { Outcome::Returned } else { Outcome::Cancelled }, None);
+    }
+}
