@@ -137,12 +137,20 @@ impl Open {
     }
 }
 
-/// Begins a recording with both profilers.
+/// Begins a recording with both method profilers.
 pub fn begin(builder: Builder) -> Open {
+    let profiler = Profiler::new("page").observe(Everything);
+    begin_with(builder, profiler.method_profiler(Pages::default()).method_profiler(Days))
+}
+
+/// Begins a recording without method profilers.
+pub fn begin_without_profiles(builder: Builder) -> Open {
+    begin_with(builder, Profiler::new("page").observe(Everything))
+}
+
+fn begin_with(builder: Builder, profiler: Profiler) -> Open {
     clock::set_manual(1_000_000);
     let recording = builder.budget(4 << 20).collector(false).start().expect("a small recording can be made");
-    let profiler = Profiler::new("page").observe(Everything);
-    let profiler = profiler.method_profiler(Pages::default()).method_profiler(Days);
     Open { recording, profilers: profiler.install().expect("there is room") }
 }
 

@@ -113,7 +113,10 @@ fn values_of_a_live_recording_grow() {
 
 #[test]
 fn a_recording_without_profiles_says_so() {
-    let mut user = User::new(fixture::open(&fixture::closed("plain.spy", 1)));
+    let _turn = fixture::turn();
+    let recording = library::begin_without_profiles(Recording::memory());
+    library::open_for_a_day();
+    let mut user = User::new(recording.store());
     user.press("3");
     assert!(!user.screen().contains("p profile"), "{}", user.screen());
     user.press("p");
