@@ -178,12 +178,13 @@ impl Facts {
         self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }
 
-    /// The module in which its owner is defined, and the name of the owner; `None` for free functions. A type of another
-    /// crate, or a primitive, is in the root of the crate that implements the method, by its whole path.
-    pub fn owner_module_and_name(&self) -> Option<(&str, &str)> {
+    /// The module in which its owner is defined, and the name of the owner; `None` for free functions. A primitive, and a
+    /// type of a crate that is not part of the program's model, is in the root of the crate that implements the method, by
+    /// its whole path.
+    pub fn owner_module_and_name(&self, is_crate: impl Fn(&str) -> bool) -> Option<(&str, &str)> {
         let owner = self.owner.as_deref()?;
-        let is_own = owner.strip_prefix(self.package()).is_some_and(|rest| rest.starts_with("::"));
-        let place = if is_own { owner.rsplit_once("::") } else { None };
+        let (krate, _) = owner.split_once("::").unwrap_or((owner, ""));
+        let place = owner.rsplit_once("::").filter(|_| krate == self.package() || is_crate(krate));
         Some(place.unwrap_or((self.package(), owner)))
     }
 }
@@ -255,7 +256,7 @@ mod tests {
         assert!(facts.is_test && facts.is_unit && !facts.is_async && !facts.is_deep);
         let free = Facts::parse("a", "outer::inner", "src/b.rs", (3, 3), "");
         assert_eq!((free.name.as_str(), &free.of_type, free.line_count()), ("outer::inner", &None, 1));
-        assert_eq!((free.owner_module_and_name(), free.is_unresolved), (None, false));
+        assert_eq!((free.owner_module_and_name(|_| false), free.is_unresolved), (None, false));
     }
 
     #[test]
@@ -280,8 +281,12 @@ mod tests {
             let facts = parse(words);
             assert_eq!((facts.owner.as_deref(), facts.is_unresolved), (Some(owner), is_unresolved), "{words}");
         }
-        assert_eq!(parse("type=T owner=crate::c::T").owner_module_and_name(), Some(("a::c", "T")));
-        assert_eq!(parse("type=u8 owner=u8").owner_module_and_name(), Some(("a", "u8")));
-        assert_eq!(parse("type=X owner=ab::c::X").owner_module_and_name(), Some(("a", "ab::c::X")));
+        let check = |words: &str, expected: (&str, &str)| {
+            assert_eq!(parse(words).owner_module_and_name(|name| name == "woven"), Some(expected));
+        };
+        check("type=T owner=crate::c::T", ("a::c", "T"));
+        check("type=u8 owner=u8", ("a", "u8"));
+        check("type=X owner=ab::c::X", ("a", "ab::c::X"));
+        check("type=X owner=woven::c::X", ("woven::c", "X"));
     }
 }

@@ -1,6 +1,6 @@
 //! The mirror: packages, types and methods, each once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::format::profile::KeyKind;
@@ -96,9 +96,10 @@ impl<P: MethodProfiler> Mirror<P> {
     fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&'static Table>) -> Self {
         let by_site = vec![0; sites + 1];
         let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
+        let crates: BTreeSet<String> = selected.iter().map(|method| method.facts.package().to_owned()).collect();
         let mut traits: BTreeMap<(String, String), (bool, Vec<String>)> = BTreeMap::new();
         for Selected { facts, .. } in &selected {
-            let (is_trait, all) = traits.entry(type_of(facts)).or_default();
+            let (is_trait, all) = traits.entry(type_of(facts, &crates)).or_default();
             *is_trait |= facts.of_type.is_none() && facts.of_trait.is_some();
             let of_trait = facts.of_type.as_ref().and(facts.of_trait.as_ref());
             all.extend(of_trait.into_iter().chain(&facts.supertraits).cloned());
@@ -116,7 +117,7 @@ impl<P: MethodProfiler> Mirror<P> {
             types.insert((module, name), spy);
         }
         for Selected { site, facts } in selected {
-            let owner = Arc::clone(&types[&type_of(&facts)]);
+            let owner = Arc::clone(&types[&type_of(&facts, &crates)]);
             let place = mirror.methods.len();
             let mut columns = match table {
                 Some(table) => Columns::of_row(table, site.0 as usize),
@@ -216,7 +217,8 @@ pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
 
 /// The module and the name of the type that a method belongs to, by the place of its definition. The name is empty for
 /// free functions.
-fn type_of(facts: &Facts) -> (String, String) {
-    let (module, name) = facts.owner_module_and_name().unwrap_or((&facts.module, ""));
+fn type_of(facts: &Facts, crates: &BTreeSet<String>) -> (String, String) {
+    let owner = facts.owner_module_and_name(|name| crates.contains(name));
+    let (module, name) = owner.unwrap_or((&facts.module, ""));
     (module.to_owned(), name.to_owned())
 }

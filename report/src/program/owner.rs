@@ -35,13 +35,8 @@ impl<'a> Place<'a> {
             (Some(_), Some(of_trait)) => format!("{of_trait}::{}", facts.name),
             _ => facts.name.clone(),
         };
-        let Some((owner_module, owner)) = facts.owner_module_and_name() else {
+        let Some((module, owner)) = facts.owner_module_and_name(is_crate) else {
             return Place { module, owner: None, name };
-        };
-        let krate = |path: &'a str| path.split("::").next().unwrap_or(path);
-        let (module, owner) = match (is_crate(krate(owner_module)), &facts.owner) {
-            (false, Some(path)) => (krate(module), path.as_str()),
-            _ => (owner_module, owner),
         };
         // A recording without owners is of an older version. Its types are in the modules of their `impl`s.
         let is_unresolved = facts.is_unresolved && site.facts.split(' ').any(|word| word == "unresolved");
