@@ -91,12 +91,18 @@ fn a_search_unfolds_what_it_finds() {
 fn n_goes_from_method_to_method_that_never_ran() {
     let mut user = user();
     user.press(TOWN).press("Left");
-    let found: Vec<String> = (0..4).map(|_| current(user.press("n"))).collect();
+    let found: Vec<String> = (0..6).map(|_| current(user.press("n"))).collect();
     assert_eq!(
-        found[..3],
-        ["town::roads::cross::inner", "town::roads::Road::turn", "town::roads::bridges::Bridge::open"]
+        found[..5],
+        [
+            "town::roads::cross::inner",
+            "town::roads::Road::turn",
+            "town::roads::Toll::pay",
+            "town::roads::bridges::Toll::raise",
+            "town::roads::bridges::Bridge::open",
+        ]
     );
-    assert!(!found[3].starts_with("town::"), "{found:?}");
+    assert!(!found[5].starts_with("town::"), "{found:?}");
 }
 
 #[test]
@@ -150,6 +156,30 @@ fn a_row_leads_to_its_events_and_back() {
     assert!(user.screen().contains("16 of "), "{}", user.screen());
     user.press("Backspace / \"(functions\" Enter Enter");
     assert!(user.screen().contains("no filter selects exactly these events"), "{}", user.screen());
+}
+
+#[test]
+fn a_type_with_methods_in_two_modules_is_one_element_that_no_pattern_selects() {
+    let mut user = user();
+    user.press("6 / \"roads::Toll\" Enter");
+    assert_eq!(current(&user), "town::roads::Toll");
+    assert!(user.screen().contains("2 methods, 2 not called"), "{}", user.screen());
+    user.press("Enter");
+    assert!(user.screen().contains("no filter selects exactly these events"), "{}", user.screen());
+}
+
+#[test]
+fn receivers_that_cannot_be_distinguished_are_not_available() {
+    let _turn = fixture::turn();
+    let (recording, installed) = town::begin(&fixture::directory().join("toll.spy"), Mode::Full);
+    town::pay();
+    let mut user = User::new(recording.store());
+    user.press("6 / \"pay\" Enter");
+    let screen = user.screen();
+    let row = screen.lines().find(|line| line.contains("pay ")).unwrap_or_default();
+    assert!(row.contains(" n/a ") && screen.contains("1 call   receivers n/a"), "{screen}");
+    drop(installed);
+    recording.close();
 }
 
 #[test]

@@ -37,6 +37,8 @@ woven! {
     CROSS "town::roads" "cross" (75, 90), "c=4 self=none vis=pub";
     CROSS_INNER "town::roads" "cross::inner" (77, 80), "c=1 self=none vis=private";
     BRIDGE "town::roads::bridges" "Bridge::open" (5, 9), "c=3 self=ref type=Bridge vis=pub";
+    TOLL_PAY "town::roads" "Toll::pay" (110, 114), "c=2 self=ref type=Toll owner=self::Toll vis=pub";
+    TOLL_RAISE "town::roads::bridges" "Toll::raise" (12, 15), "c=1 self=mut type=Toll owner=super::Toll vis=pub";
     A_TEST "town::roads" "a_test" (100, 104), "c=1 self=none vis=private test alone unit";
 }
 
@@ -79,6 +81,11 @@ pub fn drive(times: u64) {
     leave(enter(&FMT, road(2)), 7_000);
     leave(enter(&IS_WET, road(4)), 1_000);
     leave(main, 1_000);
+}
+
+/// Pays a toll that has no identity.
+pub fn pay() {
+    leave(enter(&TOLL_PAY, Subject::NONE), 1_000);
 }
 
 /// A recording of the town, until `Installed` is dropped.

@@ -11,13 +11,14 @@
 use metaspy_core::method_profilers::{Facts, SelfKind, Visibility};
 use metaspy_core::store::RecordedSite;
 use metaspy_core::{SiteKind, Store};
-use metaspy_report::program::{Element, Of, Receivers};
+use metaspy_report::program::{Element, Of};
 use metaspy_report::text::{counted, cut, duration, grouped, outcomes, shorten_file, shorten_path, width};
 
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
+use crate::crawler::state::structure::columns::has_unknown_receivers;
 
 /// Draws the lines.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
@@ -50,6 +51,7 @@ fn what(store: &Store, element: &Element) -> String {
             kind.name().into()
         }
         Of::Functions => "functions of the module".into(),
+        Of::Type { is_unresolved: true, .. } => "type, definition not found".into(),
         _ => element.sort().into(),
     }
 }
@@ -100,9 +102,12 @@ fn counts(store: &Store, element: &Element) -> String {
     let measure = &element.measure;
     let mut text = counted(measure.count, "call");
     text.push_str(&outcomes(measure, ", "));
-    let Receivers { count, is_least } = element.receivers;
-    if count > 0 || is_least {
-        text.push_str(&format!("   on {}{}", if is_least { "≥ " } else { "" }, counted(count, "receiver")));
+    let receivers = element.receivers;
+    if has_unknown_receivers(element) {
+        text.push_str("   receivers n/a");
+    } else if !receivers.is_unknown() || receivers.is_least {
+        let sign = if receivers.is_least { "≥ " } else { "" };
+        text.push_str(&format!("   on {sign}{}", counted(receivers.count, "receiver")));
     }
     let partly = measure.is_partly_timed();
     let longest = (measure.timed > 0).then_some(measure.max_ticks);

@@ -2,7 +2,7 @@
 
 use metaspy_core::store::{Filter, FilterError, RecordedLane};
 use metaspy_core::{Selector, SiteId, Store, Subject};
-use metaspy_report::program::{Element, Key};
+use metaspy_report::program::{Element, Key, Program};
 use metaspy_report::text::short_type;
 
 /// `filter` with `term` in place of every term with the same key. Terms that exclude something stay.
@@ -47,8 +47,9 @@ pub fn site_term(store: &Store, site: SiteId) -> String {
     format!("site:{}", quoted(end.unwrap_or(path)))
 }
 
-/// The term for an element of the program; `None` if no pattern selects exactly its methods.
-pub fn element_term(store: &Store, element: &Element) -> Option<String> {
+/// The term for the element of a program at this place; `None` if no pattern selects exactly its methods.
+pub fn element_term(store: &Store, program: &Program, at: usize) -> Option<String> {
+    let element = program.elements.get(at)?;
     let path = match &element.key {
         Key::Method(of) => return Some(site_term(store, *of)),
         Key::Functions(_) => return None,
@@ -58,7 +59,11 @@ pub fn element_term(store: &Store, element: &Element) -> Option<String> {
     let pattern: Selector = format!("{within}**").parse().ok().filter(|_| !path.contains(['*', '<', '>', '"']))?;
     // A pattern matches the end of a path, so it may match in another crate, too.
     let mut meant = store.sites().iter().filter(|site| pattern.matches(&site.path));
-    meant.all(|site| site.path.starts_with(&within)).then(|| format!("site:{}", quoted(&pattern.to_string())))
+    let is_own = meant.all(|site| site.path.starts_with(&within));
+    // A method of a type may be in another module than its definition, where the pattern does not match.
+    let below = program.elements[at + 1..].iter().take_while(|other| other.under.is_some_and(|under| under >= at));
+    let is_whole = below.filter_map(Element::site).all(|site| pattern.matches(store.site_path(site)));
+    (is_own && is_whole).then(|| format!("site:{}", quoted(&pattern.to_string())))
 }
 
 /// The term for a lane: the name of its thread, or its number if the name is ambiguous.

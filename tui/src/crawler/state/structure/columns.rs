@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use metaspy_core::Store;
-use metaspy_report::program::Element;
+use metaspy_core::method_profilers::SelfKind;
+use metaspy_report::program::{Element, Of};
 
 use super::super::indent;
 use super::super::table::{Cell, Column, Key as SortKey, Kind, TableList, Tone, Width};
@@ -36,6 +37,9 @@ impl TableList for StructureView {
                 .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
             Self::number("receivers", Kind::Number, 10, |_, element| {
                 let receivers = element.receivers;
+                if has_unknown_receivers(element) {
+                    return Cell::text("n/a").toned(Tone::Faint);
+                }
                 Cell::optional(
                     Some(receivers.count).filter(|&count| count > 0),
                     if receivers.is_least { "≥" } else { "" },
@@ -78,6 +82,12 @@ impl TableList for StructureView {
         let place = |at| self.element(at).map_or((None, true), |element| (element.under, element.is_last));
         indent::tree_lines(item, levels, place)
     }
+}
+
+/// True if a method ran on objects that cannot be distinguished.
+pub fn has_unknown_receivers(element: &Element) -> bool {
+    let takes_self = matches!(&element.of, Of::Method(Some(facts)) if facts.self_kind != SelfKind::None);
+    takes_self && element.measure.count > 0 && element.receivers.is_unknown()
 }
 
 impl StructureView {

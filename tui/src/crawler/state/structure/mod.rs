@@ -1,6 +1,6 @@
 //! The structure of the program: a tree whose parts can be folded away.
 
-mod columns;
+pub(crate) mod columns;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -269,7 +269,7 @@ impl Rows for StructureView {
     }
 
     fn filter_term(&self, store: &Store) -> Option<String> {
-        filter_edit::element_term(store, self.current()?)
+        filter_edit::element_term(store, self.whole.as_ref()?, *self.rows.get(self.cursor.row)?)
     }
 
     fn job(&self, filter: Filter) -> Job {
