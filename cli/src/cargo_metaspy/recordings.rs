@@ -1,6 +1,5 @@
 //! Where the programs of a run record, and what they left there.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -46,7 +45,7 @@ impl Recordings {
         Ok(Recordings { dir, lock: Some(Lock(lock, file)) })
     }
 
-    /// Asks programs to count, and to start these profilers. The counts survive an abort, and profiles do not.
+    /// Makes programs count their calls, and start these profilers. What they wrote survives an abort.
     pub fn ask(&self, cargo: &mut Command, spies: &Spies) {
         cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
         cargo.env("METASPY_MODE", "tally");
@@ -61,16 +60,6 @@ impl Recordings {
     /// The recordings.
     pub fn recordings(&self) -> Vec<PathBuf> {
         self.files("spy")
-    }
-
-    /// The profiles.
-    pub fn profiles(&self) -> Vec<PathBuf> {
-        self.files("profile")
-    }
-
-    /// The processes that recorded.
-    pub fn processes(&self) -> BTreeSet<String> {
-        self.recordings().iter().filter_map(|path| process_of(path)).collect()
     }
 
     fn files(&self, extension: &str) -> Vec<PathBuf> {
@@ -102,9 +91,4 @@ fn clear(runs: &Path) {
             let _ = fs::remove_file(lock);
         }
     }
-}
-
-/// What a file's name says of its process: all before the first dot.
-pub fn process_of(path: &Path) -> Option<String> {
-    path.file_name()?.to_str()?.split('.').next().map(str::to_owned)
 }

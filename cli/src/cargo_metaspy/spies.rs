@@ -33,11 +33,6 @@ impl Spies {
         Spies { names, with_own: !asked.profiler.is_empty() }
     }
 
-    #[cfg(test)]
-    pub fn named(names: &[&str]) -> Spies {
-        Spies { names: names.iter().map(|name| (*name).to_owned()).collect(), with_own: false }
-    }
-
     /// Those that have a name.
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.names.iter()

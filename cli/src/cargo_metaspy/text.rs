@@ -38,10 +38,6 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
     }
     lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top()) });
     lines.extend(summary(results, options));
-    for report in &run.reports {
-        lines.push(format!("{} in {} ({}):", report.profile, report.program, report.pid));
-        lines.extend(report.text.lines().map(|line| format!("  {line}")));
-    }
     lines.join("\n") + "\n"
 }
 
@@ -53,10 +49,10 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
         all += 1;
     }
     let mut lines = vec![format!("{} of {} functions ran", grouped(ran), grouped(all))];
-    if run.measured.coverage {
+    if run.program.profiles.has_coverage() {
         lines.extend(text::coverage(&run.program, options.top()));
     }
-    if run.measured.coverage && options.returns {
+    if run.program.profiles.has_coverage() && options.returns {
         lines.extend(text::constant_values(&run.program, options.top()));
     }
     // The selector was checked before the build.

@@ -8,29 +8,28 @@ use serde_json::json;
 use crate::common::{Package, manifest};
 
 /// What a stranger writes.
-const HOT: &str =
-    "use metaspy_core::method_profilers::{Call, Count, Map, MethodSpy, Mirror, MethodProfiler, Value, json};
+const HOT: &str = "use metaspy_core::method_profilers::{Call, Columns, Count, Data, MethodProfiler, MethodSpy};
 
 #[derive(Default)]
 struct Hot;
+
+struct Heat(Count);
+
+impl Data for Heat {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        Heat(columns.sum(\"heat\"))
+    }
+}
 
 impl MethodProfiler for Hot {
     const NAME: &'static str = \"hot\";
     type Package = ();
     type Type = ();
-    type Method = Count;
+    type Method = Heat;
     type Around = ();
 
     fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
-        spy.data.add(1);
-    }
-
-    fn tell(&self, spy: &MethodSpy<Self>, told: &mut Map<String, Value>) {
-        told.insert(\"heat\".into(), json!(spy.data.get()));
-    }
-
-    fn report(&self, mirror: &Mirror<Self>) -> String {
-        format!(\"{} methods are hot\", mirror.methods().iter().filter(|spy| spy.data.get() > 1).count())
+        spy.data.0.add(1);
     }
 }
 
@@ -56,14 +55,14 @@ fn thirty_lines_count_the_calls_of_a_published_crate() {
     let (hot, package) = (profiler("hot", HOT), shouting("shouting"));
     let line = ["run", "--weave", "heck::**", "--profiler", hot.dir.to_str().expect("it is UTF-8")];
     let did = package.metaspy(&line);
-    assert!(did.printed.starts_with("two_words\n") && did.printed.contains("hot in "), "{}", did.printed);
+    assert!(did.printed.starts_with("two_words\n") && did.printed.contains("  heat  "), "{}", did.printed);
     let methods = did.json["methods"].as_array().expect("there is a list");
     let ran: Vec<_> = methods.iter().filter(|method| method["executions"] != 0).collect();
     assert!(ran.iter().any(|method| method["path"] == "heck::transform"), "{}", did.json);
     for method in ran {
         assert_eq!(method["profiles"]["hot"]["heat"], method["executions"], "{method}");
     }
-    assert_eq!(did.json["reports"][0]["profile"], "hot");
+    assert_eq!(did.json["profiles"][0]["name"], "hot");
 
     assert_eq!(package.metaspy(&line).compiled(), [""; 0], "nothing changed");
     hot.write("src/lib.rs", &HOT.replace("heat", "warmth"));
@@ -100,7 +99,7 @@ fn what_is_made_anew_runs() {
     assert!(new.code == 0 && new.printed.contains("made-anew"), "{}", new.said);
     let did = package.metaspy(&["run", "--weave", "heck::**", "--profiler", path]);
     assert!(did.json["methods"][0]["profiles"]["made-anew"]["calls"].is_u64(), "{}", did.json);
-    assert!(did.printed.contains("made-anew in ") && did.printed.contains(" calls\n"), "{}", did.printed);
+    assert!(did.printed.contains("  calls  ") && did.printed.contains("  objects  "), "{}", did.printed);
     let again = package.plain_metaspy(&["new", path]);
     assert!(again.code == 2 && again.said.contains("is there already"), "{}", again.said);
     let odd = package.plain_metaspy(&["new", "a b"]);

@@ -68,10 +68,9 @@ fn whoever_reads_what_is_printed_may_stop() {
 /// A crate with a profiler that says no more than that it is there.
 fn profiler(name: &str) -> Package {
     let source = format!(
-        "use metaspy_core::method_profilers::{{Call, Count, MethodSpy, Mirror, MethodProfiler}};\n#[derive(Default)]\nstruct Own;\n\
+        "use metaspy_core::method_profilers::{{Call, Count, MethodSpy, MethodProfiler}};\n#[derive(Default)]\nstruct Own;\n\
          impl MethodProfiler for Own {{\n    const NAME: &'static str = \"{name}\";\n    type Package = ();\n    type Type = ();\n    \
-         type Method = Count;\n    type Around = ();\n    fn before(&self, _: &MethodSpy<Self>, _: &Call<'_>) {{}}\n    \
-         fn report(&self, _: &Mirror<Self>) -> String {{\n        \"here\".into()\n    }}\n}}\nmetaspy_core::profiler!(Own);\n"
+         type Method = Count;\n    type Around = ();\n    fn before(&self, _: &MethodSpy<Self>, _: &Call<'_>) {{}}\n}}\nmetaspy_core::profiler!(Own);\n"
     );
     let manifest = manifest(name, "2024", "[dependencies]\nmetaspy-core = \"0.1\"");
     Package::new(name, &[("Cargo.toml", &manifest), ("src/lib.rs", &source)])
@@ -103,7 +102,7 @@ fn two_runs_at_once_have_the_profilers_that_each_names() {
     fs::write(package.dir.join("go"), "").expect("it is written");
     for (child, (_, json)) in [(one, first), (other, second)] {
         let did = package.did(child.wait_with_output().expect("it ends"), &json);
-        let told = did.json["reports"][0]["profile"].as_str().unwrap_or("none").to_owned();
+        let told = did.json["profiles"][0]["name"].as_str().unwrap_or("none").to_owned();
         assert_eq!(told + ".json", json, "{}", did.said);
     }
 }

@@ -133,6 +133,43 @@ impl Value {
     }
 }
 
+impl Value {
+    /// Merges two values of a column by its rule.
+    #[must_use]
+    pub fn merged(self, other: Value, column: &Column) -> Value {
+        let place = |name: &String| match &column.kind {
+            ColumnKind::Choice(names) | ColumnKind::Flags(names) => names.iter().position(|other| other == name),
+            _ => None,
+        };
+        match (self, other) {
+            (Value::Empty, value) | (value, Value::Empty) => value,
+            (Value::Choice(one), Value::Choice(other)) => {
+                Value::Choice(if place(&other) > place(&one) { other } else { one })
+            }
+            (Value::Flags(mut names), Value::Flags(more)) => {
+                names.extend(more);
+                names.sort_by_key(place);
+                names.dedup();
+                Value::Flags(names)
+            }
+            (one, other) => {
+                let (a, b) = (one.number().unwrap_or(0), other.number().unwrap_or(0));
+                let number = match column.merge {
+                    Merge::Sum => a.saturating_add(b),
+                    Merge::Max => a.max(b),
+                    Merge::Min => a.min(b),
+                    Merge::Union => a | b,
+                };
+                match (&one, &other) {
+                    (Value::AtLeast(_), _) | (_, Value::AtLeast(_)) => Value::AtLeast(number),
+                    (Value::Ns(_), _) => Value::Ns(number),
+                    _ => Value::Number(number),
+                }
+            }
+        }
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 
 use metaspy_core::Selector;
+use metaspy_core::store::Value;
 
-use super::{Constants, Example, Measured, Run, constants, patterns};
-use crate::program::{Edge, Element, Of, Program, Ratio};
+use super::{Constants, Example, Run, constants, patterns};
+use crate::program::{ColumnValue, Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
 use crate::table::{Column, Table};
 use crate::text::{duration, grouped, percent};
 
@@ -24,7 +25,7 @@ pub fn functions(run: &Run, top: Option<usize>) -> Vec<String> {
     }
     let names = Column::words("function", rows.iter().map(|method| method.path_text().to_owned()));
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
-    let mut lines = table(&cells, run.measured, names);
+    let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
         lines.push(format!("{:>14}  {} more functions ran; --top 0 shows all", "…", grouped((ran - shown) as u64)));
     }
@@ -47,7 +48,7 @@ pub fn tree(run: &Run) -> Vec<String> {
     let names: Vec<String> = names.collect();
     let cells: Vec<Option<&Element>> =
         shown.iter().map(|element| element.method.is_some().then_some(*element)).collect();
-    table(&cells, run.measured, Column::words("package, type, method", names))
+    table(&cells, &run.program.profiles, Column::words("package, type, method", names))
 }
 
 /// The elements around one, without the groups of free functions.
@@ -72,22 +73,33 @@ fn branch(element: &Element) -> String {
 }
 
 /// The numbers of each method, and blanks for other rows.
-fn table(rows: &[Option<&Element>], measured: Measured, names: Column) -> Vec<String> {
+fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<String> {
     let cells = |of: &dyn Fn(&Element) -> String| -> Vec<String> {
         rows.iter().map(|row| row.map(of).unwrap_or_default()).collect()
     };
-    let profile = |of: &dyn Fn(&crate::program::MethodProfile) -> String| {
+    let profile = |of: &dyn Fn(&MethodProfile) -> String| {
         cells(&|element| element.method.as_ref().map_or(String::new(), |method| of(&method.profile)))
     };
     let time = |ns: Option<u64>| ns.map_or_else(|| "–".to_owned(), |ns| duration(ns).trim().to_owned());
     let mut columns = vec![Column::numbers("executions", cells(&|it| grouped(it.measure.count))).at_least(14)];
-    if measured.coverage {
+    if profiles.has_coverage() {
         columns.push(Column::numbers("receivers", cells(&|it| it.receivers.to_string())));
         columns.push(Column::numbers("tests", profile(&|profile| profile.tests.len().to_string())));
     }
-    if measured.calls {
+    if profiles.has_calls() {
         columns.push(Column::numbers("total", profile(&|profile| time(profile.total_ns))).at_least(9));
         columns.push(Column::numbers("self", profile(&|profile| time(profile.self_ns))).at_least(9));
+    }
+    for (profiler, name, unit) in profiles.others() {
+        let value = |of: &MethodProfile| match of.columns.get(profiler).and_then(|columns| columns.get(name)) {
+            Some(ColumnValue { value: Value::Ns(ns), .. }) => time(Some(*ns)),
+            Some(ColumnValue { value: Value::Number(number), .. }) => grouped(*number),
+            Some(ColumnValue { value: Value::AtLeast(number), .. }) => format!("≥{}", grouped(*number)),
+            Some(ColumnValue { value, .. }) => value.to_string(),
+            None => "–".to_owned(),
+        };
+        let title = if unit.is_empty() { name.to_owned() } else { format!("{name} {unit}") };
+        columns.push(Column::numbers(title, profile(&value)));
     }
     columns.push(names);
     Table::new(columns).lines().collect()
@@ -214,7 +226,8 @@ mod tests {
         profile.receivers = Some(Receivers { count: 100, is_least: true });
         profile.tests.insert("t".into());
         let program = builder.build();
-        let run = Run { program, measured: Measured { coverage: true, calls: false }, ..Run::default() };
+        let mut run = Run { program, ..Run::default() };
+        run.program.profiles.columns.insert("coverage".into(), Vec::new());
         let expected = [
             "    executions  receivers  tests  package, type, method",
             "                                  a  (2 of 3 ran)",
@@ -225,7 +238,7 @@ mod tests {
             "             0        n/a      0        draw",
         ];
         assert_eq!(tree(&run), expected);
-        let run = Run { measured: Measured::default(), ..run };
+        run.program.profiles.columns.clear();
         assert_eq!(
             functions(&run, Some(1)),
             [

@@ -1,12 +1,14 @@
 //! JSON: the program with its numbers. `docs/weaving.md` describes the keys.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use metaspy_core::store::{Column, Value as Stored};
 use serde_json::{Map, Value, json};
 
 use super::Exporter;
-use crate::coverage::{Constants, Pattern, ProcessReport, Run, constants, patterns};
-use crate::program::{Edge, Element, Method, Of, Program, Ratio};
+use crate::coverage::{Constants, Pattern, Run, constants, patterns};
+use crate::program::{ColumnValue, Edge, Element, Method, Of, Profiles, Program, Ratio};
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -42,9 +44,9 @@ fn object(run: &Run) -> Map<String, Value> {
         "exact": run.is_exact(),
         "doubts": run.doubts,
         "ratio": was_run.then(|| ratio(program.ratio())),
-        "patterns": run.measured.coverage.then(|| pattern_lists(program)),
-        "constant": run.measured.coverage.then(|| constant_values(program)),
-        "reports": run.reports.iter().map(report).collect::<Vec<_>>(),
+        "patterns": program.profiles.has_coverage().then(|| pattern_lists(program)),
+        "constant": program.profiles.has_coverage().then(|| constant_values(program)),
+        "profiles": profiles(program),
         "packages": crates.map(|(at, element)| package(run, at, element)).collect::<Vec<_>>(),
         "methods": methods.iter().map(|(element, of)| method(run, element, of)).collect::<Vec<_>>(),
     });
@@ -103,7 +105,7 @@ fn method(run: &Run, element: &Element, method: &Method) -> Value {
         "self_ns": profile.self_ns,
         "callers": profile.callers.iter().map(|(path, calls)| edge(path.as_deref(), calls)).collect::<Vec<_>>(),
         "callees": profile.callees.iter().map(|(path, calls)| edge(Some(path), calls)).collect::<Vec<_>>(),
-        "profiles": profile.columns,
+        "profiles": profile.columns.iter().map(|(name, of)| (name.clone(), values(of))).collect::<Map<_, _>>(),
     })
 }
 
@@ -111,9 +113,34 @@ fn edge(path: Option<&str>, edge: &Edge) -> Value {
     json!({ "path": path, "count": edge.count, "total_ns": edge.total_ns })
 }
 
-fn report(report: &ProcessReport) -> Value {
-    let ProcessReport { profile, program, pid, text } = report;
-    json!({ "profile": profile, "program": program, "pid": pid, "text": text })
+/// The method profilers and the columns that they declared.
+fn profiles(program: &Program) -> Vec<Value> {
+    let Profiles { columns, lost } = &program.profiles;
+    let column = |(name, column): &(String, Column)| json!({ "name": name, "unit": column.unit });
+    let profile = |(name, columns): (&String, &Vec<(String, Column)>)| {
+        let columns: Vec<Value> = columns.iter().map(column).collect();
+        json!({ "name": name, "columns": columns, "lost": lost.get(name).copied().unwrap_or(0) })
+    };
+    columns.iter().map(profile).collect()
+}
+
+/// The values of a method in the columns of a profiler. A lower bound is marked by a second key.
+fn values(columns: &BTreeMap<String, ColumnValue>) -> Value {
+    let mut values = Map::new();
+    for (name, ColumnValue { value, .. }) in columns {
+        match value {
+            Stored::Empty => {}
+            Stored::Number(number) => _ = values.insert(name.clone(), json!(number)),
+            Stored::AtLeast(number) => {
+                values.insert(name.clone(), json!(number));
+                values.insert(format!("{name}_exact"), json!(false));
+            }
+            Stored::Ns(ns) => _ = values.insert(format!("{name}_ns"), json!(ns)),
+            Stored::Choice(word) => _ = values.insert(name.clone(), json!(word)),
+            Stored::Flags(words) => _ = values.insert(name.clone(), json!(words)),
+        }
+    }
+    Value::Object(values)
 }
 
 /// A ratio as an object.

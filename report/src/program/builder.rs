@@ -10,6 +10,7 @@ use metaspy_core::{SiteId, SiteKind, Store};
 use super::element::{Element, Key, Of};
 use super::method::{Method, MethodProfile};
 use super::owner::{Owner, Place};
+use super::profiles::{Edges, Profiles};
 use super::{Program, receivers};
 
 /// Modules that are nested at most.
@@ -28,6 +29,8 @@ pub struct Builder {
     methods: HashMap<Identity, usize>,
     crates: HashSet<String>,
     is_inexact: bool,
+    pub(super) profiles: Profiles,
+    pub(super) edges: Edges,
 }
 
 /// What identifies a method in several processes: its path, its file and its first line.
@@ -100,6 +103,7 @@ impl Builder {
         for (site, &place) in &places {
             self.add_measure(place, &measures.remove(site).unwrap_or_default());
         }
+        self.add_profiles(store, &places);
         let counts = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
         let is_place = |kind| store.kind(kind).is_some_and(|kind| kind.place);
         receivers::count(&mut self.elements, &places, &store.tally(By::SiteSubject, &counts).rows, is_place);
@@ -130,13 +134,14 @@ impl Builder {
 
     /// The program. The children of each element are sorted by name.
     pub fn build(mut self) -> Program {
+        self.finish_edges();
         for element in &mut self.elements {
             // A profiler looked at each object, where the recording only counts.
             let receivers = element.method.as_ref().and_then(|method| method.profile.receivers);
             element.receivers = receivers.unwrap_or(element.receivers);
         }
         self.count_methods();
-        let mut program = Program { elements: self.elements, exact: !self.is_inexact };
+        let mut program = Program { elements: self.elements, exact: !self.is_inexact, profiles: self.profiles };
         let names: Vec<String> = program.elements.iter().map(|element| element.name.clone()).collect();
         program.sort_siblings(|a, b| names[a].cmp(&names[b]));
         program

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::RecordedSite;
-use serde_json::{Map, Value};
-
 use super::element::Receivers;
+use super::profiles::ColumnValue;
 
 /// A method, with everything that the recordings contain of it.
 #[derive(Clone, Debug)]
@@ -38,8 +37,8 @@ pub struct MethodProfile {
     pub callers: Vec<(Option<String>, Edge)>,
     /// The methods that it called, by path.
     pub callees: Vec<(String, Edge)>,
-    /// Columns of the user's own profilers, by the profiler's name.
-    pub columns: BTreeMap<String, Map<String, Value>>,
+    /// Columns of other profilers, by the names of profiler and column.
+    pub columns: BTreeMap<String, BTreeMap<String, ColumnValue>>,
 }
 
 /// Calls from one method to another.

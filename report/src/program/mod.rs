@@ -9,6 +9,7 @@ mod element;
 mod method;
 mod order;
 mod owner;
+mod profiles;
 mod ratio;
 mod receivers;
 #[cfg(test)]
@@ -20,6 +21,7 @@ use metaspy_core::store::Filter;
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
 pub use method::{Edge, Method, MethodProfile, Returned};
+pub use profiles::{ColumnValue, Profiles};
 pub use ratio::{Ratio, rate};
 
 /// A program: its elements in the order of the tree, each before its children.
@@ -29,6 +31,8 @@ pub struct Program {
     pub elements: Vec<Element>,
     /// True if every count is exact.
     pub exact: bool,
+    /// The method profilers that were installed, and their columns.
+    pub profiles: Profiles,
 }
 
 impl Program {

@@ -1,8 +1,5 @@
 //! The results of a run: what was woven, and the program with its numbers from all processes.
 
-mod merge;
-mod profiles;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
@@ -88,8 +85,15 @@ fn recorded(recordings: &Recordings, spies: &Spies) -> Run {
             Err(error) => run.doubts.push(format!("a recording cannot be read: {error}")),
         }
     }
-    profiles::add(&mut run, &mut builder, recordings, spies);
     run.program = builder.build();
+    let profiles = &run.program.profiles;
+    if run.processes != Some(0) {
+        let missing = spies.names().filter(|name| !profiles.contains(name));
+        run.doubts.extend(missing.map(|name| format!("no program has a profiler `{name}`")));
+    }
+    for (name, lost) in &profiles.lost {
+        run.doubts.push(format!("{lost} values of `{name}` found no room; set METASPY_BUDGET to a larger size"));
+    }
     run
 }
 

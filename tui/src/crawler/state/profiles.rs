@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use metaspy_core::Store;
-use metaspy_core::store::{Column as Declared, ColumnKind, Merge, ProfileTable, RowKey, Value as ProfileValue};
+use metaspy_core::store::{Column as Declared, ColumnKind, ProfileTable, RowKey, Value as ProfileValue};
 
 use super::table::{Cell, Column, Kind, Width};
 
@@ -112,7 +112,8 @@ fn columns<K: Clone + Eq + Hash>(table: &ProfileTable, items: impl Fn(RowKey) ->
         for ((at, column), values) in table.columns.iter().enumerate().zip(&mut values) {
             let value = row.value(table, at);
             for item in items.iter().filter(|_| value != ProfileValue::Empty) {
-                merge(column, values.entry(item.clone()).or_insert(ProfileValue::Empty), value.clone());
+                let known = values.entry(item.clone()).or_insert(ProfileValue::Empty);
+                *known = std::mem::replace(known, ProfileValue::Empty).merged(value.clone(), column);
             }
         }
     }
@@ -132,40 +133,6 @@ fn columns<K: Clone + Eq + Hash>(table: &ProfileTable, items: impl Fn(RowKey) ->
         ProfileColumn { name, kind, width, is_least: table.lost > 0, values: Arc::new(values) }
     };
     table.columns.iter().zip(values).filter(|(_, values)| !values.is_empty()).map(column).collect()
-}
-
-/// Merges a value into another one of the same column.
-fn merge(column: &Declared, into: &mut ProfileValue, value: ProfileValue) {
-    let place = |name: &String| match &column.kind {
-        ColumnKind::Choice(names) | ColumnKind::Flags(names) => names.iter().position(|other| other == name),
-        _ => None,
-    };
-    *into = match (std::mem::replace(into, ProfileValue::Empty), value) {
-        (ProfileValue::Empty, value) | (value, ProfileValue::Empty) => value,
-        (ProfileValue::Choice(one), ProfileValue::Choice(other)) => {
-            ProfileValue::Choice(if place(&other) > place(&one) { other } else { one })
-        }
-        (ProfileValue::Flags(mut names), ProfileValue::Flags(more)) => {
-            names.extend(more);
-            names.sort_by_key(place);
-            names.dedup();
-            ProfileValue::Flags(names)
-        }
-        (one, other) => {
-            let (a, b) = (one.number().unwrap_or(0), other.number().unwrap_or(0));
-            let number = match column.merge {
-                Merge::Sum => a.saturating_add(b),
-                Merge::Max => a.max(b),
-                Merge::Min => a.min(b),
-                Merge::Union => a | b,
-            };
-            match (&one, &other) {
-                (ProfileValue::AtLeast(_), _) | (_, ProfileValue::AtLeast(_)) => ProfileValue::AtLeast(number),
-                (ProfileValue::Ns(_), _) => ProfileValue::Ns(number),
-                _ => ProfileValue::Number(number),
-            }
-        }
-    };
 }
 
 fn cell(value: &ProfileValue, is_least: bool) -> Cell {

@@ -1,0 +1,206 @@
+//! The tables of method profilers, by method.
+//!
+//! The tables of metaspy's own profilers become the fields of a [`MethodProfile`]. Those of all other profilers become
+//! columns, without any code for that profiler.
+
+use std::collections::{BTreeMap, HashMap};
+
+use metaspy_core::method_profilers::{Calls, Facts, MethodProfiler, TestCoverage};
+use metaspy_core::store::{Column, Profile, ProfileTable, RowKey, Value};
+use metaspy_core::{SiteId, Store};
+
+use super::builder::Builder;
+use super::element::Receivers;
+use super::method::{Edge, MethodProfile, Returned};
+
+/// The profiles of one or more recordings.
+#[derive(Clone, Debug, Default)]
+pub struct Profiles {
+    /// By the name of the profiler, the columns that it declared, with the name of their table in front.
+    pub columns: BTreeMap<String, Vec<(String, Column)>>,
+    /// By the name of the profiler, the values that found no room in a recording.
+    pub lost: BTreeMap<String, u64>,
+}
+
+/// A value of a column, which several recordings may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnValue {
+    /// The declaration of the column.
+    pub column: Column,
+    /// The value, merged by the rule of the column.
+    pub value: Value,
+}
+
+/// Calls by the places of callee and caller. `None` is code without hooks.
+pub(super) type Edges = BTreeMap<(usize, Option<usize>), Edge>;
+
+impl Profiles {
+    /// True if a profiler with this name was installed.
+    pub fn contains(&self, name: &str) -> bool {
+        self.columns.contains_key(name)
+    }
+
+    /// True if receivers, tests and returned values were measured.
+    pub fn has_coverage(&self) -> bool {
+        self.contains(TestCoverage::NAME)
+    }
+
+    /// True if calls were timed.
+    pub fn has_calls(&self) -> bool {
+        self.contains(Calls::NAME)
+    }
+
+    /// The columns of all other profilers: name of the profiler, name and unit of the column.
+    pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let built_in = [TestCoverage::NAME, Calls::NAME];
+        let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
+        others.flat_map(|(profiler, columns)| {
+            columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
+        })
+    }
+
+    fn add(&mut self, profile: &Profile) {
+        let columns = self.columns.entry(profile.name.clone()).or_default();
+        for table in &profile.tables {
+            for column in &table.columns {
+                let name = name_of(table, column);
+                if !columns.iter().any(|(known, _)| *known == name) {
+                    columns.push((name, column.clone()));
+                }
+            }
+            if table.lost > 0 {
+                *self.lost.entry(profile.name.clone()).or_default() += table.lost;
+            }
+        }
+    }
+}
+
+impl Builder {
+    /// Adds the tables of a recording whose methods have these places.
+    pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
+        for profile in store.profiles() {
+            self.profiles.add(&profile);
+            for table in &profile.tables {
+                match (profile.name.as_str(), table.name.as_str()) {
+                    (TestCoverage::NAME, "") => self.add_coverage(table, places),
+                    (TestCoverage::NAME, "tests") => self.add_tests(store, table, places),
+                    (Calls::NAME, "") => self.add_times(table, places),
+                    (Calls::NAME, "callers") => self.add_callers(table, places),
+                    (name, _) => self.add_columns(name, table, places),
+                }
+            }
+            if profile.name == TestCoverage::NAME {
+                self.mark_units(places);
+            }
+        }
+    }
+
+    fn profile_at(&mut self, places: &HashMap<SiteId, usize>, site: SiteId) -> Option<&mut MethodProfile> {
+        let place = *places.get(&site)?;
+        self.elements[place].method.as_mut().map(|method| &mut method.profile)
+    }
+
+    fn add_coverage(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for row in &table.rows {
+            let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
+            let receivers = table.value(row.key, "receivers");
+            if let Some(count) = receivers.number() {
+                // Objects of different processes are different objects.
+                let before = profile.receivers.unwrap_or_default();
+                let is_least = before.is_least || matches!(receivers, Value::AtLeast(_));
+                profile.receivers = Some(Receivers { count: before.count + count, is_least });
+            }
+            if let Value::Choice(word) = table.value(row.key, "returns") {
+                profile.returns = profile.returns.max(Returned::from_word(&word));
+            }
+            profile.calls += table.value(row.key, "calls").number().unwrap_or(0);
+        }
+    }
+
+    /// Methods without a value to return are known before they run.
+    fn mark_units(&mut self, places: &HashMap<SiteId, usize>) {
+        for &place in places.values() {
+            let Some(method) = &mut self.elements[place].method else { continue };
+            if method.facts.as_ref().is_some_and(|facts: &Facts| facts.is_unit) {
+                method.profile.returns = method.profile.returns.max(Some(Returned::Unit));
+            }
+        }
+    }
+
+    fn add_tests(&mut self, store: &Store, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for row in &table.rows {
+            if let RowKey::Subject(site, test) = row.key
+                && let Some(profile) = self.profile_at(places, site)
+            {
+                profile.tests.insert(store.label(test).map_or_else(|| store.subject_text(test), str::to_owned));
+            }
+        }
+    }
+
+    fn add_times(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for row in &table.rows {
+            let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
+            let ns = |column| table.value(row.key, column).number().unwrap_or(0);
+            profile.total_ns = Some(profile.total_ns.unwrap_or(0) + ns("total"));
+            profile.self_ns = Some(profile.self_ns.unwrap_or(0) + ns("self"));
+        }
+    }
+
+    fn add_callers(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for row in &table.rows {
+            let RowKey::Caller(callee, caller) = row.key else { continue };
+            let Some(&callee) = places.get(&callee) else { continue };
+            let caller = caller.and_then(|caller| places.get(&caller).copied());
+            let number = |column| table.value(row.key, column).number().unwrap_or(0);
+            let edge = Edge { count: number("calls"), total_ns: number("total") };
+            self.edges.entry((callee, caller)).or_default().add(edge);
+        }
+    }
+
+    fn add_columns(&mut self, profiler: &str, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        for row in &table.rows {
+            let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
+            let columns = profile.columns.entry(profiler.to_owned()).or_default();
+            for (at, column) in table.columns.iter().enumerate() {
+                let value = row.value(table, at);
+                let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
+                let known = columns.entry(name_of(table, column)).or_insert_with(empty);
+                known.value = std::mem::replace(&mut known.value, Value::Empty).merged(value, column);
+            }
+        }
+    }
+
+    /// Gives each method its callers and its callees, by path and with the most frequent first.
+    pub(super) fn finish_edges(&mut self) {
+        let mut callers: BTreeMap<usize, BTreeMap<Option<String>, Edge>> = BTreeMap::new();
+        let mut callees: BTreeMap<usize, BTreeMap<String, Edge>> = BTreeMap::new();
+        let path = |place: usize| self.elements[place].method.as_ref().map(|method| method.site.path.clone());
+        for (&(callee, caller), edge) in &self.edges {
+            callers.entry(callee).or_default().entry(caller.and_then(path)).or_default().add(*edge);
+            if let Some((caller, path)) = caller.zip(path(callee)) {
+                callees.entry(caller).or_default().entry(path).or_default().add(*edge);
+            }
+        }
+        for (place, callers) in callers {
+            if let Some(method) = &mut self.elements[place].method {
+                method.profile.callers = most_frequent_first(callers);
+            }
+        }
+        for (place, callees) in callees {
+            if let Some(method) = &mut self.elements[place].method {
+                method.profile.callees = most_frequent_first(callees);
+            }
+        }
+    }
+}
+
+/// The name of a column: the name of its table, if that has one, and its own.
+fn name_of(table: &ProfileTable, column: &Column) -> String {
+    if table.name.is_empty() { column.name.clone() } else { format!("{} {}", table.name, column.name) }
+}
+
+fn most_frequent_first<P>(edges: BTreeMap<P, Edge>) -> Vec<(P, Edge)> {
+    let mut edges: Vec<(P, Edge)> = edges.into_iter().collect();
+    edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.count));
+    edges
+}
