@@ -1,50 +1,52 @@
-//! The arena: everything about a recording that is text. Entries are appended, never changed, and never by a hook.
+//! The arena: everything about a recording that is text. Entries are only appended, and never by a hook.
 //!
-//! The superblock's `ARENA_USED` (words) is stored with release after an entry is whole: a reader goes that far.
-//! Entry: word 0 = kind (low 8 bits) | length in words with this one (24 bits) | `a` (high 32 bits), then the payload.
-//! A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
+//! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and readers stop there.
+//! Word 0 of an entry is the kind (low 8 bits), the length in words with this one (24 bits) and `a` (high 32 bits). The
+//! payload follows. A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
 
 use metaspy_probe::{KindId, SiteKind};
 
 use crate::{high, join, low};
 
-/// What an entry tells.
+/// The kinds of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Entry {
-    /// `a` = site number; words: kind | line << 32, end line | bytes of the path that are its module << 32; strings: path,
-    /// file, note (why it was skipped, or empty), what a weaver knows of it (or empty). Older recordings have neither of
-    /// what is known of modules and by weavers.
+    /// `a` = site number. Words: kind | line << 32, end line | length of the module in the path, in bytes << 32.
+    /// Strings: path, file, the reason why the site is skipped (or empty), the facts from the weaver or the macro (or
+    /// empty). Older recordings have neither the length of the module nor the facts.
     Site = 1,
-    /// `a` = kind of subjects; word: bit 0 if its keys are places (addresses), bit 1 if they mean the same in every
-    /// process; strings: its name, and, where several recordings are one and others have such a kind too, its process.
+    /// `a` = kind of subjects. Word: bit 0 if the keys are places (addresses), bit 1 if they have the same meaning in
+    /// every process. Strings: the name, and in a merged recording the process, if the kinds of other processes have
+    /// this name too.
     Kind = 2,
-    /// `a` = kind; word: key; string: the subject's label. A later label replaces an earlier one.
+    /// `a` = kind. Word: key. String: the label of the subject. A later label replaces an earlier one.
     Label = 3,
-    /// `a` = kind of the first subject | kind of the second << 16; words: both keys; string: the relation's name.
+    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the name of the relation.
     Relation = 4,
-    /// `a` = view number; string: the view as JSON.
+    /// `a` = view number. String: the view as JSON.
     View = 5,
-    /// `a` = kind; words: key, tick: the subject ended.
+    /// `a` = kind. Words: key and tick of a subject that ended.
     Ended = 6,
-    /// The program's identity as JSON.
+    /// The identity of the program as JSON.
     Program = 7,
-    /// A sentence for people: what the recorder could not do, and why.
+    /// A sentence for people about a task that the recorder failed to do.
     Note = 8,
-    /// `a` = epoch that begins; word: tick; string: what was installed or uninstalled.
+    /// `a` = the epoch that begins. Word: tick. String: what was installed or uninstalled.
     Epoch = 9,
-    /// `a` = lane; string: the thread's whole name.
+    /// `a` = lane. String: the whole name of the thread.
     Lane = 10,
-    /// `a` = kind of the first subject | kind of the second << 16; words: both keys; string: a relation that ended.
+    /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the name of a relation
+    /// that ended.
     Unrelation = 11,
-    /// A mark set by the user; word: tick; string: its text.
+    /// A mark of the user. Word: tick. String: its text.
     UserMark = 12,
-    /// `a` = number of a profile table; string: its declaration as JSON ([`crate::profile::TableDef`]).
+    /// `a` = number of a profile table. String: its declaration as JSON ([`crate::profile::TableDef`]).
     Table = 13,
 }
 
 impl Entry {
-    /// The entry behind a number; `None` for one of a later version, which a reader passes over.
+    /// The kind with this number. `None` for a kind of a later version, which a reader skips.
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
             1 => Entry::Site,
@@ -75,23 +77,23 @@ pub const fn unpack_head(word: u64) -> (u8, usize, u32) {
     (word as u8, (word >> 8) as usize & 0xFF_FFFF, (word >> 32) as u32)
 }
 
-/// The two words of a [`Entry::Site`]: kind, first and last line, and bytes of the path that are its module.
+/// The two words of an [`Entry::Site`]: kind, first and last line, and length of the module.
 pub const fn site_words(kind: SiteKind, lines: (u32, u32), module: u32) -> [u64; 2] {
     [join(kind as u32, lines.0), join(lines.1, module)]
 }
 
-/// Kind, lines and module of the words of a [`Entry::Site`].
+/// Kind, lines and length of the module, from the words of an [`Entry::Site`].
 pub const fn unpack_site(words: [u64; 2]) -> (SiteKind, (u32, u32), u32) {
     let [kind_line, end_module] = words;
     (SiteKind::from_byte(kind_line as u8), (high(kind_line), low(end_module)), high(end_module))
 }
 
-/// The word of a [`Entry::Kind`]: are its keys places, and do they have the same meaning in every process?
+/// The word of an [`Entry::Kind`]: bit 0 if the keys are places, bit 1 if they have the same meaning in every process.
 pub const fn nature(is_place: bool, is_across: bool) -> u64 {
     is_place as u64 | (is_across as u64) << 1
 }
 
-/// What [`nature`] packed.
+/// The inverse of [`nature`].
 pub const fn unpack_nature(word: u64) -> (bool, bool) {
     (word & 1 != 0, word & 2 != 0)
 }
@@ -106,7 +108,7 @@ pub const fn unpack_two_kinds(a: u32) -> (KindId, KindId) {
     (KindId(a as u16), KindId((a >> 16) as u16))
 }
 
-/// Bytes of a string at most; a longer one is cut at a character.
+/// Largest string in bytes. A longer one is cut at a character.
 pub const TEXT_MAX: usize = 64 * 1024;
 
 /// Appends a string to the words of an entry.

@@ -1,13 +1,13 @@
 //! The clocks that ticks come from.
 
-/// Which clock the ticks come from.
+/// The clock of the ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Clock {
-    /// Set by a test.
+    /// A test sets it.
     Manual = 0,
     /// The time stamp counter.
     Counter = 1,
-    /// The monotonic clock; a tick is a nanosecond.
+    /// The monotonic clock. A tick is a nanosecond.
     Monotonic = 2,
 }

@@ -4,28 +4,28 @@
 /// Bytes before the name.
 pub const HEAD: usize = 5;
 
-/// What a detail is.
+/// The kind of a detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum DetailKind {
     /// An argument of the call.
     Argument = 0,
-    /// What it returned.
+    /// The returned value.
     Return = 1,
-    /// Something that an instrumenter adds.
+    /// A text from an instrumenter.
     Label = 2,
 }
 
-/// A detail, as it is read.
+/// A detail by value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// What it is.
+    /// The kind.
     pub kind: DetailKind,
     /// The argument's name; empty for a return value.
     pub name: String,
-    /// The value by its `Debug`.
+    /// The value, in its `Debug` form.
     pub value: String,
-    /// The value was longer, or could not be shown whole.
+    /// True if the value was cut or is incomplete.
     pub cut: bool,
 }
 
@@ -35,7 +35,8 @@ pub const fn head(kind: DetailKind, is_cut: bool, name: u8, value: u16) -> [u8; 
     [kind as u8, is_cut as u8, name, low, high]
 }
 
-/// Bytes of the detail that begins here, with those before its name; `None` if the bytes end before that.
+/// The length in bytes of the detail at the beginning of `bytes`, head included. `None` if the bytes are shorter than a
+/// head.
 pub const fn length(bytes: &[u8]) -> Option<usize> {
     match bytes {
         [_, _, name, low, high, ..] => Some(HEAD + *name as usize + u16::from_le_bytes([*low, *high]) as usize),
@@ -43,7 +44,7 @@ pub const fn length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Reads details back; what does not make sense ends the reading.
+/// Parses details. Invalid bytes end the list.
 pub fn read(mut bytes: &[u8]) -> Vec<Detail> {
     let mut details = Vec::new();
     while let [kind, cut, name, low, high, rest @ ..] = bytes {

@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 
 use crate::BLOCK_SLOTS;
 
-/// The place of an event in its log, and so its name. Never reused; not dense.
+/// The id of an event, which is its place in the recording. Ids are never reused, and not dense.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(NonZeroU64);
 
@@ -50,13 +50,13 @@ impl fmt::Debug for EventId {
     }
 }
 
-/// Sequence and slot: `77.3`.
+/// Prints sequence and slot: `77.3`.
 impl fmt::Display for EventId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.sequence(), self.slot())
     }
 }
 
-/// The events begun on one thread.
+/// A lane: the events begun on one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LaneId(pub u32);

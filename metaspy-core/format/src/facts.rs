@@ -173,7 +173,7 @@ impl Facts {
         self.module.split("::").next().unwrap_or_default()
     }
 
-    /// How many lines it has: SPY's measure of how much there is to it.
+    /// The number of lines.
     pub fn line_count(&self) -> u32 {
         self.lines.1.saturating_sub(self.lines.0).saturating_add(1)
     }

@@ -1,4 +1,4 @@
-//! Two 32-bit numbers in one word. Many words of a recording hold such a pair.
+//! Two 32-bit numbers in one word. Many words of a recording are such pairs.
 
 /// The word with these low and high halves.
 #[inline(always)]

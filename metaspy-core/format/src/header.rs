@@ -1,29 +1,29 @@
-//! Slot 0 of a block: who fills it, since when, and which lap this is.
+//! Slot 0 of a block: its lane, epoch, base tick and lap.
 
 use crate::{high, join, low};
 
-/// Word of the block's sequence: the block's seqlock. 0 while the block is empty or changes hands.
+/// Word of the block's sequence, which is also the block's seqlock. 0 while the block is empty or being reused.
 pub const SEQUENCE: usize = 0;
 /// Word of the lane (low 32 bits) and of the epoch (high 32 bits).
 pub const LANE_EPOCH: usize = 1;
-/// Word of the tick that starts in this block count from.
+/// Word of the base tick. Starts in this block count from it.
 pub const BASE: usize = 2;
-/// Word of the events that this lane lost between its block before this one and this one.
+/// Word of the number of events that the lane lost between its previous block and this one.
 pub const LOST_BEFORE: usize = 3;
 
-/// The place of a block with this sequence, in a ring of `blocks` places.
+/// The place of the block with this sequence, in a ring of `blocks` places.
 #[inline(always)]
 pub const fn place(sequence: u64, blocks: u64) -> u64 {
     sequence % blocks
 }
 
-/// The sequence of `place` in its `lap`; laps start at 1, so no sequence is 0.
+/// The sequence of `place` in `lap`. Laps begin at 1, so no sequence is 0.
 #[inline(always)]
 pub const fn sequence(lap: u64, place: u64, blocks: u64) -> u64 {
     lap * blocks + place
 }
 
-/// The lap as slots carry it: 1 to 255, as 0 is an empty slot.
+/// The lap as slots carry it: 1 to 255, because 0 is an empty slot.
 #[inline(always)]
 pub const fn lap_byte(sequence: u64, blocks: u64) -> u8 {
     ((sequence / blocks - 1) % 255 + 1) as u8

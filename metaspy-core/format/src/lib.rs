@@ -1,32 +1,45 @@
-//! The recording as words: one layout for memory, files and live files.
-//!
-//! Everything is a 64-bit word, written and read as an atomic, so that a reader in another process never needs a
-//! lock and a kill at any instant leaves a recording that opens. The writer is `metaspy-core`, the
-//! reader `metaspy-reader`; both know the layout from here only. Internal: the layout is no part of the stable API.
+#![doc = include_str!("../README.md")]
 
-pub mod arena;
-mod clock;
-pub mod detail;
-mod event_id;
-pub mod facts;
-mod halves;
-pub mod header;
-mod policy;
-pub mod profile;
-pub mod row;
-pub mod slot;
-pub mod span;
-pub mod stream;
-pub mod summary;
+#[doc(hidden)]
 pub mod superblock;
+
+#[doc(hidden)]
+pub mod header;
+#[doc(hidden)]
+pub mod slot;
+
+#[doc(hidden)]
+pub mod summary;
+
+#[doc(hidden)]
+pub mod row;
+
+#[doc(hidden)]
+pub mod arena;
+pub mod facts;
+
+pub mod detail;
+pub mod profile;
+
+#[doc(hidden)]
+pub mod span;
+#[doc(hidden)]
+pub mod stream;
+
+mod clock;
+mod event_id;
+mod halves;
+mod policy;
 mod view;
 mod words;
 
 pub use clock::Clock;
 pub use event_id::{EventId, LaneId};
+#[doc(hidden)]
 pub use halves::{high, join, low};
 pub use policy::Policy;
 pub use view::View;
+#[doc(hidden)]
 pub use words::{Region, Words};
 
 #[doc(hidden)]

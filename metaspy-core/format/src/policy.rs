@@ -1,8 +1,8 @@
-//! What a full recording does.
+//! The policy of a full recording.
 
 use serde::Serialize;
 
-/// What happens when a recording's budget is spent.
+/// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
@@ -12,7 +12,7 @@ pub enum Policy {
     KeepNewest = 0,
     /// No more events are stored; calls are still counted.
     KeepOldest = 1,
-    /// The file grows, up to the budget, which is then the disk's to give. After that no more events are stored; calls
-    /// are still counted.
+    /// The file grows up to the budget, as far as the disk has room. After that no more events are stored; calls are
+    /// still counted.
     Grow = 2,
 }

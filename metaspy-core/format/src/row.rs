@@ -1,8 +1,8 @@
 //! A row of a tally: counts, outcomes and times of one subject at one site in one epoch.
 //!
-//! Rows stand in the pages of lanes (calls that were counted without an event, and ends that came after their event
-//! had been folded) and in the fold table (events that left the window). The same row may stand in several places;
-//! what it counts is the sum.
+//! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
+//! had been folded. The fold table has rows for events that left the window. A row can be in several tables; its value
+//! is the sum.
 
 use metaspy_probe::Outcome;
 use metaspy_probe::hash::scatter;
@@ -11,24 +11,24 @@ use metaspy_probe::hash::scatter;
 pub const ROW_WORDS: usize = 8;
 /// The subject's key.
 pub const KEY: usize = 0;
-/// Whose row it is ([`Who`]); 0 = an empty row. Stored last when a row is made.
+/// Site, kind and epoch of the row ([`Who`]); 0 = an empty row. Stored last when a row is made.
 pub const WHO: usize = 1;
-/// Calls begun.
+/// Calls that began.
 pub const COUNT: usize = 2;
-/// Failed (low 32 bits) and panicked (high) calls.
+/// Failed calls (low 32 bits) and panicked calls (high 32 bits).
 pub const FAILED_PANICKED: usize = 3;
-/// Cancelled calls (low 32 bits). High 32 bits: in the fold table, events that were still running when they were
-/// folded; in a page, ends that came after that (their outcome and time are in the page's row). The difference is
-/// what still runs.
+/// Cancelled calls (low 32 bits). The high 32 bits of a row in the fold table count events that were running when they
+/// were folded. In a page they count ends that came after that; outcome and time of these are in the page's row. The
+/// difference is the number of running events.
 pub const CANCELLED_RUNNING: usize = 4;
-/// Calls whose time was measured.
+/// Calls with a measured time.
 pub const TIMED: usize = 5;
-/// Ticks of those together.
+/// Ticks of these calls together.
 pub const TOTAL: usize = 6;
-/// Ticks of the longest.
+/// Ticks of the longest call.
 pub const MAX: usize = 7;
 
-/// The kind that stands for "all subjects of this site that found no row of their own".
+/// The kind of the row for all subjects of a site without a row of their own.
 pub const OTHERS: u16 = u16::MAX;
 
 /// Bits of an epoch that a row keeps.
@@ -36,10 +36,10 @@ const EPOCH_MASK: u64 = 0x1FF_FFFF;
 /// One running event, or one late end, in [`CANCELLED_RUNNING`].
 pub const ONE_RUNNING: u64 = 1 << 32;
 
-/// The number of epochs that rows can tell apart.
+/// The number of epochs that rows distinguish.
 pub const EPOCHS: u32 = EPOCH_MASK as u32 + 1;
 
-/// Epochs from one to another, as far as rows can tell them apart.
+/// The distance between two epochs, modulo 2^25.
 #[inline(always)]
 pub const fn epochs_between(from: u32, to: u32) -> u32 {
     epoch(to.wrapping_sub(from))
@@ -51,23 +51,23 @@ pub const fn epoch(epoch: u32) -> u32 {
     (epoch as u64 & EPOCH_MASK) as u32
 }
 
-/// Site, kind of subject, epoch, and whether the calls were lost as events.
+/// Site, kind of subject, epoch, and two flags of the calls in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Who {
     /// The site's number.
     pub site: u32,
-    /// The subject's kind; 0 = none, [`OTHERS`] = the rest of the site.
+    /// The subject's kind; 0 = none, [`OTHERS`] = the other subjects of the site.
     pub kind: u16,
     /// The epoch in which the calls began, modulo 2^25.
     pub epoch: u32,
-    /// The calls were made at a meta level: by a handler, or by metaspy itself.
+    /// True for calls at a meta level: by a handler, or by metaspy itself.
     pub meta: bool,
-    /// The calls should have been events, but no block was ready: they count as lost.
+    /// True for calls that found no block as events, and are lost.
     pub lost: bool,
 }
 
 impl Who {
-    /// As a word; never 0.
+    /// The row as a word; never 0.
     #[inline(always)]
     pub const fn pack(self) -> u64 {
         1 << 63
@@ -78,19 +78,19 @@ impl Who {
             | self.site as u64 & 0xF_FFFF
     }
 
-    /// Whether the calls of a word began in this epoch.
+    /// True if the calls of a row began in this epoch.
     #[inline(always)]
     pub const fn began_in(word: u64, epoch: u32) -> bool {
         word >> 36 & EPOCH_MASK == epoch as u64 & EPOCH_MASK
     }
 
-    /// The word of a row of subjects of this kind, from that of the row without a subject.
+    /// Adds the kind to the word of a row without a subject.
     #[inline(always)]
     pub const fn with_kind(word: u64, kind: u16) -> u64 {
         word | (kind as u64) << 20
     }
 
-    /// From a word that is not 0.
+    /// Unpacks a word that is not 0.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
         Who {
@@ -103,10 +103,10 @@ impl Who {
     }
 }
 
-/// Where a row of this subject is looked for first, in a table of `1 << bits` rows.
+/// The index at which the search for a row begins, in a table of `1 << bits` rows.
 ///
-/// The high bits of a product: keys that are dense fall beside each other without meeting, and addresses, whose low
-/// bits are zero, spread as well.
+/// The index is the high bits of a product. Dense keys then get neighbouring rows without collisions, and addresses,
+/// whose low bits are zero, spread as well.
 #[inline(always)]
 pub const fn first(key: u64, who: u64, bits: u32) -> usize {
     (product(key, who) >> (64 - bits)) as usize
@@ -118,7 +118,7 @@ pub const fn product(key: u64, who: u64) -> u64 {
     scatter(key ^ who.rotate_left(29))
 }
 
-/// What an outcome adds to the words [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`].
+/// The increments of [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`] for an outcome.
 #[inline(always)]
 pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
     match outcome {
@@ -129,7 +129,7 @@ pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
     }
 }
 
-/// Words of the header before the rows of a lane's page: next page, capacity in rows, lane, rows in use.
+/// The header of a page, before its rows.
 pub mod page {
     /// Words of a page's header.
     pub const HEADER_WORDS: usize = 8;

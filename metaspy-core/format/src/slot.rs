@@ -15,16 +15,16 @@ use metaspy_probe::Outcome;
 
 /// Bits of a start, in ticks since the block's base.
 pub const START_BITS: u32 = 36;
-/// Bits of a span and of the tag that stands in its place while the event runs.
+/// Bits of a span, and of the tag in its place while the event runs.
 pub const SPAN_BITS: u32 = 38;
-/// Largest span that fits; a longer one is told in full by an end mark.
+/// Largest span that fits. An end mark has the true length of a longer one.
 pub const SPAN_MAX: u64 = (1 << SPAN_BITS) - 1;
-/// Largest start that fits; a lane quiet for longer goes on in its next block.
+/// Largest start that fits. A lane that is idle for longer continues in its next block.
 pub const START_MAX: u64 = (1 << START_BITS) - 1;
 /// The first site number that is a [`Mark`].
 pub const FIRST_MARK: u32 = 0xF_FFF0;
 
-/// Word 0: where in time, at which site, and in which lap of its place the slot was written.
+/// Word 0: start, site, and lap of the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Ticks since the block's base.
@@ -42,7 +42,7 @@ impl Commit {
         self.start << 28 | (self.site as u64) << 8 | self.lap as u64
     }
 
-    /// What a committed word says.
+    /// Unpacks a committed word.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
         Commit { start: word >> 28, site: site(word), lap: lap(word) }
@@ -61,22 +61,22 @@ pub const fn lap(commit: u64) -> u8 {
     commit as u8
 }
 
-/// False if no mark can be among the slots with these commit words, laid over each other with `|`.
+/// False if no slot with one of these commit words, combined with `|`, is a mark.
 #[inline(always)]
 pub const fn may_hold_marks(commits: u64) -> bool {
     site(commits) & FIRST_MARK == FIRST_MARK
 }
 
-/// The 25 bits that a running and an ended event share.
+/// The 25 bits of word 3 that running and ended events both have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flags {
     /// The subject's kind; 0 = no subject.
     pub kind: u16,
-    /// How the event ended.
+    /// The outcome.
     pub outcome: Outcome,
     /// The meta level: 0 is the application.
     pub level: u8,
-    /// Whether start and span were measured.
+    /// True if start and span were measured.
     pub timed: bool,
     /// Bit 0: a detail mark follows at the start. Bit 1: marks were written at the end.
     pub details: u8,
@@ -106,9 +106,9 @@ impl Flags {
     }
 }
 
-/// Bits of word 3 that [`Flags`] take.
+/// Bits of word 3 for [`Flags`].
 pub const FLAG_BITS: u32 = 25;
-/// The first bits of the flags after the kind, which has the lowest 16.
+/// The first bit of each flag. The kind has the lowest 16 bits.
 const OUTCOME: u32 = 16;
 const LEVEL: u32 = 19;
 const TIMED: u32 = 21;
@@ -132,7 +132,7 @@ pub const fn flags_at_level(level: u8) -> u64 {
     (level as u64 & 3) << LEVEL
 }
 
-/// The details that [`Flags`] have, if marks were written at the start, and at the end.
+/// The details in [`Flags`]: were marks written at the start, and at the end?
 #[inline(always)]
 pub const fn details_at(start: bool, end: bool) -> u8 {
     start as u8 | (end as u8) << 1
@@ -162,7 +162,7 @@ pub const fn outcome(word: u64) -> Outcome {
     Outcome::from_bits(outcome_bits(word))
 }
 
-/// The meta level in word 3 or in flags. Of several words laid over each other with `|`: 0 if all levels are 0.
+/// The meta level in word 3 or in flags. For several words combined with `|`: 0 if all levels are 0.
 #[inline(always)]
 pub const fn level(word: u64) -> u8 {
     (word >> LEVEL) as u8 & 3
@@ -186,7 +186,7 @@ pub const fn has_details_at_end(details: u8) -> bool {
     details & DETAILS_AT_END != 0
 }
 
-/// The details of word 3 alone, at the bits where flags have them.
+/// The details of word 3, at the bits of the flags.
 #[inline(always)]
 pub const fn details_of(word: u64) -> u64 {
     word & 3 << DETAILS
@@ -216,13 +216,13 @@ pub const fn running(sequence: u64, flags: u64) -> u64 {
     RUNNING | (sequence & SPAN_MAX) << FLAG_BITS | flags
 }
 
-/// Word 3 of an event that took `span` ticks; longer spans are cut at [`SPAN_MAX`].
+/// Word 3 of an event that took `span` ticks. A longer span is cut at [`SPAN_MAX`].
 #[inline(always)]
 pub const fn ended(span: u64, flags: u64) -> u64 {
     (if span > SPAN_MAX { SPAN_MAX } else { span }) << FLAG_BITS | flags
 }
 
-/// Word 3 of an event that was moved out of the window while it ran. Only the kind of its subject stays.
+/// Word 3 of an event that was moved out of the window while it ran. It keeps only the kind of the subject.
 #[inline(always)]
 pub const fn moved(word: u64) -> u64 {
     ended(0, with_outcome(kind(word) as u64, Outcome::Moved))
@@ -234,7 +234,7 @@ pub const fn is_running_in(word: u64, sequence: u64) -> bool {
     is_running(word) && span(word) == sequence & SPAN_MAX
 }
 
-/// True if the event of word 3 has not ended.
+/// True if word 3 is that of a running event.
 #[inline(always)]
 pub const fn is_running(word: u64) -> bool {
     word & RUNNING != 0
@@ -246,32 +246,31 @@ pub const fn span(word: u64) -> u64 {
     word >> FLAG_BITS & SPAN_MAX
 }
 
-/// Records that are not events: they tell more about one.
+/// Records that are not events, but belong to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mark {
-    /// The end of an event that its own slot could not tell in full: word 1 the event, word 2 the span in ticks,
-    /// word 3 the flags.
+    /// The end of an event whose slot is too small for its span. Word 1: event. Word 2: span in ticks. Word 3: flags.
     End = 0xF_FFFF,
-    /// Details in text: `start` is the length in bytes, word 1 the event, then the bytes from word 2 on, through
-    /// as many slots as it takes ([`detail_slots`]).
+    /// Details. `start` is the length in bytes. Word 1: event. The bytes begin at word 2 and continue in the next slots
+    /// ([`detail_slots`]).
     Detail = 0xF_FFFE,
-    /// A further reason: word 1 the effect, word 2 the cause.
+    /// A further reason. Word 1: effect. Word 2: cause.
     Link = 0xF_FFFD,
-    /// Announcements that a tap missed: word 1 the event that learned of it, word 2 how many.
+    /// Announcements that a tap missed. Word 1: the event that reports them. Word 2: their number.
     Gap = 0xF_FFFC,
-    /// An async call: word 1 the event, word 2 busy ticks, word 3 polls.
+    /// The polls of an async call. Word 1: event. Word 2: busy ticks. Word 3: number of polls.
     Polls = 0xF_FFFB,
-    /// The event was told to another process as a cause: word 1 the event, word 2 its number as a span, word 3 the low
-    /// half of the trace's. Its start is when that was.
+    /// The event was sent to another process as a cause. Word 1: event. Word 2: its span. Word 3: the low half of its
+    /// trace. The start is the time of the sending.
     Sent = 0xF_FFFA,
-    /// A cause in another process: word 1 the high half of the trace's number, word 2 the span's, word 3 the low half of
-    /// the trace's. Events that it led to have the id of this very slot as their cause.
+    /// A cause in another process. Word 1: the high half of the trace. Word 2: the span. Word 3: the low half of the
+    /// trace. The effects of this cause have the id of this slot as their cause.
     Remote = 0xF_FFF9,
 }
 
 impl Mark {
-    /// The mark behind a site number; `None` for a site.
+    /// The mark with this site number; `None` for a site.
     #[inline]
     pub const fn from_site(site: u32) -> Option<Self> {
         match site {
@@ -287,12 +286,12 @@ impl Mark {
     }
 }
 
-/// Bytes of details at most.
+/// Largest details of an event in bytes.
 pub const DETAIL_MAX: usize = 1024;
-/// Bytes of a detail that fit into its first slot.
+/// Bytes of a detail in its first slot.
 const DETAIL_FIRST: usize = 16;
 
-/// Slots that a detail of `bytes` bytes takes.
+/// The number of slots for a detail of `bytes` bytes.
 #[inline]
 pub const fn detail_slots(bytes: usize) -> usize {
     1 + bytes.saturating_sub(DETAIL_FIRST).div_ceil(super::SLOT_BYTES)

@@ -1,10 +1,10 @@
-//! What an event is called outside of its process: W3C `traceparent` knows spans by 64 bits and traces by 128.
+//! Events outside their process: W3C `traceparent` has 64 bits for a span and 128 for a trace.
 //!
-//! A span's number is its event's id, mixed with a random word of the recording. The mix can be undone, so nothing is
-//! kept to find the event again, and two recordings hardly ever give out the same number.
+//! The number of a span is the id of the event, mixed with a random word of the recording. The mix is reversible, so no
+//! table is needed to find the event. Two recordings hardly ever have the same number.
 
-/// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random one. Its highest bit is set, and no id's is:
-/// so no event's number is 0.
+/// The word of a recording ([`super::superblock::SPAN_WORD`]) from a random word. Its highest bit is set. Ids do not
+/// have this bit, so no span is 0.
 pub const fn recording_word(random: u64) -> u64 {
     random | 1 << 63
 }
@@ -19,16 +19,16 @@ pub const fn trace_halves(trace: u128) -> (u64, u64) {
     ((trace >> 64) as u64, trace as u64)
 }
 
-/// The number of the span that stands for an event, by the recording's word ([`super::superblock::SPAN_WORD`]).
+/// The span of an event, by the recording's word ([`super::superblock::SPAN_WORD`]).
 pub const fn of_event(event: u64, word: u64) -> u64 {
-    // The finish of splitmix64: each step can be undone.
+    // The last steps of splitmix64. Each is reversible.
     let mut z = event ^ word;
     z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
     z ^ z >> 31
 }
 
-/// The event that a span's number stands for, if it is of the recording with this word.
+/// The event of a span, if the span belongs to the recording with this word.
 pub const fn event(span: u64, word: u64) -> u64 {
     let mut z = span;
     z = (z ^ z >> 31 ^ z >> 62).wrapping_mul(0x3196_42B2_D24D_8EC3);
@@ -36,7 +36,7 @@ pub const fn event(span: u64, word: u64) -> u64 {
     (z ^ z >> 30 ^ z >> 60) ^ word
 }
 
-/// The trace that begins with an event, by the recording's word ([`super::superblock::TRACE_WORD`]); never 0.
+/// The trace that begins with a root event, by the recording's word ([`super::superblock::TRACE_WORD`]); never 0.
 pub const fn trace_of_root(root: u64, word: u64) -> u128 {
     trace(word, of_event(root, word) | 1)
 }

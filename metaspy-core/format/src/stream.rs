@@ -1,18 +1,18 @@
-//! A recording on its way through a pipe: a header, then frames of words that go to places of the recording.
+//! A recording in a pipe: a header, then frames of words, each with its place in the recording.
 //!
-//! All words are little-endian. Frames come in *rounds*: what changed since the round before, and at the end whether
-//! anything was folded meanwhile. A reader that stops anywhere has a recording; one that stops at the end of a settled
-//! round has an exact one.
+//! All words are little-endian. Frames come in *rounds*. A round has the changes since the previous one; its end frame
+//! is marked if no event was folded meanwhile. A reader can stop anywhere and has a recording. At the end of a settled
+//! round the recording is exact.
 
 /// The first word of a stream.
 pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPYS");
-/// Version of the frames: a reader refuses a newer major one.
+/// Version of the frames. A reader refuses a newer major version.
 pub const MAJOR: u32 = 1;
-/// Minor version: kinds of frames that an older reader may pass over.
+/// Minor version. It adds kinds of frames that an older reader skips.
 pub const MINOR: u32 = 0;
-/// Words of the header: magic, version (major in the high half), words of the recording, and one that is 0.
+/// Words of the header: magic, version, words of the recording, and 0.
 pub const HEADER_WORDS: usize = 4;
-/// Words of a frame's head: [`Head`], then the first word of the recording that it is about.
+/// Words of a frame's head: [`Head`], then the frame's first word in the recording.
 pub const HEAD_WORDS: usize = 2;
 /// Words of one frame at most.
 pub const FRAME_MAX: usize = 1 << 16;
@@ -30,7 +30,7 @@ pub const fn major(version: u64) -> u32 {
     crate::high(version)
 }
 
-/// What a frame tells.
+/// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Frame {
@@ -38,31 +38,31 @@ pub enum Frame {
     Words = 1,
     /// Words of a block, its header first.
     Block = 2,
-    /// A round ends; the second word of the head is 1 if nothing was folded while it was read, else 0.
+    /// The end of a round. The second word of the head is 1 if no event was folded during the round, else 0.
     Round = 3,
-    /// The recording ends; the second word is 1 if it was closed, 2 if its process is gone without closing it.
+    /// The end of the recording. The second word is 1 if it was closed, 2 if its process is gone and did not close it.
     End = 4,
 }
 
-/// The first word of a frame: kind (low 8 bits) | words that follow (24 bits) | words that it is about (32 bits), of
-/// which those that do not follow are 0.
+/// The first word of a frame: kind (low 8 bits), words that follow (24 bits), words in the recording (32 bits). The
+/// words that do not follow are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// The kind, which may be of a later version.
+    /// The kind. It can be of a later version.
     pub kind: u8,
     /// Words that follow.
     pub words: u32,
-    /// Words of the recording that it is about, at least those.
+    /// Words in the recording, at least as many as follow.
     pub span: u32,
 }
 
 impl Head {
-    /// As a word.
+    /// Packs the head.
     pub const fn pack(self) -> u64 {
         self.kind as u64 | (self.words as u64 & 0xFF_FFFF) << 8 | (self.span as u64) << 32
     }
 
-    /// From a word; `None` if it contradicts itself.
+    /// Unpacks a head; `None` if it contradicts itself.
     pub const fn unpack(word: u64) -> Option<Self> {
         let head = Head { kind: word as u8, words: (word >> 8) as u32 & 0xFF_FFFF, span: (word >> 32) as u32 };
         let fits = head.words as usize <= FRAME_MAX && head.span as usize <= FRAME_MAX && head.words <= head.span;

@@ -1,13 +1,13 @@
-//! One summary per chunk, all of them side by side: opening a recording reads these and nothing else.
+//! The summaries: one for each chunk, side by side. Opening a recording reads only these.
 //!
-//! A summary is written when every block of its chunk is full, and taken back (its stamp becomes 0) before the first
-//! of them is reused.
+//! A summary is written when every block of its chunk is full. Its stamp is set to 0 before the first of these blocks
+//! is reused.
 
 use metaspy_probe::hash::bucket;
 
 /// 64-bit words of a summary.
 pub const SUMMARY_WORDS: usize = 8;
-/// Not 0 while the summary holds; changes with every writing, so it is the summary's seqlock.
+/// Not 0 while the summary is valid. It changes with every writing, so it is the seqlock of the summary.
 pub const STAMP: usize = 0;
 /// Smallest base tick of the chunk's blocks.
 pub const FIRST_TICK: usize = 1;
@@ -15,13 +15,13 @@ pub const FIRST_TICK: usize = 1;
 pub const LAST_TICK: usize = 2;
 /// Events (low 32 bits) and marks (high 32 bits).
 pub const EVENTS_MARKS: usize = 3;
-/// One bit per site, hashed by [`bit`]: a clear bit means that the site has no event here.
+/// One bit for each site, hashed by [`bit`]. A clear bit excludes the site from the chunk.
 pub const SITES: usize = 4;
-/// One bit per lane, hashed by [`bit`].
+/// One bit for each lane, hashed by [`bit`].
 pub const LANES: usize = 5;
-/// Smallest epoch (low 32 bits) and largest (high 32 bits).
+/// Smallest epoch (low 32 bits) and largest epoch (high 32 bits).
 pub const EPOCHS: usize = 6;
-/// Events still running when the summary was written.
+/// Events that were running when the summary was written.
 pub const RUNNING: usize = 7;
 
 /// The bit of a number in the filters of a summary.

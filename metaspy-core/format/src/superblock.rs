@@ -1,50 +1,50 @@
-//! The first page of a recording: what it is, where everything stands, and the few counts that are bare numbers.
+//! The first page of a recording (the superblock): version, places of the tables, and counts.
 //!
-//! Each constant is the number of a word.
+//! Each constant is the index of a word.
 
 /// Bytes of the superblock.
 pub const BYTES: usize = 4096;
 /// The first word of every recording.
 pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
-/// Version of the layout: a reader refuses a newer major one, and reads every older one.
+/// Version of the layout. A reader refuses a newer major version, and reads every older one.
 pub const MAJOR: u32 = 1;
-/// Minor version: additions that an older reader may pass over.
+/// Minor version. It adds parts that an older reader skips.
 pub const MINOR: u32 = 4;
 
-/// [`MAGIC_WORD`]. Stored last when a recording is made.
+/// [`MAGIC_WORD`]. It is stored last when a recording is made.
 pub const MAGIC: usize = 0;
-/// Major version (high 32 bits), minor version (low).
+/// Major version (high 32 bits) and minor version (low 32 bits).
 pub const VERSION: usize = 1;
-/// [`STATE_LIVE`], [`STATE_CLOSED`].
+/// [`STATE_LIVE`] or [`STATE_CLOSED`].
 pub const STATE: usize = 2;
-/// Bytes of the whole recording, if every block is allocated.
+/// Bytes of the whole recording with every block allocated.
 pub const TOTAL_BYTES: usize = 3;
 /// Places of the ring.
 pub const BLOCKS: usize = 4;
-/// Places whose memory is allocated; the others have never been touched.
+/// Places with allocated memory.
 pub const GROWN: usize = 5;
-/// Places that were taken at least once: 0 to this many hold blocks.
+/// Places that were used at least once. They come first.
 pub const FRESH: usize = 6;
 /// 0 keep the newest, 1 keep the oldest, 2 grow.
 pub const POLICY: usize = 7;
 /// The budget in bytes.
 pub const BUDGET: usize = 8;
-/// The process that records.
+/// The number of the recording process.
 pub const PID: usize = 9;
-/// When the recording began, in ns since 1970.
+/// The beginning of the recording, in ns since 1970.
 pub const STARTED_NS: usize = 10;
 /// 0 manual, 1 time stamp counter, 2 monotonic clock in ns.
 pub const CLOCK: usize = 11;
-/// Ticks per second as measured before the recording began.
+/// Ticks per second, measured before the recording began.
 pub const TICKS_PER_S: usize = 12;
-/// The tick at which the recording began.
+/// The tick at the beginning of the recording.
 pub const FIRST_TICK: usize = 13;
-/// The tick of the collector's last round, and of the close.
+/// The tick of the collector's last round, or of the closing.
 pub const LAST_TICK: usize = 14;
-/// Start time of the process in clock ticks since boot, so that a reused process number is told apart.
+/// Start time of the process, in clock ticks since boot. It distinguishes processes with the same number.
 pub const PROCESS_START: usize = 15;
 
-/// Tables: byte offset, then bytes, each.
+/// The calibration pairs. Here and below: byte offset, then bytes in the next word.
 pub const CALIBRATION: usize = 16;
 /// Chunk summaries ([`super::summary`]).
 pub const SUMMARIES: usize = 18;
@@ -73,50 +73,50 @@ pub const PAGES_USED: usize = 66;
 pub const TALLY_USED: usize = 67;
 /// Lanes in use.
 pub const LANES_USED: usize = 68;
-/// Calibration pairs in use: pair `i` stands at `i` modulo the capacity, but pair 0 is never overwritten.
+/// Calibration pairs that were written. Pair `i` is at `i` modulo the capacity, but pair 0 is never overwritten.
 pub const CALIBRATION_USED: usize = 69;
 /// Events that were folded into the tallies.
 pub const FOLDED: usize = 70;
-/// Hooks that found their own lane busy (signal handlers, allocators, formatters): the only loss without a name.
+/// Hooks that found their own lane busy (signal handlers, allocators, formatters). Only these calls are lost without
+/// site and subject.
 pub const REENTRANT: usize = 71;
-/// Calls that found no lane row and no tally page: counted here by number only.
+/// Calls that found neither a row nor a page. Only their number is known.
 pub const UNNAMED: usize = 72;
-/// Ticks that stood before their block's base and count as 0.
+/// Ticks before the base of their block. They count as 0.
 pub const CLOCK_BEHIND: usize = 73;
 /// Arena entries that found no room.
 pub const ARENA_LOST: usize = 74;
-/// Details that were cut, and details that found no room.
+/// Details that were cut or found no room.
 pub const DETAILS_CUT: usize = 75;
-/// Panics of handlers, caught.
+/// Caught panics of handlers.
 pub const HANDLER_PANICS: usize = 76;
 /// Guards that ended out of order.
 pub const OUT_OF_ORDER: usize = 77;
 /// Marks (links, gaps, details, polls) that found no block.
 pub const MARKS_LOST: usize = 78;
-/// Number of the last fold whose rows are applied.
+/// Number of the last fold that is applied.
 pub const FOLD_DONE: usize = 79;
 /// Running events that the collector moved out of the window.
 pub const MOVED: usize = 80;
-/// Ends that came after their event was moved; their time and outcome are in the pages.
+/// Ends that came after their event was moved. Their time and outcome are in the pages.
 pub const LATE_ENDS: usize = 81;
-/// Subjects that share the row of the others of their site: calls in such rows.
+/// Calls in rows of others, which stand for several subjects of a site.
 pub const OTHERS: usize = 82;
-/// What a recording in a file held when it was closed: blocks, events in them, and calls in the pages of the lanes. A
-/// reader finds at least these; 0 = it was not closed, or by version 1.0.
+/// Blocks in the window when the recording was closed. A reader finds at least the counts of this word and the next
+/// two. 0 = the recording was not closed, or was closed by version 1.0.
 pub const SEALED_BLOCKS: usize = 83;
 /// Events in the window when the recording was closed.
 pub const SEALED_EVENTS: usize = 84;
 /// Calls in the pages of the lanes when the recording was closed.
 pub const SEALED_COUNTED: usize = 85;
-/// 1 + the status that the process exited with, if it was its exit that closed the recording and the system tells;
-/// 0 = not known.
+/// 1 + the exit status of the process, if its exit closed the recording and the system reports the status; 0 = unknown.
 pub const EXIT: usize = 86;
-/// The random word that events are mixed with into numbers of spans ([`super::span`]); its highest bit is set, and no
-/// id's is. 0 = the recording is older than version 1.3.
+/// The random word that turns ids into spans ([`super::span`]). Its highest bit is set. 0 = the recording is older than
+/// version 1.3.
 pub const SPAN_WORD: usize = 87;
-/// The random word that traces are called by which begin in this recording; not 0 from version 1.3 on.
+/// The random word of the traces that begin in this recording; not 0 from version 1.3 on.
 pub const TRACE_WORD: usize = 88;
-/// Texts that were handed in as a `traceparent` and are none: they were ignored.
+/// Malformed texts that were passed as `traceparent` and ignored.
 pub const REMOTE_MALFORMED: usize = 89;
 /// Bytes of the pages of profile tables in use.
 pub const PROFILES_USED: usize = 90;
@@ -130,7 +130,7 @@ pub const fn version(major: u32, minor: u32) -> u64 {
 
 /// The process records.
 pub const STATE_LIVE: u64 = 1;
-/// The recording was closed in good order.
+/// The recording was closed.
 pub const STATE_CLOSED: u64 = 2;
 
 /// A calibration pair: one instant on four clocks.
@@ -155,23 +155,23 @@ pub mod lane {
     pub const WORDS: usize = 8;
     /// 0 free, 1 live, 2 its thread ended.
     pub const STATE: usize = 0;
-    /// The thread's number as the system knows it.
+    /// The number of the thread in the operating system.
     pub const THREAD: usize = 1;
-    /// 32 bytes of the thread's name; a longer one stands in the arena.
+    /// The first 32 bytes of the thread's name. The arena has the whole of a longer name.
     pub const NAME: usize = 2;
     /// Byte offset of the lane's newest page from the start of the recording; 0 = none.
     pub const PAGE: usize = 6;
-    /// Events that found no block; their number is also in the rows of the pages.
+    /// Events that found no block. The rows of the pages count them too.
     pub const LOST: usize = 7;
 }
 
 /// The journal of the fold.
 pub mod journal {
-    /// The number of the fold whose values stand here whole; 0 = none.
+    /// The number of the fold in the journal; 0 = none. Stored last.
     pub const COMMIT: usize = 0;
-    /// Blocks that it folded: their sequences follow the header.
+    /// The number of folded blocks. Their sequences follow the header.
     pub const BLOCKS: usize = 1;
-    /// Rows: each its index in the fold table, then its new words. They follow the sequences.
+    /// The number of rows. Each is its index in the fold table, then its new words. They follow the sequences.
     pub const ROWS: usize = 2;
     /// The value of [`super::FOLDED`] after this fold.
     pub const FOLDED: usize = 3;

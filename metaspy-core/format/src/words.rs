@@ -1,13 +1,13 @@
-//! The only door to the bytes of a recording: 64-bit atomic words of a mapping.
+//! The only access to the bytes of a recording: 64-bit atomic words of a mapping.
 //!
-//! Never a slice of records: another thread or process writes them at any time.
+//! There is no slice of records, because another thread or process can write them at any time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use memmap2::{Mmap, MmapRaw};
 
-/// Memory that a recording lies in, kept for as long as anybody reads it.
+/// The mapped memory of a recording. It stays mapped until the last clone is dropped.
 #[derive(Clone)]
 pub struct Region {
     base: *const AtomicU64,
@@ -32,7 +32,7 @@ impl Region {
         Region { base, words, keep: Arc::new(Keep::Writable(map)) }
     }
 
-    /// The words of a mapping that another process may write. They can be loaded only: a store would fault.
+    /// The words of a mapping that another process may write. They can only be loaded, because a store would fault.
     pub fn read_only(map: Mmap) -> Self {
         let (base, words) = (map.as_ptr().cast::<AtomicU64>(), map.len() / 8);
         Region { base, words, keep: Arc::new(Keep::ReadOnly { _map: map }) }
@@ -43,20 +43,20 @@ impl Region {
         self.words
     }
 
-    /// Whether the region has no words at all.
+    /// True if the region has no words.
     pub fn is_empty(&self) -> bool {
         self.words == 0
     }
 
-    /// All words, for loading.
+    /// The words, for loading.
     #[inline(always)]
     pub fn words(&self) -> Words<'_> {
         // SAFETY: a mapping is aligned to a page, holds `words` whole words, and stays mapped while `self` does.
-        // Every access by anybody is atomic, here and in other processes.
+        // Every access is atomic, here and in other processes.
         Words(unsafe { std::slice::from_raw_parts(self.base, self.words) })
     }
 
-    /// The words for storing, if this process may.
+    /// The words for storing, if this process writes them.
     pub fn cells(&self) -> Option<&[AtomicU64]> {
         match *self.keep {
             Keep::Writable(_) => Some(self.words().0),
@@ -73,7 +73,7 @@ impl Region {
     }
 }
 
-/// A run of words that can be loaded one by one.
+/// A slice of words that are loaded one by one.
 #[derive(Clone, Copy)]
 pub struct Words<'a>(&'a [AtomicU64]);
 
@@ -86,13 +86,13 @@ impl<'a> Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// The word at `at`, or 0 behind the end: a recording that was cut reads as empty there.
+    /// The word at `at`, or 0 behind the end. A recording that was cut reads as empty there.
     #[inline(always)]
     pub fn get(self, at: usize) -> u64 {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// As [`Words::get`], and nothing after it is read before it.
+    /// As [`Words::get`], with acquire ordering.
     #[inline(always)]
     pub fn acquire(self, at: usize) -> u64 {
         self.0.get(at).map_or(0, |word| word.load(Ordering::Acquire))
@@ -105,13 +105,13 @@ impl<'a> Words<'a> {
         Words(&self.0[at..at.saturating_add(len).min(self.0.len())])
     }
 
-    /// Asks for the word at `at` to be near soon; a hint, which nobody waits for. Pages end what the machine foresees
-    /// by itself, and a block is a page: a scan without the hint waits for the first lines of each.
+    /// Prefetches the word at `at`. Hardware prefetching ends at the end of a page, and a block is a page. Without this
+    /// call a scan waits for the first lines of each block.
     #[inline(always)]
     pub fn prefetch(self, at: usize) {
         #[cfg(target_arch = "x86_64")]
         if let Some(word) = self.0.get(at) {
-            // SAFETY: the hint reads nothing and never faults; the address is that of a word of the slice.
+            // SAFETY: a prefetch reads nothing and never faults. The address is that of a word of the slice.
             unsafe {
                 use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
                 _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast());
@@ -121,13 +121,13 @@ impl<'a> Words<'a> {
         let _ = at;
     }
 
-    /// How many words there are.
+    /// The number of words.
     #[inline(always)]
     pub fn len(self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no words.
     #[inline(always)]
     pub fn is_empty(self) -> bool {
         self.0.is_empty()

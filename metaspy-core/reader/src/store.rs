@@ -15,6 +15,24 @@ use crate::stream::StreamState;
 use crate::*;
 
 /// A recording as it is read. Clones are cheap, and share the names that had been read when they were made.
+///
+/// ```no_run
+/// use metaspy_reader::{Filter, Position, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut store = Store::open("run.spy".as_ref())?;
+/// store.missing().iter().for_each(|sentence| eprintln!("{sentence}"));
+/// let page = store.forward(Position::Start, &Filter::all(), 100, usize::MAX);
+/// for event in &page.events {
+///     let subject = event.subject.map_or(String::new(), |subject| store.subject_text(subject));
+///     println!("{} ns {} {subject}", store.time_ns(event.start), store.site_path(event.site));
+/// }
+/// // A live recording grows: read the additions, and continue where the page ended.
+/// store.refresh()?;
+/// let next = page.more.map(|from| store.forward(from, &Filter::all(), 100, usize::MAX));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Store {
     pub(crate) mapped: Arc<Mapped>,

@@ -12,6 +12,30 @@ use metaspy_format::slot::Mark;
 use metaspy_format::{BLOCK_SLOTS, header};
 
 /// The places of the effects of each event, links included.
+///
+/// ```no_run
+/// use metaspy_reader::{EffectsIndex, EventId, Store};
+///
+/// /// Prints the tree of effects of an event.
+/// fn print(store: &Store, index: &EffectsIndex, id: EventId, depth: usize) {
+///     for effect in index.effects(id).into_iter().filter_map(|effect| store.event(effect)) {
+///         println!("{:depth$}{}", "", store.site_path(effect.site));
+///         print(store, index, effect.id, depth + 1);
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::open("run.spy".as_ref())?;
+/// let index = EffectsIndex::build(&store, |done, all| {
+///     eprintln!("{done} of {all} chunks");
+///     true
+/// });
+/// if let (Some(index), Some(root)) = (index, EventId::new(1_000, 1)) {
+///     print(&store, &index, root, 0);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct EffectsIndex {
     store: Store,
     /// The stamp that each chunk had when it was indexed; 0 = it had no summary, and is indexed again by the next

@@ -24,6 +24,18 @@ use metaspy_format::slot::{self, Flags};
 use metaspy_probe::Subject;
 
 /// A filter of events.
+///
+/// ```
+/// use metaspy_reader::{Filter, FilterError};
+///
+/// let slow: Filter = "site:Scene::measure took:>1ms -outcome:panicked".parse()?;
+/// let of_main = slow.and("lane:main".parse()?);
+/// assert_eq!(of_main.text(), "site:Scene::measure took:>1ms -outcome:panicked lane:main");
+/// // An error states what to write.
+/// let error = "took:fast".parse::<Filter>().unwrap_err();
+/// assert!(error.to_string().contains("took:>1ms"));
+/// # Ok::<(), FilterError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     pub(crate) text: String,

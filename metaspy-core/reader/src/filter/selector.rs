@@ -8,6 +8,17 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A pattern for the paths of sites.
+///
+/// ```
+/// use metaspy_reader::{Selector, SelectorError};
+///
+/// let selector: Selector = "Scene::mea*".parse()?;
+/// assert!(selector.matches("app::model::Scene::measure"));
+/// assert!(!selector.matches("app::model::MyScene::measure"));
+/// let typo: Selector = "Scene::mesure".parse()?;
+/// assert_eq!(typo.nearest(["app::Scene::measure", "app::Bus::send"]), ["app::Scene::measure"]);
+/// # Ok::<(), SelectorError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selector {
     text: String,

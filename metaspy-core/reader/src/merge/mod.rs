@@ -121,7 +121,7 @@ impl Store {
     /// Merges several recordings, each with its source as text. Live ones are read as they are now.
     ///
     /// Sites with the same path, kind and file become one site. Subjects belong to their process, because a key has its
-    /// meaning there, except kinds that are [across processes](crate::Kind::across_processes). Times are those of the
+    /// meaning there, except kinds that are [across processes](crate::RecordedKind::across). Times are those of the
     /// first recording's clock. [`Store::order_is_uncertain`] reports clocks that differ.
     pub fn merged(sources: Vec<(String, Store)>) -> Result<Store, MergeError> {
         if sources.len() < 2 {

@@ -121,6 +121,22 @@ impl TallyRow {
 }
 
 /// Calls by site, subject or root cause. The row with most calls is first.
+///
+/// ```no_run
+/// use metaspy_reader::{By, DetailLevel, Scope, Store};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Store::open("run.spy".as_ref())?;
+/// let scope = Scope { detail: DetailLevel::Counts, ..Scope::matching("site:Scene::**".parse()?) };
+/// let tally = store.tally(By::Subject, &scope);
+/// for row in tally.rows.iter().take(10) {
+///     let subject = row.subject.map_or("no subject".to_owned(), |subject| store.subject_text(subject));
+///     println!("{subject}: {}{} calls", if row.is_others() { "about " } else { "" }, row.measure.count);
+/// }
+/// println!("every call is counted: {}", tally.exact);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// The rows.
