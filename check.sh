@@ -26,27 +26,24 @@ skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
-step "clippy, examples" cargo clippy -p metaspy --examples --features pest,tokio,tracing,winnow -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,nom,winnow -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
     step "docs" env RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --all-features
-    # One set of features, so that nothing is built twice.
-    example() { cargo run --release --quiet --features pest,tokio,tracing,winnow --example "$@"; }
+    # One package with one set of features, so that nothing is built twice.
+    example() { cargo run --release --quiet --package metaspy-examples --example "$@"; }
     step "example: layout" example layout
     step "example: grammar coverage" example grammar_coverage
     step "example: event receiver" example event_receiver
     step "example: pipeline" example pipeline
     step "example: bus" example bus -- --publishes 20 --subscribers 3
-    step "tests of examples" cargo test -p metaspy --release --features pest,tokio,tracing,winnow --example bus --example pipeline
+    step "tests of examples" cargo test --package metaspy-examples --release --example bus --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-reader --release --lib hostile
-    for bench in hooks scan; do
-        step "benchmark smoke: $bench" cargo bench --manifest-path benches/Cargo.toml --no-default-features --bench $bench -- --smoke
-    done
-    step "benchmark smoke: announcements" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
-        --features channels --bench announcements -- --smoke
+    # One build of all three.
+    step "benchmark smoke: hooks, scan, announcements" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features channels --bench hooks --bench scan --bench announcements -- --smoke
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do

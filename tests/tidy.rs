@@ -25,15 +25,15 @@ use source::{Source, repository};
 /// Dependencies between packages that the table in `arrows.rs` does not have.
 const ARROW_BUDGET: usize = 0;
 /// Shifts and masks of recorded words outside `metaspy-core/format`.
-const LAYOUT_BUDGET: usize = 102;
+const LAYOUT_BUDGET: usize = 38;
 /// Modules without `//!` docs.
-const MODULE_DOCS_BUDGET: usize = 3;
+const MODULE_DOCS_BUDGET: usize = 0;
 /// Listed words in 1,000, in all packages together.
-const WORDS_BUDGET: f64 = 11.7;
+const WORDS_BUDGET: f64 = 7.0;
 /// Listed words in 1,000, in the worst package.
-const PACKAGE_WORDS_BUDGET: f64 = 17.5;
+const PACKAGE_WORDS_BUDGET: f64 = 14.1;
 /// Files in the largest import circle of a package of the core.
-const CIRCLE_BUDGET: usize = 95;
+const CIRCLE_BUDGET: usize = 39;
 
 #[test]
 fn packages_depend_on_each_other_only_as_the_design_says() {

@@ -24,7 +24,7 @@
 //! and tells nobody. The numbers in the envelopes do: received and missed add up to what was sent, and each gap stands in
 //! the log where it is.
 //!
-//! Run it with `cargo run --release --example bus --features tokio,tracing`; `-- --help` says what else can be asked for.
+//! Run it with `cargo run --release --example bus`; `-- --help` says what else can be asked for.
 
 mod findings;
 mod json;

@@ -38,7 +38,7 @@ usage: bus [--publishes N] [--subscribers N] [--slow N] [--payload BYTES] [--jso
   --help             this
 
 example:
-  cargo run --release --example bus --features tokio,tracing -- --publishes 137 --subscribers 5 --record bus.spy
+  cargo run --release --example bus -- --publishes 137 --subscribers 5 --record bus.spy
 ";
 
 /// What mini-redis takes is 250 connections, and others than subscribers need some.

@@ -53,7 +53,7 @@ fn every_receipt_leads_back_to_its_publish() {
 }
 
 #[test]
-fn who_subscribed_twice_is_found_with_the_places_where() {
+fn a_double_subscription_is_found_with_its_places() {
     let (json, text) = check(137, 5);
     let [repeated] = json["repeated"].as_array().expect("a list").as_slice() else { panic!("one view: {json}") };
     assert_eq!((&repeated["view"], number(repeated, "receipts")), (&Value::from("tree"), 274));
@@ -71,7 +71,7 @@ fn who_subscribed_twice_is_found_with_the_places_where() {
 }
 
 #[test]
-fn the_edge_that_is_missing_is_the_one_into_the_server() {
+fn the_missing_edge_is_the_one_into_the_server() {
     let (json, _) = check(20, 3);
     let spans = json["spans"].as_array().expect("a list");
     let at = |path: &str| spans.iter().find(|span| span["path"] == path).unwrap_or_else(|| panic!("{path}: {json}"));
@@ -89,7 +89,7 @@ fn the_edge_that_is_missing_is_the_one_into_the_server() {
 }
 
 #[test]
-fn what_one_publish_set_off_is_shown_down_to_the_last_receipt() {
+fn the_effects_of_a_publish_reach_the_last_receipt() {
     let (_, text) = check(1, 3);
     let tree = text.lines().skip_while(|line| !line.starts_with("what one PUBLISH set off")).skip(1);
     let tree = tree.take_while(|line| !line.is_empty()).filter(|line| !line.contains("mini_redis::"));
@@ -117,7 +117,7 @@ fn what_one_publish_set_off_is_shown_down_to_the_last_receipt() {
 }
 
 #[test]
-fn what_a_slow_subscriber_missed_is_counted_and_stands_where_the_gap_is() {
+fn messages_that_a_slow_subscriber_missed_are_counted_at_the_gap() {
     // More than the kernel and the server's channels, of 1,024 messages each, can hold.
     let (findings, json, _) = run(8_000, 2, 1, 4 << 10);
     let [received, lagged] = ["received", "lagged"].map(|name| number(&json, name));
@@ -133,7 +133,7 @@ fn what_a_slow_subscriber_missed_is_counted_and_stands_where_the_gap_is() {
 }
 
 #[test]
-fn a_recording_that_is_kept_has_every_receipt_and_what_caused_it() {
+fn a_kept_recording_has_every_receipt_and_its_cause() {
     let _turn = turn();
     let path = std::env::temp_dir().join(format!("metaspy-bus-{}.spy", std::process::id()));
     let record = format!("--record={}", path.display());
@@ -147,7 +147,7 @@ fn a_recording_that_is_kept_has_every_receipt_and_what_caused_it() {
 }
 
 #[test]
-fn a_line_that_is_wrong_ends_with_two() {
+fn a_wrong_command_line_exits_with_two() {
     assert_eq!(start(["--publishes".to_owned(), "many".to_owned()]), 2);
     assert_eq!(start(["--help".to_owned()]), 0);
 }

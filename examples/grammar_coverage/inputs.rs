@@ -21,7 +21,7 @@ fn text((name, bytes): (PathBuf, Vec<u8>)) -> Option<(String, String)> {
 
 /// The grammars of this repository, where the example was built.
 pub fn pest() -> Vec<(String, String)> {
-    let (mut files, mut directories) = (Vec::new(), vec![PathBuf::from(env!("CARGO_MANIFEST_DIR"))]);
+    let (mut files, mut directories) = (Vec::new(), vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")]);
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
             let path = entry.path();

@@ -14,7 +14,7 @@
 //! The grammar of grammars, pest's own, under all `.pest` files of this repository: what no author here ever wrote. And
 //! JSON once more, by a parser that is no data but code, written with winnow.
 //!
-//! Run it with `cargo run --release --example grammar_coverage --features pest,winnow`; the first as a command, with
+//! Run it with `cargo run --release --example grammar_coverage`; the first as a command, with
 //! everything else there is to know, is `metaspy grammar examples/grammars/toml.pest --rule toml DIRECTORY`.
 
 mod code;

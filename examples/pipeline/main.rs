@@ -9,7 +9,7 @@
 //! those that were flushed: the other 34 are in time in every function that they went through, and waited behind a flush,
 //! in the queue `resized`. Nobody tells the profiler so; it asks of each late result which step on its way took longest.
 //!
-//! Run it with `cargo run --release --example pipeline --features tokio [-- --record FILE.spy]`, and walk through it with
+//! Run it with `cargo run --release --example pipeline [-- --record FILE.spy]`, and walk through it with
 //! `metaspy open FILE.spy`: the slowest `pipeline::store` first, then its causes up.
 
 mod stages;

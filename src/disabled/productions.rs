@@ -117,16 +117,19 @@ pub trait ParserExt: Sized {
 #[cfg(any(feature = "chumsky", feature = "nom", feature = "winnow"))]
 impl<P> ParserExt for P {}
 
+/// Names for parsers in chumsky, which are ignored.
 #[cfg(feature = "chumsky")]
 pub mod chumsky {
     pub use super::ParserExt;
 }
 
+/// Names for parsers in nom, which are ignored.
 #[cfg(feature = "nom")]
 pub mod nom {
     pub use super::ParserExt;
 }
 
+/// Names for parsers in winnow, which are ignored.
 #[cfg(feature = "winnow")]
 pub mod winnow {
     pub use super::ParserExt;

@@ -98,14 +98,16 @@ pub fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs a test in a process of its own: this program, started again for it alone.
-pub fn alone(test: &str, run: impl FnOnce()) {
+/// Runs a test in a process of its own: this program, started again for the test `name` of `module` alone.
+pub fn alone(module: &str, name: &str, run: impl FnOnce()) {
     if std::env::var_os("METASPY_ALONE").is_some() {
         return run();
     }
     let mut again = Command::new(std::env::current_exe().expect("this is a program"));
-    let output = again.args(["--exact", test, "--nocapture"]).env("METASPY_ALONE", "1").output().expect("it starts");
-    let (said, printed) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success(), "{}\n{said}\n{printed}", output.status);
+    let module = module.split_once("::").map_or("", |(_, module)| module);
+    let test = format!("{module}::{name}");
+    let output = again.args(["--exact", &test, "--nocapture"]).env("METASPY_ALONE", "1").output().expect("it starts");
+    let (errors, printed) = (String::from_utf8_lossy(&output.stderr), String::from_utf8_lossy(&output.stdout));
+    assert!(output.status.success(), "{}\n{errors}\n{printed}", output.status);
     assert!(printed.contains("1 passed"), "there is a test of this name: {printed}");
 }

@@ -33,7 +33,7 @@ const CORE_DEPENDENCIES: &[(&str, &[&str])] = &[
     // The mapping that the words lie in; views, which travel as JSON.
     ("metaspy-format", &["memmap2", "serde"]),
     ("metaspy-probe", &[]),
-    ("metaspy-reader", &["dashmap", "libc", "memmap2", "serde", "serde_json"]),
+    ("metaspy-reader", &["dashmap", "libc", "memmap2", "serde", "serde_json", "strsim"]),
     ("metaspy-core", &["dashmap", "libc", "linkme", "memmap2", "serde", "serde_json"]),
 ];
 

@@ -1,4 +1,4 @@
-//! Whoever runs the tests, the same was exercised: `tests/suite` under all runners of tests.
+//! Whoever runs the tests, the same was exercised: `tests/sample_test_package` under all runners of tests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::Place;
 
-/// Cargo in the package `tests/suite`; what it runs is recorded in this directory.
+/// Cargo in the package `tests/sample_test_package`; what it runs is recorded in this directory.
 fn cargo(parts: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/suite"));
+    command.args(arguments).current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/sample_test_package"));
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("suite"));
     command.env("CARGO_NET_OFFLINE", "true").env_remove("RUSTFLAGS");
     recorded(&mut command, parts);

@@ -72,7 +72,7 @@ fn events(site: &str, node: Option<NodeId>) -> Vec<Event> {
 }
 
 #[test]
-fn the_profile_counts_what_was_done() {
+fn the_profile_counts_layouts_and_changes() {
     let counts = told().counts;
     let at = |site: &str| {
         let filter: Filter = format!("site:Scene::{site}").parse().unwrap();
@@ -120,7 +120,7 @@ fn needless_relayouts_link_to_no_change() {
 }
 
 #[test]
-fn changes_and_relayouts_hang_under_their_frame() {
+fn changes_and_relayouts_are_effects_of_their_frame() {
     let frame = events("frame", None)[0].id;
     assert!(events("change", None).iter().all(|change| change.cause == Some(frame)));
     let root = events("layout", Some(NodeId::new(0)));

@@ -9,6 +9,8 @@ pub fn linked() -> &'static [Site] {
 
 #[cfg(not(any(target_vendor = "apple", target_os = "windows", target_os = "uefi", target_family = "wasm")))]
 mod bounds {
+    //! The section between two symbols of the linker.
+
     use super::Site;
 
     // The linker defines the bounds of a section only if the section exists.
@@ -30,6 +32,8 @@ mod bounds {
 
 #[cfg(target_vendor = "apple")]
 mod bounds {
+    //! The section between two symbols of the linker.
+
     use super::Site;
 
     // As above.
@@ -51,6 +55,8 @@ mod bounds {
 
 #[cfg(any(target_os = "windows", target_os = "uefi"))]
 mod bounds {
+    //! No section: this linker has no symbols for its bounds.
+
     use super::Site;
 
     // The linker sorts the parts of a section by what follows the dollar sign.
@@ -68,6 +74,8 @@ mod bounds {
 
 #[cfg(target_family = "wasm")]
 mod bounds {
+    //! No section: this linker has no symbols for its bounds.
+
     use super::Site;
 
     pub fn section() -> &'static [Site] {

@@ -16,6 +16,8 @@ pub use {live::show, record::record, story::attended};
 
 #[cfg(not(feature = "demo"))]
 mod absent {
+    //! The demo without its feature: every command is an error that names it.
+
     use std::io::Write;
     use std::path::Path;
 

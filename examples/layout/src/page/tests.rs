@@ -37,7 +37,7 @@ fn an_empty_page_is_refused() {
 }
 
 #[test]
-fn what_is_not_html_is_refused() {
+fn a_file_that_is_not_html_is_refused() {
     check_refused(b"just some words", "not HTML");
     check_refused(b"{\"json\": [1, 2, 3]}", "not HTML");
     check_refused(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR<p>", "not HTML");
@@ -45,7 +45,7 @@ fn what_is_not_html_is_refused() {
 }
 
 #[test]
-fn words_that_say_they_are_html_are_taken() {
+fn a_text_with_an_html_tag_is_accepted() {
     check("<!doctype html>just some words", "<html>\n  <body> \"just some words\"\n");
 }
 
@@ -95,7 +95,7 @@ fn too_many_elements_are_refused() {
 }
 
 #[test]
-fn text_of_any_look_is_one_text() {
+fn adjacent_texts_of_different_styles_are_one_text() {
     check("<p>one <b>two</b> <code>three</code>", "<html>\n  <body>\n    <p> \"one two three\"\n");
 }
 
@@ -137,7 +137,7 @@ fn closed_details_show_their_summary_only() {
 }
 
 #[test]
-fn scripts_and_what_is_hidden_are_left_out() {
+fn scripts_and_hidden_elements_are_left_out() {
     check(
         "<p>seen</p><script>let x;</script><p hidden>gone</p><style>p {}</style>",
         "<html>\n  <body>\n    <p> \"seen\"\n",

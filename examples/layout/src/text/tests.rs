@@ -44,7 +44,7 @@ fn preformatted_text_keeps_its_lines_and_spaces() {
 }
 
 #[test]
-fn a_word_goes_on_where_the_look_changes() {
+fn a_change_of_style_does_not_break_a_word() {
     let mut text = Text::default();
     text.push("un", mono());
     text.push("break", Font { bold: true, ..mono() });
@@ -54,7 +54,7 @@ fn a_word_goes_on_where_the_look_changes() {
 }
 
 #[test]
-fn typing_and_erasing_come_back_to_the_same_size() {
+fn typing_and_erasing_restores_the_size() {
     let mut text = text("some text", mono());
     let before = text.measure(AvailableSpace::MaxContent);
     "xyz".chars().for_each(|letter| text.type_letter(letter));

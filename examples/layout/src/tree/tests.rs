@@ -70,7 +70,7 @@ fn a_node_is_laid_out_for_a_change_at_it_below_it_above_it_or_beside_it() {
 }
 
 #[test]
-fn a_hidden_section_comes_back_as_it_was() {
+fn a_section_that_is_shown_again_has_its_old_layout() {
     let mut scene = scene("<div style='display: flex'><p>one</p></div><h1>two</h1>");
     let (div, before) = (find(&scene, "div"), places(&scene));
     scene.frame(&[Change::Toggle { node: div }], 0.0).unwrap();
@@ -80,7 +80,7 @@ fn a_hidden_section_comes_back_as_it_was() {
 }
 
 #[test]
-fn rows_taken_away_are_used_again() {
+fn removed_rows_are_reused() {
     let mut scene = scene("<table><tr><td>a<td>b</table><ul><li>c<li>d</ul>");
     let before = places(&scene);
     for list in ["table", "ul"].map(|tag| find(&scene, tag)) {
@@ -107,7 +107,7 @@ fn only_what_the_window_shows_is_painted() {
 }
 
 #[test]
-fn a_page_that_takes_too_long_is_given_up() {
+fn a_page_that_takes_too_long_is_abandoned() {
     let mut scene = scene("<p>one");
     scene.dirty_all();
     scene.work = 2;
@@ -116,7 +116,7 @@ fn a_page_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn laying_out_what_is_dirty_gives_what_laying_out_everything_gives() {
+fn an_incremental_layout_equals_a_full_layout() {
     for seed in 0..40 {
         let html = random_page(seed);
         let (mut careful, mut brute) = (scene(&html), scene(&html));

@@ -1,0 +1,107 @@
+//! A program that installs no profiler is recorded all the same, if the environment asks for it.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use metaspy::Store;
+use metaspy::prelude::*;
+use metaspy::store::{By, Scope};
+use tracing_subscriber::layer::SubscriberExt;
+
+struct Scene;
+
+#[observe]
+impl Scene {
+    fn measure(&self) {}
+    fn layout(&self) {
+        self.measure();
+        self.measure();
+    }
+}
+
+/// What a child of these tests does; as a test of its own, next to nothing.
+#[test]
+fn works() {
+    (0..5).for_each(|_| Scene.layout());
+}
+
+/// What another one does: it tells of spans, which are known when they are met.
+#[test]
+fn tells() {
+    let subscriber = tracing_subscriber::registry().with(metaspy_instrumenters::spans::layer());
+    tracing::subscriber::with_default(subscriber, || {
+        (0..3).for_each(|_| tracing::info_span!("told").in_scope(|| tracing::info!(name: "said", "so")));
+    });
+}
+
+/// Runs `works` in a process of its own, recorded into a file of this name.
+fn run(name: &str, observe: Option<&str>) -> (PathBuf, Output) {
+    run_test("environment::works", name, observe)
+}
+
+fn run_test(test: &str, name: &str, observe: Option<&str>) -> (PathBuf, Output) {
+    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-{name}.spy", std::process::id()));
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args([test, "--exact"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
+    command.envs(observe.map(|observe| ("METASPY_OBSERVE", observe)));
+    let output = command.output().expect("it can be run again");
+    assert!(output.status.success());
+    (path, output)
+}
+
+/// What it recorded, by the name of the method.
+fn recorded(name: &str, observe: Option<&str>) -> Vec<(String, u64)> {
+    let (path, _) = run(name, observe);
+    counts(path)
+}
+
+fn counts(path: PathBuf) -> Vec<(String, u64)> {
+    let store = Store::open(&path).expect("it was recorded");
+    let rows = store.tally(By::Site, &Scope::default()).rows;
+    let mut counts: Vec<(String, u64)> = (rows.iter())
+        .map(|row| {
+            let site = store.site(row.site.expect("rows by site have one")).expect("it is named");
+            (site.path.rsplit("::").next().unwrap_or_default().to_owned(), row.measure.count)
+        })
+        .collect();
+    counts.sort();
+    std::fs::remove_file(path).expect("the file is ours");
+    counts
+}
+
+#[test]
+fn every_site_is_recorded_unless_metaspy_observe_selects_some() {
+    assert_eq!(recorded("all", None), [("layout".into(), 5), ("measure".into(), 10)]);
+    assert_eq!(recorded("one", Some("Scene::measure")), [("measure".into(), 10)]);
+    assert_eq!(recorded("both", Some("Scene::measure, Scene::lay*")), [("layout".into(), 5), ("measure".into(), 10)]);
+    assert_eq!(recorded("none", Some("")), []);
+}
+
+#[test]
+fn metaspy_observe_also_selects_sites_that_are_registered_later() {
+    let (path, output) = run_test("environment::tells", "later", Some("environment::told"));
+    assert_eq!(counts(path), [("told".into(), 3)]);
+    // Nobody can tell yet that there will be one.
+    assert!(String::from_utf8_lossy(&output.stderr).contains("no site matches"));
+    let (path, output) = run_test("environment::tells", "later-all", None);
+    assert_eq!(counts(path), [("said".into(), 3), ("told".into(), 3)]);
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn a_selector_that_matches_nothing_is_reported_and_the_program_runs() {
+    let (path, output) = run("wrong", Some("Scene::mesure"));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("METASPY_OBSERVE") && error.contains("Scene::measure"), "{error}");
+    std::fs::remove_file(path).expect("it was recorded all the same");
+}
+
+#[test]
+fn a_recording_that_cannot_be_made_is_reported_and_the_program_runs() {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    let output = command.args(["environment::works", "--exact"]).env("METASPY_RECORD", "/nowhere/at/all.spy").output();
+    let output = output.expect("it can be run again");
+    assert!(output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("nothing is recorded") && error.contains("/nowhere/at/all.spy"), "{error}");
+}

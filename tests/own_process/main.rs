@@ -1,0 +1,7 @@
+//! Tests of what a process is given from outside: environment variables, causes of other processes, features.
+
+#[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
+mod environment;
+mod feature_off;
+#[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
+mod other_processes;

@@ -1,0 +1,201 @@
+//! Faults: code that panics, or never ends, where metaspy looks.
+
+use std::fmt::{self, Debug, Write};
+use std::future::Future;
+use std::path::Path;
+use std::pin::pin;
+use std::process::Command;
+use std::task::{Context, Poll, Waker};
+
+use crate::common::{alone, panics, quietly, watch};
+use crate::turn;
+use metaspy::prelude::*;
+
+/// Writes 100 MB; a patient one stops when it is told to.
+struct Endless {
+    patient: bool,
+}
+
+impl Debug for Endless {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for _ in 0..100_000_000 / 1_000 {
+            let written = f.write_str(&"é".repeat(500));
+            if self.patient {
+                written?;
+            }
+            let _ = f.write_char('!');
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn an_argument_that_prints_100_mb_is_cut_at_256_bytes_and_marked() {
+    let _turn = turn();
+    #[observe(args(thing), ret)]
+    fn takes_endless(thing: Endless) -> Endless {
+        thing
+    }
+    for patient in [true, false] {
+        let seen = watch(methods("takes_endless").details(), "takes_endless", || {
+            takes_endless(Endless { patient });
+        });
+        let details = seen.profile.store().details(seen.events[0].id);
+        assert_eq!(details.len(), 2);
+        for detail in details {
+            assert_eq!((detail.value.as_str(), detail.cut), ("é".repeat(128).as_str(), true));
+        }
+    }
+}
+
+struct Bomb;
+
+impl Debug for Bomb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("tick")?;
+        std::panic::panic_any(Bomb)
+    }
+}
+
+/// A payload that panics as well: nobody can be rid of it quietly.
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("even its end is a fault")
+        }
+    }
+}
+
+#[test]
+fn an_argument_whose_debug_panics_is_marked_and_the_call_goes_on() {
+    let _turn = turn();
+    #[observe(args(bomb, n))]
+    fn takes_bomb(bomb: &Bomb, n: u32) -> u32 {
+        let _ = bomb;
+        n + 1
+    }
+    let seen = watch(methods("takes_bomb").details(), "takes_bomb", || {
+        let bomb = std::mem::ManuallyDrop::new(Bomb);
+        assert_eq!(quietly(|| takes_bomb(&bomb, 2)), 3);
+    });
+    assert_eq!(seen.details(0), ["bomb=tick (its Debug panicked)", "n=2"]);
+    let details = seen.profile.store().details(seen.events[0].id);
+    assert_eq!((details[0].cut, details[1].cut), (true, false));
+}
+
+struct Mirror(u32);
+
+impl Debug for Mirror {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Looks at itself through the method whose argument and return value it is.
+        write!(f, "mirror {}", self.shown(&Mirror(self.0 + 1)).0)
+    }
+}
+
+#[observe]
+impl Mirror {
+    #[observe(args(other), ret)]
+    fn shown(&self, other: &Mirror) -> Mirror {
+        Mirror(self.0 + other.0)
+    }
+}
+
+#[test]
+fn an_argument_whose_debug_calls_the_observed_method_does_not_recurse() {
+    alone(module_path!(), "an_argument_whose_debug_calls_the_observed_method_does_not_recurse", || {
+        let seen = watch(methods("Mirror::shown").details(), "Mirror::shown", || {
+            Mirror(1).shown(&Mirror(2));
+        });
+        assert_eq!(seen.text(), "shown returned\n", "what Debug calls is metaspy's doing");
+        assert_eq!(seen.details(0), ["other=mirror 5", "=mirror 7"]);
+    });
+}
+
+#[observe(subject = key)]
+fn decided(key: u32) -> bool {
+    assert!(key < 7, "no such key");
+    key.is_multiple_of(2)
+}
+
+#[test]
+fn a_group_whose_predicate_calls_an_observed_method_does_not_recurse() {
+    alone(module_path!(), "a_group_whose_predicate_calls_an_observed_method_does_not_recurse", || {
+        let belongs = |subject: Subject| decided(subject.key as u32);
+        let seen = watch(group(belongs, site!(decided)), "decided", || {
+            assert_eq!([2, 3, 2].map(decided), [true, false, true]);
+            panics(|| _ = decided(8));
+        });
+        assert_eq!(seen.text(), "decided returned\ndecided returned\n", "a predicate that panics says no");
+        assert_eq!((seen.profile.count_of(2_u32), seen.profile.counts().total()), (2, 2));
+    });
+}
+
+#[observe(subject = asked_itself(key + 1) + 1)]
+fn asked_itself(key: u32) -> u32 {
+    if key == 11 { std::panic::panic_any(Bomb) } else { key }
+}
+
+#[test]
+fn a_subject_expression_may_call_its_own_method_and_may_panic_with_anything() {
+    alone(module_path!(), "a_subject_expression_may_call_its_own_method_and_may_panic_with_anything", || {
+        let seen = watch(methods(site!(asked_itself)), "asked_itself", || {
+            assert_eq!(asked_itself(3), 3);
+            quietly(|| assert_eq!(asked_itself(10), 10));
+        });
+        let subjects: Vec<_> = seen.events.iter().map(|event| event.subject).collect();
+        assert_eq!(subjects, [Some(5_u32.identify()), None]);
+        assert_eq!(seen.text(), "asked_itself returned\nasked_itself returned\n");
+        assert_eq!(seen.profile.store().header().handler_panics, 1);
+    });
+}
+
+#[observe(subject = key)]
+fn handled(key: u64) -> u64 {
+    key
+}
+
+#[test]
+fn a_panic_in_a_handler_never_reaches_the_application() {
+    alone(module_path!(), "a_panic_in_a_handler_never_reaches_the_application", || {
+        #[observe]
+        async fn handled_later() -> u32 {
+            2
+        }
+        let faulty = |sites: &str| {
+            methods(sites).before(|_| std::panic::panic_any(Bomb)).after(|_| panic!("after, too")).before(|_| ())
+        };
+        let profiler = Profiler::new("faulty").observe(faulty("handled")).observe(faulty("handled_later"));
+        let installed = profiler.install().expect("panics are caught");
+        quietly(|| {
+            assert_eq!(handled(1), 1);
+            let answer = pin!(handled_later()).poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(answer, Poll::Ready(2));
+        });
+        let profile = installed.uninstall();
+        assert_eq!(profile.counts().total(), 2);
+        let store = profile.store();
+        assert_eq!(store.header().handler_panics, 4);
+        assert!(store.notes().iter().any(|note| note.starts_with("A handler panicked")), "{:?}", store.notes());
+        assert_eq!(handled(1), 1);
+        assert_eq!(metaspy::current(), None);
+    });
+}
+
+#[test]
+fn with_panic_abort_handlers_are_refused_unless_a_variable_allows_them() {
+    let run = |insists: &str| {
+        let output = Command::new(env!("CARGO"))
+            .args(["run", "--offline", "--quiet"])
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/abort"))
+            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("abort"))
+            .env("METASPY_HANDLERS_MAY_ABORT", insists)
+            .env_remove("RUSTFLAGS")
+            .output()
+            .expect("cargo runs, as it runs this test");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let refused = run("0");
+    assert!(refused.starts_with("refused: ") && refused.contains("panic = \"abort\""), "{refused}");
+    assert_eq!(run("1"), "handled\n");
+}
