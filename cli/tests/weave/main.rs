@@ -13,3 +13,4 @@ mod selectors;
 mod settings;
 mod story;
 mod told;
+mod types;
