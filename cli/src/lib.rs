@@ -3,8 +3,9 @@
 //!
 //! - [`metaspy`]: opens, reports and verifies recordings.
 //! - [`cargo_metaspy`]: builds and runs programs with hooks in selected functions.
-//! - [`exit`]: how both of them end.
+//! - [`options`] and [`exit`]: the options that both of them have, and how they end.
 
 pub mod cargo_metaspy;
 pub mod exit;
 pub mod metaspy;
+pub mod options;

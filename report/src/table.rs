@@ -1,9 +1,53 @@
-//! Text tables: columns that are as wide as their content.
+//! Text tables: columns that are as wide as their content, and the number of rows that are shown.
 
-use crate::text::{fit, pad_left, shorten, width};
+use std::str::FromStr;
+
+use crate::text::{fit, pad_left, parse_number, shorten, width};
 
 /// Spaces between two columns.
 const GAP: &str = "  ";
+
+/// The number of rows that a table shows: `--top N`, or `--top all`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Top {
+    /// The default of the table.
+    #[default]
+    Default,
+    /// This number of rows.
+    First(usize),
+    /// All rows, and rows for items without calls.
+    All,
+}
+
+impl Top {
+    /// The number of rows, for a table with this default.
+    pub fn limit(self, default: usize) -> usize {
+        match self {
+            Top::Default => default,
+            Top::First(rows) => rows,
+            Top::All => usize::MAX,
+        }
+    }
+
+    /// True for all rows.
+    pub fn is_all(self) -> bool {
+        self == Top::All
+    }
+}
+
+impl FromStr for Top {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Top, String> {
+        match text {
+            "all" => Ok(Top::All),
+            _ => match parse_number(text) {
+                Ok(rows @ 1..) => Ok(Top::First(usize::try_from(rows).unwrap_or(usize::MAX))),
+                _ => Err(format!("`{text}` is not a number of rows: write a number, such as 50 or 10k, or `all`")),
+            },
+        }
+    }
+}
 
 /// A table, column by column.
 #[derive(Debug, Default)]
@@ -84,6 +128,14 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_of_rows_is_positive_or_all() {
+        let limit = |text: &str| text.parse::<Top>().map(|top| top.limit(20));
+        assert_eq!(["5", "10k", "all"].map(limit), [Ok(5), Ok(10_000), Ok(usize::MAX)]);
+        assert!(limit("0").is_err() && limit("some").is_err());
+        assert_eq!(Top::Default.limit(20), 20);
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_content_and_their_limits_allow() {

@@ -12,6 +12,17 @@ use serde_json::{Map, Value, json};
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
 
+/// Writes JSON to standard output.
+pub fn print_json(results: &Results) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    let json = Json { more: build(&results.woven) };
+    match json.export(&results.run, &mut out).and_then(|()| out.flush()) {
+        // A reader that closed the pipe needs no more.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done?),
+    }
+}
+
 /// Writes the requested files.
 pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
     for (file, exporter) in requested(options, &results.woven) {
@@ -23,13 +34,13 @@ pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
 
 /// Fails before anything runs if a file cannot be written.
 pub fn check(options: &arguments::Woven) -> Result<()> {
-    let files = [&options.json, &options.lcov, &options.cobertura];
+    let files = [options.json.file(), options.lcov.as_ref(), options.cobertura.as_ref()];
     files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
 }
 
 fn requested<'a>(options: &'a arguments::Woven, woven: &Woven) -> Vec<(&'a Path, Box<dyn Exporter>)> {
     let mut requested: Vec<(&Path, Box<dyn Exporter>)> = Vec::new();
-    if let Some(file) = &options.json {
+    if let Some(file) = options.json.file() {
         requested.push((file, Box::new(Json { more: build(woven) })));
     }
     if let Some(file) = &options.lcov {

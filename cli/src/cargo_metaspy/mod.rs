@@ -98,6 +98,7 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
     let results = Results::read(&plan, &outdated, recordings.as_ref().map(|recordings| (recordings, &spies)));
     export::write(&results, &asked)?;
     match recordings {
+        _ if asked.json.replaces_text() => export::print_json(&results)?,
         Some(_) => text::print(&results, &asked, io::stdout().is_terminal()),
         None => eprintln!("     Metaspy {}", text::woven(&results.woven)),
     }
@@ -110,7 +111,8 @@ fn usable(asked: &Woven, records: bool) -> Result<()> {
         selector.parse::<Selector>()?;
     }
     let told = [("--lcov", asked.lcov.is_some()), ("--cobertura", asked.cobertura.is_some())];
-    let told = told.into_iter().chain([("--callers", asked.callers.is_some()), ("--spy", !asked.spy.is_empty())]);
+    let told =
+        told.into_iter().chain([("--callers", asked.callers.is_some()), ("--profile", !asked.profile.is_empty())]);
     match told.into_iter().find(|(_, is_asked)| *is_asked && !records) {
         Some((word, _)) => {
             bail!(

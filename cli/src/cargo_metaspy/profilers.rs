@@ -23,7 +23,7 @@ pub fn judge(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Resu
     let advice = "depends on metaspy: its programs have the profilers that it depends on. Let it depend on the profiler's \
         crate, and name that once in its `main.rs`: `use the_profiler as _;`";
     match (is_core_needed, with_core.is_empty()) {
-        (false, false) => bail!("--profiler: {} {advice}; then start it with `--spy NAME`", with_core.join(", ")),
+        (false, false) => bail!("--profiler: {} {advice}; then start it with `--profile NAME`", with_core.join(", ")),
         (false, true) => {
             bail!("--profiler: nothing that is built here is a program, so there is nothing to link it with")
         }

@@ -21,8 +21,8 @@ pub struct Spies {
 impl Spies {
     /// Those that are asked for, and those that what is asked needs.
     pub fn of(command: &str, asked: &Woven) -> Spies {
-        let mut names: Vec<String> = asked.spy.iter().filter(|name| *name != NONE).cloned().collect();
-        let with_defaults = names.len() == asked.spy.len();
+        let mut names: Vec<String> = asked.profile.iter().filter(|name| *name != NONE).cloned().collect();
+        let with_defaults = names.len() == asked.profile.len();
         let mut needed = |name: &str, is_needed: bool| {
             if is_needed && !names.iter().any(|known| known == name) {
                 names.push(name.to_owned());
@@ -67,11 +67,11 @@ mod tests {
     fn tests_are_covered_and_what_is_asked_for_starts() {
         check("run", None);
         check("test", Some("coverage"));
-        check("test --spy none", None);
-        check("test --spy none --spy mine --timed", Some("mine,calls"));
+        check("test --profile none", None);
+        check("test --profile none --profile mine --timed", Some("mine,calls"));
         check("run --timed", Some("calls"));
-        check("run --returns --spy coverage", Some("coverage"));
+        check("run --returns --profile coverage", Some("coverage"));
         check("run --args --callers x", Some("coverage,calls"));
-        check("run --profiler ../p --spy a", Some("a,+"));
+        check("run --profiler ../p --profile a", Some("a,+"));
     }
 }

@@ -36,7 +36,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
     if run.processes == Some(0) {
         lines.push("no program recorded anything".into());
     }
-    lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top()) });
+    lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top.rows()) });
     lines.extend(summary(results, options));
     lines.join("\n") + "\n"
 }
@@ -50,10 +50,10 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     }
     let mut lines = vec![format!("{} of {} functions ran", grouped(ran), grouped(all))];
     if run.program.profiles.has_coverage() {
-        lines.extend(text::coverage(&run.program, options.top()));
+        lines.extend(text::coverage(&run.program, options.top.rows()));
     }
     if run.program.profiles.has_coverage() && options.returns {
-        lines.extend(text::constant_values(&run.program, options.top()));
+        lines.extend(text::constant_values(&run.program, options.top.rows()));
     }
     // The selector was checked before the build.
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());

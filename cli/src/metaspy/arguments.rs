@@ -8,6 +8,8 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
 
+use crate::options::{JsonOption, TopOption};
+
 /// The hidden subcommand that runs the story of `demo`.
 pub const STORY: &str = "__story";
 
@@ -45,9 +47,9 @@ pub enum Command {
     /// Lists live recordings, those of ended processes told apart
     #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]
     List {
-        /// For programs
-        #[arg(long)]
-        json: bool,
+        /// JSON
+        #[command(flatten)]
+        json: JsonOption,
     },
     /// Opens the crawler on a recording, or on those of several processes as one
     #[command(
@@ -83,7 +85,7 @@ pub enum Command {
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
         metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
-        metaspy grammar toml.pest --rule toml tests/ --json > before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --json=before.json\n  \
         metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
         metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
         metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
@@ -94,9 +96,9 @@ pub enum Command {
         /// A file, or the name or the process of a live recording
         #[arg(value_name = "FILE|NAME")]
         file: PathBuf,
-        /// For programs
-        #[arg(long)]
-        json: bool,
+        /// JSON
+        #[command(flatten)]
+        json: JsonOption,
     },
     /// The story that `demo` shows, in a process of its own, until its standard input is closed
     #[command(hide = true, name = STORY)]
@@ -158,12 +160,9 @@ pub struct Report {
     /// One row for each of these; `cause`: for each site that something began with
     #[arg(long, value_parser = parse_by(), default_value = "site")]
     pub by: By,
-    /// So many rows, the most frequent first [default for people: 20]
-    #[arg(long, value_name = "N", value_parser = parse_number)]
-    pub top: Option<u64>,
-    /// All rows, and those of sites and labelled subjects to which nothing happened
-    #[arg(long, conflicts_with = "top")]
-    pub all: bool,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
@@ -173,9 +172,9 @@ pub struct Report {
     /// Ends with 1 if an event passes the first filter and not the second: 'site:layout => cause:change'
     #[arg(long, value_name = "EXPECTATION", allow_hyphen_values = true)]
     pub expect: Vec<String>,
-    /// For programs: docs/report.md says what stands where
-    #[arg(long)]
-    pub json: bool,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
 }
 
 /// `metaspy grammar`.
@@ -203,12 +202,12 @@ pub struct Grammar {
     /// Takes the time of each production
     #[arg(long)]
     pub timed: bool,
-    /// All productions in the table, and all findings
-    #[arg(long)]
-    pub all: bool,
-    /// For programs: docs/grammar.md says what stands where
-    #[arg(long)]
-    pub json: bool,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
     /// Writes the coverage into this file, for editors and coverage services
     #[arg(long, value_name = "FILE")]
     pub lcov: Option<PathBuf>,
@@ -247,12 +246,12 @@ pub struct GrammarReport {
     /// The run, where there are several [default: the newest]
     #[arg(long, value_name = "NAME")]
     pub run: Option<String>,
-    /// All productions in the table, and all findings
-    #[arg(long)]
-    pub all: bool,
-    /// For programs: docs/grammar.md says what stands where
-    #[arg(long)]
-    pub json: bool,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
     /// Ends with 1 if less of the productions in use matched
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub fail_under: Option<f64>,

@@ -21,12 +21,14 @@ use std::time::SystemTime;
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_report::text::{clean, fit, pad_left, short, width};
+use metaspy_report::table::{Column, Table};
+use metaspy_report::text::{clean, short};
 use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{Cli, Command};
+use crate::options::JsonOption;
 use live::Listed;
 
 /// Does what the command line says.
@@ -71,7 +73,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             }
             crawl(store, &paths)
         }
-        Command::List { json } => list(json, &mut out),
+        Command::List { json } => list(&json, &mut out),
         Command::Stream { source } => {
             drop(out);
             stream::send(&source)
@@ -79,7 +81,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Clean => clean_up(&mut out),
         Command::Report(asked) => report::run(&asked, &mut out),
         Command::Grammar(asked) => grammar::run(&asked, &mut out),
-        Command::Verify { file, json } => verify::run(&file, json, &mut out),
+        Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
 }
 
@@ -119,36 +121,44 @@ struct ListedOut<'a> {
     path: String,
 }
 
-fn list(json: bool, out: &mut impl Write) -> Result<Ended> {
+fn list(json: &JsonOption, out: &mut impl Write) -> Result<Ended> {
     let all = live::list();
-    if json {
-        let rows = all.iter().map(|it| ListedOut {
-            pid: it.pid,
-            name: &it.name,
-            run: it.run.as_deref(),
-            alive: it.alive,
-            bytes: it.bytes,
-            path: it.path.display().to_string(),
-        });
-        serde_json::to_writer_pretty(&mut *out, &rows.collect::<Vec<_>>()).map_err(io::Error::from)?;
-        writeln!(out)?;
-    } else if all.is_empty() {
-        writeln!(out, "No recordings in {}.", live::directory().display())?;
-        writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo")?;
-    } else {
-        let columns = all.iter().map(|it| width(&clean(&it.name))).max().unwrap_or(4).clamp(4, 40);
-        writeln!(out, "{:>8}  {}  state      size  last written  file", "process", fit("name", columns))?;
-        for it in &all {
-            let state = if it.alive { "running" } else { "ended" };
-            let (name, size) = (fit(&clean(&it.name), columns), format!("{}B", short(it.bytes)));
-            let (size, ago, path) = (pad_left(&size, 8), ago(it), it.path.display().to_string());
-            writeln!(out, "{:>8}  {name}  {state:<7}  {size}  {ago:<12}  {}", it.pid, clean(&path))?;
-        }
-        writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
-        writeln!(out, "metaspy clean removes those that ended.")?;
-    }
-    out.flush()?;
+    let rows = all.iter().map(|it| ListedOut {
+        pid: it.pid,
+        name: &it.name,
+        run: it.run.as_deref(),
+        alive: it.alive,
+        bytes: it.bytes,
+        path: it.path.display().to_string(),
+    });
+    json.write(
+        out,
+        |out| {
+            serde_json::to_writer_pretty(&mut *out, &rows.collect::<Vec<_>>())?;
+            writeln!(out)
+        },
+        |out| list_as_text(out, &all),
+    )?;
     Ok(Ended::Fine)
+}
+
+fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
+    if all.is_empty() {
+        writeln!(out, "No recordings in {}.", live::directory().display())?;
+        return writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo");
+    }
+    let text = |of: &dyn Fn(&Listed) -> String| -> Vec<String> { all.iter().map(of).collect() };
+    let table = Table::new([
+        Column::numbers("process", text(&|it| it.pid.to_string())).at_least(8),
+        Column::words("name", text(&|it| clean(&it.name).into_owned())).at_most(40),
+        Column::words("state", text(&|it| if it.alive { "running".into() } else { "ended".into() })),
+        Column::numbers("size", text(&|it| format!("{}B", short(it.bytes)))).at_least(8),
+        Column::words("last written", text(&ago)),
+        Column::words("file", text(&|it| clean(&it.path.display().to_string()).into_owned())),
+    ]);
+    table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
+    writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
+    writeln!(out, "metaspy clean removes those that ended.")
 }
 
 fn ago(listed: &Listed) -> String {

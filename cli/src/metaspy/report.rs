@@ -13,7 +13,7 @@ use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
 use crate::metaspy::live;
 
-/// Rows for people who did not say how many.
+/// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
 
 /// Writes the report that was asked for.
@@ -40,18 +40,18 @@ pub fn run(asked: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         let checked = every.check(&store).and_then(|()| holds.check(&store));
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
-    let report = rows::Report::new(&store, asked.by, &filter, asked.all);
+    let top = asked.top.rows();
+    let report = rows::Report::new(&store, asked.by, &filter, top);
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
     let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
-    if asked.json {
-        let top = asked.top.map_or(usize::MAX, |top| top as usize);
-        rows::json::write(out, &store, &report, top, &verdicts, &outcomes)?;
-    } else {
-        let top = if asked.all { usize::MAX } else { asked.top.map_or(TOP, |top| top as usize) };
-        rows::text::write(out, &store, &report, top, &verdicts)?;
-        outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))?;
-    }
-    out.flush()?;
+    asked.json.write(
+        out,
+        |out| rows::json::write(out, &store, &report, top.limit(usize::MAX), &verdicts, &outcomes),
+        |out| {
+            rows::text::write(out, &store, &report, top.limit(TOP), &verdicts)?;
+            outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))
+        },
+    )?;
     if let Some(unknown) = verdicts.iter().find(|verdict| verdict.holds.is_none()) {
         return Err(say(format!("--fail-if '{}' cannot be decided: {}", unknown.condition, unknown.text)));
     }

@@ -1,6 +1,6 @@
 //! `metaspy verify`: reads a recording whole and says what is in it, what is damaged and what is missing.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -10,22 +10,24 @@ use metaspy_report::text::{clean, grouped};
 
 use crate::exit::Ended;
 use crate::metaspy::live;
+use crate::options::JsonOption;
 
 /// Verifies a file.
-pub fn run(file: &Path, json: bool, out: &mut impl Write) -> Result<Ended> {
+pub fn run(file: &Path, json: &JsonOption, out: &mut impl Write) -> Result<Ended> {
     let store = live::open_named(file)?;
     let found = store.verify();
-    if json {
-        serde_json::to_writer_pretty(&mut *out, &found).map_err(std::io::Error::from)?;
-        writeln!(out)?;
-    } else {
-        write_text(out, &clean(&store.program().name), &found)?;
-    }
-    out.flush()?;
+    json.write(
+        out,
+        |out| {
+            serde_json::to_writer_pretty(&mut *out, &found)?;
+            writeln!(out)
+        },
+        |out| write_text(out, &clean(&store.program().name), &found),
+    )?;
     Ok(if found.is_sound() { Ended::Fine } else { Ended::Failed })
 }
 
-fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> Result<()> {
+fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Result<()> {
     let state = match found.ended {
         EndState::Live => "it is being written",
         EndState::Closed => "closed in good order",

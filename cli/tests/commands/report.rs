@@ -37,15 +37,15 @@ fn types_and_packages_say_how_much_of_them_ran() {
     let (_, report) = json(&["report", text(&path), "--by", "type"]);
     let row = &report["rows"][0];
     assert_eq!((&report["by"], &row["key"], &row["kind"]), (&"type".into(), &"page::Scene".into(), &"type".into()));
-    assert_eq!((&row["count"], &row["ran"], &row["methods"]), (&33.into(), &3.into(), &4.into()));
+    assert_eq!((&row["executions"], &row["covered"], &row["methods"]), (&33.into(), &3.into(), &4.into()));
     assert_eq!((&row["receivers"], &row["receivers_exact"]), (&9.into(), &true.into()));
     assert_eq!((&row["total_ns"], &row["complexity"], &row["lines"]), (&Value::Null, &Value::Null, &45.into()));
-    let (_, report) = json(&["report", text(&path), "--by", "package", "--all"]);
+    let (_, report) = json(&["report", text(&path), "--by", "package", "--top", "all"]);
     let rows = report["rows"].as_array().unwrap();
     let page = rows.iter().find(|row| row["key"] == "page").expect("it is a package");
-    assert_eq!((&page["kind"], &page["count"], &page["ran"]), (&"crate".into(), &36.into(), &4.into()));
+    assert_eq!((&page["kind"], &page["executions"], &page["covered"]), (&"crate".into(), &36.into(), &4.into()));
     let (_, report) = json(&["report", text(&path), "--by", "type", "--filter", "site:measure"]);
-    assert_eq!((&report["rows"][0]["ran"], &report["rows"][0]["methods"]), (&1.into(), &Value::Null));
+    assert_eq!((&report["rows"][0]["covered"], &report["rows"][0]["methods"]), (&1.into(), &Value::Null));
     let (code, out, _) = ended(&["report", text(&path), "--by", "type"]);
     assert!(code == 0 && out.contains("page::(functions)") && out.contains("3/4"), "{out}");
 }
@@ -65,10 +65,10 @@ metaspy_core::site::register! {
 fn what_cannot_run_is_not_said_to_have_never_run() {
     let path = fixture::closed("skipped.spy", 3);
     for (by, what) in [("type", "types, traits"), ("package", "crates and modules")] {
-        let (_, report) = json(&["report", text(&path), "--by", by, "--all"]);
+        let (_, report) = json(&["report", text(&path), "--by", by, "--top", "all"]);
         let rows = report["rows"].as_array().unwrap();
         assert!(rows.iter().all(|row| !row["key"].as_str().unwrap().contains("vault")), "{rows:?}");
-        let never = rows.iter().filter(|row| row["count"] == 0).count();
+        let never = rows.iter().filter(|row| row["executions"] == 0).count();
         let (_, out, _) = ended(&["report", text(&path), "--by", by]);
         assert_eq!(out.contains(" never ran"), never > 0, "{out}");
         assert!(never == 0 || out.contains(&format!("\n{never} {what}")), "{out}");
@@ -103,7 +103,7 @@ fn json_has_all_rows_and_top_takes_the_most_frequent() {
     assert_eq!(report["rows"].as_array().unwrap().len(), 10);
     let (_, report) = json(&["report", text(&path), "--by", "subject", "--top", "2"]);
     assert_eq!((report["rows"].as_array().unwrap().len(), &report["row_count"]), (2, &10.into()));
-    let (_, report) = json(&["report", text(&path), "--all"]);
+    let (_, report) = json(&["report", text(&path), "--top", "all"]);
     let rows = report["rows"].as_array().unwrap();
     assert!(rows.iter().any(|row| row["key"] == "page::Scene::never" && row["count"] == 0), "{report}");
 }
@@ -232,7 +232,7 @@ fn text_for_people_is_aligned_and_tells_what_it_leaves_out() {
     let (head, row) = (lines[3], lines[4]);
     assert_eq!(head.find("count").map(|at| at + 5), row.find("18").map(|at| at + 2), "{out}");
     assert!(out.contains("and 3 more") && out.contains("1 sites were never called"), "{out}");
-    let (_, out, _) = ended(&["report", text(&path), "--by", "subject", "--all"]);
+    let (_, out, _) = ended(&["report", text(&path), "--by", "subject", "--top", "all"]);
     assert!(!out.chars().any(|c| c.is_control() && c != '\n'), "{out}");
     assert!(out.contains("#12 <div>"), "{out}");
 }

@@ -19,7 +19,7 @@ fn the_text_begins_with_what_is_not_covered_and_why() {
 #[test]
 fn all_shows_every_production_and_timed_shows_times() {
     let place = Place::with_lists("all");
-    let (_, out, _) = place.run(&[&LISTS[..], &["--all"]].concat());
+    let (_, out, _) = place.run(&[&LISTS[..], &["--top", "all"]].concat());
     assert!(out.contains("\nhex "), "{out}");
     let (_, out, _) = place.run(&[&LISTS[..], &["--timed"]].concat());
     assert!(out.contains("  self ") && out.contains("  total ") && !out.contains("\nhex "), "{out}");

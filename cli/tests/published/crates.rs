@@ -48,7 +48,7 @@ impl Copy {
     pub fn woven_test(&self, line: &[&str]) -> (Vec<String>, Value) {
         let file = self.dir.join("told.json");
         let mut command = cargo(&self.dir);
-        command.args(["metaspy", "test", "--lib", "--tests", "--json"]).arg(&file).args(line);
+        command.args(["metaspy", "test", "--lib", "--tests"]).arg(format!("--json={}", file.display())).args(line);
         let mut woven = Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
         woven.args(command.get_args()).current_dir(&self.dir).envs(environment());
         let results = results(&woven.output().expect("it was built for this test"));

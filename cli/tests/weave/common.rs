@@ -81,7 +81,7 @@ impl Package {
         let json = self.dir.join(json);
         let _ = fs::remove_file(&json);
         let mut command = self.clean_command(Path::new(env!("CARGO_BIN_EXE_cargo-metaspy")));
-        command.arg("metaspy").arg(line[0]).arg("--offline").arg("--json").arg(&json).args(&line[1..]);
+        command.arg("metaspy").arg(line[0]).arg("--offline").arg(format!("--json={}", json.display())).args(&line[1..]);
         command
     }
 

@@ -122,7 +122,7 @@ fn a_program_with_a_core_of_its_own_is_told_what_to_do() {
     let dependencies = format!("{dependencies}\nhot = {{ path = {:?} }}", hot.dir);
     package.write("Cargo.toml", &manifest("cored", "2024", &dependencies));
     package.write("src/main.rs", "use hot as _;\nfn main() {}\n");
-    let did = package.metaspy(&["run", "--weave", "cored::**", "--spy", "hot"]);
+    let did = package.metaspy(&["run", "--weave", "cored::**", "--profile", "hot"]);
     assert_eq!(did.json["methods"][0]["profiles"]["hot"], json!({ "heat": 1 }), "{}", did.json);
 }
 

@@ -22,7 +22,7 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
         ],
     );
     let start = || {
-        let mut command = package.command(&["run", "--spy", "coverage"], "metaspy.json");
+        let mut command = package.command(&["run", "--profile", "coverage"], "metaspy.json");
         let running = command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut running = running.expect("it was built for this test");
         while !package.dir.join("begun").exists() {

@@ -82,7 +82,7 @@ fn tests_tell_receivers_tests_and_what_is_returned() {
 #[test]
 fn nothing_is_told_of_what_nobody_asks_for() {
     let package = tested("unasked");
-    let did = package.metaspy(&["test", "--spy", "none"]);
+    let did = package.metaspy(&["test", "--profile", "none"]);
     let area = method(&did, "unasked::Shape::Area::area");
     assert_eq!((&area["executions"], &area["tests"], &area["total_ns"]), (&json!(4), &json!([]), &Value::Null));
     let told = ["patterns", "constant", "exact"].map(|key| &did.json[key]);
@@ -138,7 +138,7 @@ fn a_process_that_aborts_is_counted_and_said() {
             ("src/main.rs", "fn last() {}\nfn main() {\n    last();\n    std::process::abort();\n}\n"),
         ],
     );
-    let did = package.try_metaspy(&["run", "--spy", "coverage"]);
+    let did = package.try_metaspy(&["run", "--profile", "coverage"]);
     assert_ne!(did.code, 0);
     assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.printed);
     assert_eq!(did.json["exact"], false);
@@ -148,7 +148,7 @@ fn a_process_that_aborts_is_counted_and_said() {
 #[test]
 fn a_profiler_that_nobody_has_is_said() {
     let package = tested("nameless");
-    let did = package.metaspy(&["test", "--lib", "--spy", "mine"]);
+    let did = package.metaspy(&["test", "--lib", "--profile", "mine"]);
     assert!(did.printed.contains("no program has a profiler `mine`"), "{}", did.printed);
     assert_eq!(method(&did, "nameless::inner::deep")["tests"], json!(["nameless::depths"]), "the others go on");
 }

@@ -24,6 +24,8 @@ mod merge;
 
 pub mod stream;
 
+pub mod units;
+
 #[doc(hidden)]
 pub mod platform;
 

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 pub use metaspy_format::Policy;
+use metaspy_reader::units::parse_size;
 
 use crate::format::superblock as sb;
 use crate::platform::truncation;
@@ -211,8 +212,8 @@ impl Builder {
 /// The recording that `METASPY_RECORD` and `METASPY_BUDGET` select; by default one in memory.
 pub(crate) fn default_spec() -> Result<Spec, StartError> {
     let budget = match std::env::var("METASPY_BUDGET") {
-        Ok(text) => text.trim().parse().unwrap_or_else(|_| {
-            eprintln!("metaspy: METASPY_BUDGET={text} is no number of bytes; {DEFAULT_BUDGET} is taken");
+        Ok(text) => parse_size(&text).unwrap_or_else(|error| {
+            eprintln!("metaspy: METASPY_BUDGET: {error}; the default of 256MiB is used");
             DEFAULT_BUDGET
         }),
         Err(_) => DEFAULT_BUDGET,

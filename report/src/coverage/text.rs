@@ -7,18 +7,20 @@ use metaspy_core::store::Value;
 
 use super::{Constants, Example, Run, constants, patterns};
 use crate::program::{ColumnValue, Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, Top};
 use crate::text::{duration, grouped, percent};
 
+/// Rows of a table, and types in a list, by default.
+const TOP: usize = 20;
 /// Methods of a type that are named.
 const NAMED: usize = 5;
 
 /// The functions that ran, the most frequent first. Without a limit, functions that never ran follow.
-pub fn functions(run: &Run, top: Option<usize>) -> Vec<String> {
+pub fn functions(run: &Run, top: Top) -> Vec<String> {
     let mut methods: Vec<&Element> = run.program.methods().collect();
     methods.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.path_text().cmp(b.path_text())));
     let ran = methods.iter().filter(|method| method.measure.count > 0).count();
-    let shown = top.map_or(methods.len(), |top| top.min(ran));
+    let shown = if top.is_all() { methods.len() } else { top.limit(TOP).min(ran) };
     let rows = &methods[..shown];
     if rows.is_empty() {
         return Vec::new();
@@ -27,7 +29,7 @@ pub fn functions(run: &Run, top: Option<usize>) -> Vec<String> {
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
     let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
-        lines.push(format!("{:>14}  {} more functions ran; --top 0 shows all", "…", grouped((ran - shown) as u64)));
+        lines.push(format!("{:>14}  {} more functions ran; --top all shows all", "…", grouped((ran - shown) as u64)));
     }
     lines
 }
@@ -106,7 +108,7 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
 }
 
 /// The ratios of methods and types by crate, and the types that show each pattern.
-pub fn coverage(program: &Program, top: Option<usize>) -> Vec<String> {
+pub fn coverage(program: &Program, top: Top) -> Vec<String> {
     let crates: Vec<&Element> = program.crates().collect();
     let mut lines: Vec<String> = crates.iter().filter_map(|it| ratio(it.path_text(), it.ratio())).collect();
     if lines.len() > 1 {
@@ -119,10 +121,10 @@ pub fn coverage(program: &Program, top: Option<usize>) -> Vec<String> {
     }
     for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
         lines.push(format!("{} ({})", found.pattern.title(), found.examples.len()));
-        let shown = top.unwrap_or(found.examples.len());
+        let shown = top.limit(TOP);
         lines.extend(found.examples.iter().take(shown).map(example));
         if found.examples.len() > shown {
-            lines.push(format!("  … {} more; --top 0 shows all", found.examples.len() - shown));
+            lines.push(format!("  … {} more; --top all shows all", found.examples.len() - shown));
         }
     }
     lines
@@ -156,7 +158,7 @@ fn example(example: &Example<'_>) -> String {
 }
 
 /// Methods that always return the same value for each receiver, by crate.
-pub fn constant_values(program: &Program, top: Option<usize>) -> Vec<String> {
+pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
     let all: Vec<Constants<'_>> = constants(program).into_iter().filter(|of| of.asked > 0).collect();
     if all.is_empty() {
         return Vec::new();
@@ -175,7 +177,7 @@ pub fn constant_values(program: &Program, top: Option<usize>) -> Vec<String> {
     lines.extend(rows.next());
     for (row, of) in rows.zip(&all) {
         lines.push(row);
-        let shown = top.unwrap_or(of.constant.len());
+        let shown = top.limit(TOP);
         lines.extend(of.constant.iter().take(shown).map(|method| format!("{:>53}{}", "", method.path_text())));
     }
     lines
@@ -240,11 +242,11 @@ mod tests {
         assert_eq!(tree(&run), expected);
         run.program.profiles.columns.clear();
         assert_eq!(
-            functions(&run, Some(1)),
+            functions(&run, Top::First(1)),
             [
                 "    executions  function",
                 "         1,200  a::b::Scene::Layout::measure",
-                "             …  1 more functions ran; --top 0 shows all",
+                "             …  1 more functions ran; --top all shows all",
             ]
         );
     }
@@ -261,7 +263,7 @@ mod tests {
             (unresolved, 0),
         ]);
         assert_eq!(
-            coverage(&program, None),
+            coverage(&program, Top::All),
             [
                 "a: covered 1 of 4 methods (25.0 %), 0 of 1 types (0.0 %)",
                 "1 type without a known definition: their methods count, and they do not count as types",
@@ -280,10 +282,10 @@ mod tests {
             builder.profile(&method(name)).expect("it is there").calls = 2;
         }
         builder.profile(&method("same")).expect("it is there").returns = Some(Returned::Constant);
-        let text = constant_values(&builder.build(), Some(20));
+        let text = constant_values(&builder.build(), Top::Default);
         assert!(text[2].split_whitespace().eq(["1", "2", "50.0", "%", "0", "a"]), "{text:?}");
         assert!(text[3].trim() == "a::same" && text.len() == 4, "{text:?}");
-        assert_eq!(constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Some(20)), [""; 0]);
+        assert_eq!(constant_values(&program(&[(woven("a", "once", "c=1"), 1)]), Top::Default), [""; 0]);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::io::{self, Write};
 
 use super::writer::{COLUMNS, Page};
 use super::{Alternative, Production, Report, Shadow, State};
+use crate::table::Top;
 use crate::text::{clean, cut, fit, grouped, shorten, shorten_file, width};
 
-/// Findings of a kind, for people who did not ask for all.
+/// Findings of a kind that are shown by default.
 const SHOWN: usize = 8;
 
 /// Columns of a place.
@@ -22,23 +23,23 @@ const NAME: usize = COLUMNS - 2 - WHAT - 2 - PLACE - 2;
 const PHRASE: usize = 40;
 
 /// Writes what never matched, and what was never entered.
-pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool) -> io::Result<()> {
+pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
     for state in [State::NeverMatched, State::NeverEntered] {
         let mut found: Vec<&Production> = report.in_use().filter(|production| production.state == state).collect();
         // Those with a reason come first; then what was tried most often.
         found.sort_by_key(|it| (it.shadowed_by.is_none(), std::cmp::Reverse(it.entered)));
         heading(page, state.word(), found.len())?;
-        for production in shown(&found, all) {
+        for production in shown(&found, top) {
             write_production(page, production)?;
         }
-        more(page, found.len(), all)?;
+        more(page, found.len(), top)?;
     }
     let found: Vec<&Alternative> = alternatives(report).collect();
     heading(page, "ALTERNATIVES NEVER MATCHED", found.len())?;
-    for alternative in shown(&found, all) {
+    for alternative in shown(&found, top) {
         write_alternative(page, alternative, &report.productions[alternative.production_number])?;
     }
-    more(page, found.len(), all)
+    more(page, found.len(), top)
 }
 
 /// Alternatives that say something of their own: their production matched, and no finding above says why they did not.
@@ -54,8 +55,8 @@ fn alternatives(report: &Report) -> impl Iterator<Item = &Alternative> {
     own.map(|(_, alternative)| alternative)
 }
 
-fn shown<T>(found: &[T], all: bool) -> &[T] {
-    &found[..if all { found.len() } else { found.len().min(SHOWN) }]
+fn shown<T>(found: &[T], top: Top) -> &[T] {
+    &found[..found.len().min(top.limit(SHOWN))]
 }
 
 fn heading(page: &mut Page<impl Write>, what: &str, count: usize) -> io::Result<()> {
@@ -66,9 +67,9 @@ fn heading(page: &mut Page<impl Write>, what: &str, count: usize) -> io::Result<
     page.marked("", &format!("{what} ({})", grouped(count as u64)))
 }
 
-fn more(page: &mut Page<impl Write>, count: usize, all: bool) -> io::Result<()> {
-    match count.saturating_sub(SHOWN) {
-        more if more > 0 && !all => page.line(&format!("  … and {} more: --all lists them", grouped(more as u64))),
+fn more(page: &mut Page<impl Write>, count: usize, top: Top) -> io::Result<()> {
+    match count.saturating_sub(top.limit(SHOWN)) {
+        more if more > 0 => page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64))),
         _ => Ok(()),
     }
 }

@@ -5,9 +5,10 @@ use std::io::{self, Write};
 
 use super::writer::{COLUMNS, Page};
 use super::{Production, Report, Role, State};
+use crate::table::Top;
 use crate::text::{Unit, clean, fit, grouped, pad_left, short, width};
 
-/// Rows for people who did not ask for all.
+/// Rows by default.
 const TOP: usize = 20;
 
 /// Columns of a name at least, and at most.
@@ -26,11 +27,11 @@ struct Column {
 }
 
 /// Writes the table.
-pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool) -> io::Result<()> {
+pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
     let mut rows: Vec<&Production> =
-        report.productions.iter().filter(|production| all || production.entered > 0).collect();
+        report.productions.iter().filter(|production| top.is_all() || production.entered > 0).collect();
     rows.sort_by_key(|production| Reverse(production.entered));
-    let left = if all { 0 } else { rows.len().saturating_sub(TOP) };
+    let left = rows.len().saturating_sub(top.limit(TOP));
     rows.truncate(rows.len() - left);
     let columns = columns(&rows);
     let widths: Vec<usize> = columns.iter().map(Column::width).collect();
@@ -55,7 +56,7 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool) -> io::Res
         }
     }
     if left > 0 {
-        page.line(&format!("… and {} more: --all lists them", grouped(left as u64)))?;
+        page.line(&format!("… and {} more: --top all lists them", grouped(left as u64)))?;
     }
     Ok(())
 }

@@ -8,27 +8,28 @@ use super::verdict::percent;
 use super::writer::{COLUMNS, Page};
 use super::{Production, Report, Role, State};
 use super::{findings, table};
+use crate::table::Top;
 use crate::text::{clean, clean_lines, counted, cut, fit, grouped};
 
-/// Changes of a kind, for people who did not ask for all.
+/// Changes of a kind that are shown by default.
 const SHOWN: usize = 20;
 
 /// Writes the report.
-pub fn write(page: &mut Page<impl Write>, report: &Report, all: bool, failures: &[String]) -> io::Result<()> {
+pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top, failures: &[String]) -> io::Result<()> {
     header(page, report)?;
-    findings::write(page, report, all)?;
-    table::write(page, report, all)?;
+    findings::write(page, report, top)?;
+    table::write(page, report, top)?;
     page.line("")?;
     if report.inputs.accepted > 0 {
         let only = |it: &&Production| it.accepted.matched == 0 && it.rejected.matched > 0;
-        names(page, "matched only in rejected inputs", report.in_use().filter(only), all)?;
+        names(page, "matched only in rejected inputs", report.in_use().filter(only), top)?;
     }
     let of = |role: Role| report.productions.iter().filter(move |it| it.role == role);
-    names(page, "unused, the rule does not lead to them", of(Role::Unused), all)?;
-    names(page, "optimised away, never entered by their names", of(Role::OptimisedAway), all)?;
+    names(page, "unused, the rule does not lead to them", of(Role::Unused), top)?;
+    names(page, "optimised away, never entered by their names", of(Role::OptimisedAway), top)?;
     notes(page, report)?;
     if let Some(comparison) = &report.comparison {
-        compared(page, comparison, all)?;
+        compared(page, comparison, top)?;
     }
     summary(page, report)?;
     for failure in failures {
@@ -71,9 +72,9 @@ fn names<'r>(
     page: &mut Page<impl Write>,
     title: &str,
     productions: impl Iterator<Item = &'r Production>,
-    all: bool,
+    top: Top,
 ) -> io::Result<()> {
-    page.names(title, productions.map(|production| production.name.as_str()), all)
+    page.names(title, productions.map(|production| production.name.as_str()), top)
 }
 
 /// What a reader should know before trusting the counts.
@@ -95,14 +96,14 @@ fn notes(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     }
 }
 
-fn compared(page: &mut Page<impl Write>, comparison: &Comparison, all: bool) -> io::Result<()> {
+fn compared(page: &mut Page<impl Write>, comparison: &Comparison, top: Top) -> io::Result<()> {
     let mut group = |title: &str, is: fn(&Change) -> bool| {
         let changes: Vec<&Change> = comparison.changes.iter().filter(|change| is(change)).collect();
         if changes.is_empty() {
             return Ok(());
         }
         page.line(&format!("since the baseline {title}:"))?;
-        let shown = if all { changes.len() } else { changes.len().min(SHOWN) };
+        let shown = changes.len().min(top.limit(SHOWN));
         changes[..shown].iter().try_for_each(|change| {
             let ((entered, now_entered), (matched, now_matched)) = (change.entered, change.matched);
             let entered = format!("entered {} → {}", grouped(entered), grouped(now_entered));
@@ -111,7 +112,7 @@ fn compared(page: &mut Page<impl Write>, comparison: &Comparison, all: bool) -> 
         })?;
         match changes.len() - shown {
             0 => Ok(()),
-            more => page.line(&format!("  … and {} more: --all lists them", grouped(more as u64))),
+            more => page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64))),
         }
     };
     group("NO LONGER MATCHED", |change| change.state.0 == State::Matched)?;
@@ -124,8 +125,8 @@ fn compared(page: &mut Page<impl Write>, comparison: &Comparison, all: bool) -> 
     if comparison.grammar_changed {
         page.line("the grammar has changed since the baseline")?;
     }
-    page.names("new in use", comparison.new.iter().map(String::as_str), all)?;
-    page.names("gone or no longer in use", comparison.gone.iter().map(String::as_str), all)?;
+    page.names("new in use", comparison.new.iter().map(String::as_str), top)?;
+    page.names("gone or no longer in use", comparison.gone.iter().map(String::as_str), top)?;
     let same = comparison.changes.is_empty() && comparison.new.is_empty() && comparison.gone.is_empty();
     if same { page.line("nothing that is in use changed its state since the baseline") } else { Ok(()) }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::table::Top;
 use crate::text::{clean, cut, grouped, wrap};
 
 /// Columns of a line.
@@ -54,12 +55,12 @@ impl<'a, W: Write> Page<'a, W> {
     }
 
     /// `title: a, b, c` as a paragraph; nothing if there are no names.
-    pub fn names<'n>(&mut self, title: &str, names: impl Iterator<Item = &'n str>, all: bool) -> io::Result<()> {
+    pub fn names<'n>(&mut self, title: &str, names: impl Iterator<Item = &'n str>, top: Top) -> io::Result<()> {
         let names: Vec<_> = names.map(clean).collect();
-        let shown = if all { names.len() } else { names.len().min(NAMES) };
+        let shown = names.len().min(top.limit(NAMES));
         let more = match names.len() - shown {
             0 => String::new(),
-            more => format!(" and {more} more: --all lists them"),
+            more => format!(" and {more} more: --top all lists them"),
         };
         match names.is_empty() {
             true => Ok(()),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metaspy_core::method_profilers::Facts;
-use metaspy_core::store::RecordedSite;
 use super::element::Receivers;
 use super::profiles::ColumnValue;
+use metaspy_core::method_profilers::Facts;
+use metaspy_core::store::RecordedSite;
 
 /// A method, with everything that the recordings contain of it.
 #[derive(Clone, Debug)]

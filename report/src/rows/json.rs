@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::Process;
+use metaspy_core::store::{Measure, Process};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
@@ -68,7 +68,8 @@ struct RowOut<'a> {
     key: Option<KeyOut<'a>>,
     label: Option<&'a str>,
     kind: Option<&'a str>,
-    count: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    count: Option<u64>,
     total_ns: Option<u64>,
     self_ns: Option<u64>,
     max_ns: Option<u64>,
@@ -85,8 +86,11 @@ struct RowOut<'a> {
 
 #[derive(Serialize)]
 struct PartOut {
-    ran: u32,
+    executions: u64,
     methods: Option<u32>,
+    covered: u32,
+    types: Option<u32>,
+    covered_types: u32,
     receivers: Option<u64>,
     receivers_exact: bool,
     lines: u64,
@@ -94,10 +98,13 @@ struct PartOut {
 }
 
 impl PartOut {
-    fn of(part: &Part) -> Self {
+    fn of(part: &Part, measure: &Measure) -> Self {
         PartOut {
-            ran: part.ran,
-            methods: part.methods,
+            executions: measure.count,
+            methods: part.is_whole.then_some(part.ratio.methods),
+            covered: part.ratio.covered,
+            types: part.is_whole.then_some(part.ratio.types),
+            covered_types: part.ratio.covered_types,
             receivers: (!part.receivers.is_unknown()).then_some(part.receivers.count),
             receivers_exact: !part.receivers.is_least && !part.receivers.is_unknown(),
             lines: part.lines,
@@ -144,7 +151,7 @@ impl Serialize for Rows<'_> {
                 },
                 label: row.label.as_deref(),
                 kind: row.kind.as_deref(),
-                count: row.measure.count,
+                count: row.part.is_none().then_some(row.measure.count),
                 total_ns: row.total_ns(self.store),
                 self_ns: row.self_ns(self.store),
                 max_ns: row.max_ns(self.store),
@@ -155,7 +162,7 @@ impl Serialize for Rows<'_> {
                 panicked: row.measure.panicked,
                 cancelled: row.measure.cancelled,
                 running: row.measure.running,
-                part: row.part.as_ref().map(PartOut::of),
+                part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),
             })?;
         }
         seq.end()
@@ -164,7 +171,7 @@ impl Serialize for Rows<'_> {
 
 /// Writes the report as one object, with the first `top` rows.
 pub fn write(
-    out: &mut impl Write,
+    out: &mut dyn Write,
     store: &Store,
     report: &Report,
     top: usize,

@@ -10,7 +10,8 @@ use std::collections::HashSet;
 use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
-use crate::program::Receivers;
+use crate::program::{Ratio, Receivers};
+use crate::table::Top;
 use crate::text::short_path;
 
 /// What a row of a report is about.
@@ -95,10 +96,10 @@ pub struct Row {
 
 /// What is known of a type or a package.
 pub struct Part {
-    /// Methods that ran.
-    pub ran: u32,
-    /// Methods that can run; `None` under a filter, as what it leaves out may have run, too.
-    pub methods: Option<u32>,
+    /// The methods and types, and how many of them ran.
+    pub ratio: Ratio,
+    /// False under a filter: the methods that it leaves out may have run, too.
+    pub is_whole: bool,
     /// Distinct objects that its calls were about.
     pub receivers: Receivers,
     /// Lines of its methods.
@@ -120,12 +121,12 @@ pub enum Key {
 
 impl Report {
     /// Counts.
-    pub fn new(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+    pub fn new(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let tallied = match by {
             By::Subject => store::By::Subject,
             By::Site => store::By::Site,
             By::Cause => store::By::RootCause,
-            By::Type | By::Package => return Report::of_parts(store, by, filter, all),
+            By::Type | By::Package => return Report::of_parts(store, by, filter, top),
         };
         let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
         let row = |row: &store::TallyRow| match by {
@@ -136,18 +137,18 @@ impl Report {
         sort(&mut rows);
         // Under a filter, that nothing passes says nothing about a site.
         let silent = if filter.is_all() { silent(store, by, &tally.rows) } else { Vec::new() };
-        let never = if all { 0 } else { silent.len() };
-        if all {
+        let never = if top.is_all() { 0 } else { silent.len() };
+        if top.is_all() {
             rows.extend(silent);
         }
         Report::of_rows(store, by, rows, tally.exact, never)
     }
 
-    fn of_parts(store: &Store, by: By, filter: &Filter, all: bool) -> Report {
+    fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let (mut rows, exact) = parts::read(store, by, filter);
         sort(&mut rows);
         let before = rows.len();
-        if !all {
+        if !top.is_all() {
             rows.retain(|row| row.measure.count > 0);
         }
         let never = before - rows.len();

@@ -25,8 +25,8 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
         _ => path.clone(),
     };
     let part = Part {
-        ran: element.ran,
-        methods: is_all.then_some(element.methods),
+        ratio: element.ratio(),
+        is_whole: is_all,
         receivers: element.receivers,
         lines: element.lines,
         complexity: element.complexity,

@@ -7,7 +7,9 @@ use metaspy_core::store::EndState;
 
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
-use crate::text::{Unit, clean, clock, counted, duration, fit, grouped, outcomes, pad_left, shorten_path, width};
+use crate::program::Ratio;
+use crate::table::{Column, Table};
+use crate::text::{Unit, clean, clock, counted, duration, grouped, outcomes, shorten, shorten_path};
 
 /// One of the times of a row.
 type Time = fn(&Row, &Store) -> Option<u64>;
@@ -35,7 +37,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
     }
     let more = report.rows.len() - rows.len();
     if more > 0 {
-        writeln!(out, "… and {} more: --top N or --all shows them", grouped(more as u64))?;
+        writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
     }
     if report.never > 0 {
         let what = match report.by {
@@ -44,7 +46,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
             By::Package => "crates and modules never ran",
             _ => "sites were never called",
         };
-        writeln!(out, "{} {what}: --all lists them", grouped(report.never as u64))?;
+        writeln!(out, "{} {what}: --top all lists them", grouped(report.never as u64))?;
     }
     for verdict in verdicts {
         writeln!(out, "{verdict}")?;
@@ -129,48 +131,39 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     let name = |row: &Row| match (&row.key, &row.label) {
         (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
         (Key::Site(path), _) => shorten_path(&clean(path), NAME),
-        _ => clean(row.label.as_deref().unwrap_or("(about nobody)")).into_owned(),
+        _ => shorten(&clean(row.label.as_deref().unwrap_or("(no subject)")), NAME),
     };
-    let names: Vec<String> = rows.iter().map(name).collect();
-    let title = if by == By::Cause { "root cause" } else { by.name() };
-    let columns = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(title.len(), NAME);
+    let cells = |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(of).collect() };
     let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
-    let kinds = rows.iter().map(|row| width(&kind(row))).max().unwrap_or(0).clamp(4, 14);
-    let unit = |of: Time| Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
-    let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
-    let times = times.map(|(name, of)| (name, of, unit(of)));
-    write!(out, "{}  {}  {}", fit(title, columns), fit("kind", kinds), pad_left("count", 13))?;
     let has_parts = rows.iter().any(|row| row.part.is_some());
+    let title = if by == By::Cause { "root cause" } else { by.name() };
+    let count = if has_parts { "executions" } else { "count" };
+    let mut columns = vec![
+        Column::words(title, cells(&name)),
+        Column::words("kind", cells(&kind)).at_most(14),
+        Column::numbers(count, cells(&|row| grouped(row.measure.count))).at_least(13),
+    ];
     if has_parts {
-        write!(out, "  {}  {}", pad_left("ran", 9), pad_left("receivers", 10))?;
+        let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
+        columns.push(Column::numbers("ran", part(&ran)).at_least(9));
+        columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
     }
-    // What calls itself would be counted twice.
-    let times = if has_parts { &times[1..] } else { &times[..] };
-    let signs = &SIGNS[SIGNS.len() - times.len()..];
-    for (name, _, unit) in times {
-        write!(out, "  {}", pad_left(&format!("{name} {}", unit.sign()), 10))?;
+    let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
+    // The methods of a part call each other, so it has no total.
+    for ((title, of), sign) in times.into_iter().zip(SIGNS).skip(usize::from(has_parts)) {
+        let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
+        let time = |row: &Row| {
+            let sign = if row.measure.is_partly_timed() { sign } else { "" };
+            of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)))
+        };
+        columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
     }
-    writeln!(out)?;
-    for (row, name) in rows.iter().zip(&names) {
-        let count = grouped(row.measure.count);
-        write!(out, "{}  {}  {}", fit(name, columns), fit(&kind(row), kinds), pad_left(&count, 13))?;
-        if let Some(part) = &row.part {
-            write!(out, "  {}  {}", pad_left(&ran(part), 9), pad_left(&part.receivers.to_string(), 10))?;
-        }
-        for ((_, of, unit), sign) in times.iter().zip(signs) {
-            let sign = if row.measure.is_partly_timed() { *sign } else { "" };
-            let text = of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)));
-            write!(out, "  {}", pad_left(&text, 10))?;
-        }
-        writeln!(out, "{}", outcomes(&row.measure, "  "))?;
-    }
-    Ok(())
+    columns.push(Column::words("", cells(&|row| outcomes(&row.measure, ""))));
+    Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
 }
 
-/// How many methods ran, and of how many.
+/// The number of methods that ran, and of methods.
 fn ran(part: &Part) -> String {
-    match part.methods {
-        Some(methods) => format!("{}/{methods}", part.ran),
-        None => part.ran.to_string(),
-    }
+    let Ratio { covered, methods, .. } = part.ratio;
+    if part.is_whole { format!("{covered}/{methods}") } else { covered.to_string() }
 }

@@ -1,16 +1,14 @@
 //! Text for people: numbers, durations, names that must fit, and strings that cannot be trusted.
 
 mod clean;
-mod duration;
 mod fit;
-mod number;
 mod outcomes;
+mod units;
 
 pub use clean::{clean, clean_lines};
-pub use duration::{Unit, clock, duration, parse_duration_ns};
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
-pub use number::{counted, grouped, parse_number, parse_size, percent, short};
 pub use outcomes::outcomes;
+pub use units::{Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short};
 
 /// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.
 ///

@@ -34,7 +34,7 @@ pub enum Command {
     /// Runs a program with hooks, and prints how often each function ran
     #[command(
         after_help = "Examples:\n  cargo metaspy run\n  cargo metaspy run --release --weave 'taffy::compute::**' \
-        --json calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n  \
+        --json=calls.json -- page.html\n  cargo metaspy run --weave 'serde_json::**' --without '**::fmt' --timed\n  \
         cargo metaspy run --weave 'pub taffy::** lines>=3' --returns --args --closures\n  \
         cargo metaspy run --weave 'taffy::**' --subject 'taffy::*::compute_child_layout=node_id'\n  \
         cargo metaspy run --weave 'taffy::**' --callers 'compute_child_layout'\n  \
@@ -45,9 +45,9 @@ pub enum Command {
     /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many objects, in which tests
     #[command(
         after_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
-        cargo metaspy test --returns --tree --top 0\n  \
-        cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json coverage.json\n  \
-        cargo metaspy test --spy none\n\nWhat the patterns mean: docs/weaving.md."
+        cargo metaspy test --returns --tree --top all\n  \
+        cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json=coverage.json\n  \
+        cargo metaspy test --profile none\n\nWhat the patterns mean: docs/weaving.md."
     )]
     Test(Woven),
     /// Runs benchmarks with hooks, and prints how often each function ran
@@ -71,8 +71,10 @@ mod tests {
     use std::ffi::OsString;
 
     use clap::CommandFactory;
+    use metaspy_report::table::Top;
 
     use super::*;
+    use crate::options::JsonFile;
 
     #[test]
     fn the_command_line_is_sound() {
@@ -94,10 +96,31 @@ mod tests {
         let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from))).expect("it is understood");
         let Command::Run(woven) = cli.command else { panic!("it is `run`") };
         let selection = woven.selection();
-        assert_eq!((woven.weave, woven.timed, woven.json), (vec!["a::*".to_owned()], true, Some("f".into())));
+        let json = woven.json.json.clone();
+        assert_eq!((woven.weave, woven.timed), (vec!["a::*".to_owned()], true));
+        assert_eq!(json, Some(JsonFile::File("f".into())));
         assert_eq!((selection.subjects, selection.returns), (vec!["b=c".to_owned()], true));
         assert_eq!((selection.closures, selection.args), (true, false));
         assert_eq!(woven.cargo, ["--release", "-p", "x", "--", "--weave", "b"]);
+    }
+
+    fn woven(line: &str) -> Result<Woven, clap::Error> {
+        let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from)))?;
+        let Command::Run(woven) = cli.command else { panic!("it is `run`") };
+        Ok(woven)
+    }
+
+    #[test]
+    fn the_profiles_of_cargo_have_a_word_of_their_own() {
+        let woven_by = woven("run --profile calls --cargo-profile dev --json --top all").expect("it is understood");
+        assert_eq!(
+            (woven_by.profile, woven_by.cargo),
+            (vec!["calls".to_owned()], vec!["--profile".into(), "dev".into()])
+        );
+        assert_eq!((woven_by.json.json, woven_by.top.rows()), (Some(JsonFile::StandardOutput), Top::All));
+        assert_eq!(woven("run --cargo-profile=x").expect("it is understood").cargo, ["--profile=x"]);
+        let error = woven("run --profile release").expect_err("it is a profile of cargo").to_string();
+        assert!(error.contains("--cargo-profile release"), "{error}");
     }
 
     #[test]

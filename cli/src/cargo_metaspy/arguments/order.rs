@@ -1,23 +1,18 @@
-//! The order of words: ours and cargo's may stand in any.
+//! The order of words: the words of `cargo metaspy` and of cargo may be mixed.
 
 use std::ffi::OsString;
 
-/// Our own words that take a value, and those that do not.
-const WITH_VALUE: [&str; 10] = [
-    "--weave",
-    "--without",
-    "--subject",
-    "--json",
-    "--top",
-    "--spy",
-    "--profiler",
-    "--callers",
-    "--lcov",
-    "--cobertura",
-];
+/// Words of `cargo metaspy` that take a value.
+const WITH_VALUE: [&str; 9] =
+    ["--weave", "--without", "--subject", "--top", "--profile", "--profiler", "--callers", "--lcov", "--cobertura"];
+/// A word that takes a value behind `=` only.
+const JSON: &str = "--json";
+/// Words without a value.
 const ALONE: [&str; 7] = ["--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
+/// The word for cargo's `--profile`, as `cargo nextest` calls it.
+const CARGO_PROFILE: &str = "--cargo-profile";
 
-/// Puts our own words first and cargo's behind `--`, wherever they stood.
+/// Puts the words of `cargo metaspy` first, and the words of cargo behind `--`.
 pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments = arguments.into_iter().peekable();
     arguments.next_if(|first| first == "metaspy");
@@ -30,14 +25,21 @@ pub fn sorted(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     }
     while let Some(argument) = arguments.next() {
         let text = argument.to_string_lossy();
+        let has_value = |word: &str| text.strip_prefix(word).is_some_and(|rest| rest.starts_with('='));
         if text == "--" {
             cargo.push(argument);
             cargo.extend(arguments.by_ref());
-        } else if WITH_VALUE.iter().any(|word| text == *word) {
+        } else if let Some(value) =
+            text.strip_prefix(CARGO_PROFILE).filter(|rest| rest.is_empty() || has_value(CARGO_PROFILE))
+        {
+            cargo.push(format!("--profile{value}").into());
+        } else if WITH_VALUE.contains(&&*text) {
             own.push(argument);
             own.extend(arguments.next());
-        } else if ALONE.iter().any(|word| text == *word)
-            || WITH_VALUE.iter().any(|word| text.strip_prefix(word).is_some_and(|rest| rest.starts_with('=')))
+        } else if ALONE.contains(&&*text)
+            || text == JSON
+            || has_value(JSON)
+            || WITH_VALUE.iter().any(|word| has_value(word))
         {
             own.push(argument);
         } else {

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_weave::plan::Selection;
 
+use crate::options::{JsonOption, TopOption};
+
 /// What is woven, and what is done with it.
 #[derive(Debug, Args)]
 #[command(override_usage = "cargo metaspy <COMMAND> [CARGO ARGUMENTS] [OPTIONS] [-- ARGUMENTS OF THE PROGRAM]")]
@@ -30,11 +32,12 @@ pub struct Woven {
     /// `taffy::*::compute_child_layout=node_id` or `Scene::*=self.id`
     #[arg(long, value_name = "SELECTOR=PARAMETER")]
     pub subject: Vec<String>,
-    /// Starts a profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls` (times,
-    /// callers and callees), or one of your own; `none`: no default
-    #[arg(long, value_name = "NAME")]
-    pub spy: Vec<String>,
-    /// Takes the time of each call: `--spy calls`
+    /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
+    /// (times, callers and callees), or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
+    /// `--cargo-profile` here
+    #[arg(long, value_name = "NAME", value_parser = parse_profile)]
+    pub profile: Vec<String>,
+    /// Takes the time of each call: `--profile calls`
     #[arg(long)]
     pub timed: bool,
     /// Builds the profiler crate in this directory and links programs with it; `cargo metaspy new` makes one
@@ -46,12 +49,12 @@ pub struct Woven {
     /// Prints who calls these functions, and whom they call
     #[arg(long, value_name = "SELECTOR")]
     pub callers: Option<String>,
-    /// So many functions in the table, and types in each list; 0 for all
-    #[arg(long, value_name = "N", default_value = "20")]
-    pub top: usize,
-    /// Writes what was woven, what was not, and what ran into this file: docs/weaving.md says what stands where
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
     /// Writes which functions ran, for editors and coverage services that read lcov
     #[arg(long, value_name = "FILE")]
     pub lcov: Option<PathBuf>,
@@ -64,11 +67,6 @@ pub struct Woven {
 }
 
 impl Woven {
-    /// The rows of a table; `None` for all.
-    pub fn top(&self) -> Option<usize> {
-        (self.top > 0).then_some(self.top)
-    }
-
     /// Which functions are meant, and how much of their calls is seen.
     pub fn selection(&self) -> Selection {
         Selection {
@@ -79,5 +77,15 @@ impl Woven {
             args: self.args,
             subjects: self.subject.clone(),
         }
+    }
+}
+
+/// The names of cargo's own profiles are refused, because `--profile release` most likely means one of them.
+fn parse_profile(name: &str) -> Result<String, String> {
+    match name {
+        "dev" | "release" | "test" | "bench" => Err(format!(
+            "`{name}` is a profile of cargo, and --profile starts a method profiler: write --cargo-profile {name}"
+        )),
+        _ => Ok(name.to_owned()),
     }
 }

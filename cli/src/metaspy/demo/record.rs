@@ -15,6 +15,7 @@ use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{self, Limits};
 use crate::metaspy::live;
 use crate::metaspy::report;
+use crate::options::{JsonOption, TopOption};
 
 /// How long a recording runs that was given no end.
 const SECONDS: f64 = 5.0;
@@ -72,12 +73,11 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     let report = arguments::Report {
         sources: vec![file.to_owned()],
         by: By::Site,
-        top: None,
-        all: false,
+        top: TopOption::default(),
         filter: None,
         fail_if: Vec::new(),
         expect: Vec::new(),
-        json: false,
+        json: JsonOption::default(),
     };
     let ended = report::run(&report, out)?;
     say_if_spent(file, limits)?;

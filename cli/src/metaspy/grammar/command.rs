@@ -15,6 +15,7 @@ use super::merged;
 use super::run as run_inputs;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
+use crate::options::JsonOption;
 
 /// Runs the inputs through the grammar and writes the report that was asked for.
 pub fn run(asked: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
@@ -31,8 +32,8 @@ pub fn run(asked: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
         fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
     let failures = verdict::failures(asked.fail_under, &report);
-    write(out, asked.json, &report, &failures, |out| {
-        text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.all, &failures)?;
+    write(out, &asked.json, &report, &failures, |out| {
+        text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.top.rows(), &failures)?;
         match &asked.record {
             Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display()),
             None => Ok(()),
@@ -47,23 +48,22 @@ fn read_baseline(path: &Path) -> Result<Baseline> {
     Baseline::parse(&json).map_err(wrong)
 }
 
-/// Writes an object for programs, or what people are told.
+/// Writes a report as JSON, or as text.
 pub fn write<W: Write>(
     out: &mut W,
-    json: bool,
-    object: &impl Serialize,
+    json: &JsonOption,
+    report: &impl Serialize,
     failures: &[String],
-    people: impl FnOnce(&mut W) -> io::Result<()>,
+    text: impl FnOnce(&mut W) -> io::Result<()>,
 ) -> Result<()> {
-    if json {
-        serde_json::to_writer_pretty(&mut *out, object).map_err(io::Error::from)?;
-        writeln!(out)?;
-        // The object says what is so; why the command ended with 1 is for whoever reads the log.
-        for failure in failures {
-            eprintln!("metaspy: {failure}");
-        }
-    } else {
-        people(out)?;
+    let object = |out: &mut dyn Write| {
+        serde_json::to_writer_pretty(&mut *out, report)?;
+        writeln!(out)
+    };
+    json.write(out, object, text)?;
+    if json.replaces_text() {
+        // The text ends with the failures. JSON does not contain them, so they go to standard error.
+        failures.iter().for_each(|failure| eprintln!("metaspy: {failure}"));
     }
-    Ok(out.flush()?)
+    Ok(())
 }

@@ -13,6 +13,7 @@ use metaspy_report::grammar::writer::Page;
 use metaspy_report::grammar::{FORMAT, Inputs, Notes, Production, Report, Role, State, Tries};
 use metaspy_report::grammar::{findings, table, text, verdict};
 use metaspy_report::source_line;
+use metaspy_report::table::Top;
 use metaspy_report::text::{clean, counted};
 use serde::Serialize;
 
@@ -77,8 +78,8 @@ pub fn run(asked: &arguments::GrammarReport, out: &mut impl Write) -> Result<End
     let merged = Merged::read(asked)?;
     let report = merged.report();
     let failures = verdict::failures(asked.fail_under, &report);
-    write(out, asked.json, &merged, &failures, |out| {
-        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.all, &failures)
+    write(out, &asked.json, &merged, &failures, |out| {
+        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.top.rows(), &failures)
     })?;
     let is_fine = failures.is_empty() && merged.unreadable.is_empty();
     Ok(if is_fine { Ended::Fine } else { Ended::Failed })
@@ -122,7 +123,7 @@ impl Merged {
         })
     }
 
-    fn write(&self, page: &mut Page<impl Write>, report: &Report, all: bool, failures: &[String]) -> io::Result<()> {
+    fn write(&self, page: &mut Page<impl Write>, report: &Report, top: Top, failures: &[String]) -> io::Result<()> {
         let sign = if self.exact { "" } else { "  (counts are at least what they say)" };
         let of = self.run.as_ref().map_or(String::new(), |run| format!(" of run {}", clean(run)));
         page.paragraph(0, &format!("{}{of}{sign}", counted(self.recordings.len() as u64, "recording")))?;
@@ -131,8 +132,8 @@ impl Merged {
             let names: Vec<_> = names.map(clean).collect();
             page.paragraph(0, &format!("Other runs are left out: {}. --run NAME reports one.", names.join(", ")))?;
         }
-        findings::write(page, report, all)?;
-        table::write(page, report, all)?;
+        findings::write(page, report, top)?;
+        table::write(page, report, top)?;
         page.line("")?;
         let named = |is: fn(&Part) -> bool, more: fn(&Part) -> String| {
             let parts = self.recordings.iter().filter(|part| is(part));

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use crate::event::Outcome;
 use crate::filter::{Compare, Condition, Filter, FilterError, SubjectCondition, Term};
+use crate::units::parse_duration_ns;
 use metaspy_probe::{KindId, Subject};
 
 /// All terms.
@@ -118,20 +119,9 @@ fn compare(text: &str, otherwise: Compare) -> (Compare, &str) {
 }
 
 fn duration(text: &str) -> Result<Condition, FilterError> {
-    let wrong = || FilterError::Duration(text.to_owned());
     let (compare, length) = compare(text, Compare::AtLeast);
-    let digits = length.find(|c: char| !c.is_ascii_digit() && c != '.').ok_or_else(wrong)?;
-    let (number, unit) = length.split_at(digits);
-    let unit_ns = match unit {
-        "ns" => 1.0,
-        "us" | "µs" | "μs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        _ => return Err(wrong()),
-    };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    // The cast of a number that is too large gives the largest value.
-    Ok(Condition::Took(compare, (number * unit_ns).round() as u64))
+    let ns = parse_duration_ns(length).map_err(|_| FilterError::Duration(text.to_owned()))?;
+    Ok(Condition::Took(compare, ns))
 }
 
 fn number(text: &str) -> Result<(Compare, u64), FilterError> {

@@ -1,6 +1,52 @@
-//! Durations, written and read.
+//! Numbers, percentages and durations, as they are printed.
+//!
+//! The units of command lines, filters and environment variables are parsed in [`metaspy_reader::units`].
 
-use super::number::{grouped, split};
+pub use metaspy_reader::units::{parse_duration_ns, parse_number, parse_size};
+
+/// `8401204` as `8,401,204`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 lane`, `2 lanes`: a number of things.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// A number in at most seven columns: `9,999` as it is, then `8.4 M`.
+pub fn short(number: u64) -> String {
+    if number < 10_000 {
+        return grouped(number);
+    }
+    let mut value = number as f64;
+    let mut unit = "";
+    // 999.95 would be written as 1000.0.
+    for next in ["k", "M", "G", "T", "P", "E"] {
+        if value < 999.95 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    format!("{value:.1} {unit}")
+}
+
+/// `33.3 %`: a part of a whole; `–` for a part of nothing.
+pub fn percent(part: u64, whole: u64) -> String {
+    match whole {
+        0 => "–".to_owned(),
+        _ => format!("{:.1} %", 100.0 * part as f64 / whole as f64),
+    }
+}
 
 /// One unit for a whole column, so that rows can be compared by their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,25 +122,19 @@ pub fn clock(ns: u64) -> String {
     format!("{:02}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60)
 }
 
-/// `1ms`, `50us`, `50µs`, `2s`, `300` (ns).
-pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
-    let help = || format!("`{text}` is no duration: write 500ns, 50us, 1.5ms or 2s");
-    let (value, unit) = split(text).ok_or_else(help)?;
-    let factor = match unit {
-        "" | "ns" => 1.0,
-        "us" | "µs" | "μs" => 1e3,
-        "ms" => 1e6,
-        "s" => 1e9,
-        "min" => 60e9,
-        _ => return Err(help()),
-    };
-    let ns = value * factor;
-    if ns < u64::MAX as f64 { Ok(ns.round() as u64) } else { Err(help()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!([0, 999, 1000, 8_401_204].map(grouped), ["0", "999", "1,000", "8,401,204"]);
+        assert_eq!(
+            [9_999, 10_000, 999_949, 999_960, 8_401_204].map(short),
+            ["9,999", "10.0 k", "999.9 k", "1.0 M", "8.4 M"]
+        );
+        assert_eq!(short(u64::MAX), "18.4 E");
+    }
 
     #[test]
     fn a_column_has_one_unit() {
@@ -116,12 +156,5 @@ mod tests {
             ["   0 ns", " 912 ns", "2.00 µs", "61.2 µs", " 912 µs", "1.00 ms", "1.81 ms", "4.40  s", " 360  s"]
         );
         assert!(texts.iter().all(|t| t.chars().count() == 7));
-    }
-
-    #[test]
-    fn durations_are_read_with_their_unit() {
-        assert_eq!(parse_duration_ns("1.5ms"), Ok(1_500_000));
-        assert_eq!(parse_duration_ns("50µs"), Ok(50_000));
-        assert!(parse_duration_ns("1x").is_err());
     }
 }

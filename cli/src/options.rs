@@ -1,0 +1,86 @@
+//! Options that both commands have.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use metaspy_report::table::Top;
+
+/// `--json[=FILE]`.
+#[derive(Clone, Debug, Default, Args)]
+pub struct JsonOption {
+    /// Writes JSON into FILE, or without FILE to standard output, instead of the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "-")]
+    pub json: Option<JsonFile>,
+}
+
+/// `--top N|all`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct TopOption {
+    /// Rows of a table, the most frequent first, or `all`; `all` also lists items without calls [default: 20]
+    #[arg(long, value_name = "N|all")]
+    pub top: Option<Top>,
+}
+
+/// The file of `--json`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JsonFile {
+    /// Standard output.
+    StandardOutput,
+    /// A file.
+    File(PathBuf),
+}
+
+impl FromStr for JsonFile {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<JsonFile, Infallible> {
+        Ok(if text == "-" { JsonFile::StandardOutput } else { JsonFile::File(text.into()) })
+    }
+}
+
+impl TopOption {
+    /// The rows.
+    pub fn rows(&self) -> Top {
+        self.top.unwrap_or_default()
+    }
+}
+
+impl JsonOption {
+    /// True if JSON takes the place of the text on standard output.
+    pub fn replaces_text(&self) -> bool {
+        self.json == Some(JsonFile::StandardOutput)
+    }
+
+    /// The file, if there is one.
+    pub fn file(&self) -> Option<&PathBuf> {
+        match &self.json {
+            Some(JsonFile::File(file)) => Some(file),
+            _ => None,
+        }
+    }
+
+    /// Writes JSON to its place, and then the text, unless the JSON took its place.
+    pub fn write<W: Write>(
+        &self,
+        out: &mut W,
+        json: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        text: impl FnOnce(&mut W) -> io::Result<()>,
+    ) -> Result<()> {
+        match &self.json {
+            Some(JsonFile::StandardOutput) => json(&mut *out)?,
+            Some(JsonFile::File(file)) => {
+                let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
+                let mut file = BufWriter::new(File::create(file).with_context(cannot)?);
+                json(&mut file).and_then(|()| file.flush()).with_context(cannot)?;
+                text(&mut *out)?;
+            }
+            None => text(&mut *out)?,
+        }
+        Ok(out.flush()?)
+    }
+}

@@ -1,0 +1,87 @@
+//! Numbers, sizes and durations as people write them: on command lines, in filters and in environment variables.
+
+/// Parses `1000`, `1,000`, `1_000`, `1k`, `100M` or `1.5G`: decimal multiples.
+pub fn parse_number(text: &str) -> Result<u64, String> {
+    let help = || format!("`{text}` is not a number: write 1000, 10k, 100M or 1.5G");
+    let (value, unit) = split(text).ok_or_else(help)?;
+    let factor = match unit {
+        "" => 1.0,
+        "k" | "K" => 1e3,
+        "m" | "M" => 1e6,
+        "g" | "G" => 1e9,
+        _ => return Err(help()),
+    };
+    whole(value * factor).ok_or_else(help)
+}
+
+/// Parses `4096`, `256MiB`, `1.5GB` or `1TiB`: a size in bytes.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let help = || format!("`{text}` is not a size: write 256MiB, 1GiB, 1TiB or 500MB");
+    let (value, unit) = split(text).ok_or_else(help)?;
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1u64,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "k" | "ki" | "kib" => 1 << 10,
+        "m" | "mi" | "mib" => 1 << 20,
+        "g" | "gi" | "gib" => 1 << 30,
+        "t" | "ti" | "tib" => 1 << 40,
+        _ => return Err(help()),
+    };
+    whole(value * factor as f64).ok_or_else(help)
+}
+
+/// Parses `300ns`, `50us`, `50µs`, `1.5ms`, `2s` or `1min`: a duration in nanoseconds. The unit is required.
+pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
+    let help = || format!("`{text}` is not a duration: write 500ns, 50us, 1.5ms, 2s or 1min");
+    let (value, unit) = split(text).ok_or_else(help)?;
+    let factor = match unit {
+        "ns" => 1.0,
+        "us" | "µs" | "μs" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        "min" => 60e9,
+        _ => return Err(help()),
+    };
+    whole(value * factor).ok_or_else(help)
+}
+
+/// A number, and the unit behind it.
+fn split(text: &str) -> Option<(f64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '_'))).unwrap_or(text.len());
+    let digits: String = text[..end].chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    Some((digits.parse().ok()?, text[end..].trim_start()))
+}
+
+fn whole(value: f64) -> Option<u64> {
+    (value >= 0.0 && value < u64::MAX as f64).then(|| value.round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_sizes_are_parsed_as_people_write_them() {
+        let numbers = ["100M", "1_000", "1,000", "1.5k"].map(|text| parse_number(text).unwrap_or(0));
+        assert_eq!(numbers, [100_000_000, 1000, 1000, 1500]);
+        let sizes = ["4096", "1kB", "1KiB", "256MiB", "1 MB", "1GiB", "1TiB", "1.5tb"]
+            .map(|text| parse_size(text).unwrap_or(0));
+        assert_eq!(sizes, [4096, 1000, 1 << 10, 256 << 20, 1_000_000, 1 << 30, 1 << 40, 1_500_000_000_000]);
+        for bad in ["", "many", "10X", "-1", "1e400M"] {
+            assert!(parse_number(bad).is_err(), "{bad}");
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_duration_has_a_unit() {
+        let durations =
+            ["300ns", "50us", "50µs", "1.5ms", "2 s", "1min"].map(|text| parse_duration_ns(text).unwrap_or(0));
+        assert_eq!(durations, [300, 50_000, 50_000, 1_500_000, 2_000_000_000, 60_000_000_000]);
+        assert!(["5", "1x", "fast", ""].iter().all(|bad| parse_duration_ns(bad).is_err()));
+    }
+}
