@@ -25,14 +25,14 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let Some(element) = crawler.view.structure.current() else { return };
     let store = &crawler.store;
     let (x, room) = (area.x + 1, area.width.saturating_sub(2));
-    let what = what(store, element);
+    let what = sort_or_signature(store, element);
     let took = (width(&what) as u16).min(room / 2);
     let path = shorten_path(element.path(store), room.saturating_sub(took + 2) as usize);
     canvas.text(x, area.y, room - took, &path, theme::STRONG);
     canvas.right(x + room, area.y, took, &what, theme::FAINT);
     let site = element.site().and_then(|site| store.site(site));
     let where_it_is = match site {
-        Some(site) => place(site, element, room as usize),
+        Some(site) => source_and_size(site, element, room as usize),
         None => size(element),
     };
     let lines = [where_it_is, counts(store, element), traits(element)];
@@ -43,7 +43,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 }
 
 /// The sort of the element; for a method its signature.
-fn what(store: &Store, element: &Element) -> String {
+fn sort_or_signature(store: &Store, element: &Element) -> String {
     match &element.of {
         Of::Method(Some(facts)) => signature(facts),
         Of::Method(None) => {
@@ -80,7 +80,7 @@ fn signature(facts: &Facts) -> String {
 }
 
 /// The file and the lines of a method, and its size.
-fn place(site: &RecordedSite, element: &Element, room: usize) -> String {
+fn source_and_size(site: &RecordedSite, element: &Element, room: usize) -> String {
     let complexity = element.complexity.map_or(String::new(), |paths| format!(", complexity {paths}"));
     let size = format!("{}{complexity}", counted(element.lines, "line"));
     let place = format!("{}:{}–{}", site.file, site.lines.0, site.lines.1);

@@ -74,10 +74,10 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
     if let Some(rate) = status.rate.filter(|_| !crawler.paused) {
         piece(4, format!("{} ev/s", short(rate)), theme::PLAIN);
     }
-    match status.beyond_window() {
-        0 => piece(3, format!("window {}", stretch(crawler, status.window_ns)), theme::PLAIN),
+    match status.evicted() {
+        0 => piece(3, format!("window {}", time_span(crawler, status.window_ns)), theme::PLAIN),
         _ => {
-            let (window, whole) = (stretch(crawler, status.window_ns), stretch(crawler, status.whole_ns));
+            let (window, whole) = (time_span(crawler, status.window_ns), time_span(crawler, status.whole_ns));
             piece(0, format!("window {window} of {whole}"), theme::WARNING);
         }
     }
@@ -96,7 +96,7 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
 }
 
 /// A length of time. While it grows it keeps its columns; after that a short one is written with three digits.
-fn stretch(crawler: &Crawler, ns: u64) -> String {
+fn time_span(crawler: &Crawler, ns: u64) -> String {
     match crawler.status.ended {
         EndState::Live => clock(ns),
         _ if ns >= 60_000_000_000 => clock(ns),

@@ -61,7 +61,7 @@ impl Crawler {
             Command::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
-            Command::Mark => self.mark(),
+            Command::Mark => self.toggle_mark(),
             Command::NextMark => self.next_mark(),
             Command::Pause => self.pause(),
             Command::Follow => self.follow(),
@@ -69,7 +69,7 @@ impl Crawler {
             Command::SortPrevious => self.sort(SortChange::Previous),
             Command::SortReverse => self.sort(SortChange::Reverse),
             Command::NextProfile => self.show_next_profile(),
-            Command::NeverObserved => self.never_observed(),
+            Command::NeverObserved => self.toggle_unobserved(),
             Command::NextUncovered => self.next_uncovered(),
             Command::Unfold => self.view.structure.unfold(),
             Command::Fold => self.view.structure.fold(),
@@ -117,7 +117,7 @@ impl Crawler {
         } else if self.view.screen == Screen::Events && self.view.pane.has_focus() {
             self.view.pane.focus = Focus::List;
         } else if self.view.screen == Screen::Subjects && self.view.subjects.lists_unobserved {
-            self.never_observed();
+            self.toggle_unobserved();
         } else if !self.view.filter.is_all() {
             self.history.leave(&self.view);
             self.set_filter(Filter::all());
@@ -204,7 +204,7 @@ impl Crawler {
         }
     }
 
-    fn mark(&mut self) {
+    fn toggle_mark(&mut self) {
         let Some(id) = self.view.list.selected_id() else { return };
         if !self.marks.remove(&id) {
             self.marks.insert(id);
@@ -259,7 +259,7 @@ impl Crawler {
         self.queue_screen();
     }
 
-    fn never_observed(&mut self) {
+    fn toggle_unobserved(&mut self) {
         let table = &mut self.view.subjects;
         if table.unobserved.is_empty() && !table.lists_unobserved {
             let text = if self.view.filter.is_all() { "every labelled subject was observed" } else { FILTERED };

@@ -202,7 +202,7 @@ impl EventList {
         if page.events.len() >= self.height || page.more.is_none() {
             let selected = self.selected;
             self.reset(Edge::End, Edge::End);
-            self.take(Side::Before, &page, self.height);
+            self.add_page(Side::Before, &page, self.height);
             self.selected = selected;
         } else if self.after == Edge::End {
             // Few events pass the filter: a search for a full screen of them would take too long each time.
@@ -217,7 +217,7 @@ impl EventList {
     /// Adds the rows that a job has found.
     pub fn accept(&mut self, side: Side, page: &Page) {
         let found = page.events.len();
-        self.take(side, page, found);
+        self.add_page(side, page, found);
         if self.selected.is_none() && found > 0 {
             self.selected = self.rows.last().map(|row| row.event);
             self.top = self.rows.len().saturating_sub(self.height);
@@ -265,10 +265,10 @@ impl EventList {
             Side::Before => store.backward(from, filter, want, BUDGET),
             Side::After => store.forward(from, filter, want, BUDGET),
         };
-        self.take(side, &page, want)
+        self.add_page(side, &page, want)
     }
 
-    fn take(&mut self, side: Side, page: &Page, want: usize) -> usize {
+    fn add_page(&mut self, side: Side, page: &Page, want: usize) -> usize {
         let edge = match page.more {
             None => Edge::End,
             Some(at) if page.events.len() >= want => Edge::More(at),

@@ -48,7 +48,7 @@ use view::View;
 /// Time between two readings of the tables and panes of a live recording.
 const REREAD_NS: u64 = 1_000_000_000;
 /// Time between two readings of a table, as a multiple of the time that one reading takes.
-const SPARED: u64 = 4;
+const REREAD_FACTOR: u64 = 4;
 
 /// What the state cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -166,12 +166,12 @@ impl Crawler {
     /// Shows the newest note of the recorder, or the newest gap in the recording, once.
     fn show_notes(&mut self) {
         let (notes, missing) = (self.store.notes(), self.store.missing());
-        let told = notes.len() + missing.len();
-        if told > self.notes_shown {
+        let count = notes.len() + missing.len();
+        if count > self.notes_shown {
             let sentence = missing.last().or(notes.last()).map(|text| clean(text).into_owned());
             self.message = sentence.map(|text| format!("{text} (`metaspy report` lists all)"));
         }
-        self.notes_shown = told;
+        self.notes_shown = count;
     }
 
     /// What the keys act on.
@@ -238,12 +238,12 @@ impl Crawler {
         if !self.waiting.contains_key(&Slot::Table) {
             let read_ns = self.view.rows().map_or(now_ns, Rows::read_ns);
             // Reading a large recording takes processor time from the application.
-            if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * SPARED) {
+            if now_ns.saturating_sub(read_ns) >= REREAD_NS.max(self.table_took_ns * REREAD_FACTOR) {
                 self.queue_screen();
             }
         }
-        let spared_ns = REREAD_NS.max(self.count_took_ns * SPARED);
-        if !self.waiting.contains_key(&Slot::Count) && now_ns.saturating_sub(self.counted_ns) >= spared_ns {
+        let interval_ns = REREAD_NS.max(self.count_took_ns * REREAD_FACTOR);
+        if !self.waiting.contains_key(&Slot::Count) && now_ns.saturating_sub(self.counted_ns) >= interval_ns {
             self.queue_count();
         }
         self.update_dependents();

@@ -13,7 +13,7 @@ pub fn subject(store: &Store, subject: Subject) -> String {
 
 /// The kind and key of a subject, even if it has a label.
 pub fn kind_and_key(store: &Store, subject: Subject) -> String {
-    match in_two(store, subject) {
+    match kind_and_key_parts(store, subject) {
         (kind, key) if kind.is_empty() => key,
         (kind, key) => format!("{kind} {key}"),
     }
@@ -24,7 +24,7 @@ pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
     if let Some(label) = store.label(subject) {
         return shorten_label(&clean(label), columns);
     }
-    let (kind, key) = in_two(store, subject);
+    let (kind, key) = kind_and_key_parts(store, subject);
     match columns.checked_sub(width(&key) + 1) {
         // One column of a kind is of no use.
         None | Some(0 | 1) => shorten(&key, columns),
@@ -34,7 +34,7 @@ pub fn fit_subject(store: &Store, subject: Subject, columns: usize) -> String {
 }
 
 /// The short name of its kind, which may be empty, and its key.
-fn in_two(store: &Store, subject: Subject) -> (String, String) {
+fn kind_and_key_parts(store: &Store, subject: Subject) -> (String, String) {
     match store.kind(subject.kind) {
         Some(kind) if !subject.is_none() => {
             let name = clean(short_type(&kind.name)).into_owned();
@@ -61,7 +61,7 @@ pub fn fit_event(store: &Store, event: &Event, columns: usize) -> String {
     let Some(of) = event.subject else { return shorten(&site, columns) };
     let first = match store.label(of) {
         Some(label) => label.split(' ').next().map_or(0, width) + usize::from(label.contains(' ')),
-        None => width(&in_two(store, of).1),
+        None => width(&kind_and_key_parts(store, of).1),
     };
     let whole = width(&subject(store, of));
     let room = columns.saturating_sub(width(&site) + 1).max(first.min(whole)).min(columns / 2 + columns / 4);

@@ -38,7 +38,7 @@ impl Crawler {
         let Some(event) = self.view.list.selected else { return };
         match event.cause {
             Some(cause) => match self.store.remote_cause(&event) {
-                Some(remote) => self.message = Some(causes::elsewhere(remote)),
+                Some(remote) => self.message = Some(causes::other_process(remote)),
                 None => self.go_to_id(cause),
             },
             None => self.message = Some("a root: it has no recorded cause".into()),

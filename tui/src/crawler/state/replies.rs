@@ -18,14 +18,14 @@ impl Crawler {
         }
         self.waiting.remove(&reply.slot);
         match reply.answer {
-            Some(answer) => self.take_in(answer),
+            Some(answer) => self.apply_answer(answer),
             None => self.failed(reply.slot),
         }
         self.view.list.trim();
         self.update_dependents();
     }
 
-    fn take_in(&mut self, answer: Answer) {
+    fn apply_answer(&mut self, answer: Answer) {
         let selected = self.view.list.selected;
         let id = selected.map(|event| event.id);
         match answer {

@@ -91,7 +91,7 @@ impl Status {
     }
 
     /// Events that left the window.
-    pub fn beyond_window(&self) -> u64 {
+    pub fn evicted(&self) -> u64 {
         self.totals.folded
     }
 }

@@ -11,7 +11,7 @@ const SHOWN: usize = 200;
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
     let mut rows = vec![PaneRow::plain(Content::Current(*event))];
-    if let Some(gone) = super::gone(store, event) {
+    if let Some(gone) = super::evicted_note(store, event) {
         rows.push(gone);
         return rows;
     }
@@ -44,12 +44,12 @@ pub(super) fn origin(origin: Origin, at_once: bool) -> Option<String> {
         Origin::Root if at_once => Some("a root: it has no recorded cause".into()),
         Origin::Root => None,
         Origin::Evicted(id) => Some(format!("cause {id} left the window")),
-        Origin::Remote(remote) => Some(elsewhere(remote)),
+        Origin::Remote(remote) => Some(other_process(remote)),
         Origin::Loop(id) => Some(format!("damaged: the causes lead back to {id}")),
     }
 }
 
 /// The message for a cause in another process that no open recording has.
-pub fn elsewhere(remote: Remote) -> String {
+pub fn other_process(remote: Remote) -> String {
     format!("caused by span {:016x} of another process, which no open recording holds", remote.span)
 }

@@ -17,15 +17,15 @@ const SENT: usize = 8;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
-    let gone = super::gone(store, event);
+    let gone = super::evicted_note(store, event);
     let is_gone = gone.is_some();
     let mut rows = match gone {
         Some(gone) => vec![PaneRow::plain(Content::Current(*event)), gone],
         None => chain(store, event),
     };
     rows.push(PaneRow::plain(Content::Blank));
-    let mut fact = |name, value: String| lay(&mut rows, name, &value, columns.saturating_sub(NAME));
-    fact("took", took(store, event, effects));
+    let mut fact = |name, value: String| push_fact(&mut rows, name, &value, columns.saturating_sub(NAME));
+    fact("took", duration_text(store, event, effects));
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
         fact("outcome", event.outcome.name().into());
     }
@@ -141,7 +141,7 @@ fn indent(depth: usize) -> String {
     if depth == 0 { String::new() } else { format!("{}└ ", "  ".repeat(depth - 1)) }
 }
 
-fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
+fn duration_text(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
     match (event.span, event.outcome) {
         (_, Outcome::Running) => match store.end_state() {
             EndState::Live => "it still runs".into(),
@@ -165,7 +165,7 @@ fn took(store: &Store, event: &Event, effects: Option<&Effects>) -> String {
 }
 
 /// Adds a name and a value, on as many lines as the value takes.
-fn lay(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
+fn push_fact(rows: &mut Vec<PaneRow>, name: &'static str, value: &str, columns: usize) {
     let mut lines = wrap(&clean(value), columns.max(8));
     if lines.len() > LINES {
         lines.truncate(LINES);

@@ -8,7 +8,7 @@ use crate::crawler::jobs::Effects;
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
-    if let Some(gone) = super::gone(store, event) {
+    if let Some(gone) = super::evicted_note(store, event) {
         return vec![PaneRow::plain(Content::Current(*event)), gone];
     }
     let Some(effects) = effects else {
@@ -16,7 +16,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     };
     if effects.tree.is_empty() {
         let text = if event.is_running() { "none yet: it still runs" } else { "none: it caused no recorded event" };
-        return vec![PaneRow::plain(Content::Note(text.into())), beyond(effects)];
+        return vec![PaneRow::plain(Content::Note(text.into())), other_lanes_note(effects)];
     }
     let mut rows = vec![
         PaneRow::plain(Content::Title(headline(store, effects, columns))),
@@ -29,7 +29,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     if effects.cut {
         rows.push(PaneRow::plain(Content::Note("… and more: open one of these events".into())));
     }
-    rows.push(beyond(effects));
+    rows.push(other_lanes_note(effects));
     rows
 }
 
@@ -69,7 +69,7 @@ fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
     effects.by_site.iter().map(site).collect()
 }
 
-fn beyond(effects: &Effects) -> PaneRow {
+fn other_lanes_note(effects: &Effects) -> PaneRow {
     let text = if effects.whole { "" } else { "on its own lane; other lanes are being searched" };
     PaneRow::plain(if text.is_empty() { Content::Blank } else { Content::Note(text.into()) })
 }

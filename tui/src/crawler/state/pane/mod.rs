@@ -205,7 +205,7 @@ impl Pane {
 }
 
 /// The remark about a selected event that left the window.
-pub(super) fn gone(store: &Store, event: &Event) -> Option<PaneRow> {
+pub(super) fn evicted_note(store: &Store, event: &Event) -> Option<PaneRow> {
     let text = "it left the window";
     store.event(event.id).is_none().then(|| PaneRow::plain(Content::Note(text.into())))
 }
