@@ -2,7 +2,7 @@
 //!
 //! The core that adopts a site leaves the address of its [`Adapter`] there. What both sides touch has a C layout. What
 //! may unwind is called as Rust calls: one compiler compiles both sides, and a call of C that unwinds would keep programs
-//! from `panic = "abort"`.
+//! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
 
 use crate::{Counters, Frame, Outcome, Receiver, Site, Value};
 
@@ -12,13 +12,13 @@ pub struct Adapter {
     /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed for the time of this call only.
     pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
     /// Records how a call ends, before it does.
-    pub exit: extern "C" fn(begun: *mut u8, outcome: Outcome),
+    pub exit: fn(begun: *mut u8, outcome: Outcome),
     /// Records what a call returned, before it ends.
-    pub returned: extern "C" fn(begun: *mut u8, value: &Value<'_>),
+    pub returned: fn(begun: *mut u8, value: &Value<'_>),
     /// Ends what `enter` began, with this outcome.
-    pub finish: extern "C" fn(begun: *mut u8, outcome: Outcome),
+    pub finish: fn(begun: *mut u8, outcome: Outcome),
     /// Ends what `enter` began: with the outcome that `exit` recorded, or *panicked*, or *returned*.
-    pub leave: extern "C" fn(begun: *mut u8),
+    pub leave: fn(begun: *mut u8),
     /// Hashes a value of the program, with the program's own code; `None` if that panics, or is observed itself.
     pub key: fn(value: *const u8, hash: Hash) -> Option<u64>,
     /// Counts a call of which only the beginning is known.

@@ -143,32 +143,29 @@ impl Arms {
             plan.add(&arming.subjects, requirements);
         }
         let sample = orders.iter().map(|order| order.arming.sample).min().unwrap_or(16);
-        let (filter, needed) = (plan.filter(), plan.is_needed());
+        // Method profilers see every call. What the recorder does with it then depends on the mode.
+        let (filter, needed) = (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
         let config = Config::new(id.0, &plan, sample, is_profiled);
         let counts = filter == ALL_SUBJECTS && config.is_tally();
         site.tally.store(if counts { tally_word(id) } else { 0 }, Ordering::Release);
-        if filter == 0 && !is_profiled {
-            site.arm.store(0, Ordering::Release);
-        }
         if filter == 0 {
+            site.arm.store(0, Ordering::Release);
             site.filter.store(0, Ordering::Release);
             site.config.store(config.0, Ordering::Release);
-        } else {
-            // An armed site has a name in the recording.
-            if let Some(log) = recorder::current() {
-                recorder::sync_names(log);
-            }
-            if needed {
-                let before = site.plan.swap(Box::into_raw(Box::new(plan)).cast(), Ordering::AcqRel);
-                // SAFETY: plans are leaked boxes.
-                self.replaced.extend(unsafe { before.cast::<Plan>().as_ref() });
-            }
-            site.config.store(config.0, Ordering::Release);
-            site.filter.store(filter, Ordering::Release);
+            return;
         }
-        if filter != 0 || is_profiled {
-            site.arm.store(1, Ordering::Release);
+        // An armed site has a name in the recording.
+        if let Some(log) = recorder::current() {
+            recorder::sync_names(log);
         }
+        if needed {
+            let before = site.plan.swap(Box::into_raw(Box::new(plan)).cast(), Ordering::AcqRel);
+            // SAFETY: plans are leaked boxes.
+            self.replaced.extend(unsafe { before.cast::<Plan>().as_ref() });
+        }
+        site.config.store(config.0, Ordering::Release);
+        site.filter.store(filter, Ordering::Release);
+        site.arm.store(1, Ordering::Release);
     }
 }
 
@@ -176,9 +173,9 @@ impl Arms {
 /// counted, or the row does not exist yet.
 pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Row<'static>>, ()> {
     let config = Config(site.config.load(Ordering::Relaxed));
-    match site.filter.load(Ordering::Relaxed) {
-        0 => Ok(None),
-        ALL_SUBJECTS if config.only_counts() => {
+    match config.mode() {
+        Mode::Off if !config.has_plan() => Ok(None),
+        _ if config.only_counts() => {
             let tally = tally_word(SiteId(config.site()));
             lane.near.look(0, tally).or_else(|| lane.near.look_further(0, tally)).map(Some).ok_or(())
         }

@@ -107,20 +107,20 @@ impl Begun {
 
 const _: () = assert!(align_of::<Call>() > COUNTED && Row::ALIGN > COUNTED | ANNOUNCED | UNWINDING);
 
-extern "C" fn exit(begun: *mut u8, outcome: Outcome) {
+fn exit(begun: *mut u8, outcome: Outcome) {
     if let Begun::Call(call) = Begun::of(begun) {
         call.exit(outcome);
     }
 }
 
-extern "C" fn finish(begun: *mut u8, outcome: Outcome) {
+fn finish(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.finish_last(outcome),
         Begun::Counted(row) => count_outcome(row, outcome),
     }
 }
 
-extern "C" fn leave(begun: *mut u8) {
+fn leave(begun: *mut u8) {
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),
         Begun::Counted(row) if std::thread::panicking() && begun.addr() & UNWINDING == 0 => {
@@ -137,7 +137,7 @@ fn count_outcome(row: *mut u8, outcome: Outcome) {
     }
 }
 
-extern "C" fn returned(begun: *mut u8, value: &Value<'_>) {
+fn returned(begun: *mut u8, value: &Value<'_>) {
     let Begun::Call(call) = Begun::of(begun) else { return };
     let failed = value.failed();
     if let Some(activation) = call.activation.take() {
@@ -171,7 +171,7 @@ extern "C" fn began(site: &'static Site) {
 
 extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {
     let subject = subject(site, seen);
-    let call = AsyncCall::showing(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
+    let call = AsyncCall::profiled_by_hook(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
     let profiled = ProfiledCall::begin(site, seen);
     let of = Async { site, call, subject, profiled, is_done: false, is_asked: None, failed: None, shown: None };
     Box::into_raw(Box::new(of)).cast()

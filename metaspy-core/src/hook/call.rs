@@ -124,7 +124,7 @@ fn only_counts(site: &'static Site) -> Option<u64> {
 pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
     if !is_selected(site, subject) {
-        return not_selected(frame, site, subject);
+        return Entered::NOTHING;
     }
     begin_in(frame, site, subject, recorder::here())
 }
@@ -134,15 +134,6 @@ pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject)
 fn is_selected(site: &'static Site, subject: Subject) -> bool {
     let filter = site.filter.load(Relaxed);
     filter == ALL_SUBJECTS || filter & subject.bit() != 0
-}
-
-/// A call that is not recorded: method profilers may be interested in it.
-#[inline(always)]
-fn not_selected<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    if Config(site.config.load(Relaxed)).is_profiled() {
-        return begin_profiled(frame, site, subject, |_| ());
-    }
-    Entered::NOTHING
 }
 
 /// Begins a call at a site that method profilers are interested in.

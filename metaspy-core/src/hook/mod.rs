@@ -3,7 +3,7 @@
 //! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
 
 mod adapter;
-mod asynchronous;
+mod async_call;
 mod attempt;
 mod call;
 mod details;
@@ -16,8 +16,8 @@ mod receiver;
 mod span;
 
 pub(crate) use adapter::address as adapter;
-pub(crate) use asynchronous::wants_details;
-pub use asynchronous::{AsyncCall, show};
+pub(crate) use async_call::wants_details;
+pub use async_call::{AsyncCall, show};
 pub use attempt::Attempt;
 pub use call::{Call, count, enter, enter_in, enter_site_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;

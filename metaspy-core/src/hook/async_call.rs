@@ -4,6 +4,8 @@ use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe, catch_unwind, resu
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
+use metaspy_probe::Seen;
+
 use crate::arm::Config;
 use crate::clock;
 use crate::event::Outcome;
@@ -11,20 +13,22 @@ use crate::format::slot::Mark;
 use crate::hook::call::plan;
 use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
+use crate::hook::receiver;
+use crate::method_profilers::AsyncCall as ProfiledCall;
 use crate::recorder::{self, Begun, Current};
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Shows the arguments of an async call at a site that is armed, if somebody asked for them.
+/// Shows the arguments of an async call at a site that is armed, if they are required.
 #[cold]
 pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
     let config = Config(site.config.load(Relaxed));
-    let asked_for = config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject));
+    let is_required = config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject));
     // What a handler or a `Debug` calls is not looked into in turn: it would never end.
-    if asked_for && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
+    if is_required && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
 }
 
-/// Whether a call that begins now is asked to show what it returns.
+/// True if the return value of a call that begins now is recorded.
 pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
     let looks_inside = site.is_armed() && Config(site.config.load(Relaxed)).looks_inside();
     looks_inside && recorder::lane_level() == 0 && plan(site).is_some_and(|plan| plan.requirements(subject).details)
@@ -41,8 +45,19 @@ pub struct AsyncCall {
     started: bool,
     /// Its arguments, until it begins.
     shown: Shown,
-    /// What handlers were told of the call, for those that run after it.
+    /// What handlers saw of the call, for those that run after it.
     open: Option<Box<Open>>,
+    profiled: Profiled,
+}
+
+/// An async call as method profilers see it.
+enum Profiled {
+    /// It has not begun, or they are not interested in it.
+    No,
+    /// Its hook reports it to them: they see arguments and return values.
+    ByHook,
+    /// It runs.
+    Call(Box<ProfiledCall>),
 }
 
 impl AsyncCall {
@@ -54,7 +69,15 @@ impl AsyncCall {
     /// A call that has not been polled, whose arguments were shown before its future took them.
     pub const fn showing(site: &'static Site, shown: Shown) -> Self {
         let (subject, begun) = (Subject::NONE, Begun::NOTHING);
-        AsyncCall { site, subject, begun, polls: 0, busy: 0, started: false, shown, open: None }
+        let profiled = Profiled::No;
+        AsyncCall { site, subject, begun, polls: 0, busy: 0, started: false, shown, open: None, profiled }
+    }
+
+    /// As [`AsyncCall::showing`], of a hook that reports the call to method profilers itself.
+    pub(super) fn profiled_by_hook(site: &'static Site, shown: Shown) -> Self {
+        let mut call = AsyncCall::showing(site, shown);
+        call.profiled = Profiled::ByHook;
+        call
     }
 
     /// One poll of the call: the event is the current one meanwhile, and not in between. When it is done, `outcome` is
@@ -72,7 +95,7 @@ impl AsyncCall {
                 self.begin(subject());
             }
         }
-        if self.begun.id == 0 {
+        if self.begun.id == 0 && !self.is_profiled() {
             return poll();
         }
         self.observed(poll, outcome)
@@ -80,6 +103,12 @@ impl AsyncCall {
 
     #[cold]
     fn begin(&mut self, subject: Subject) {
+        if let Profiled::No = self.profiled
+            && Config(self.site.config.load(Relaxed)).is_profiled()
+            && let Some(profiled) = ProfiledCall::begin(self.site, &Seen::new(receiver::of(subject), &[]))
+        {
+            self.profiled = Profiled::Call(Box::new(profiled));
+        }
         let shown = std::mem::take(&mut self.shown);
         let call = super::enter_with(self.site, subject, |reify| reify.shown(&shown));
         self.subject = subject;
@@ -96,10 +125,16 @@ impl AsyncCall {
         poll: impl FnOnce() -> Poll<R>,
         outcome: impl FnOnce(&R, &mut Returned<'_>) -> Outcome,
     ) -> Poll<R> {
-        let has_event = self.begun.id < recorder::LOST;
+        let has_event = self.begun.id != 0 && self.begun.id < recorder::LOST;
         let current = has_event.then(|| Current::enter_in(self.begun.about.log(), self.begun.id));
         let from = clock::now();
+        if let Profiled::Call(profiled) = &mut self.profiled {
+            profiled.resume();
+        }
         let answer = catch_unwind(AssertUnwindSafe(poll));
+        if let (Profiled::Call(profiled), Ok(_)) = (&mut self.profiled, &answer) {
+            profiled.suspend();
+        }
         self.busy += clock::now().saturating_sub(from);
         self.polls += 1;
         drop(current);
@@ -118,7 +153,14 @@ impl AsyncCall {
         }
     }
 
+    fn is_profiled(&self) -> bool {
+        matches!(self.profiled, Profiled::Call(_))
+    }
+
     fn end(&mut self, outcome: Outcome) {
+        if let Profiled::Call(mut profiled) = std::mem::replace(&mut self.profiled, Profiled::No) {
+            profiled.end(outcome, None);
+        }
         let begun = std::mem::replace(&mut self.begun, Begun::NOTHING);
         if begun.id == 0 {
             return;
@@ -140,7 +182,7 @@ impl AsyncCall {
 
 impl Drop for AsyncCall {
     fn drop(&mut self) {
-        if self.begun.id != 0 {
+        if self.begun.id != 0 || self.is_profiled() {
             let panicking = std::thread::panicking();
             self.end(if panicking && self.polls == 0 { Outcome::Panicked } else { Outcome::Cancelled });
         }
