@@ -1,23 +1,23 @@
-//! `#[derive(Announce)]`: a message says what kind of announcement it is.
+//! `#[derive(Announce)]`: messages with a kind.
 
 use std::any::{Any, TypeId};
 
 use metaspy_core::site::linkme;
 use metaspy_core::site::linkme::distributed_slice;
 
-/// A message that says what kind of announcement it is. `#[derive(Announce)]` takes the variant's name.
+/// A message with a kind. With `#[derive(Announce)]`, the kind is the name of the variant.
 ///
-/// A tap asks it by itself, as long as the type is `Debug` and has no parameters; else say so,
+/// A tap uses the derive if the type is `Debug` and has no parameters. For other types, give the tap a closure:
 /// `.kind(|message| message.kind())`.
 pub trait Announce {
-    /// All kinds there are: one that is never announced is listed all the same.
+    /// All kinds. A kind that is never announced is listed, too.
     const KINDS: &'static [&'static str];
 
-    /// The kind of this one.
+    /// The kind of this message.
     fn kind(&self) -> &'static str;
 }
 
-/// A type that derives [`Announce`], as the linker collects it: found by type, whoever asks.
+/// A type that derives [`Announce`]. The linker collects the entries.
 pub struct AnnouncementType {
     type_id: fn() -> TypeId,
     kind: fn(&dyn Any) -> Option<&'static str>,

@@ -1,4 +1,4 @@
-//! An instrumenter of calls: of whom, where, how closely, and what runs around them.
+//! An instrumenter of calls: sites, subjects, mode, and handlers.
 
 use metaspy_core::arm::{Arming, Mode, Subjects};
 use metaspy_core::hook::{CallView, Handler};
@@ -7,14 +7,26 @@ use metaspy_core::{InstallError, Instrumenter, Session};
 
 use crate::sites::Sites;
 
-/// Observes calls; made by [`methods`](crate::methods()), [`objects`](crate::objects()), [`group`](crate::group()) and
-/// [`on`](crate::on()).
+/// Observes calls at some sites, on some subjects. [`methods`](crate::methods()), [`objects`](crate::objects()),
+/// [`group`](crate::group()), [`on`](crate::on()) and others return it.
+///
+/// ```
+/// use metaspy::prelude::*;
+///
+/// # #[observe]
+/// # fn lay_out(width: u32) -> u32 { width }
+/// let ((), profile) = Profiler::new("layout")
+///     .observe(methods(site!(lay_out)).mode(Mode::Tally)) // count, without events
+///     .profile(|| (0..3).for_each(|width| _ = lay_out(width)))?;
+/// assert_eq!(profile.counts().total(), 3);
+/// # Ok::<(), InstallError>(())
+/// ```
 #[derive(Debug)]
 #[must_use = "an instrumenter does nothing until a profiler installs it"]
 pub struct CallInstrumenter {
     sites: Sites,
     arming: Arming,
-    /// Why it cannot be installed.
+    /// The reason why it cannot be installed.
     refused: Option<&'static str>,
 }
 
@@ -28,32 +40,33 @@ impl CallInstrumenter {
         CallInstrumenter { refused: why, ..self }
     }
 
-    /// How closely; [`Mode::Full`] if nothing is said. Calls that are only counted have no details, unless they are asked
-    /// for afterwards.
+    /// Sets how closely calls are observed. The default is [`Mode::Full`]. [`Mode::Tally`] switches details off; call
+    /// [`details`](Self::details) afterwards to have both.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.arming.mode = mode;
         self.arming.details &= mode > Mode::Tally;
         self
     }
 
-    /// Every call is counted and linked, and one in `n` is timed.
+    /// Counts and links every call, and times one in `n`.
     pub fn sampled(mut self, n: u16) -> Self {
         self.arming.sample = n;
         self.mode(Mode::Sampled)
     }
 
-    /// Writes down the arguments and return values that the sites offer.
+    /// Records the arguments and return values that the sites offer.
     pub fn details(mut self) -> Self {
         self.arming.details = true;
         self
     }
 
-    /// Runs before each call, in install order. What it calls is not observed, and a panic in it is caught.
+    /// Runs `handler` before each call. Handlers run in install order. The functions that a handler calls are not observed,
+    /// and a panic in it is caught.
     pub fn before(self, handler: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
         self.with(Handler::before(handler))
     }
 
-    /// Runs after each call, last installed first, and is told how the call ended.
+    /// Runs `handler` after each call, which then has an outcome. The handler that was installed last runs first.
     pub fn after(self, handler: impl Fn(&CallView<'_>) + Send + Sync + 'static) -> Self {
         self.with(Handler::after(handler))
     }

@@ -1,4 +1,4 @@
-//! Sites that are known by a name only, from the first time that it is used.
+//! Sites that are registered when their name is first used.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -9,7 +9,7 @@ use metaspy_core::site::{Family, Site, SiteDef, SiteKind, register_dynamic};
 
 use crate::lookup_cache::{LookupCache, Names};
 
-/// The site of what is called `name` on values of type `T`. One for each type and name.
+/// The site of the calls `name` on values of type `T`. There is one for each type and name.
 #[inline]
 pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     thread_local! {
@@ -22,8 +22,8 @@ pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'stat
     KNOWN.try_with(|known| known.get([type_name::<T>(), name], look_up)).unwrap_or_else(|_| look_up())
 }
 
-/// The site of a kind of announcements: `jobs::Done::sent`. One for each bus, kind and end; all three names are ones
-/// that stay where they are.
+/// The site of a kind of announcements: `jobs::Done::sent`. There is one for each bus, kind and end. The cache compares
+/// names by address, so all three must be interned.
 #[cfg(feature = "tokio")]
 pub(crate) fn of_announcement(
     bus: &'static str,
@@ -40,7 +40,7 @@ pub(crate) fn of_announcement(
     known.try_with(|known| known.get([kind, bus], look_up)).unwrap_or_else(|_| look_up())
 }
 
-/// The site with this path; it is made the first time.
+/// The site with this path. It is registered the first time.
 #[cold]
 pub(crate) fn site(
     kind: SiteKind,
@@ -51,7 +51,7 @@ pub(crate) fn site(
     site_in(None, kind, module, name, at)
 }
 
-/// As [`site`], in a family.
+/// As [`site`], but in a family.
 #[cold]
 pub(crate) fn site_in(
     family: Option<Family>,

@@ -1,4 +1,4 @@
-//! Events as they happen, for programs that watch themselves.
+//! The events of a running profiler, for programs that observe themselves.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,22 +10,34 @@ use metaspy_core::store::Filter;
 use metaspy_core::subscription::Subscription;
 use metaspy_core::{Event, Installed};
 
-/// Events that a slow consumer may be behind, unless it says otherwise.
+/// The default number of events that wait for a slow consumer.
 const CAPACITY: usize = 4096;
 
-/// Hands out the events of a profiler while the program runs.
+/// Delivers the events of a profiler while the program runs.
+///
+/// ```
+/// use metaspy::prelude::*;
+///
+/// # #[observe]
+/// # fn lay_out() {}
+/// let profiler = Profiler::new("layout").observe(methods(site!(lay_out))).install()?;
+/// let events = profiler.events();
+/// lay_out();
+/// assert_eq!(events.catch_up().len(), 1);
+/// # Ok::<(), InstallError>(())
+/// ```
 pub trait LiveEvents {
-    /// All of its events, each once, after it has ended.
+    /// All events of the profiler, each once, when it has ended.
     fn events(&self) -> Events {
         self.events_of(Filter::all())
     }
 
-    /// Those that pass a filter.
+    /// The events that match a filter.
     fn events_of(&self, filter: Filter) -> Events {
         self.events_with(filter, CAPACITY)
     }
 
-    /// The same for a consumer that may be so many events behind.
+    /// As [`events_of`](Self::events_of), with room for `capacity` events that wait for the consumer.
     fn events_with(&self, filter: Filter, capacity: usize) -> Events;
 }
 
@@ -37,23 +49,23 @@ impl LiveEvents for Installed {
     }
 }
 
-/// Events as they happen: at most a tenth of a second late, and never in the program's way.
+/// The events of a profiler, at most a tenth of a second late. The program never waits for their consumer.
 ///
-/// Whoever takes them too slowly misses the newest ones, and is told how many ([`Events::missed`]). With the feature
-/// `tokio` it is a `Stream`; on a thread, [`Events::next_within`] waits. It ends when it is dropped.
+/// A consumer that is too slow misses the newest events; [`Events::missed`] counts them. With the feature `tokio` this is a
+/// `Stream`. On a thread, [`Events::next_within`] waits. Dropping it ends the delivery.
 pub struct Events {
-    // First: nobody puts anything into the queue after it has gone.
+    // First: after its drop, no event is put into the queue.
     watching: Subscription,
     queue: Arc<Queue>,
 }
 
 impl Events {
-    /// The next event, if there is one now.
+    /// Returns the next event, if one waits.
     pub fn try_next(&self) -> Option<Event> {
         self.queue.lock().events.pop_front()
     }
 
-    /// The next event, waited for so long at most.
+    /// Returns the next event, and waits for it at most for `time`.
     pub fn next_within(&self, time: Duration) -> Option<Event> {
         let until = Instant::now() + time;
         let mut state = self.queue.lock();
@@ -66,18 +78,18 @@ impl Events {
         }
     }
 
-    /// Has what ended until now handed out as well, and hands out everything that waits.
+    /// Returns all events that have ended before now and were not taken yet.
     pub fn catch_up(&self) -> Vec<Event> {
         self.watching.catch_up();
         self.queue.lock().events.drain(..).collect()
     }
 
-    /// How many were missed, as nobody took them in time.
+    /// The number of events that were missed because the consumer was too slow.
     pub fn missed(&self) -> u64 {
         self.queue.lock().missed
     }
 
-    /// The next event, for tasks.
+    /// As `Stream::poll_next`, without the feature `tokio`.
     pub fn poll_event(&mut self, waker: &Waker) -> Poll<Option<Event>> {
         let mut state = self.queue.lock();
         match state.events.pop_front() {
@@ -106,7 +118,7 @@ impl tokio_stream::Stream for Events {
     }
 }
 
-/// What waits for its consumer.
+/// Events that wait for their consumer.
 struct Queue {
     state: Mutex<State>,
     came: Condvar,

@@ -6,7 +6,7 @@ use std::panic::Location;
 /// A direct-mapped cache of `CELLS` cells, for one thread.
 pub(crate) struct LookupCache<K: 'static, V: 'static, const CELLS: usize = 64>([Cell<Option<(K, V)>>; CELLS]);
 
-/// What a cache is asked for.
+/// The key of a cache.
 pub(crate) trait CacheKey: Copy + Eq {
     /// A number that differs for most keys.
     fn number(self) -> u64;

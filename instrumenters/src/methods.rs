@@ -1,4 +1,4 @@
-//! Methods: what `#[observe]` hooked, on whatever objects.
+//! Observed methods, on all objects.
 
 use std::any::TypeId;
 
@@ -9,31 +9,64 @@ use crate::call_instrumenter::CallInstrumenter;
 use crate::site_ref::{NamedSite, SiteRef};
 use crate::sites::Sites;
 
-/// Observes methods on all objects, and functions: `methods(site!(Scene::measure))`, `methods("layout::*")`.
+/// Observes functions, and methods on all objects: `methods(site!(Scene::measure))`, `methods("layout::*")`.
+///
+/// ```
+/// use metaspy::prelude::*;
+///
+/// struct Scene;
+///
+/// #[observe]
+/// impl Scene {
+///     fn measure(&self) {}
+///     fn draw(&self) {}
+/// }
+///
+/// let ((), profile) = Profiler::new("scene").observe(methods("Scene::*")).profile(|| {
+///     Scene.measure();
+///     Scene.draw();
+/// })?;
+/// assert_eq!(profile.counts().total(), 2);
+/// # Ok::<(), InstallError>(())
+/// ```
 pub fn methods(sites: impl Into<Sites>) -> CallInstrumenter {
     CallInstrumenter::new(sites.into(), Subjects::All)
 }
 
-/// Runs before each call of one method, and is given the receiver:
-/// `on(site!(Scene::measure), |scene: &Scene, call| …)`.
+/// Runs `handler` before each call of one method, with the receiver.
 ///
-/// The receiver is borrowed by the call that begins, so it can be looked at, not kept. A method whose `Self` has
-/// parameters or lifetimes, a function without a receiver and an async method offer none: that is an error at install.
+/// ```
+/// use metaspy::prelude::*;
+///
+/// struct Scene { width: u32 }
+///
+/// #[observe]
+/// impl Scene {
+///     fn measure(&self) {}
+/// }
+///
+/// let widths = on(site!(Scene::measure), |scene: &Scene, _| println!("{}", scene.width));
+/// Profiler::new("widths").observe(widths).profile(|| Scene { width: 80 }.measure())?;
+/// # Ok::<(), InstallError>(())
+/// ```
+///
+/// The receiver is borrowed for the handler only. It is not available if `Self` has parameters or lifetimes, in functions
+/// without a receiver, and in async methods: installing is an error then.
 pub fn on<R: 'static>(
     site: impl ReceiverSite<R>,
     handler: impl Fn(&R, &CallView<'_>) + Send + Sync + 'static,
 ) -> CallInstrumenter {
-    let nobody = TypeId::of::<R>() == TypeId::of::<()>();
+    let has_none = TypeId::of::<R>() == TypeId::of::<()>();
     methods(site)
         .before(move |call| {
             if let Some(receiver) = call.receiver() {
                 handler(receiver, call);
             }
         })
-        .refused(nobody.then_some("this site offers no receiver: use `methods(…).before(…)`, or `subject = …`"))
+        .refused(has_none.then_some("this site offers no receiver: use `methods(…).before(…)`, or `subject = …`"))
 }
 
-/// A site whose calls have an `R` as their receiver.
+/// A site whose calls have a receiver of type `R`.
 pub trait ReceiverSite<R>: Into<Sites> {}
 
 impl<R> ReceiverSite<R> for SiteRef<R> {}

@@ -1,4 +1,4 @@
-//! References to sites, as `site!` makes them.
+//! References to sites, the results of `site!`.
 
 use std::any::type_name;
 use std::fmt;
@@ -8,7 +8,7 @@ use metaspy_core::site::{self, Site};
 
 /// The site of an observed function, checked by the compiler: `site!(Scene::measure)`.
 ///
-/// `R` is the receiver that typed handlers are given; `()` where there is none, or where it depends on parameters.
+/// `R` is the type of the receiver. It is `()` if there is none, or if it depends on parameters.
 pub struct SiteRef<R: ?Sized = ()> {
     site: &'static Site,
     receiver: PhantomData<fn(&R)>,
@@ -27,7 +27,7 @@ impl<R: ?Sized> SiteRef<R> {
         self.site
     }
 
-    /// The site of `<R as Trait>::method`: that it exists is checked by the compiler, the site is found by name.
+    /// The site of `<R as Trait>::method`. The compiler checks that the method exists; the site is found by name.
     pub const fn by_name(own: &'static str, default: &'static str) -> NamedSite<R> {
         NamedSite { own, default, receiver: PhantomData }
     }
@@ -49,7 +49,7 @@ impl<R: ?Sized> fmt::Debug for SiteRef<R> {
 
 /// A method of a trait, as one type has it: `site!(<Scene as Layout>::measure)`.
 ///
-/// Where the type has no method of its own, it is the trait's default method: one site for all who share it.
+/// If the type does not override the method, this is the site of the trait's default method, which all such types share.
 pub struct NamedSite<R: ?Sized> {
     own: &'static str,
     default: &'static str,
@@ -57,21 +57,21 @@ pub struct NamedSite<R: ?Sized> {
 }
 
 impl<R: ?Sized> NamedSite<R> {
-    /// The sites that it means. More than one only if equally named types implement equally named traits in one crate.
+    /// The sites with this name. There is more than one only if a crate has two types of this name.
     pub fn sites(self) -> Vec<&'static Site> {
-        let called = |name: &str| -> Vec<&'static Site> {
+        let named = |name: &str| -> Vec<&'static Site> {
             site::entries().iter().map(|entry| entry.site).filter(|site| site.def().name == name).collect()
         };
-        let own = self.nearest(called(self.own));
-        if own.is_empty() { called(self.default) } else { own }
+        let own = self.nearest(named(self.own));
+        if own.is_empty() { named(self.default) } else { own }
     }
 
-    /// What it is called in messages.
+    /// The name in messages.
     pub fn name(self) -> &'static str {
         self.own
     }
 
-    /// Those in the crate of the type, where there are any.
+    /// The sites in the crate of the type, or all if that has none.
     fn nearest(self, sites: Vec<&'static Site>) -> Vec<&'static Site> {
         let krate = |path: &'static str| path.split("::").next();
         let is_near = |site: &&'static Site| krate(site.def().module) == krate(type_name::<R>());

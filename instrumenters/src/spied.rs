@@ -13,11 +13,11 @@ use crate::dynamic_sites;
 
 /// A `T` with an identity of its own, wherever it moves.
 ///
-/// Observed methods (`#[observe]`) that are reached through it are about this identity. For a type without hooks
-/// [`Spied::call`] is the only door: what is called past it, through [`Deref`] say, is not seen.
+/// Its identity is the subject of all observed methods (`#[observe]`) of the value. If the type has no hooks, call it
+/// through [`Spied::call`]; a call through [`Deref`] is not observed then.
 ///
-/// A clone is another object. Dropping it, or taking the value out, ends the subject. Without the feature `record`
-/// it is a `T` and nothing more.
+/// A clone is another object. Dropping it, or taking the value out, ends the subject. Without the feature `record`,
+/// `Spied<T>` is a `T`.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -30,16 +30,16 @@ use crate::dynamic_sites;
 /// # Ok::<(), metaspy::InstallError>(())
 /// ```
 pub struct Spied<T> {
-    // First, so that nobody is at home when the value is dropped.
+    // First: the identity ends before the value is dropped.
     resident: Resident,
     home: Box<Home<T>>,
 }
 
-/// Where the value lives: in a box, so that its address is its own for as long as it does.
+/// The value in its box: its address belongs to it for as long as it lives.
 #[repr(C)]
 struct Home<T> {
     value: T,
-    /// All values without a size may share one address, but for this.
+    /// Gives values without a size an address of their own.
     _own: u8,
 }
 
@@ -50,14 +50,14 @@ impl<T> Spied<T> {
         Spied { resident: Resident::new(&home.value, ObjectId::new()), home }
     }
 
-    /// The value; the identity ends.
+    /// Returns the value, and ends the identity.
     pub fn into_inner(self) -> T {
         let Spied { resident, home } = self;
         drop(resident);
         home.value
     }
 
-    /// CallInstrumenter something on the value, under a name. The name is the last segment of the site's path, after the type.
+    /// Runs `f` on the value as a call with a name. The name is the last segment of the site's path, after the type.
     #[track_caller]
     pub fn call<R>(&self, name: &'static str, f: impl FnOnce(&T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -66,7 +66,7 @@ impl<T> Spied<T> {
         value
     }
 
-    /// CallInstrumenter something that changes the value, under a name.
+    /// As [`call`](Self::call), for a closure that changes the value.
     #[track_caller]
     pub fn call_mut<R>(&mut self, name: &'static str, f: impl FnOnce(&mut T) -> R) -> R {
         let call = self.enter(name, Location::caller());
@@ -75,7 +75,7 @@ impl<T> Spied<T> {
         value
     }
 
-    /// The site of what is called under this name on values of this type. It is known from now on, called or not.
+    /// The site of the calls with this name on values of this type. It is registered now.
     #[track_caller]
     pub fn site(&self, name: &'static str) -> &'static Site {
         dynamic_sites::of_type::<T>(name, Location::caller())
@@ -154,7 +154,7 @@ impl<T: fmt::Display> fmt::Display for Spied<T> {
     }
 }
 
-/// By value: who they are does not matter.
+/// Values are compared, identities are not.
 impl<T: PartialEq> PartialEq for Spied<T> {
     fn eq(&self, other: &Self) -> bool {
         T::eq(self, other)
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn values_without_a_size_are_told_apart_too() {
+    fn values_without_a_size_have_different_identities() {
         assert_ne!(Spied::new(()).identify(), Spied::new(()).identify());
     }
 }

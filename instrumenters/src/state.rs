@@ -7,9 +7,9 @@ use metaspy_core::{Identify, Outcome, Site};
 
 /// Records a transition: `state!(connection, State::Idle, State::Busy)`.
 ///
-/// It is an instant about the subject. The site is named by what stands there, `MODULE::Idle->Busy`, and known before
-/// `main`; a transition that is written with variables is called by their names, and its arguments `from` and `to` say
-/// what they were.
+/// The event is an instant about the subject. The name of the site is the text of the two states, `MODULE::Idle->Busy`, and
+/// it is registered before `main`. If the states are variables, the name has the names of the variables; the arguments `from` and
+/// `to` have the values.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -27,7 +27,7 @@ use metaspy_core::{Identify, Outcome, Site};
 macro_rules! state {
     (@last $name:ident) => { ::core::stringify!($name) };
     (@last $first:ident :: $($rest:tt)+) => { $crate::state!(@last $($rest)+) };
-    (@tell $subject:expr, $from:expr, $to:expr, $name:expr) => {{
+    (@record $subject:expr, $from:expr, $to:expr, $name:expr) => {{
         $crate::__private::register! {
             static SITE: $crate::__private::Site = $crate::__private::Site::new($crate::__private::SiteDef {
                 kind: $crate::__private::SiteKind::State,
@@ -43,16 +43,16 @@ macro_rules! state {
         }
     }};
     ($subject:expr, $($from:ident)::+, $($to:ident)::+ $(,)?) => {
-        $crate::state!(@tell $subject, $($from)::+, $($to)::+,
+        $crate::state!(@record $subject, $($from)::+, $($to)::+,
             ::core::concat!($crate::state!(@last $($from)::+), "->", $crate::state!(@last $($to)::+)))
     };
     ($subject:expr, $from:expr, $to:expr $(,)?) => {
-        $crate::state!(@tell $subject, $from, $to,
+        $crate::state!(@record $subject, $from, $to,
             ::core::concat!(::core::stringify!($from), "->", ::core::stringify!($to)))
     };
 }
 
-/// What `state!` writes.
+/// Records a transition: the code that `state!` generates calls it.
 #[doc(hidden)]
 #[cold]
 pub fn transition(site: &'static Site, subject: &(impl Identify + ?Sized), from: &dyn Debug, to: &dyn Debug) {

@@ -11,9 +11,20 @@ use crate::dynamic_sites;
 
 /// A value whose reads and writes are events, at the sites `name::read` and `name::write`.
 ///
-/// The name says the type and the field: `Watched::new("Scene::width", 80)`. The events are about the value itself,
-/// or about its owner if one is named. A clone is another value, of the same owner. Without the feature `record` it
-/// is a `T` and nothing more.
+/// The name is the path of the field. The subject of the events is the value itself, or its owner if one is named. A clone
+/// is another value of the same owner. Without the feature `record`, `Watched<T>` is a `T`.
+///
+/// ```
+/// use metaspy::prelude::*;
+///
+/// let mut width = Watched::new("Scene::width", 80);
+/// let ((), profile) = Profiler::new("fields").observe(methods("Scene::width::*")).profile(|| {
+///     let old = *width.get();
+///     width.set(old + 1);
+/// })?;
+/// assert_eq!(profile.counts().total(), 2); // a read, and a write
+/// # Ok::<(), InstallError>(())
+/// ```
 pub struct Watched<T> {
     value: T,
     read: &'static Site,
@@ -27,7 +38,7 @@ enum About {
 }
 
 impl<T> Watched<T> {
-    /// Watches a value under a name.
+    /// Wraps a value under a name.
     #[track_caller]
     pub fn new(name: &'static str, value: T) -> Self {
         let at = Location::caller();
@@ -35,8 +46,8 @@ impl<T> Watched<T> {
         Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::new()) }
     }
 
-    /// Says whose state it is.
-    #[must_use = "it is the value returned that knows its owner"]
+    /// Makes `owner` the subject of the events.
+    #[must_use = "the owner belongs to the value that is returned"]
     pub fn owned_by(mut self, owner: impl Identify) -> Self {
         self.about = About::Owner(owner.identify());
         self
@@ -45,18 +56,18 @@ impl<T> Watched<T> {
     /// Reads the value.
     #[inline]
     pub fn get(&self) -> &T {
-        self.tell(self.read);
+        self.record(self.read);
         &self.value
     }
 
-    /// Writes the value, and hands back the old one.
+    /// Writes the value, and returns the old one.
     #[inline]
     pub fn set(&mut self, value: T) -> T {
-        self.tell(self.write);
+        self.record(self.write);
         std::mem::replace(&mut self.value, value)
     }
 
-    /// Changes the value in place: a write that lasts, and may have effects.
+    /// Changes the value in place: a write with a duration and effects.
     #[inline]
     pub fn update<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         let call = if self.write.is_armed() { hook::enter(self.write, self.identify()) } else { Call::inert() };
@@ -71,7 +82,7 @@ impl<T> Watched<T> {
     }
 
     #[inline]
-    fn tell(&self, site: &'static Site) {
+    fn record(&self, site: &'static Site) {
         if site.is_armed() {
             hook::instant(site, self.identify());
         }

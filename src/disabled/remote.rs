@@ -1,4 +1,4 @@
-//! Causes that cross processes, of which there are none.
+//! There are no events, so no cause crosses processes.
 
 use core::fmt;
 use core::str::FromStr;
@@ -48,7 +48,7 @@ pub struct MalformedTraceParent;
 
 impl fmt::Display for MalformedTraceParent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nothing is recorded, so no traceparent is read")
+        f.write_str("no traceparent is read: switch on the feature `record` of metaspy")
     }
 }
 

@@ -1,15 +1,15 @@
-//! The guard of a call, made so that a call nobody looks at pays for a test and nothing else.
+//! The begin of an armed call. An unarmed call pays for a test and nothing else.
 //!
-//! What a call needs while it runs is in a [`Frame`], which stays uninitialised unless somebody looks. What the body
-//! holds is a [`Guard`], which is a pointer and stays in a register. All that runs when somebody looks is out of line,
-//! so that it takes no registers from the body.
+//! The data of a call is in its [`Frame`], which stays uninitialised if the site is not armed. The body holds a [`Guard`],
+//! which is a pointer and stays in a register. All that runs for an armed site is out of line, so that it takes no registers
+//! from the body.
 
 use metaspy_core::hook::{self, Reify};
 pub use metaspy_core::hook::{Entered, Frame, Guard};
 use metaspy_core::{Site, Subject};
 
-/// Begins a call at a site that is armed. `T` says nothing: what is generic is compiled with the code that is observed,
-/// which in a program reaches its thread's lane without a call.
+/// Begins a call at an armed site. `T` is unused: generic code is compiled in the observed crate, where a program reaches
+/// its thread's lane without a call.
 #[cold]
 #[inline(never)]
 pub fn enter<'f, T>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
@@ -22,7 +22,7 @@ pub fn enter_site<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> 
     Entered::counted(site).unwrap_or_else(|| hook::enter_site_in(frame, site))
 }
 
-/// Begins a call about its receiver, or where that is.
+/// Begins a call whose subject is its receiver, or the place of the receiver.
 #[cold]
 #[inline(never)]
 pub fn enter_by<'f, T: ?Sized>(
@@ -35,7 +35,7 @@ pub fn enter_by<'f, T: ?Sized>(
     hook::count(site, subject).unwrap_or_else(|| hook::enter_in(frame, site, subject))
 }
 
-/// Begins a call about its receiver, or where that is; handlers may be given the receiver.
+/// As [`enter_by`], for a receiver that handlers may use.
 #[cold]
 #[inline(never)]
 pub fn enter_on<'f, T: 'static>(
@@ -49,7 +49,7 @@ pub fn enter_on<'f, T: 'static>(
         .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify.receiver(receiver)))
 }
 
-/// Begins a call about somebody else than its receiver, which handlers may be given.
+/// Begins a call with a subject of its own, for a receiver that handlers may use.
 #[cold]
 #[inline(never)]
 pub fn enter_as<'f, T: 'static>(
@@ -62,7 +62,7 @@ pub fn enter_as<'f, T: 'static>(
         .unwrap_or_else(|| hook::enter_with_in(frame, site, subject, |reify| reify.receiver(receiver)))
 }
 
-/// Begins a call that may be looked into.
+/// Begins a call with details.
 #[cold]
 #[inline(never)]
 pub fn enter_with<'f, 'a>(

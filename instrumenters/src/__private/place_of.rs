@@ -1,4 +1,4 @@
-//! Places, by the type that stands there.
+//! Places as subjects: a type and an address.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -9,14 +9,14 @@ use metaspy_core::hook::Place;
 
 use crate::lookup_cache::{LookupCache, Names};
 
-/// The places of values of one type; a `static` beside the site.
+/// The places of values of one type: a `static` beside the site.
 ///
-/// They are named by the type and not by the module of its `impl`, so that all of its methods agree.
+/// They are named by the type, not by the module of its `impl`, so that all its methods agree.
 pub struct PlaceOf(OnceLock<Place>);
 
 impl PlaceOf {
-    /// For values of a type that is known when it is first asked.
-    #[expect(clippy::new_without_default, reason = "it is made in statics only")]
+    /// The type is known at the first call of [`of`](Self::of).
+    #[expect(clippy::new_without_default, reason = "it is for statics")]
     pub const fn new() -> Self {
         PlaceOf(OnceLock::new())
     }
@@ -28,7 +28,7 @@ impl PlaceOf {
     }
 }
 
-/// The subject at the address of `it`, where one site serves many types.
+/// The subject at the address of `it`, for a site with many types.
 #[inline]
 pub fn of_any<T: ?Sized>(it: &T) -> Subject {
     places(type_name::<T>()).of(it)
@@ -47,7 +47,7 @@ fn places(name: &'static str) -> &'static Place {
 fn registered(name: &'static str) -> &'static Place {
     static ALL: Mutex<Option<HashMap<&'static str, &'static Place>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    // One for each type that was observed this way: they stay, as the types do.
+    // One for each type, for the rest of the process.
     all.get_or_insert_default().entry(name).or_insert_with(|| Box::leak(Box::new(Place::new(name))))
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_places_of_a_type_are_the_same_whoever_asks() {
+    fn the_places_of_a_type_are_the_same_at_every_site() {
         static PLACE: PlaceOf = PlaceOf::new();
         let it = 5_u64;
         assert_eq!(PLACE.of(&it), of_any(&it));

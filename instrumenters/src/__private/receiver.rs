@@ -1,7 +1,7 @@
-//! Whom a call without a `subject` is about: what the receiver says, else the place where it is.
+//! The subject of a call without `subject = …`: the receiver's identity, or else its place.
 //!
-//! `(&Receiver(it)).subject_or(place)` is one of three methods, of which the compiler takes the first that there is: of
-//! receivers that say who they are without ado, of those that must be asked with care, and of all others.
+//! `(&Receiver(it)).subject_or(place)` is one of three methods. The compiler takes the first that exists: for receivers
+//! with a [`DirectIdentity`], for other receivers that implement [`Identify`], and for all others.
 
 use metaspy_core::{Identify, Key, ObjectId, Owner, Subject};
 
@@ -12,8 +12,8 @@ use crate::{Spied, Watched};
 /// A receiver.
 pub struct Receiver<'a, T: ?Sized>(pub &'a T);
 
-/// Values whose [`Identify::identify`] does not panic and calls nothing that could be observed: it needs no care.
-/// `#[derive(Identify)]` makes such.
+/// Values whose [`Identify::identify`] does not panic and calls no observed function, so it needs no guard.
+/// `#[derive(Identify)]` implements it.
 pub trait DirectIdentity: Identify {}
 
 impl DirectIdentity for Subject {}
@@ -29,40 +29,40 @@ macro_rules! plain {
 plain!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, char);
 
 impl<T: DirectIdentity + ?Sized> Receiver<'_, T> {
-    /// What the value says.
+    /// The identity of the value.
     #[inline(always)]
     pub fn identity(&self) -> Subject {
         self.0.identify()
     }
 
-    /// What the receiver says.
+    /// The identity of the receiver.
     #[inline(always)]
     pub fn subject_or(&self, _: &PlaceOf) -> Subject {
         self.0.identify()
     }
 
-    /// What the receiver says.
+    /// The identity of the receiver.
     #[inline(always)]
     pub fn subject_or_place(&self) -> Subject {
         self.0.identify()
     }
 
-    /// What the receiver says.
+    /// The identity of the receiver.
     #[inline(always)]
     pub fn subject_or_none(&self) -> Subject {
         self.0.identify()
     }
 }
 
-/// Values that say who they are, in code that may panic or call observed methods.
+/// Values whose [`Identify::identify`] may panic or call observed functions: it runs under a guard.
 pub trait GuardedIdentity {
-    /// What the value says.
+    /// The identity of the value.
     fn identity(&self) -> Subject;
-    /// What the receiver says.
+    /// The identity of the receiver.
     fn subject_or(&self, _: &PlaceOf) -> Subject;
-    /// What the receiver says.
+    /// The identity of the receiver.
     fn subject_or_place(&self) -> Subject;
-    /// What the receiver says.
+    /// The identity of the receiver.
     fn subject_or_none(&self) -> Subject;
 }
 
@@ -85,13 +85,13 @@ impl<T: Identify + ?Sized> GuardedIdentity for Receiver<'_, T> {
     }
 }
 
-/// Receivers that do not say who they are.
+/// Receivers that do not implement [`Identify`].
 pub trait AddressIdentity {
-    /// Where it is, by the places of its type.
+    /// The place of the receiver, for one type.
     fn subject_or(&self, place: &PlaceOf) -> Subject;
-    /// Where it is, whatever its type is.
+    /// The place of the receiver, for any type.
     fn subject_or_place(&self) -> Subject;
-    /// Nobody: it was moved into the call.
+    /// No subject: the receiver is moved into the call.
     fn subject_or_none(&self) -> Subject;
 }
 

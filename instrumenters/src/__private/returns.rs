@@ -1,25 +1,25 @@
-//! What a return value tells, where only its type's name is known when the hook is written.
+//! The outcome of a call by its return value, for macros that see only the name of its type.
 //!
-//! `Returned(&value).outcome()` is the method of values that tell how a call went, and where there is none, as in a
-//! `QueryResult` that is a list of rows, the one of [`WithoutOutcome`].
+//! `Returned(&value).outcome()` is the method of [`OutcomeOf`] types. For all others, such as a `QueryResult` that is a list
+//! of rows, it is the method of [`WithoutOutcome`].
 
 use metaspy_core::Outcome;
 use metaspy_core::hook::OutcomeOf;
 
-/// A value that was returned.
+/// A return value.
 pub struct Returned<'a, T: ?Sized>(pub &'a T);
 
 impl<T: OutcomeOf + ?Sized> Returned<'_, T> {
-    /// How the call ended.
+    /// The outcome of the call.
     #[inline(always)]
     pub fn outcome(&self) -> Outcome {
         self.0.outcome()
     }
 }
 
-/// Values that do not tell how the call went.
+/// Values without an outcome.
 pub trait WithoutOutcome {
-    /// It returned, and that is all.
+    /// The call returned.
     #[inline(always)]
     fn outcome(&self) -> Outcome {
         Outcome::Returned

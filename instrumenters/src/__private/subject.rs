@@ -1,23 +1,23 @@
-//! Asking the domain whom a call is about.
+//! Runs the user's expression for the subject of a call.
 
 use std::cell::Cell;
 
 use metaspy_core::{Subject, hook};
 
 thread_local! {
-    static ASKING: Cell<bool> = const { Cell::new(false) };
+    static EVALUATING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs an expression that says whom a call is about. A panic in it is caught, and the call is about nobody.
+/// Evaluates the subject of a call. A panic in the expression is caught, and the call has no subject.
 ///
-/// A hook asks before it enters, and the expression may call observed methods: their hooks do not ask in turn, or it
-/// would never end. What they record is marked as meta, and about nobody.
+/// The expression may call observed functions. Their hooks do not evaluate subjects in turn, because that might never end:
+/// these calls have no subject, and are marked as meta.
 pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
-    // A thread that is ending has no flag to set, and asks nobody.
-    if ASKING.try_with(|asking| asking.replace(true)).unwrap_or(true) {
+    // A thread that is ending has no flag to set.
+    if EVALUATING.try_with(|evaluating| evaluating.replace(true)).unwrap_or(true) {
         return Subject::NONE;
     }
     let subject = hook::subject(expression);
-    let _ = ASKING.try_with(|asking| asking.set(false));
+    let _ = EVALUATING.try_with(|evaluating| evaluating.set(false));
     subject
 }

@@ -1,4 +1,4 @@
-//! Callback lists: buses that call back at once, `on(event, callback)`.
+//! Callback lists: buses that call their callbacks at once, `on(event, callback)`.
 
 use std::panic::Location;
 
@@ -7,10 +7,9 @@ use metaspy_core::{Identify, Outcome, Site, Subject};
 
 use crate::dynamic_sites;
 
-/// The two ends of a callback list, whatever type the list has: whoever announces says so, and so does each callback.
+/// Makes events of a callback list of any type: wrap the place that announces, and each callback.
 ///
-/// What is announced is an event for as long as the callbacks run; each of them is one under it, so who was called by
-/// what is seen without knowing the list.
+/// An announcement is an event that lasts as long as its callbacks. Each callback is an event under it.
 ///
 /// ```
 /// use metaspy::channels::Callbacks;
@@ -21,9 +20,10 @@ use crate::dynamic_sites;
 /// on_save.push(Box::new(move |path| editor.callback("saved", || println!("index {path}"))));
 /// on_save.push(Box::new(move |path| editor.callback("saved", || println!("upload {path}"))));
 ///
-/// let profiler = Profiler::new("saving").observe(proxied([editor.sent("saved"),
-/// editor.received("saved")])).install()?; editor.announce("saved", || on_save.iter().for_each(|callback|
-/// callback("a.txt"))); let profile = profiler.uninstall();
+/// let sites = [editor.sent("saved"), editor.received("saved")];
+/// let ((), profile) = Profiler::new("saving").observe(proxied(sites)).profile(|| {
+///     editor.announce("saved", || on_save.iter().for_each(|callback| callback("a.txt")));
+/// })?;
 /// assert_eq!(profile.counts().by_site().at("editor::saved::received").unwrap().measure.count, 2);
 /// # Ok::<(), metaspy::InstallError>(())
 /// ```
@@ -35,28 +35,28 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// The callback list of this name.
+    /// A callback list with a name.
     #[track_caller]
     pub fn new(name: &str) -> Self {
-        Callbacks { name: crate::interned::kept(name), bus: super::tap::named_bus(name), at: Location::caller() }
+        Callbacks { name: crate::interned::name(name), bus: super::tap::named_bus(name), at: Location::caller() }
     }
 
-    /// Announces something: `announce` calls the callbacks.
+    /// Records an announcement: `announce` calls the callbacks.
     pub fn announce<R>(&self, kind: &'static str, announce: impl FnOnce() -> R) -> R {
         self.run(self.sent(kind), announce)
     }
 
-    /// Runs a callback.
+    /// Records a callback.
     pub fn callback<R>(&self, kind: &'static str, callback: impl FnOnce() -> R) -> R {
         self.run(self.received(kind), callback)
     }
 
-    /// The site of what is announced. It is known from now on.
+    /// The site of the announcements. It is registered now.
     pub fn sent(&self, kind: &'static str) -> &'static Site {
         self.site(kind, "sent")
     }
 
-    /// The site of the callbacks. It is known from now on.
+    /// The site of the callbacks. It is registered now.
     pub fn received(&self, kind: &'static str) -> &'static Site {
         self.site(kind, "received")
     }
@@ -73,7 +73,7 @@ impl Callbacks {
     }
 }
 
-/// The bus.
+/// The callback list.
 impl Identify for Callbacks {
     fn identify(&self) -> Subject {
         self.bus

@@ -1,4 +1,4 @@
-//! What kind of announcement a message is.
+//! The kind of a message.
 
 use std::any::{Any, type_name};
 use std::fmt::{self, Debug, Write};
@@ -9,27 +9,27 @@ use metaspy_core::hook::Reify;
 use crate::announce::AnnouncementType;
 use crate::dynamic_sites::path_of;
 
-/// Says what kind of announcement a message is.
+/// Finds the kind of a message.
 #[diagnostic::on_unimplemented(
-    message = "nobody knows what kind of announcement a `{M}` is",
-    note = "derive `Debug` for it, or say so: `.kind(|message| …)`"
+    message = "metaspy cannot find the kind of a `{M}`",
+    note = "derive `Debug` for it, or give a closure: `.kind(|message| …)`"
 )]
 pub trait KindOf<M>: Send + 'static {
-    /// Tells the kind of a message.
+    /// Calls `then` with the kind of a message.
     fn with_kind<R>(&self, message: &M, then: impl FnOnce(&str) -> R) -> R;
 
-    /// The kinds that are known beforehand.
+    /// The kinds that are known before the first message.
     fn known_kinds(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Shows a message to whom asked for details, if it can be shown.
+    /// Adds the message to the details of its event, if it can be shown.
     fn show(&self, message: &M, reify: &mut Reify<'_>) {
         let _ = (message, reify);
     }
 }
 
-/// The message knows: by `#[derive(Announce)]`, else by the name that its `Debug` begins with, else by its type.
+/// The kind by `#[derive(Announce)]`, else the first name in the message's `Debug`, else the name of its type.
 pub struct ByItself<M>(Option<&'static AnnouncementType>, PhantomData<fn(&M)>);
 
 impl<M: 'static> ByItself<M> {
@@ -61,7 +61,7 @@ impl<M> fmt::Debug for ByItself<M> {
     }
 }
 
-/// What a closure says.
+/// The kind by a closure.
 #[derive(Debug)]
 pub struct ByClosure<F>(pub(super) F);
 
@@ -80,11 +80,11 @@ fn leading_name(value: &impl Debug) -> Leading {
 
 struct Leading(String);
 
-/// Bytes of a name at most.
+/// The longest name, in bytes.
 const NAME_MAX: usize = 64;
 
 impl Leading {
-    /// The name, or that of the type if the text begins with something else: a number, a quote.
+    /// The name, or the type's name if the text begins with something else, such as a number or a quote.
     fn or_type_of<M>(&self) -> &str {
         match self.0.as_str() {
             "" => path_of(type_name::<M>()).1,
@@ -115,7 +115,7 @@ mod tests {
     enum Message {
         Moved { to: u32 },
         Closed,
-        Said(&'static str),
+        Sent(&'static str),
     }
 
     fn name<M: Debug + 'static>(message: M) -> String {
@@ -126,7 +126,7 @@ mod tests {
     fn the_name_is_what_debug_begins_with_or_the_type() {
         assert_eq!(name(Message::Moved { to: 3 }), "Moved");
         assert_eq!(name(Message::Closed), "Closed");
-        assert_eq!(name(Message::Said("no")), "Said");
+        assert_eq!(name(Message::Sent("no")), "Sent");
         assert_eq!(name(Some(4)), "Some");
         assert_eq!(name(7_u32), "u32");
         assert_eq!(name("text".to_owned()), "String");
@@ -138,7 +138,7 @@ mod tests {
         impl Debug for Shy {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("Shy ")?;
-                unreachable!("it was told to stop")
+                unreachable!("formatting has stopped")
             }
         }
         assert_eq!(name(Shy), "Shy");

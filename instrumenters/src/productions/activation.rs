@@ -1,17 +1,18 @@
-//! The door for parsers that are no data: an activation of a production, from the first byte to the last.
+//! An activation of a production, for parsers in Rust.
 //!
-//! The combinator libraries that metaspy knows use it (`.spied("name")`); a parser written by hand, or with another
-//! library, does the same:
+//! `.spied("name")` makes activations in parsers of winnow, nom and chumsky. A parser that is written by hand, or with
+//! another library, makes them itself:
 //!
 //! ```
 //! use metaspy::productions::{Activation, ActivationEnd, ActivationFrame, Position};
 //!
-//! /// Digits at the beginning; how many.
+//! /// The number of digits at the beginning.
 //! fn digits(text: &str) -> Option<usize> {
-//!     let (mut slot, digits) = (ActivationFrame::vacant(), metaspy::production!("digits"));
-//!     let activation = Activation::begin(&mut slot, digits, Position::Left(text.len()));
+//!     let (mut frame, digits) = (ActivationFrame::vacant(), metaspy::production!("digits"));
+//!     let activation = Activation::begin(&mut frame, digits, Position::Left(text.len()));
 //!     let count = text.bytes().take_while(u8::is_ascii_digit).count();
-//!     activation.end(if count > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked }, Position::Left(text.len() - count));
+//!     let end = if count > 0 { ActivationEnd::Matched } else { ActivationEnd::Backtracked };
+//!     activation.end(end, Position::Left(text.len() - count));
 //!     (count > 0).then_some(count)
 //! }
 //! assert_eq!(digits("42!"), Some(2));
@@ -28,16 +29,16 @@ use crate::__private::enter_with;
 use crate::dynamic_sites;
 use crate::lookup_cache::{LookupCache, Names};
 
-/// How an activation ended.
+/// The end of an activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivationEnd {
-    /// It matched.
+    /// The production matched.
     Matched,
-    /// It did not, and another alternative may be tried.
+    /// It did not match, and another alternative may be tried.
     Backtracked,
-    /// It did not, and no other alternative may be tried.
+    /// It did not match, and no other alternative may be tried.
     Cut,
-    /// The input ended before it was clear.
+    /// The input ended too early for a result.
     Incomplete,
 }
 
@@ -54,11 +55,11 @@ impl ActivationEnd {
 /// A place in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Position {
-    /// So many bytes or tokens from its beginning.
+    /// A number of bytes or tokens from the beginning.
     At(usize),
-    /// So many before its end. The beginning is where the outermost activation on the thread was tried.
+    /// A number of bytes or tokens before the end. The input begins at the thread's outermost activation.
     Left(usize),
-    /// Nobody knows.
+    /// Unknown.
     Unknown,
 }
 
@@ -71,7 +72,7 @@ pub enum Purpose {
     Check,
 }
 
-/// What an activation needs while it lasts. It stays as it is, uninitialised, unless somebody observes.
+/// The memory of an activation. It stays uninitialised if the production is not armed.
 pub struct ActivationFrame(Frame);
 
 impl fmt::Debug for ActivationFrame {
@@ -81,30 +82,30 @@ impl fmt::Debug for ActivationFrame {
 }
 
 impl ActivationFrame {
-    /// Room for one activation.
+    /// Memory for one activation.
     #[inline(always)]
     pub const fn vacant() -> Self {
         ActivationFrame(Frame::vacant())
     }
 }
 
-/// An activation of a production. One that is dropped before it has ended, by `?` or `return`, did not match; if a panic
-/// drops it, it panicked.
+/// An activation of a production. If it is dropped before its end, by `?` or `return`, it did not match. If a panic drops
+/// it, it panicked.
 #[must_use = "an activation lasts until it is ended or dropped"]
 pub struct Activation<'s> {
     call: Guard<'s>,
-    /// Where it was tried, if somebody wants to know.
+    /// The position where it was tried, if details are recorded.
     place: Option<Place>,
 }
 
 thread_local! {
-    /// How many activations that tell their places have not ended, and how long the input is that they are about.
+    /// The number of open activations with positions, and the length of their input.
     static PARSE: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
-    /// The input at hand.
+    /// The current input.
     static INPUT: Cell<Subject> = const { Cell::new(Subject::NONE) };
 }
 
-/// A place that was begun; dropping it ends it, also while unwinding.
+/// The position of an open activation. Dropping it ends it, also while unwinding.
 struct Place(Option<usize>);
 
 impl Place {
@@ -137,7 +138,7 @@ fn offset(place: Position) -> Option<usize> {
 }
 
 impl<'s> Activation<'s> {
-    /// A production is tried at this place.
+    /// Begins an activation: the production is tried at this position.
     #[inline(always)]
     pub fn begin(frame: &'s mut ActivationFrame, production: &'static Site, place: Position) -> Self {
         Self::begin_for(frame, production, place, Purpose::Parse)
@@ -176,7 +177,8 @@ impl<'s> Activation<'s> {
         Activation { call, place: begun }
     }
 
-    /// It has ended, having read up to there. A cut is told as what it returned; what is incomplete is cancelled.
+    /// Ends the activation. `place` is the end of what it read. A cut is recorded as the return value `cut`; an incomplete
+    /// activation is cancelled.
     #[inline]
     pub fn end(mut self, ended: ActivationEnd, place: Position) {
         if let Some(Place(began)) = &self.place {
@@ -196,7 +198,7 @@ impl fmt::Debug for Activation<'_> {
     }
 }
 
-/// Runs a parse whose activations are about one input, with this name.
+/// Runs a parse. The subject of all its activations is an input with this name.
 pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
     struct Back(Subject);
     impl Drop for Back {
@@ -208,7 +210,7 @@ pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
     parse()
 }
 
-/// The input at hand.
+/// The current input.
 pub(super) fn input() -> Subject {
     INPUT.try_with(Cell::get).unwrap_or(Subject::NONE)
 }
@@ -223,7 +225,7 @@ fn next_input(name: &str) -> Subject {
     input
 }
 
-/// What names a production: its site, as [`production!`](crate::production) makes it, or its name alone.
+/// A production: the site that [`production!`](crate::production) makes, or a name.
 pub trait IntoProduction {
     /// The production's site.
     fn site(self, at: &'static Location<'static>) -> &'static Site;
@@ -236,7 +238,7 @@ impl IntoProduction for &'static Site {
     }
 }
 
-/// The site is made when the name is first used in a file, so a production that nothing asks for is not known.
+/// The site is registered when the name is first used, so a production that never runs is not listed.
 impl IntoProduction for &'static str {
     fn site(self, at: &'static Location<'static>) -> &'static Site {
         thread_local! {
@@ -247,8 +249,23 @@ impl IntoProduction for &'static str {
     }
 }
 
-/// A production that is known before `main`, whether anything asks for it or not: `production!("value")` is its
-/// [`Site`](metaspy_core::Site). Without it a list of what was never exercised would lack what never ran.
+/// Registers a production before `main`, and returns its [`Site`](metaspy_core::Site): `production!("value")`.
+///
+/// So a production that never runs is listed, too.
+///
+/// ```
+/// use metaspy::prelude::*;
+/// use metaspy::productions::winnow::ParserExt;
+/// use winnow::{Parser, ascii::digit1};
+///
+/// fn number(input: &mut &str) -> winnow::Result<String> {
+///     digit1.map(str::to_owned).spied(production!("number")).parse_next(input)
+/// }
+///
+/// let (value, profile) = Profiler::new("numbers").observe(productions("number")).profile(|| number.parse("42"))?;
+/// assert_eq!((value.as_deref(), profile.counts().total()), (Ok("42"), 1));
+/// # Ok::<(), InstallError>(())
+/// ```
 #[macro_export]
 macro_rules! production {
     ($name:literal) => {{

@@ -1,25 +1,25 @@
-//! The door for parsers that tell of a beginning and, later, of an end: those that drive a receiver of events.
+//! Activations for parsers that report a begin and, later, an end: those that drive a receiver of events.
 
 use metaspy_core::hook::{Call, enter_with};
 use metaspy_core::{Outcome, Site, Subject};
 
 use super::activation::{ActivationEnd, input};
 
-/// Activations that have begun and not ended, the innermost last. Dropping it ends them: they did not match.
+/// The open activations, the innermost last. Dropping the stack ends them: they did not match.
 ///
 /// ```
 /// use metaspy::prelude::*;
 /// use metaspy::productions::{ActivationEnd, ActivationStack};
 ///
 /// const PAIR: fn() -> &'static metaspy::Site = || production!("pair");
-/// let mut nested = ActivationStack::new();
+/// let mut stack = ActivationStack::new();
 /// for (at, letter) in "(())".char_indices() {
 ///     match letter {
-///         '(' => nested.begin(PAIR(), at),
-///         _ => nested.end(PAIR(), ActivationEnd::Matched, at + 1),
+///         '(' => stack.begin(PAIR(), at),
+///         _ => stack.end(PAIR(), ActivationEnd::Matched, at + 1),
 ///     }
 /// }
-/// assert_eq!(nested.depth(), 0);
+/// assert_eq!(stack.depth(), 0);
 /// ```
 #[derive(Debug)]
 pub struct ActivationStack {
@@ -40,7 +40,7 @@ impl Default for ActivationStack {
 }
 
 impl ActivationStack {
-    /// None yet, about the input at hand ([`with_input`](super::with_input)).
+    /// An empty stack for the current input ([`with_input`](super::with_input)).
     pub fn new() -> Self {
         ActivationStack::about(input())
     }
@@ -49,18 +49,19 @@ impl ActivationStack {
         ActivationStack { subject, open: Vec::new() }
     }
 
-    /// A production begins, in those that have not ended.
+    /// Begins an activation within the open ones.
     #[inline]
     pub fn begin(&mut self, production: &'static Site, at: usize) {
-        let call = match production.is_armed() {
-            true => enter_with(production, self.subject, |reify| reify.arg("at", &at)),
-            false => Call::inert(),
+        let call = if production.is_armed() {
+            enter_with(production, self.subject, |reify| reify.arg("at", &at))
+        } else {
+            Call::inert()
         };
         self.open.push(Open { production, call, at });
     }
 
-    /// The innermost activation of a production ends, having read up to there. What began in it and has not ended did not
-    /// match. If there is none, nothing happens.
+    /// Ends the innermost activation of a production. `end` is the end of what it read. Open activations within it did not
+    /// match. If the production has no open activation, nothing happens.
     #[inline]
     pub fn end(&mut self, production: &'static Site, ended: ActivationEnd, end: usize) {
         let is_it = |open: &Open| std::ptr::eq(open.production, production);
@@ -75,19 +76,19 @@ impl ActivationStack {
         call.done(ended.outcome());
     }
 
-    /// A production that begins and ends with nothing in it.
+    /// Begins and ends an activation with nothing in it.
     #[inline]
     pub fn leaf(&mut self, production: &'static Site, at: usize, ended: ActivationEnd, end: usize) {
         self.begin(production, at);
         self.end(production, ended, end);
     }
 
-    /// How many have begun and not ended.
+    /// The number of open activations.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Ends all but so many, from the innermost on, as they would have ended.
+    /// Ends all but the outermost `left`, from the innermost on.
     fn break_off(&mut self, left: usize) {
         while self.open.len() > left
             && let Some(Open { mut call, .. }) = self.open.pop()

@@ -1,8 +1,9 @@
 //! Productions of parsers that are written with [chumsky](https://docs.rs/chumsky).
 //!
-//! An activation whose output nobody needs is one as well; chumsky then only checks the input, and the argument `checks`
-//! says so. A result that chumsky remembered (`memoized`) is none, as the production did not run. IntoProduction on both sides,
-//! `parser.spied("sum").memoized().spied("sum, asked")`, the difference is what was remembered.
+//! If the output is not needed, chumsky only checks the input, and the event has the argument `checks`. A memoized result
+//! is no activation, because the production does not run. With names on both sides of the memo,
+//! `parser.spied("sum").memoized().spied("sum or memo")`, the difference of the two counts is the number of memoized
+//! results.
 //!
 //! ```
 //! use chumsky::prelude::*;
@@ -31,13 +32,13 @@ pub struct SpiedParser<P> {
     production: &'static Site,
 }
 
-/// Gives a parser a name.
+/// Parsers with the name of a production.
 pub trait ParserExt<'src, I, O, E>: Parser<'src, I, O, E> + Sized
 where
     I: Input<'src, Span: Span<Offset = usize>>,
     E: ParserExtra<'src, I>,
 {
-    /// This parser, as the production with that name.
+    /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]
     fn spied(self, production: impl IntoProduction) -> Ext<SpiedParser<Self>> {
         Ext(SpiedParser { parser: self, production: production.site(Location::caller()) })

@@ -1,28 +1,28 @@
-//! What was entered, what matched, and on which input.
+//! Coverage of a grammar: what was entered and what matched, on which input.
 
 use std::time::Duration;
 
 use super::production::{Alternative, ParseObserver};
 
-/// What happened to a production or to an alternative.
+/// The counts of a production or an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How often it was tried.
+    /// Number of activations.
     pub entered: u64,
-    /// How often it matched.
+    /// Number of matches.
     pub matched: u64,
-    /// Bytes that it had read, in all, when it failed. Of productions only.
+    /// Bytes that its failed activations had read. Productions only.
     pub backtracked: u64,
-    /// How many activations of productions stood around it at most, its own included. Of productions only.
+    /// The greatest depth of nested activations, its own included. Productions only.
     pub depth: u32,
-    /// Time in it, what it called included; in recursion each depth counts. Of productions, if time is taken.
+    /// Total time; in a recursion, each level counts. Productions only, if times are measured.
     pub total: Duration,
-    /// Time in it alone.
+    /// Self time.
     pub own: Duration,
 }
 
 impl Counts {
-    /// How often it was tried and did not match.
+    /// Number of activations without a match.
     pub fn failed(&self) -> u64 {
         self.entered - self.matched
     }
@@ -37,12 +37,12 @@ impl Counts {
     }
 }
 
-/// How far the inputs got with a production or an alternative.
+/// The state of a production or an alternative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
-    /// Nothing tried it.
+    /// It was never tried.
     NeverEntered,
-    /// It was tried, and failed each time.
+    /// It was tried, and always failed.
     NeverMatched,
     /// It matched.
     Matched,
@@ -51,25 +51,25 @@ pub enum State {
 /// A production or an alternative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// In inputs that were accepted.
+    /// Counts in accepted inputs.
     pub accepted: Counts,
-    /// In inputs that were rejected.
+    /// Counts in rejected inputs.
     pub rejected: Counts,
-    /// The first input that it matched in, by number.
+    /// The number of the first input with a match.
     pub first: Option<usize>,
-    /// The shortest such input, by number; the first of equally long ones.
+    /// The number of the shortest input with a match; the first of equally long ones.
     pub shortest: Option<usize>,
 }
 
 impl Row {
-    /// In all inputs.
+    /// Counts in all inputs.
     pub fn all(&self) -> Counts {
         let mut all = self.accepted;
         all.add(&self.rejected);
         all
     }
 
-    /// How far the inputs got with it.
+    /// The state after all inputs.
     pub fn state(&self) -> State {
         match self.all() {
             Counts { entered: 0, .. } => State::NeverEntered,
@@ -79,56 +79,56 @@ impl Row {
     }
 }
 
-/// Why an alternative never matched: one before it takes what it would.
+/// The reason why an alternative never matched: an earlier one matches first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shadow {
-    /// The alternative that matched instead, most often.
+    /// The earlier alternative that matched most often instead.
     pub by: usize,
-    /// How often this one would have matched where that one did, if only a part of what that one took.
+    /// How often this alternative would have matched at the same place, at least a part of the text.
     pub would_match: u64,
-    /// How often it would have taken as much.
+    /// How often it would have matched at least as much.
     pub as_far: u64,
-    /// The first input where it would have.
+    /// The number of the first such input.
     pub input: usize,
 }
 
 /// An input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its name: a file, or a line of one.
+    /// Its name: a file, or a line of a file.
     pub name: String,
     /// Its length in bytes.
     pub bytes: usize,
-    /// What became of it.
+    /// The result of its parse.
     pub verdict: Verdict,
 }
 
-/// What became of an input.
+/// The result of the parse of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The grammar takes it, whole.
+    /// The grammar accepts the whole input.
     Accepted,
-    /// It does not, and the parser says why.
+    /// The grammar does not accept it; with the parser's message.
     Rejected(String),
-    /// The parse was ended at a limit, which is named. It counts as rejected.
+    /// The parse was stopped at a limit; with its name. The input counts as rejected.
     Stopped(String),
 }
 
-/// Which productions and alternatives a set of inputs exercises.
+/// The productions and alternatives that a set of inputs exercises.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     /// By production.
     pub productions: Vec<Row>,
     /// By alternative.
     pub alternatives: Vec<Row>,
-    /// By alternative: what takes its place, where that was looked for and found.
+    /// By alternative: the reason why it never matched, if it was found.
     pub shadows: Vec<Option<Shadow>>,
-    /// The inputs, in the order that they were read.
+    /// The inputs, in the order of their parse.
     pub inputs: Vec<Input>,
 }
 
 impl Coverage {
-    /// Nothing yet, of so many productions and alternatives.
+    /// Empty, for these numbers of productions and alternatives.
     pub(crate) fn new(productions: usize, alternatives: usize) -> Self {
         Coverage {
             productions: vec![Row::default(); productions],
@@ -138,7 +138,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what happened in an input.
+    /// Adds an input.
     pub(crate) fn add(&mut self, input: Input, tally: &Tally) {
         let (at, bytes) = (self.inputs.len(), input.bytes);
         let accepted = input.verdict == Verdict::Accepted;
@@ -157,16 +157,17 @@ impl Coverage {
         }
     }
 
-    /// Why a production never matched: the alternative that begins with it and loses most often to one before it.
+    /// The alternative that explains why a production never matched: it begins with the production, and an earlier one
+    /// matches first most often.
     pub fn most_shadowed(&self, alternatives: &[Alternative], production: usize) -> Option<usize> {
         let begins = alternatives.iter().zip(&self.shadows).enumerate();
         let begins = begins.filter(|(_, (alternative, _))| alternative.first == Some(production));
         let shadows = begins.filter_map(|(at, (_, shadow))| Some((at, shadow.as_ref()?.would_match)));
-        // The first of those that lose equally often.
+        // The first of several with the same count.
         shadows.rev().max_by_key(|&(_, would_match)| would_match).map(|(at, _)| at)
     }
 
-    /// What takes the place of an alternative, in a sentence.
+    /// A sentence about the alternative that matches first.
     pub fn sentence(&self, shadow: &Shadow, alternatives: &[Alternative]) -> String {
         let by = alternatives[shadow.by].text.split_whitespace().collect::<Vec<_>>().join(" ");
         let times = if shadow.would_match == 1 { "once".into() } else { format!("{} times", shadow.would_match) };
@@ -189,7 +190,7 @@ impl Coverage {
     }
 }
 
-/// What happened in one input.
+/// The counts of one input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     productions: Vec<Counts>,
@@ -198,7 +199,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Nothing yet, of so many productions and alternatives.
+    /// Empty, for these numbers of productions and alternatives.
     pub fn new(productions: usize, alternatives: usize) -> Self {
         Tally {
             productions: vec![Counts::default(); productions],
@@ -207,7 +208,7 @@ impl Tally {
         }
     }
 
-    /// Makes it empty, for the next input.
+    /// Clears it for the next input.
     pub fn clear(&mut self) {
         self.productions.fill(Counts::default());
         self.alternatives.fill(Counts::default());

@@ -34,8 +34,7 @@ pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Verdict};
 #[cfg(feature = "pest")]
 pub use production::{Alternative, Production, Role};
 
-/// Observes productions: those of a grammar, `productions(&grammar)`, or by name those of a parser in Rust,
-/// `productions("json::*")`.
+/// Observes the productions of a grammar, `productions(&grammar)`, or of a parser in Rust, `productions("json::*")`.
 ///
 /// Each activation is an event about its input. Its argument `at` is the place where the production was tried, and its
 /// return value is the range that it matched.

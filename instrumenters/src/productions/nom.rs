@@ -24,9 +24,9 @@ pub struct SpiedParser<P> {
     production: &'static Site,
 }
 
-/// Gives a parser a name.
+/// Parsers with the name of a production.
 pub trait ParserExt<I>: Parser<I> + Sized {
-    /// This parser, as the production with that name.
+    /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]
     fn spied(self, production: impl IntoProduction) -> SpiedParser<Self> {
         SpiedParser { parser: self, production: production.site(Location::caller()) }

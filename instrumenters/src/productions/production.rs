@@ -1,28 +1,28 @@
 //! The parts of a grammar: its productions, and the alternatives of its choices.
 
-/// A production of a grammar, as its author wrote it.
+/// A production of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Production {
     /// Its name.
     pub name: String,
-    /// The file that it stands in, by number.
+    /// The number of its file.
     pub file: usize,
-    /// Its first and its last line there, from 1 on.
+    /// Its first and last line in the file, from 1 on.
     pub lines: (u32, u32),
-    /// Whether a run can reach it at all.
+    /// Its role in a run.
     pub role: Role,
-    /// The productions that it refers to, by number, in the order that it does.
+    /// The numbers of the productions that it refers to, in order.
     pub refers_to: Vec<usize>,
 }
 
-/// Whether a run can reach a production.
+/// The role of a production in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It can.
+    /// A run can reach it.
     InUse,
-    /// Nothing that the start rule leads to refers to it.
+    /// It cannot be reached from the start rule.
     Unused,
-    /// It is referred to, but the parser's optimiser has put what it matches in its place: it is never entered.
+    /// The parser's optimiser has replaced its references by its body, so it is never entered.
     OptimisedAway,
 }
 
@@ -30,7 +30,7 @@ impl Role {
     const UNUSED: &str = "nothing that the start rule leads to refers to it";
     const OPTIMISED_AWAY: &str = "the parser's optimiser has put what it matches in its place";
 
-    /// Why it cannot be observed, as its site says it.
+    /// The reason why it cannot be observed, as in its site.
     pub fn reason(self) -> Option<&'static str> {
         match self {
             Role::InUse => None,
@@ -39,7 +39,7 @@ impl Role {
         }
     }
 
-    /// The role of a production of which a recording gives this reason.
+    /// The role of a production with this reason in a recording.
     pub fn from_reason(reason: Option<&str>) -> Role {
         match reason {
             None => Role::InUse,
@@ -52,11 +52,11 @@ impl Role {
 /// An alternative of a choice: `b` of `a = { b | c }`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
-    /// The production whose choice it belongs to, by number.
+    /// The number of the production with its choice.
     pub production: usize,
-    /// The choice, counted within the grammar. Alternatives of a choice stand together, in the order they are tried.
+    /// The number of the choice in the grammar. The alternatives of a choice follow each other, in the order of trial.
     pub choice: usize,
-    /// What it is, in the grammar's own language.
+    /// Its text, in the grammar's notation.
     pub text: String,
     /// The production that it begins with, if it begins with one.
     pub first: Option<usize>,
@@ -64,9 +64,9 @@ pub struct Alternative {
 
 /// Receives what a parser does while it runs.
 pub(crate) trait ParseObserver {
-    /// A production is tried at this byte of the input.
+    /// A production is tried at the byte `at` of the input.
     fn enter(&mut self, production: usize, at: usize);
-    /// It has matched up to `end`, or failed after reading up to there.
+    /// It has matched up to `end`, or has failed after it read up to there.
     fn exit(&mut self, production: usize, at: usize, end: usize, matched: bool);
     /// An alternative has been tried.
     fn alternative(&mut self, alternative: usize, matched: bool);

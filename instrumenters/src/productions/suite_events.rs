@@ -1,4 +1,4 @@
-//! Activations of productions as events: the crawler walks a parse as it walks anything else.
+//! Events of the activations in a suite.
 
 use metaspy_core::site::{entry, register_dynamic};
 use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate};
@@ -6,19 +6,18 @@ use metaspy_core::{Kind, Owner, Site, SiteDef, SiteKind, Subject, label, relate}
 use super::production::{ParseObserver, Production};
 use super::{ActivationEnd, ActivationStack};
 
-/// Productions as subjects, by the numbers of their sites, so that a recording can hold how they refer to each other.
-/// Number 0 is the grammar, which refers to the rule that it starts with.
+/// Productions as subjects, with the numbers of their sites, so that a recording can have relations between them. Number 0
+/// is the grammar, which refers to its start rule.
 static PRODUCTION: Kind = Kind::new("Production");
 
-/// The relation of a production to those that it refers to.
+/// The relation of a production to the ones it refers to.
 const REFERS_TO: &str = "refers to";
 
-/// What takes the place of productions that never matched: the label of a subject of this kind, with the number of their
-/// site.
+/// The reason why a production never matched is the label of a subject of this kind, with the number of the site.
 static SHADOW: Kind = Kind::new("Shadow");
 
-/// Says why a production never matched.
-pub(crate) fn tell_shadow(site: &'static Site, sentence: String) {
+/// Records why a production never matched.
+pub(crate) fn record_shadow(site: &'static Site, sentence: String) {
     label(Subject::new(SHADOW.id(), entry(site).id.0.into()), sentence);
 }
 
@@ -81,7 +80,7 @@ impl Inputs {
     }
 }
 
-/// Makes an event of each activation that somebody observes, and tells another as well.
+/// Makes an event of each armed activation, and calls another observer.
 pub(crate) struct Events<'s, W> {
     sites: &'s [&'static Site],
     open: ActivationStack,

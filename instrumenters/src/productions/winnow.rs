@@ -24,8 +24,8 @@ use winnow::stream::Stream;
 
 use super::activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position};
 
-/// A parser whose activations are events of a production. What it parses and makes of it is part of its type, as a
-/// literal parses more than one kind of input.
+/// A parser whose activations are events of a production. Its type has input and output, because a literal parses more than
+/// one type of input.
 pub struct SpiedParser<P, I, O, E> {
     parser: P,
     production: &'static Site,
@@ -46,9 +46,9 @@ impl<P: fmt::Debug, I, O, E> fmt::Debug for SpiedParser<P, I, O, E> {
     }
 }
 
-/// Gives a parser a name.
+/// Parsers with the name of a production.
 pub trait ParserExt<I, O, E>: Parser<I, O, E> + Sized {
-    /// This parser, as the production with that name.
+    /// Makes an event of each activation of this parser, at the production's site.
     #[track_caller]
     fn spied(self, production: impl IntoProduction) -> SpiedParser<Self, I, O, E> {
         SpiedParser { parser: self, production: production.site(Location::caller()), parses: PhantomData }

@@ -1,4 +1,4 @@
-//! The sites of spans and events: one for each place in the program that role of them.
+//! The sites of spans and events: one for each callsite.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -9,30 +9,30 @@ use tracing_core::{Level, Metadata};
 
 use crate::lookup_cache::LookupCache;
 
-/// A place that role of a span or an event, and what is known of it beforehand.
+/// A callsite of `tracing`, and what is known before it runs.
 pub(super) struct Callsite {
     pub site: &'static Site,
-    /// The field that names the subject, by its number, and whose key it is.
+    /// The number of the field with the subject, and the subject's kind.
     pub subject: Option<(usize, KindId)>,
     pub role: EventRole,
 }
 
-/// What an event is.
+/// The role of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventRole {
-    /// Nothing but itself; or a span.
+    /// A plain event, or a span.
     Plain,
-    /// A record of `log`, which was written elsewhere: `tracing-log` has one callsite for each level.
+    /// A record of `log` from any place: `tracing-log` has one callsite for each level.
     LogRecord,
-    /// Perhaps what a function returned, as `#[instrument(ret)]` role it.
+    /// Perhaps a function's return value, by `#[instrument(ret)]`.
     Return,
-    /// Perhaps that a function failed, as `#[instrument(err)]` role it.
+    /// Perhaps a function's failure, by `#[instrument(err)]`.
     Error,
 }
 
-/// The callsite that this describes; it is made the first time.
+/// The callsite with this metadata. It is registered the first time.
 ///
-/// Told apart by the address of its metadata: that of the callsite itself need not be its own, as most have no size.
+/// The key is the address of the metadata. Callsites themselves may share an address, because most have no size.
 #[inline]
 pub(super) fn of(metadata: &'static Metadata<'static>) -> &'static Callsite {
     thread_local! {
@@ -80,8 +80,8 @@ impl EventRole {
     }
 }
 
-/// A span has a name. An event has one only if its author gave it one; else its level and line must do, as its message
-/// is known no earlier than it is told: `info:42`.
+/// The name of a span or an event. An event without a name of its own is named by level and line, `info:42`, because its
+/// message is not known before it is emitted.
 fn name(metadata: &'static Metadata<'static>) -> &'static str {
     let is_made_up = metadata.is_event() && metadata.name().starts_with("event ");
     match (is_made_up, metadata.line()) {
@@ -91,16 +91,16 @@ fn name(metadata: &'static Metadata<'static>) -> &'static str {
     }
 }
 
-/// The name of what is told at this level in this line.
+/// The name of an event by its level and line.
 pub(super) fn event_name(level: Level, line: u32) -> String {
     format!("{}:{line}", level.as_str().to_lowercase())
 }
 
-/// The kind of subject that a field names: `subject` a subject of its own kind, `subject.NodeId` the one that an
-/// `Identify` impl with this kind gives.
+/// The kind of the subject in a field. `subject` has the kind *subject*; `subject.NodeId` has the kind of an `Identify` impl
+/// with this name.
 fn subject_kind(field: &'static str) -> Option<KindId> {
     let kind = field.strip_prefix("subject")?;
     let name = if kind.is_empty() { "subject" } else { kind.strip_prefix('.')? };
-    // A kind lives as long as the callsite, which is as long as the process.
+    // A kind lives as long as its callsite: for the rest of the process.
     Some(Box::leak(Box::new(Kind::new(name))).id())
 }

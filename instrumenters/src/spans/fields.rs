@@ -1,4 +1,4 @@
-//! What the fields of a span or an event say: its arguments, and its subject.
+//! The fields of a span or an event: its arguments, and its subject.
 
 use std::fmt::Debug;
 
@@ -10,9 +10,9 @@ use tracing_core::{Event, span};
 use crate::spans::callsite::Callsite;
 use crate::spans::text_key;
 
-/// Whoever has fields.
+/// A source of fields.
 pub(super) trait Fields {
-    /// Shows them.
+    /// Visits the fields.
     fn show(&self, visit: &mut dyn Visit);
 }
 
@@ -34,7 +34,7 @@ impl Fields for Event<'_> {
     }
 }
 
-/// All of them as arguments.
+/// Records all fields as arguments.
 pub(super) fn arguments(fields: &impl Fields, reify: &mut Reify<'_>) {
     fields.show(&mut Arguments(reify));
 }
@@ -43,14 +43,14 @@ struct Arguments<'r, 'a>(&'r mut Reify<'a>);
 
 impl Visit for Arguments<'_, '_> {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        // Where a record of `log` was written is told by its site.
+        // The place of a record of `log` is its site.
         if !field.name().starts_with("log.") {
             self.0.arg(field.name(), value);
         }
     }
 }
 
-/// Whom it is about, by its field for that. A panic in a `Debug` is caught, and it is about nobody.
+/// The subject, from its field. A panic in a `Debug` is caught, and there is no subject.
 #[inline]
 pub(super) fn subject(callsite: &Callsite, fields: &impl Fields) -> Subject {
     match callsite.subject {
@@ -95,7 +95,7 @@ impl Visit for Named {
     }
 }
 
-/// The first value, for events that have one field.
+/// Runs `then` on the first value, for events with one field.
 pub(super) fn only(fields: &impl Fields, then: impl FnOnce(&dyn Debug)) {
     fields.show(&mut Only(Some(then)));
 }

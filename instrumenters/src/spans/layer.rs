@@ -1,4 +1,4 @@
-//! The layer: what the registry role becomes events.
+//! The layer: it makes events of spans.
 
 use std::sync::Arc;
 
@@ -15,11 +15,10 @@ use crate::spans::callsite::{self, Callsite, EventRole};
 use crate::spans::open_spans::{Found, OpenSpans};
 use crate::spans::{fields, log_records};
 
-/// A layer that hands on the spans and events that somebody observes:
-/// `tracing_subscriber::registry().with(spans::layer())`.
+/// A layer that records the observed spans and events: `tracing_subscriber::registry().with(spans::layer())`.
 ///
-/// It takes what the subscriber lets through, and never keeps anything from other layers. One for each subscriber will
-/// do: a second one is idle.
+/// It gets the spans that the subscriber's filters let through, and filters nothing for other layers. A second layer in one
+/// subscriber is idle.
 pub fn layer() -> Spans {
     Spans { open: OpenSpans::new(), is_idle: false }
 }
@@ -30,7 +29,7 @@ pub struct Spans {
     is_idle: bool,
 }
 
-/// A span that found no room in the layer: kept in its extensions.
+/// A span whose cell was taken. It is kept in the registry's extensions.
 struct Overflow(Arc<SpanCall>);
 
 impl<S> Layer<S> for Spans
@@ -38,12 +37,12 @@ where
     S: Subscriber + for<'l> LookupSpan<'l>,
 {
     fn on_layer(&mut self, subscriber: &mut S) {
-        // Two of them would tell everything twice.
+        // Two layers would record everything twice.
         self.is_idle = (subscriber as &dyn Subscriber).is::<Spans>();
     }
 
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        // So that it is listed, and armed, before it runs.
+        // The site is listed and armed before its first run.
         callsite::of(metadata);
         Interest::always()
     }
@@ -84,10 +83,12 @@ where
         }
         match callsite.role {
             EventRole::Plain => {}
-            EventRole::LogRecord => return self.tell(log_records::of(event).unwrap_or(callsite), event, &context),
+            EventRole::LogRecord => {
+                return self.record_event(log_records::of(event).unwrap_or(callsite), event, &context);
+            }
             EventRole::Return | EventRole::Error => self.record_end(callsite.role, event, &context),
         }
-        self.tell(callsite, event, &context);
+        self.record_event(callsite, event, &context);
     }
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
@@ -130,9 +131,9 @@ impl Spans {
         }
     }
 
-    /// An event of the program: it has no length.
+    /// Records an event of the program: an instant.
     #[inline]
-    fn tell<S>(&self, callsite: &Callsite, event: &Event<'_>, context: &Context<'_, S>)
+    fn record_event<S>(&self, callsite: &Callsite, event: &Event<'_>, context: &Context<'_, S>)
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
     {
@@ -145,7 +146,7 @@ impl Spans {
         cause.of(|| begin().done(Outcome::Instant));
     }
 
-    /// The parent if it is named, else whatever the thread is in: a span that it has entered, or something within.
+    /// The parent if it is named, or else the thread's current event.
     fn cause<S>(&self, is_root: bool, parent: Option<&Id>, context: &Context<'_, S>) -> Cause
     where
         S: Subscriber + for<'l> LookupSpan<'l>,
@@ -173,8 +174,8 @@ impl Spans {
         self.with(id, context, SpanCall::event).flatten()
     }
 
-    /// `#[instrument(ret)]` and `#[instrument(err)]` tell how a function ended by an event with one field, in the very line
-    /// of the span that it is in.
+    /// `#[instrument(ret)]` and `#[instrument(err)]` emit the end of a function as an event with one field, in the line of its
+    /// span.
     #[cold]
     fn record_end<S>(&self, role: EventRole, event: &Event<'_>, context: &Context<'_, S>)
     where
@@ -193,7 +194,7 @@ impl Spans {
         });
     }
 
-    /// Does something with a span, if it is observed.
+    /// Runs `then` on a span, if it is observed.
     #[inline]
     fn with<S, R>(&self, id: &Id, context: &Context<'_, S>, then: impl FnOnce(&SpanCall) -> R) -> Option<R>
     where
@@ -207,7 +208,7 @@ impl Spans {
     }
 }
 
-/// The span in its extensions, which are not held meanwhile: what a field's `Debug` role may look there as well.
+/// The span in the extensions. These are released at once, because a field's `Debug` may use them.
 #[cold]
 #[inline(never)]
 fn overflow<S>(id: &Id, context: &Context<'_, S>) -> Option<Arc<SpanCall>>

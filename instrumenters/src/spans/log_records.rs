@@ -1,4 +1,4 @@
-//! Records of `log` that come through `tracing-log`: each is of the place that wrote it.
+//! Records of `log` that come through `tracing-log`. Each place that writes records is a site.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -12,11 +12,11 @@ use tracing_core::{Event, Level};
 use crate::spans::callsite::{Callsite, EventRole, event_name};
 use crate::spans::text_key::{FNV_BASIS, fnv};
 
-/// Places that are told apart: targets may be made up at run time.
+/// The most places: targets may be made at run time.
 const PLACES_MAX: usize = 1 << 14;
 
-/// The place that wrote a record; it is made the first time. `None`: there are too many, and the record is one of its
-/// level.
+/// The place that wrote a record. It is registered the first time. `None`: there are too many places, and the record belongs
+/// to the callsite of its level.
 pub(super) fn of(record: &Event<'_>) -> Option<&'static Callsite> {
     static ALL: RwLock<Option<HashMap<u64, &'static Callsite>>> = RwLock::new(None);
     let mut hashed = Hashed(FNV_BASIS);
@@ -37,18 +37,18 @@ pub(super) fn of(record: &Event<'_>) -> Option<&'static Callsite> {
     }
 }
 
-/// The fields in which `tracing-log` role where a record was written.
+/// The fields of `tracing-log` with the place of a record.
 const TARGET: &str = "log.target";
 const FILE: &str = "log.file";
 const LINE: &str = "log.line";
 
-/// A number for the place. That two places share one is less likely than that a cosmic ray says so.
+/// A hash of the place, with 64 bits: a collision is very unlikely.
 struct Hashed(u64);
 
 impl Visit for Hashed {
     fn record_str(&mut self, field: &Field, value: &str) {
         if [TARGET, FILE].contains(&field.name()) {
-            // With a mark behind, as `a` and `bc` are not `ab` and `c`.
+            // With a separator, because `a` and `bc` are not `ab` and `c`.
             self.0 = fnv(fnv(self.0, value.as_bytes()), &[0xFF]);
         }
     }
@@ -62,7 +62,7 @@ impl Visit for Hashed {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-/// Where a record was written.
+/// The place of a record.
 #[derive(Default)]
 struct Written {
     target: String,
@@ -89,7 +89,7 @@ impl Visit for Written {
 }
 
 impl Written {
-    /// It lives as long as the process, as sites do.
+    /// Registers the place, for the rest of the process.
     fn callsite(self, level: Level) -> &'static Callsite {
         let site = register_dynamic(SiteDef {
             kind: SiteKind::Span,

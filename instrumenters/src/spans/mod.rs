@@ -1,7 +1,7 @@
-//! Spans: what a program role by `tracing`, taken as it is.
+//! Spans and events of `tracing`.
 //!
-//! [`layer`] is a layer of `tracing-subscriber` that goes with others. It sets no subscriber, and writes nothing while
-//! nobody looks: each span and each event of the program is a site, and [`spans`] observes those that it selects.
+//! [`layer`] is a layer of `tracing-subscriber`, to be combined with others. It sets no subscriber, and it records nothing
+//! without a profiler. Each span and each event of the program is a site; [`spans`] selects sites.
 //!
 //! ```
 //! use metaspy::prelude::*;
@@ -23,8 +23,8 @@
 //! # Ok::<(), metaspy::InstallError>(())
 //! ```
 //!
-//! A span is one event from its creation to its close, however often and wherever it is entered; what runs while it is
-//! entered hangs under it, calls that `#[observe]` reports as well.
+//! A span is one event from its creation to its close, however often and on whatever threads it is entered. Its effects are
+//! the events that begin while it is entered, including calls of observed functions.
 
 mod callsite;
 mod fields;

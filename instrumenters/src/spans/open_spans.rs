@@ -1,8 +1,8 @@
-//! The spans that are live now, found by the ids that the registry gives them.
+//! The spans that are open now, by the registry's ids.
 //!
-//! The registry keeps extensions for a layer, in a map behind a lock behind a reference count: 60 ns for a span, and a
-//! look at them 20 ns. Here a span is found in three instructions. An id is that of one span as long as this is live, so
-//! it will do for as long; where two spans meet in one cell, the second one is kept in its extensions after all.
+//! The registry's extensions are a map behind a lock behind a reference count: they cost 60 ns for each span, and 20 ns for
+//! each lookup. Here a lookup takes three instructions. An id belongs to one span while that is open. If two spans have the
+//! same cell, the second one is kept in the extensions.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -12,29 +12,29 @@ use tracing_core::span::Id;
 
 use crate::lookup_cache;
 
-/// Spans that are live at once and need nothing else, at most.
+/// The most spans that are open at once without use of the extensions.
 const CELLS: usize = 1 << CELL_BITS;
 const CELL_BITS: u32 = 10;
-/// Of a registry's id. Where they are fewer, or stand elsewhere, spans are found all the same.
+/// Bits of a registry's id that count the reuse of its place. A wrong number costs speed, nothing else.
 const GENERATION_BITS: u32 = 13;
 
-/// Room for the spans of one layer.
+/// The open spans of one layer.
 pub(super) struct OpenSpans(Box<[Cell]>);
 
-/// Threads that work on spans beside each other do not share a line of the cache.
+/// Aligned, so that threads with different spans do not share a cache line.
 #[repr(align(64))]
 struct Cell {
-    /// The span's id; 0 = there is none.
+    /// The span's id; 0 = none.
     id: AtomicU64,
-    /// Spans whose cell this would be, but it was taken.
+    /// The number of spans with this cell in the extensions.
     overflowed: AtomicU32,
     call: SpanCall,
 }
 
-/// Where a span is.
+/// The place of a span.
 pub(super) enum Found<'l> {
     InCell(&'l SpanCall),
-    /// In its extensions, or nowhere.
+    /// In the extensions, or not observed.
     InExtensions,
     /// It is not observed.
     NotObserved,
@@ -46,7 +46,7 @@ impl OpenSpans {
         OpenSpans((0..CELLS).map(|_| cell()).collect())
     }
 
-    /// Looks for a span.
+    /// Finds a span.
     #[inline]
     pub fn find(&self, id: &Id) -> Found<'_> {
         let cell = self.cell(id);
@@ -59,7 +59,7 @@ impl OpenSpans {
         }
     }
 
-    /// Room for a new span. `None`: it has to be kept elsewhere.
+    /// The cell of a new span. `None`: the cell is taken, so the extensions must keep it.
     pub fn claim(&self, id: &Id) -> Option<&SpanCall> {
         let cell = self.cell(id);
         match cell.id.compare_exchange(0, id.into_u64(), Acquire, Relaxed) {
@@ -71,19 +71,19 @@ impl OpenSpans {
         }
     }
 
-    /// The span is closed, and its id may be another's.
+    /// Frees the cell of a closed span.
     pub fn release(&self, id: &Id) {
         self.cell(id).id.store(0, Release);
     }
 
-    /// Likewise of one that was kept elsewhere.
+    /// As [`release`](Self::release), for a span in the extensions.
     pub fn release_overflow(&self, id: &Id) {
         self.cell(id).overflowed.fetch_sub(1, Relaxed);
     }
 
     fn cell(&self, id: &Id) -> &Cell {
-        // Without the highest bits: in them the registry counts how often it used a place. A span that takes the place of
-        // another one takes its cell, which is at hand.
+        // Without the highest bits, which count the reuse of a place: a new span in an old place gets the same cell, which is
+        // in the cache.
         &self.0[lookup_cache::cell(id.into_u64() << GENERATION_BITS, CELL_BITS)]
     }
 }

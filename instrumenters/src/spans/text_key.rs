@@ -1,7 +1,6 @@
-//! The key of a subject that is named by a text.
+//! The key of a subject with a text as its name.
 //!
-//! A text is known by its hash, so that the same text is the same subject in every process and every run; what people
-//! read is its label.
+//! The key is a hash of the text, so that one text is one subject in every process and every run. The text is the label.
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Write};
@@ -9,17 +8,17 @@ use std::sync::{PoisonError, RwLock};
 
 use metaspy_core::{KindId, Subject, label};
 
-/// Bytes of a label.
+/// The longest label, in bytes.
 const LABEL_MAX: usize = 128;
-/// Bytes of a text that are looked at: a `Debug` may have no end.
+/// The longest text that is read, in bytes: a `Debug` may have no end.
 const TEXT_MAX: usize = 1 << 16;
-/// Labels that are given: a program may name each request by a text of its own.
+/// The most labels: a program may have a new text for each request.
 const LABELS_MAX: usize = 1 << 16;
 
-/// The subject of this kind that a value names by its text. A number that is written out is the number.
+/// The subject of this kind with the value's text as its name. The text of a number is the number.
 pub(super) fn of(kind: KindId, value: &dyn Debug) -> Subject {
     let mut text = Text { hash: FNV_BASIS, seen: 0, begin: String::new() };
-    // What is too long is known by its beginning.
+    // Only the beginning of a text that is too long counts.
     let _ = write!(text, "{value:?}");
     match text.number() {
         Some(key) => Subject::new(kind, key),
@@ -31,7 +30,7 @@ pub(super) fn of(kind: KindId, value: &dyn Debug) -> Subject {
     }
 }
 
-/// Says what the text was, the first time.
+/// Labels a subject with its text, the first time.
 fn give_label(subject: Subject, text: String) {
     static GIVEN: RwLock<Option<HashSet<Subject>>> = RwLock::new(None);
     let given = GIVEN.read().unwrap_or_else(PoisonError::into_inner);
@@ -45,17 +44,17 @@ fn give_label(subject: Subject, text: String) {
     }
 }
 
-/// A text as it is being written: its hash, and how it begins.
+/// A text while it is written: its hash and its beginning.
 struct Text {
     hash: u64,
     seen: usize,
     begin: String,
 }
 
-/// What a hash begins with.
+/// The initial hash.
 pub(super) const FNV_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
 
-/// Goes on with a hash (FNV-1a): bytes give the same one however they are cut into pieces.
+/// Continues a hash (FNV-1a). The result does not depend on how the bytes are cut into pieces.
 pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
 }
@@ -72,7 +71,7 @@ impl Write for Text {
 }
 
 impl Text {
-    /// The number that it is, written as numbers are.
+    /// The number, if the text is one in its usual notation.
     fn number(&self) -> Option<u64> {
         let is_plain = self.begin.strip_prefix('-').unwrap_or(&self.begin);
         if self.seen > 20 || self.begin != "0" && is_plain.starts_with(['0', '+']) {

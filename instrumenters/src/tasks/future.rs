@@ -1,4 +1,4 @@
-//! A future as one event, whoever polls it.
+//! Makes one event of a future.
 
 use std::fmt;
 use std::panic::Location;
@@ -14,21 +14,21 @@ use pin_project_lite::pin_project;
 use super::carry::Carried;
 use super::task_sites;
 
-/// Makes events of futures.
+/// Futures with events and causes.
 pub trait FutureExt: Future + Sized {
-    /// This future as a task with a name. What it does has the event as its cause that it is made in.
+    /// Wraps this future as a task with a name. Its cause is this thread's current event.
     #[track_caller]
     fn spied(self, name: &'static str) -> SpiedFuture<Self> {
         SpiedFuture::new(self, task_sites::of(name, Location::caller()))
     }
 
-    /// This future, with the cause that it has here, and no event of its own.
+    /// Wraps this future without an event of its own. The cause of its work is this thread's current event.
     fn carried(self) -> Carried<Self> {
         Carried::with_cause(carried(), self)
     }
 
-    /// This future, with this event as the cause of what it does: the receipt of what it works on, say. It has no event of
-    /// its own.
+    /// Wraps this future without an event of its own. The cause of its work is `cause`, for example the receipt of a
+    /// message.
     fn caused_by(self, cause: Option<EventId>) -> Carried<Self> {
         Carried::with_cause(Cause::new(cause), self)
     }
@@ -37,45 +37,42 @@ pub trait FutureExt: Future + Sized {
 impl<F: Future> FutureExt for F {}
 
 pin_project! {
-    /// A future that is an event from its first poll to its end. Dropped before, it was cancelled. Its subject is the
-    /// task, each its own; its argument `waited` says how long it waited for its first poll.
+    /// A future that is an event from its first poll to its end, or to its drop: then it is cancelled. Each future is a
+    /// subject. The argument `waited` is the time from its creation to the first poll.
     #[must_use = "futures do nothing unless they are polled"]
     pub struct SpiedFuture<F> {
         #[pin]
         future: F,
-        // Behind the future: what that does when it is dropped is still within the call.
+        // After the future: its drop is part of the call.
         task: Task,
     }
 }
 
-/// A task that was made: two words, and what it needs besides if somebody looks.
+/// The state of a task: two words if its site is not armed.
 struct Task {
     cause: Cause,
     stage: Stage,
 }
 
 enum Stage {
-    /// It was made while nobody looked.
-    Made(&'static Site),
-    /// It was made then, while somebody did.
-    Seen(Box<(&'static Site, Instant)>),
-    /// It was polled while nobody looked: it is never looked at.
+    /// Created while the site was not armed.
+    Created(&'static Site),
+    /// Created at this time, while the site was armed.
+    Timed(Box<(&'static Site, Instant)>),
+    /// First polled while the site was not armed: never observed.
     Unobserved,
     Observed(Box<AsyncCall>),
 }
 
 impl Stage {
-    /// It is polled for the first time.
+    /// The first poll begins.
     fn begin(&mut self) {
         let (site, made) = match self {
-            Stage::Made(site) => (*site, None),
-            Stage::Seen(seen) => (seen.0, Some(seen.1)),
+            Stage::Created(site) => (*site, None),
+            Stage::Timed(seen) => (seen.0, Some(seen.1)),
             Stage::Unobserved | Stage::Observed(_) => return,
         };
-        *self = match site.is_armed() {
-            true => Stage::Observed(Box::new(call(site, made))),
-            false => Stage::Unobserved,
-        };
+        *self = if site.is_armed() { Stage::Observed(Box::new(call(site, made))) } else { Stage::Unobserved };
     }
 }
 
@@ -85,7 +82,7 @@ fn call(site: &'static Site, made: Option<Instant>) -> AsyncCall {
     AsyncCall::showing(site, show(site, Subject::NONE, |reify: &mut Reify<'_>| reify.arg("waited", &waited)))
 }
 
-/// Formatted with little: it is written for each task.
+/// A cheap format, because it is written for each task.
 struct Waited(Duration);
 
 impl fmt::Debug for Waited {
@@ -98,11 +95,8 @@ impl fmt::Debug for Waited {
 impl<F> SpiedFuture<F> {
     #[inline]
     pub(super) fn new(future: F, site: &'static Site) -> Self {
-        // Without the clock while nobody looks.
-        let stage = match site.is_armed() {
-            true => Stage::Seen(Box::new((site, Instant::now()))),
-            false => Stage::Made(site),
-        };
+        // The clock is not read if the site is not armed.
+        let stage = if site.is_armed() { Stage::Timed(Box::new((site, Instant::now()))) } else { Stage::Created(site) };
         SpiedFuture { future, task: Task { cause: carried(), stage } }
     }
 }

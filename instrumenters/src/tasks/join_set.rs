@@ -1,4 +1,4 @@
-//! A set of tasks that know why they were spawned.
+//! A set of tasks with causes.
 
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::future::SpiedFuture;
 use super::task_sites;
 use super::thread::observed;
 
-/// A [`tokio::task::JoinSet`] whose tasks are those of [`spawn`](super::spawn()). Everything else is the original's.
+/// A [`tokio::task::JoinSet`] that spawns its tasks as [`spawn`](super::spawn()) does.
 #[derive(Debug)]
 pub struct JoinSet<T>(task::JoinSet<T>);
 
@@ -21,12 +21,12 @@ impl<T> Default for JoinSet<T> {
 }
 
 impl<T> JoinSet<T> {
-    /// A set without tasks.
+    /// An empty set.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The set.
+    /// Returns tokio's set.
     pub fn into_inner(self) -> task::JoinSet<T> {
         self.0
     }

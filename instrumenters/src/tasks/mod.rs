@@ -1,8 +1,8 @@
-//! Tasks: what is done later, or elsewhere, with the cause that it has here.
+//! Tasks: work that runs later, or on another thread, with the cause that it has here.
 //!
-//! A call stack ends where a task, a thread or a callback begins. These wrappers carry on: what a task does has the event
-//! as its cause that spawned it. A task that has a name, or that [`spawn`] names by its function, is an event itself:
-//! from its first poll to its end, with how often it was polled and how long it was busy.
+//! A call stack ends where a task, a thread or a callback begins. These wrappers continue it: the cause of a task's work is
+//! the event that spawned it. A task with a name, or one that [`spawn`] names after its function, is an event itself, from
+//! its first poll to its end, with the number of polls and its busy time.
 //!
 //! ```
 //! use metaspy::prelude::*;

@@ -1,4 +1,4 @@
-//! Tasks of tokio.
+//! Spawns tasks of tokio.
 
 use std::panic::Location;
 
@@ -8,8 +8,21 @@ use super::future::SpiedFuture;
 use super::task_sites;
 use super::thread::observed;
 
-/// As [`tokio::spawn`]: what the task does has the event as its cause that this thread is in now. The task is an event at
-/// the site `FUNCTION::task`, after the function whose future it runs.
+/// As [`tokio::spawn`]. The cause of the task is this thread's current event. The task is an event at the site
+/// `FUNCTION::task`, named after the function whose future it runs.
+///
+/// ```
+/// use metaspy::prelude::*;
+///
+/// async fn work() {}
+///
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// let (_, profile) = Profiler::new("tasks").observe(tasks()).profile(|| {
+///     runtime.block_on(async { metaspy::tasks::spawn(work()).await })
+/// })?;
+/// assert_eq!(profile.counts().total(), 1);
+/// # Ok::<(), InstallError>(())
+/// ```
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -19,7 +32,7 @@ where
     tokio::spawn(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
 }
 
-/// As [`tokio::task::spawn_local`], likewise.
+/// As [`tokio::task::spawn_local`], with the event and cause of [`spawn`].
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
 where
@@ -29,7 +42,7 @@ where
     task::spawn_local(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
 }
 
-/// As [`tokio::task::spawn_blocking`], likewise; the site is `FUNCTION::blocking`.
+/// As [`tokio::task::spawn_blocking`], with the event and cause of [`spawn`]. The site is `FUNCTION::blocking`.
 #[track_caller]
 pub fn spawn_blocking<F, R>(work: F) -> JoinHandle<R>
 where

@@ -1,4 +1,4 @@
-//! What tasks are called, and which is which.
+//! The sites and subjects of tasks.
 
 use std::any::type_name;
 use std::panic::Location;
@@ -22,14 +22,14 @@ fn site(module: &'static str, name: String, at: &'static Location<'static>) -> &
     dynamic_sites::site_in(Some(*TASKS), SiteKind::Async, module, name, at)
 }
 
-/// The site of tasks that have this name, in the module that their file is.
+/// The site of tasks with this name. Its module is the name of the file.
 pub(super) fn of(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     let make = || site(dynamic_sites::stem(at.file()), name.to_owned(), at);
     known([name, at.file()], make)
 }
 
 /// The site of tasks that run a function, or a closure in it: `pipeline::consume::task` for the future of
-/// `pipeline::consume`. Where the type does not tell the function, it is named after the place that spawns it.
+/// `pipeline::consume`. If the type has no function in it, the site is named after the place that spawns.
 pub(super) fn of_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
     let ty = type_name::<T>();
     let make = || match function(ty) {
@@ -49,13 +49,13 @@ fn known(name: impl Into<Names> + Copy, make: impl Fn() -> &'static Site) -> &'s
     KNOWN.try_with(|known| known.get(name, &make)).unwrap_or_else(|_| make())
 }
 
-/// `a::b` of the type `a::b::{{closure}}`, and of a closure in that.
+/// `a::b` for the type `a::b::{{closure}}`, and for a closure in it.
 fn function(ty: &'static str) -> Option<&'static str> {
     let is_plain = ty.ends_with("::{{closure}}") && !ty.contains(['<', ' ', '&', '(']);
     is_plain.then(|| ty.split("::{{closure}}").next().unwrap_or(ty))
 }
 
-/// A task that was not there before.
+/// The subject of a new task.
 pub(super) fn next_task() -> Subject {
     static OWNER: LazyLock<Owner> = LazyLock::new(|| Owner::new("Task"));
     static NEXT: AtomicU64 = AtomicU64::new(1);

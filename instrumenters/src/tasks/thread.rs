@@ -1,4 +1,4 @@
-//! Threads that know why they were started.
+//! Threads with causes.
 
 use std::io;
 use std::panic::Location;
@@ -10,8 +10,8 @@ use metaspy_core::{Outcome, Site};
 
 use super::task_sites;
 
-/// As [`std::thread::spawn`]: what the thread does has the event as its cause that this one is in now. The thread is an
-/// event at the site `FUNCTION::thread`.
+/// As [`std::thread::spawn`]. The cause of the thread is this thread's current event. It is an event at the site
+/// `FUNCTION::thread`.
 #[track_caller]
 pub fn spawn<F, T>(work: F) -> JoinHandle<T>
 where
@@ -21,7 +21,7 @@ where
     thread::spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
 }
 
-/// As [`std::thread::Builder::spawn`], likewise.
+/// As [`std::thread::Builder::spawn`], with the event and cause of [`spawn`].
 #[track_caller]
 pub fn build<F, T>(builder: thread::Builder, work: F) -> io::Result<JoinHandle<T>>
 where
@@ -31,7 +31,7 @@ where
     builder.spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
 }
 
-/// Wraps a closure: it is one event, on whatever thread it runs, and its cause is the event that this thread is in now.
+/// Wraps a closure as one event, on whatever thread it runs. Its cause is this thread's current event.
 pub(super) fn observed<R>(work: impl FnOnce() -> R, site: &'static Site) -> impl FnOnce() -> R {
     let cause = carried();
     move || {

@@ -1,4 +1,4 @@
-//! How a spied channel is made.
+//! The builder of proxied channels.
 
 use std::fmt::{self, Debug};
 use std::panic::Location;
@@ -10,7 +10,7 @@ use super::endpoint::Endpoint;
 use super::{broadcast, mpsc, oneshot, watch};
 use crate::announce::Announce;
 
-/// A channel to be made: its name, and what its messages tell of themselves.
+/// A channel to be made: its name, and what is recorded of its messages.
 ///
 /// ```
 /// use metaspy::channels::Bus;
@@ -20,15 +20,15 @@ use crate::announce::Announce;
 /// let (news, reader) = Bus::new("news").details().broadcast::<&str>(16);
 /// ```
 ///
-/// Channels of one name share their sites; each is a subject of its own, `jobs #1`.
-#[must_use = "it is a channel only when it is made"]
+/// Channels with one name share their sites. Each channel is a subject: `jobs #1`.
+#[must_use = "a bus does nothing until it makes a channel"]
 pub struct Bus<M = Plain> {
     name: Option<&'static str>,
     at: &'static Location<'static>,
     messages: M,
 }
 
-/// What a channel asks of its messages.
+/// What a channel records of its messages.
 pub trait Messages<T> {
     #[doc(hidden)]
     fn kind(&self) -> Option<fn(&T) -> &'static str>;
@@ -36,15 +36,15 @@ pub trait Messages<T> {
     fn show(&self) -> Option<fn(&T, &mut Reify<'_>)>;
 }
 
-/// Nothing is asked of messages.
+/// Nothing is recorded of messages.
 #[derive(Debug)]
 pub struct Plain;
 
-/// Messages are shown to whom asks for details.
+/// Messages are recorded as details.
 #[derive(Debug)]
 pub struct Shown<M>(M);
 
-/// Messages say what kind of announcement they are.
+/// Messages have kinds.
 #[derive(Debug)]
 pub struct Kinds<M>(M);
 
@@ -79,10 +79,10 @@ impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
 }
 
 impl Bus {
-    /// A channel of this name.
+    /// A channel with a name.
     #[track_caller]
     pub fn new(name: &str) -> Self {
-        Bus { name: Some(crate::interned::kept(name)), at: Location::caller(), messages: Plain }
+        Bus { name: Some(crate::interned::name(name)), at: Location::caller(), messages: Plain }
     }
 
     /// A channel that is named after the type of its messages.
@@ -93,13 +93,13 @@ impl Bus {
 }
 
 impl<M> Bus<M> {
-    /// Messages are shown, by their `Debug`, to whom asks for details.
+    /// Records messages, by their `Debug`, as details.
     pub fn details(self) -> Bus<Shown<M>> {
         Bus { name: self.name, at: self.at, messages: Shown(self.messages) }
     }
 
-    /// Each kind of message has sites of its own, `jobs::Done::sent`; the messages derive [`Announce`]. What kind a
-    /// message is, is asked whether anybody looks or not.
+    /// Gives each kind of message its own sites: `jobs::Done::sent`. The messages derive [`Announce`]. The kind of each
+    /// message is computed even if no site is armed.
     pub fn kinds(self) -> Bus<Kinds<M>> {
         Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }
     }

@@ -1,4 +1,4 @@
-//! What all channels of one name have in common: their sites, and the kind of their subjects.
+//! What all channels of one name share: their sites, and the kind of their subjects.
 
 use std::any::type_name;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use metaspy_core::{Owner, Site, SiteKind, Subject};
 use crate::dynamic_sites::{self, path_of};
 use crate::lookup_cache::{LookupCache, Names};
 
-/// Channels of one name. Each name has one, for the rest of the process.
+/// The sites of all channels with one name, for the rest of the process.
 #[derive(Debug)]
 pub(super) struct ChannelSites {
-    /// The module of its sites: the name, or the path of the message's type.
+    /// The module of the sites: the name, or the path of the message's type.
     bus: &'static str,
     at: &'static Location<'static>,
     pub sent: &'static Site,
@@ -25,7 +25,7 @@ pub(super) struct ChannelSites {
 }
 
 impl ChannelSites {
-    /// The line of a name, or of a type of messages that has none.
+    /// The sites of a name. The default is the type of the messages.
     pub fn of<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
         thread_local! {
             static KNOWN: LookupCache<Names, &'static ChannelSites> = const { LookupCache::new() };
@@ -41,7 +41,7 @@ impl ChannelSites {
         let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
         all.get_or_insert_default().entry(name).or_insert_with(|| {
             let (module, message) = path_of(name);
-            let bus = if module.is_empty() { message } else { crate::interned::kept(&format!("{module}::{message}")) };
+            let bus = if module.is_empty() { message } else { crate::interned::name(&format!("{module}::{message}")) };
             let site = |end: &str| dynamic_sites::site(SiteKind::Announcement, bus, end.to_owned(), at);
             let (sent, received, missed) = (site("sent"), site("received"), site("missed"));
             Box::leak(Box::new(ChannelSites {
@@ -56,17 +56,17 @@ impl ChannelSites {
         })
     }
 
-    /// The subject of a channel that is made.
+    /// The subject of a new channel.
     pub fn next_channel(&self) -> Subject {
         self.owner.subject(self.channels.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Where messages of a kind are sent.
+    /// The site where messages of a kind are sent.
     pub fn sent_of(&self, kind: &'static str) -> &'static Site {
         dynamic_sites::of_announcement(self.bus, kind, "sent", self.at)
     }
 
-    /// Where messages of a kind are received.
+    /// The site where messages of a kind are received.
     pub fn received_of(&self, kind: &'static str) -> &'static Site {
         dynamic_sites::of_announcement(self.bus, kind, "received", self.at)
     }

@@ -1,18 +1,18 @@
-//! Proxies: channels both of whose ends are watched.
+//! Proxies: channels with both ends observed.
 //!
-//! They have the names and the methods of tokio's, so that one `use` decides. A message travels in an [`Envelope`] with
-//! the event of its sending, so the receipt knows its cause exactly, whatever the channel drops, and no side table is
-//! kept. A proxy never lags of its own: what a `broadcast` overwrites is what it would have overwritten anyway.
+//! They have the names and methods of tokio's channels, so one `use` selects them. Each message travels in an [`Envelope`]
+//! with the event of its sending. So the cause of a receipt is exact, whatever the channel drops, and there is no table
+//! beside it. A proxy adds no lag: a `broadcast` overwrites what it would have overwritten without it.
 //!
 //! | event | at the site | how it ends | cause |
 //! |---|---|---|---|
-//! | a message is sent | `sent` | succeeded, or failed where nobody can receive it | what the sender was in |
+//! | a message is sent | `sent` | succeeded, or failed if there is no receiver | the sender's current event |
 //! | a message is received | `received` | instant | its sending |
-//! | a broadcast receiver lagged | `missed` | instant, with the size of the gap | what the receiver was in |
+//! | a broadcast receiver lagged | `missed` | instant, with the size of the gap | the receiver's current event |
 //!
-//! What a receiver does next belongs under the receipt, which only the receiver can say: `let _because = rx.because();`
-//! names the cause until the guard is dropped. A guard stays on its thread and lives across no await; `rx.received()`
-//! is the event itself, for whatever carries causes further.
+//! Only the receiver can name the receipt as the cause of its further work: `let _because = rx.because();` does so until the
+//! guard is dropped. A guard stays on its thread, and does not live across an await. `rx.received()` is the event itself,
+//! for functions that carry causes further.
 //!
 //! ```
 //! use metaspy::channels::Bus;

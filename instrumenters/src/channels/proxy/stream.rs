@@ -1,4 +1,4 @@
-//! A stream whose items are events, and which is otherwise itself.
+//! A stream whose items are events.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,9 +14,9 @@ use tokio_stream::Stream;
 use crate::channels::kind::{ByClosure, ByItself, KindOf};
 use crate::dynamic_sites;
 
-/// A stream that passes everything on, and makes an event of each item: at the site of its kind, `name::Kind`, caused
-/// by what the thread was in, or by what the item says ([`SpiedStream::caused_by`]). Nobody subscribes, so nothing is
-/// disturbed. What kind an item is, is hooks whether anybody looks or not.
+/// Makes an event of each item of a stream, and passes it on. The site is that of the item's kind, `name::Kind`. The cause
+/// is the thread's current event, or the one that the item carries ([`SpiedStream::caused_by`]). There is no subscription,
+/// so the bus is not disturbed. The kind of each item is computed even if no site is armed.
 ///
 /// ```
 /// use metaspy::channels::SpiedStream;
@@ -39,13 +39,13 @@ pub struct SpiedStream<S: Stream, K = ByItself<<S as Stream>::Item>> {
     at: &'static Location<'static>,
     bus: Subject,
     kind: K,
-    /// The sites of the kinds that were met.
+    /// The sites of the kinds so far.
     sites: HashMap<String, &'static Site>,
     hooks: ItemHooks<S::Item>,
     last: Option<EventId>,
 }
 
-/// What else is hooks of an item.
+/// The user's closures for an item.
 struct ItemHooks<M> {
     subject: Option<Ask<M, Subject>>,
     cause: Option<Ask<M, Carried>>,
@@ -54,13 +54,13 @@ struct ItemHooks<M> {
 
 type Ask<M, R> = Box<dyn Fn(&M) -> R + Send + Sync>;
 
-/// Which items say that others were missed, and where that is counted.
+/// Finds the items that report missed ones, and counts these at a site.
 struct Gaps<M> {
     size: fn(&M) -> Option<u64>,
     missed: &'static Site,
 }
 
-/// Kinds that are told apart; the rest share the site `others`.
+/// The most kinds of a stream; all further kinds share the site `others`.
 const KINDS_MAX: usize = 256;
 
 impl<S: Stream<Item: 'static>> SpiedStream<S> {
@@ -68,7 +68,7 @@ impl<S: Stream<Item: 'static>> SpiedStream<S> {
     #[track_caller]
     pub fn new(name: &str, stream: S) -> Self {
         let bus = crate::channels::tap::named_bus(name);
-        let name = crate::interned::kept(name);
+        let name = crate::interned::name(name);
         SpiedStream {
             stream: Box::pin(stream),
             name,
@@ -83,7 +83,7 @@ impl<S: Stream<Item: 'static>> SpiedStream<S> {
 }
 
 impl<S: Stream, K> SpiedStream<S, K> {
-    /// What kind of announcement an item is.
+    /// Sets the kind of an item.
     pub fn kind<F>(self, kind: F) -> SpiedStream<S, ByClosure<F>>
     where
         F: Fn(&S::Item) -> &str + Send + 'static,
@@ -92,42 +92,43 @@ impl<S: Stream, K> SpiedStream<S, K> {
         SpiedStream { stream, name, at, bus, kind: ByClosure(kind), sites: HashMap::new(), hooks, last }
     }
 
-    /// Whom an item is about, instead of the stream.
+    /// Sets the subject of an item. The default is the stream.
     pub fn subject<I: Identify>(mut self, subject: impl Fn(&S::Item) -> I + Send + Sync + 'static) -> Self {
         self.hooks.subject = Some(Box::new(move |item| subject(item).identify()));
         self
     }
 
-    /// Which event caused an item, where the item carries it: the sending of a message. One that carries nothing is
-    /// caused by what the thread was in.
+    /// Sets the cause of an item that carries one, such as the sending of a message. The cause of all other items is the
+    /// thread's current event.
     pub fn caused_by(mut self, cause: impl Fn(&S::Item) -> Carried + Send + Sync + 'static) -> Self {
         self.hooks.cause = Some(Box::new(cause));
         self
     }
 
-    /// Which items are none but tell that others were missed, and how many: these are counted at the site `missed`, one
-    /// event of which stands where the gap is. They are passed on as all others are.
+    /// Finds items that only report how many others were missed. These are counted at the site `missed`, with one event for
+    /// each gap. Such items are passed on like all others.
     pub fn gaps(mut self, size: fn(&S::Item) -> Option<u64>) -> Self {
         self.hooks.gaps = Some(Gaps { size, missed: self.site("missed") });
         self
     }
 
-    /// The site of a kind. It is known from now on, whether an item of this kind ever comes or not.
+    /// The site of a kind. It is registered now.
     pub fn site(&self, kind: &str) -> &'static Site {
         dynamic_sites::site(SiteKind::Announcement, self.name, kind.to_owned(), self.at)
     }
 
-    /// The event of the last item, where it was observed.
+    /// The event of the last item, if it was recorded.
     pub fn received(&self) -> Option<EventId> {
         self.last
     }
 
-    /// Names the last item as the cause of what this thread does until the guard is dropped; it lives across no await.
+    /// Makes the last item the cause of what this thread does, until the guard is dropped. The guard does not live across
+    /// an await.
     pub fn because(&self) -> Option<Because> {
         self.last.map(because)
     }
 
-    /// The stream inside.
+    /// Returns the stream.
     pub fn into_inner(self) -> Pin<Box<S>> {
         self.stream
     }
@@ -138,7 +139,7 @@ impl<S: Stream, K: KindOf<S::Item> + Unpin> Stream for SpiedStream<S, K> {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let item = ready!(self.stream.as_mut().poll_next(context));
-        self.last = item.as_ref().and_then(|item| self.tell(item));
+        self.last = item.as_ref().and_then(|item| self.record(item));
         Poll::Ready(item)
     }
 
@@ -148,8 +149,8 @@ impl<S: Stream, K: KindOf<S::Item> + Unpin> Stream for SpiedStream<S, K> {
 }
 
 impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
-    /// Makes an event of an item. What is hooks of it runs at meta level.
-    fn tell(&mut self, item: &S::Item) -> Option<EventId> {
+    /// Makes an event of an item. The closures run at meta level.
+    fn record(&mut self, item: &S::Item) -> Option<EventId> {
         let ItemHooks { subject, cause, gaps } = &self.hooks;
         let bus = self.bus;
         let subject = || subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(item)));
@@ -166,7 +167,7 @@ impl<S: Stream, K: KindOf<S::Item>> SpiedStream<S, K> {
     }
 }
 
-/// The site of a kind, looked up once.
+/// The site of a kind: it is looked up once.
 fn met(
     sites: &mut HashMap<String, &'static Site>,
     bus: &'static str,

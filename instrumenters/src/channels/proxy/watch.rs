@@ -1,7 +1,7 @@
 //! `tokio::sync::watch`, with both ends observed.
 //!
-//! A watch keeps the last value only, so several sendings may have one receipt: that of the last. Receipts are counted
-//! as changes are seen, once each by each receiver.
+//! A watch keeps only the last value, so several sends may have one receipt, that of the last. Each receiver counts the
+//! changes that it sees.
 
 use std::ops::Deref;
 use std::panic::Location;
@@ -118,7 +118,7 @@ impl<T> Receiver<T> {
     pub async fn changed(&mut self) -> Result<(), RecvError> {
         self.inner.changed().await?;
         let Receiver { inner, endpoint, last } = self;
-        // What was sent meanwhile is seen with it, and not told of once more.
+        // A change since then is seen now, so it has no receipt of its own.
         *last = endpoint.received(&inner.borrow_and_update());
         Ok(())
     }

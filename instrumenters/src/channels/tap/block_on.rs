@@ -1,4 +1,4 @@
-//! Waiting for a future on a thread that nobody else needs: no runtime is asked for, and none is in the way.
+//! Waits for a future on the tap's own thread, without a runtime.
 
 use std::future::Future;
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
-/// Wakes the thread that waits, because of what it waits for or because it is to stop.
+/// Wakes the thread when its future is ready, and when it has to stop.
 #[derive(Debug)]
 pub(super) struct ThreadWaker {
     thread: Thread,
@@ -22,7 +22,7 @@ impl ThreadWaker {
         Arc::new(ThreadWaker { thread: thread::current(), rung, stop })
     }
 
-    /// Asks the thread to wait no longer.
+    /// Stops the thread's wait.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.ring();
@@ -37,7 +37,7 @@ impl ThreadWaker {
         self.thread.unpark();
     }
 
-    /// Sleeps until it is rung. Who else unparks the thread, or takes the token of its own, does no harm.
+    /// Sleeps until `ring`. Other users of `park` and `unpark` do no harm.
     fn sleep(&self) {
         while !self.rung.swap(false, Ordering::AcqRel) {
             thread::park();
@@ -55,7 +55,7 @@ impl Wake for ThreadWaker {
     }
 }
 
-/// What the future comes to; `None` if the thread was to stop before.
+/// Waits for the future; `None` if the thread has to stop before.
 pub(super) fn until_stopped<F: Future>(thread: &Arc<ThreadWaker>, future: F) -> Option<F::Output> {
     let waker = Waker::from(Arc::clone(thread));
     let (mut context, mut future) = (Context::from_waker(&waker), pin!(future));
@@ -70,7 +70,7 @@ pub(super) fn until_stopped<F: Future>(thread: &Arc<ThreadWaker>, future: F) -> 
     }
 }
 
-/// What the future comes to at once.
+/// Polls the future once; `None` if it is not ready.
 pub(super) fn poll_once<F: Future>(future: F) -> Option<F::Output> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -83,11 +83,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_for_ever_stops_when_it_is_told() {
-        let (told, waker) = std::sync::mpsc::channel();
+    fn a_thread_that_waits_for_ever_can_be_stopped() {
+        let (sender, waker) = std::sync::mpsc::channel();
         let waiting = thread::spawn(move || {
             let waker = ThreadWaker::here();
-            told.send(Arc::clone(&waker)).expect("somebody waits for it");
+            sender.send(Arc::clone(&waker)).expect("the test waits for it");
             until_stopped(&waker, std::future::pending::<()>())
         });
         waker.recv().expect("it was sent").stop();

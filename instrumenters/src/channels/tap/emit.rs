@@ -1,4 +1,4 @@
-//! One announcement becomes one event.
+//! Makes one event of each announcement.
 
 use metaspy_core::hook::{self, Reify};
 use metaspy_core::{Site, Subject};
@@ -11,23 +11,23 @@ type SubjectOf<M> = Box<dyn Fn(&M) -> Subject + Send>;
 type Handler<M> = Box<dyn Fn(&M) + Send>;
 type Show<M> = fn(&M, &mut Reify<'_>);
 
-/// What is asked of each announcement.
+/// The user's closures for each announcement.
 pub(super) struct Emitter<M, K> {
     pub kind: K,
     pub when: Option<Condition<M>>,
     pub subject: Option<SubjectOf<M>>,
-    /// What is done about each announcement that is asked for.
+    /// Handlers for each selected announcement.
     pub each: Vec<Handler<M>>,
-    /// How a message is shown, where its kind does not know.
+    /// Shows a message, if its kind does not.
     pub show: Option<Show<M>>,
 }
 
 impl<M, K: KindOf<M>> Emitter<M, K> {
-    /// Records an announcement, if it is one of those that are asked for. Whatever the questions do is at meta level,
-    /// and one that panics is counted: the announcement is recorded all the same.
+    /// Records an announcement if it is selected. The closures run at meta level. If one panics, the panic is counted, and
+    /// the announcement is recorded all the same.
     ///
-    /// Once it is given up nothing is recorded, and no handler starts.
-    pub fn emit(&self, message: &M, sites: &LeasedSites, bus: Subject, is_given_up: impl Fn() -> bool) {
+    /// If `is_abandoned`, nothing is recorded and no handler starts.
+    pub fn emit(&self, message: &M, sites: &LeasedSites, bus: Subject, is_abandoned: impl Fn() -> bool) {
         if let Some(when) = &self.when
             && hook::at_meta_level(|| when(message)) == Some(false)
         {
@@ -36,12 +36,12 @@ impl<M, K: KindOf<M>> Emitter<M, K> {
         let site = hook::at_meta_level(|| self.kind.with_kind(message, |kind| sites.of_kind(kind)));
         let site: &'static Site = site.unwrap_or_else(|| sites.of_kind("unknown"));
         let subject = self.subject.as_ref().map_or(bus, |subject| hook::subject(|| subject(message)));
-        if site.is_armed() && !is_given_up() {
+        if site.is_armed() && !is_abandoned() {
             let show = |reify: &mut Reify<'_>| self.show(message, reify);
             hook::instant_with(site, subject, None, show);
         }
         for handler in &self.each {
-            if !is_given_up() {
+            if !is_abandoned() {
                 hook::at_meta_level(|| handler(message));
             }
         }

@@ -1,4 +1,4 @@
-//! The thread of a tap: it works without a runtime and beside any, and the application never waits for it.
+//! The thread of a tap. It needs no runtime, and the application never waits for it.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +15,13 @@ use super::sites::LeasedSites;
 use super::sources::{Received, Source};
 use crate::channels::kind::KindOf;
 
-/// How long whoever uninstalls waits at most for the thread: the `Clone` of a message may wait for a lock that is held.
+/// The longest time that an uninstall waits for the thread: the `Clone` of a message may wait for a lock.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How long a stream is asked for what waits in it.
+/// The time for the last items of a stream at uninstall.
 const LAST_LOOK: Duration = Duration::from_millis(50);
 
-/// A tap that listens.
+/// A tap that is installed.
 pub(super) struct Listener {
     waker: Arc<ThreadWaker>,
     thread: ThreadId,
@@ -31,14 +31,14 @@ pub(super) struct Listener {
 
 #[derive(Default)]
 struct State {
-    /// Whoever uninstalled waits no longer: nothing more is recorded.
+    /// True if the uninstall no longer waits: nothing more is recorded.
     abandoned: AtomicBool,
     ended: Mutex<bool>,
     has_ended: Condvar,
 }
 
 impl Listener {
-    /// Listens on a thread of its own.
+    /// Starts the thread.
     pub fn start<S, K>(
         source: S,
         emitter: Emitter<S::Message, K>,
@@ -54,17 +54,17 @@ impl Listener {
         let ending = End(Arc::clone(&state));
         let thread = thread::Builder::new().name("metaspy-tap".into()).spawn(move || {
             let waker = ThreadWaker::here();
-            // Whoever starts it waits for this.
+            // `start` waits for this.
             let _ = sender.send(Arc::clone(&waker));
             let subscription = Subscription { source, emitter, sites, bus, waker, state: Arc::clone(&ending.0) };
             subscription.listen();
             drop(ending);
         })?;
-        let waker = receiver.recv().map_err(|_| io::Error::other("the thread of a tap ended at once"))?;
+        let waker = receiver.recv().map_err(|_| io::Error::other("the thread of a tap ended before it listened"))?;
         Ok(Listener { waker, thread: thread.thread().id(), process: std::process::id(), state })
     }
 
-    /// Hears what was announced before now, and ends.
+    /// Records the announcements before now, and ends the thread.
     pub fn finish(&self) {
         if self.process != std::process::id() {
             // A forked child has a copy of everything but the thread.
@@ -72,7 +72,7 @@ impl Listener {
         }
         self.waker.stop();
         if thread::current().id() == self.thread {
-            // One of its own emitter uninstalls the profiler.
+            // One of the tap's own closures uninstalls the profiler.
             return;
         }
         let ended = self.state.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ impl Drop for Listener {
     }
 }
 
-/// Says that the thread has ended, whatever ended it.
+/// Its drop reports the end of the thread, by return or by panic.
 struct End(Arc<State>);
 
 impl Drop for End {
@@ -111,7 +111,7 @@ struct Subscription<S: Source, K> {
 impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
     fn listen(mut self) {
         while !self.waker.is_stopped() {
-            // What runs here besides the tap, the `Clone` of a message say, is not the application's doing.
+            // Code that runs on this thread, such as the `Clone` of a message, is not the application's own work.
             let heard = hook::at_meta_level(|| until_stopped(&self.waker, self.source.receive()));
             match heard {
                 Some(Some(heard)) => {
@@ -127,7 +127,7 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
         self.drain();
     }
 
-    /// What was announced before now: nothing that comes later keeps the thread.
+    /// Records the announcements before now. Later ones do not keep the thread.
     fn drain(&mut self) {
         let (began, mut left) = (Instant::now(), self.source.waiting());
         while left != Some(0) && (left.is_some() || began.elapsed() < LAST_LOOK) {
@@ -144,14 +144,14 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
         }
     }
 
-    /// Records what was heard; how many announcements that were. `None`: there will be no more.
+    /// Records what was received, and returns the number of announcements. `None`: the bus has ended.
     fn take(&mut self, heard: Received<S::Message>) -> Option<u64> {
         match heard {
             Received::Message(message) => {
                 if !self.is_abandoned() {
                     self.emitter.emit(&message, &self.sites, self.bus, || self.is_abandoned());
                 }
-                // The message is the application's, and may do anything when it is dropped.
+                // The drop of a message is the application's code.
                 hook::at_meta_level(|| drop(message));
                 Some(1)
             }

@@ -1,4 +1,4 @@
-//! The tap: one receiver more on a bus that nobody edited.
+//! The tap: one more receiver on a bus.
 
 use std::any::type_name;
 use std::fmt::{self, Debug};
@@ -25,15 +25,15 @@ use sources::Streamed;
 
 pub use sources::{Announcer, Received, Source};
 
-/// Observes what a bus announces, without editing whoever sends: `announcements(&bus)`.
+/// Observes the messages of a bus, without edits at the senders: `announcements(&bus)`.
 ///
-/// A bus is a tokio `broadcast` (its sender, weak sender or a receiver) or `watch` (its sender or a receiver); for
-/// streams see [`announcements_in`]. The tap subscribes when its profiler is installed, and listens on a thread of its
-/// own: it works without a runtime and beside any, and the application never waits for it.
+/// A bus is a tokio `broadcast` (its sender, weak sender or a receiver) or `watch` (its sender or a receiver). For streams
+/// see [`announcements_in`]. The tap subscribes when its profiler is installed, and listens on its own thread. It needs no
+/// runtime, and the application never waits for it.
 ///
-/// Each announcement is an event at the site of its kind, `module::Kind`, about the bus. What the bus overwrote before
-/// the tap heard it is counted at the site `missed`, one event of which stands in the log where the gap is: what was
-/// received and what was missed add up to what was sent.
+/// Each announcement is an event at the site of its kind, `module::Kind`. Its subject is the bus. Messages that the bus
+/// overwrites before the tap receives them are counted at the site `missed`, with one event for each gap. Received and
+/// missed messages add up to the messages sent.
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -65,8 +65,8 @@ pub fn announcements<A: Announcer>(bus: A) -> Announcements<A::Source> {
     }
 }
 
-/// Observes what comes out of a stream that is given to the tap. `gaps` says which items are none but tell that others
-/// were missed, and how many:
+/// Observes the items of a stream, which the tap takes over. `gaps` returns a number for an item that only reports how
+/// many others were missed:
 ///
 /// ```
 /// use metaspy::prelude::*;
@@ -91,7 +91,7 @@ where
     announcements(Streamed::new(stream, gaps))
 }
 
-/// A tap; made by [`announcements`] and [`announcements_in`].
+/// A tap. [`announcements`] and [`announcements_in`] return it.
 #[must_use = "an instrumenter does nothing until a profiler installs it"]
 pub struct Announcements<S: Source, K = ByItself<<S as Source>::Message>> {
     subscribe: Option<Subscribe<S>>,
@@ -105,26 +105,26 @@ pub struct Announcements<S: Source, K = ByItself<<S as Source>::Message>> {
 type Subscribe<S> = Box<dyn FnOnce() -> Option<S> + Send>;
 
 impl<S: Source, K> Announcements<S, K> {
-    /// What the bus is called: the module of its sites and the label of the subject. Two taps of one name are about one
-    /// bus. Without a name the module is that of the message's type.
+    /// Names the bus: the module of its sites, and the label of its subject. Taps with one name have one subject. The
+    /// default is the module of the message's type.
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Which announcements are asked for. Of those that the bus overwrote nobody can tell: they are counted as missed,
-    /// whether they would have been asked for or not. A condition that panics asks for the announcement.
+    /// Selects announcements. Overwritten messages count as missed, because the condition cannot run on them. If the
+    /// condition panics, the announcement is recorded.
     pub fn when(self, condition: impl Fn(&S::Message) -> bool + Send + 'static) -> Self {
         self.configure(|emitter| emitter.when = Some(Box::new(condition)))
     }
 
-    /// Whom an announcement is about, instead of the bus.
+    /// Sets the subject of an announcement. The default is the bus.
     pub fn subject<I: Identify>(self, subject: impl Fn(&S::Message) -> I + Send + 'static) -> Self {
         self.configure(|emitter| emitter.subject = Some(Box::new(move |message| subject(message).identify())))
     }
 
-    /// What kind of announcement a message is. Without it the message says so itself: by `#[derive(Announce)]`, else by
-    /// the name that its `Debug` begins with.
+    /// Sets the kind of an announcement. The default is the kind of `#[derive(Announce)]`, or else the first name in the
+    /// message's `Debug`.
     pub fn kind<F>(self, kind: F) -> Announcements<S, ByClosure<F>>
     where
         F: Fn(&S::Message) -> &str + Send + 'static,
@@ -137,13 +137,13 @@ impl<S: Source, K> Announcements<S, K> {
         Announcements { subscribe, disturbs, name, at, arming, emitter }
     }
 
-    /// Does something about each announcement that is asked for, on the tap's thread. What it calls is not observed,
-    /// and a panic in it is caught.
+    /// Runs `handler` for each selected announcement, on the tap's thread. The functions that it calls are not observed, and
+    /// a panic in it is caught.
     pub fn each(self, handler: impl Fn(&S::Message) + Send + 'static) -> Self {
         self.configure(|emitter| emitter.each.push(Box::new(handler)))
     }
 
-    /// Writes down each message, by its `Debug`.
+    /// Records each message, by its `Debug`.
     pub fn details(mut self) -> Self
     where
         S::Message: Debug,
@@ -152,14 +152,14 @@ impl<S: Source, K> Announcements<S, K> {
         self.configure(|emitter| emitter.show = Some(|message, reify| reify.arg("message", message)))
     }
 
-    /// How closely; [`Mode::Full`] if nothing is said.
+    /// Sets how closely announcements are observed. The default is [`Mode::Full`].
     pub fn mode(mut self, mode: Mode) -> Self {
         self.arming.mode = mode;
         self.arming.details &= mode > Mode::Tally;
         self
     }
 
-    /// What the tap changes for the application, in a sentence.
+    /// Describes what the tap changes for the application, in a sentence.
     pub fn disturbs(&self) -> &'static str {
         self.disturbs
     }
@@ -171,14 +171,14 @@ impl<S: Source, K> Announcements<S, K> {
         self
     }
 
-    /// The module of its sites, and whom the announcements are about.
+    /// The module of the sites, and the subject of the announcements.
     fn bus(&self) -> (&str, Subject) {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let (module, message) = path_of(type_name::<S::Message>());
         match &self.name {
             Some(name) => (name, named_bus(name)),
             None => {
-                // Beyond all numbers of names.
+                // Beyond the numbers of all names.
                 let bus = Subject::new(BUS.id(), 1 << 32 | NEXT.fetch_add(1, Ordering::Relaxed));
                 label(bus, format!("bus of {message}"));
                 (module, bus)
@@ -189,7 +189,7 @@ impl<S: Source, K> Announcements<S, K> {
 
 static BUS: Kind = Kind::new("Bus");
 
-/// The bus of this name.
+/// The subject of all buses with this name.
 pub(in crate::channels) fn named_bus(name: &str) -> Subject {
     let bus = Subject::new(BUS.id(), crate::interned::number(name));
     label(bus, name);
@@ -204,17 +204,19 @@ where
 {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let (Some(subscribe), Some(emitter)) = (self.subscribe.take(), self.emitter.take()) else {
-            return Err(InstallError::Other("a tap is installed once: make another one".into()));
+            return Err(InstallError::Other(
+                "this tap was installed before: make a new one with `announcements(&bus)`".into(),
+            ));
         };
         let (module, bus) = self.bus();
         let sites = Arc::new(TapSites::lease(module, self.at));
         emitter.kind.known_kinds().iter().for_each(|kind| _ = sites.of_kind(kind));
         session.arm_family(sites.family(), &self.arming)?;
-        // A bus that has ended announces nothing.
+        // The bus has ended: there are no announcements.
         let Some(source) = subscribe() else { return Ok(Installation::with_guard(sites)) };
         let listener = Listener::start(source, emitter, Arc::clone(&sites), bus);
         let listener = Arc::new(listener.map_err(|error| InstallError::Other(error.into()))?);
-        // While a profiler has them armed, the sites are nobody else's.
+        // No other tap gets the sites while a profiler has them armed.
         let held = Installation::with_guard((Arc::clone(&listener), sites));
         Ok(held.before_uninstall(move || listener.finish()))
     }

@@ -7,17 +7,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use metaspy_core::site::Family;
 use metaspy_core::{Site, SiteDef, SiteKind};
 
-/// Kinds of one tap that are told apart.
+/// The most kinds of one tap. All further kinds share the site `others`.
 const KINDS_MAX: usize = 256;
 
-/// Where the kinds beyond that are counted.
+/// The site of all further kinds.
 const OTHERS: &str = "others";
 
-/// The site of what a tap missed.
+/// The site of missed messages.
 const MISSED: &str = "missed";
 
-/// The sites of a tap. While it is in use nobody else has them, so that what one tap hears is never counted by the
-/// profiler of another; afterwards the next tap of the same bus takes them, as a site is never given back.
+/// The sites of a tap. Each tap has its own, so that its messages are never counted by the profiler of another tap. When it
+/// has ended, the next tap of the same bus takes them over, because sites are never removed.
 pub(super) struct TapSites {
     family: Family,
     module: &'static str,
@@ -30,13 +30,13 @@ pub(super) struct TapSites {
 static FREE: Mutex<Vec<TapSites>> = Mutex::new(Vec::new());
 
 impl TapSites {
-    /// The sites of a bus: announced from `module`, tapped `at`.
+    /// The sites of a bus with this module, tapped `at`.
     pub fn lease(module: &str, at: &'static Location<'static>) -> LeasedSites {
         let mut free = lock(&FREE);
         let found = free.iter().position(|sites| sites.module == module && sites.at == at);
         let sites = match found {
             Some(place) => free.swap_remove(place),
-            None => TapSites::new(crate::interned::kept(module), at),
+            None => TapSites::new(crate::interned::name(module), at),
         };
         LeasedSites(Some(sites))
     }
@@ -47,17 +47,17 @@ impl TapSites {
         TapSites { family, module, at, missed, by_kind: Mutex::default() }
     }
 
-    /// Whom a profiler arms.
+    /// The family, for arming.
     pub fn family(&self) -> Family {
         self.family
     }
 
-    /// Where what was missed is counted.
+    /// The site of missed messages.
     pub fn missed(&self) -> &'static Site {
         self.missed
     }
 
-    /// The site of a kind, made when the kind is first met.
+    /// The site of a kind. It is registered at the first message of the kind.
     pub fn of_kind(&self, kind: &str) -> &'static Site {
         let mut by_kind = lock(&self.by_kind);
         if let Some(site) = by_kind.get(kind) {
@@ -79,14 +79,14 @@ fn def(module: &'static str, name: &'static str, at: &'static Location<'static>)
     SiteDef { kind: SiteKind::Announcement, module, name, file: at.file(), lines, skipped: None }
 }
 
-/// TapSites that are in use; dropping it lets them rest.
+/// Sites in use. Dropping them makes them free.
 pub(super) struct LeasedSites(Option<TapSites>);
 
 impl std::ops::Deref for LeasedSites {
     type Target = TapSites;
 
     fn deref(&self) -> &TapSites {
-        self.0.as_ref().expect("they are in use until this is dropped")
+        self.0.as_ref().expect("the sites are here until the drop")
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_taps_at_a_time_have_sites_of_their_own_and_later_ones_take_them_over() {
+    fn two_taps_at_a_time_have_their_own_sites_and_later_ones_take_them_over() {
         let at = Location::caller();
         let (one, two) = (TapSites::lease("sites_of_a_test", at), TapSites::lease("sites_of_a_test", at));
         let site = one.of_kind("Moved");

@@ -48,7 +48,7 @@ impl Builtin {
         })
     }
 
-    /// Whether it asks the stack of what was pushed.
+    /// True if it reads the stack.
     pub fn uses_stack(self) -> bool {
         matches!(self, Builtin::Peek | Builtin::PeekAll | Builtin::Pop | Builtin::PopAll | Builtin::Drop)
     }
@@ -58,7 +58,7 @@ impl Builtin {
             Builtin::Any => state.skip(1),
             Builtin::EndOfInput => state.rule(EOI, |state| state.end_of_input()),
             Builtin::StartOfInput => state.start_of_input(),
-            // Of an empty stack pest's own parsers panic; here nothing matches.
+            // On an empty stack pest's own parsers panic; here, the rule does not match.
             Builtin::Peek => not_empty(state).and_then(|state| state.stack_peek()),
             Builtin::PeekAll => state.stack_match_peek(),
             Builtin::Pop => not_empty(state).and_then(|state| state.stack_pop()),
@@ -79,7 +79,7 @@ impl Builtin {
     }
 }
 
-/// Whether anything stands on the stack: something is taken off it, and put back.
+/// Fails on an empty stack: it drops an element, and restores it.
 fn not_empty(state: State<'_>) -> ParseResult<State<'_>> {
     let mut is_empty = true;
     let looked = state.restore_on_err(|state| {

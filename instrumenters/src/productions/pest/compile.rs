@@ -1,4 +1,4 @@
-//! From what `pest_meta` optimised to a program.
+//! Compiles the rules that `pest_meta` has optimised to a program.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::builtin::Builtin;
 use super::program::{Kind, Node, Program};
 use crate::productions::Alternative;
 
-/// What is built.
+/// A compiled grammar.
 #[derive(Debug, Default)]
 pub(super) struct Compiled {
     pub programs: Vec<Program>,
@@ -19,7 +19,7 @@ pub(super) struct Compiled {
     choices: usize,
 }
 
-/// Builds the rules, in the order of `numbers`.
+/// Compiles the rules, in the order of `numbers`.
 pub(super) fn compile(rules: &[OptimizedRule], numbers: &HashMap<String, usize>) -> Compiled {
     let mut built = Compiled::default();
     for (number, rule) in rules.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn compile(rules: &[OptimizedRule], numbers: &HashMap<String, usize>)
     built
 }
 
-/// White space and comments are atomic whatever their author wrote.
+/// White space and comments are atomic, whatever the grammar says.
 fn kind(rule: &OptimizedRule) -> Kind {
     let is_skipped = rule.name == "WHITESPACE" || rule.name == "COMMENT";
     match rule.ty {
@@ -101,7 +101,7 @@ impl Compiled {
         if let Some(builtin) = Builtin::by_name(name) {
             return Node::Builtin(builtin);
         }
-        // Of all names that `pest_meta` lets through, what is left are properties.
+        // `pest_meta` has checked all names, so this is a property.
         let known = self.properties.iter().position(|property| property == name);
         let at = known.unwrap_or_else(|| {
             self.properties.push(name.to_owned());
@@ -111,7 +111,7 @@ impl Compiled {
     }
 }
 
-/// The links of a chain that leans to the right.
+/// The parts of a chain that nests to the right.
 fn flatten<'e>(
     expr: &'e Expr,
     into: &mut Vec<&'e Expr>,

@@ -1,26 +1,26 @@
-//! Why a grammar cannot be used.
+//! Errors in a grammar.
 
 use std::fmt;
 
-/// Why a grammar cannot be used.
+/// An error in a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrammarError {
-    /// It does not compile; pest says where and why.
+    /// It does not compile; with pest's message.
     Invalid(String),
     /// Two files define the same rule.
     Twice {
         /// The rule.
         name: String,
-        /// File and line where it is first defined.
+        /// File and line of the first definition.
         first: (String, u32),
-        /// File and line where it is defined again.
+        /// File and line of the second definition.
         second: (String, u32),
     },
-    /// There is no rule with the name that was asked for.
+    /// There is no rule with the requested name.
     NoRule {
-        /// That name.
-        asked: String,
-        /// Names like it, the nearest first.
+        /// The requested name.
+        name: String,
+        /// Similar names, the nearest first.
         nearest: Vec<String>,
     },
 }
@@ -32,11 +32,11 @@ impl fmt::Display for GrammarError {
             GrammarError::Twice { name, first, second } => {
                 write!(f, "the rule `{name}` is defined twice: {}:{} and {}:{}", first.0, first.1, second.0, second.1)
             }
-            GrammarError::NoRule { asked, nearest } if nearest.is_empty() => {
-                write!(f, "the grammar has no rule `{asked}`")
+            GrammarError::NoRule { name, nearest } if nearest.is_empty() => {
+                write!(f, "the grammar has no rule `{name}`")
             }
-            GrammarError::NoRule { asked, nearest } => {
-                write!(f, "the grammar has no rule `{asked}`; there is {}", nearest.join(", "))
+            GrammarError::NoRule { name, nearest } => {
+                write!(f, "the grammar has no rule `{name}`; there is {}", nearest.join(", "))
             }
         }
     }

@@ -20,13 +20,13 @@ use crate::sites::Sites;
 /// A file of a grammar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// How it is called in messages: its path.
+    /// Its path, for messages.
     pub name: String,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
 }
 
-/// A grammar and the rule that its inputs are parsed by.
+/// A grammar with its start rule.
 #[derive(Debug)]
 pub struct Grammar {
     sources: Vec<Source>,
@@ -42,30 +42,29 @@ pub struct Grammar {
 /// Its productions, for [`productions`](crate::productions::productions()).
 impl From<&Grammar> for Sites {
     fn from(grammar: &Grammar) -> Self {
-        // Those that no run can reach are known, and there is nothing to observe.
+        // Productions that no run can reach have nothing to observe.
         let sites = grammar.sites().iter().filter(|site| site.def().skipped.is_none());
         Sites::all(sites.copied().collect(), "productions")
     }
 }
 
 impl Grammar {
-    /// The sites of its productions, in their order. They are made when they are first asked for, and stay for the rest
-    /// of the process.
+    /// The sites of its productions, in their order. The first call registers them, for the rest of the process.
     pub fn sites(&self) -> &[&'static Site] {
         self.sites.get_or_init(|| sites(&self.productions, self.start as usize, |file| self.source(file).to_owned()))
     }
 
-    /// Those sites, if anybody asked for them.
+    /// The sites, if they are registered.
     pub(super) fn known_sites(&self) -> Option<&[&'static Site]> {
         self.sites.get().map(Vec::as_slice)
     }
 }
 
 impl Grammar {
-    /// Reads a grammar of one or several files. Inputs will be parsed by the rule `start`.
+    /// Reads a grammar from one or several files. Inputs are parsed by the rule `start`.
     pub fn new(sources: &[Source], start: &str) -> Result<Grammar, GrammarError> {
         let places = places(sources)?;
-        // Several files are one grammar, as for pest's own derive.
+        // Several files make one grammar, as in pest's own derive.
         let texts: Vec<&str> = sources.iter().map(|source| source.text.as_str()).collect();
         let whole = texts.join("\n");
         let all = |errors: Vec<Error<Rule>>| invalid(sources, errors);
@@ -103,8 +102,8 @@ impl Grammar {
         &self.productions
     }
 
-    /// The alternatives of all choices, as they stand after pest's optimiser: what two alternatives begin with alike
-    /// is tried once, and only the rest of them is a choice.
+    /// The alternatives of all choices, after pest's optimiser: it factors out a common beginning of two alternatives, so that
+    /// only their rests are a choice.
     pub fn alternatives(&self) -> &[Alternative] {
         &self.alternatives
     }
@@ -124,7 +123,7 @@ impl Grammar {
 /// File and lines by rule.
 type Places = HashMap<String, (usize, (u32, u32))>;
 
-/// Where each rule is defined. Files are read one by one, so that errors of writing name their file.
+/// The place of each rule. Files are parsed one by one, so that syntax errors name their file.
 fn places(sources: &[Source]) -> Result<Places, GrammarError> {
     let mut places = Places::new();
     for (file, source) in sources.iter().enumerate() {
@@ -150,8 +149,8 @@ fn places(sources: &[Source]) -> Result<Places, GrammarError> {
     Ok(places)
 }
 
-/// Pest's messages, with the file. Of a grammar in several files the line is counted through all of them, so the place
-/// is said first.
+/// Pest's messages, with the file. With several files, pest counts lines through all of them, so the message begins with the
+/// right place.
 fn invalid(sources: &[Source], errors: Vec<Error<Rule>>) -> GrammarError {
     let text = |error: Error<Rule>| {
         let mut line = match error.line_col {
@@ -175,7 +174,7 @@ fn invalid(sources: &[Source], errors: Vec<Error<Rule>>) -> GrammarError {
     GrammarError::Invalid(errors.into_iter().map(text).collect::<Vec<_>>().join("\n\n"))
 }
 
-fn no_rule<'n>(asked: &str, names: impl Iterator<Item = &'n str>) -> GrammarError {
-    let nearest = asked.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(names)).unwrap_or_default();
-    GrammarError::NoRule { asked: asked.to_owned(), nearest }
+fn no_rule<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> GrammarError {
+    let nearest = name.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(names)).unwrap_or_default();
+    GrammarError::NoRule { name: name.to_owned(), nearest }
 }

@@ -1,4 +1,4 @@
-//! The machine: it runs the program of a grammar on an input, and tells a [`ParseObserver`] what happens.
+//! The machine: it runs the program of a grammar on an input, and calls a [`ParseObserver`].
 
 use pest::{Atomicity, MatchDir, ParseResult, ParserState};
 
@@ -18,7 +18,7 @@ pub(super) type State<'i> = Box<ParserState<'i, Id>>;
 pub(super) type Step<'i> = ParseResult<State<'i>>;
 pub(super) type Properties = [Box<dyn Fn(char) -> bool>];
 
-/// What stands between the steps of a sequence.
+/// What is skipped between the steps of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipping {
     Nothing,
@@ -44,11 +44,11 @@ pub(super) struct Machine<'g, 'w, W> {
     pub watch: &'w mut W,
     /// Steps that are left.
     pub steps: u64,
-    /// There were too few: the parse was ended.
+    /// True if the steps ran out.
     pub stopped: bool,
-    /// The furthest byte that the rule at hand has read.
+    /// The furthest byte that the current rule has read.
     pub furthest: usize,
-    /// What alternatives would have matched, if somebody wants to know.
+    /// Tries other alternatives, on request.
     pub search: Option<&'w mut ShadowSearch<'g>>,
 }
 
@@ -89,7 +89,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
     /// Runs a step of a rule.
     pub fn node(&mut self, node: &'g Node, state: State<'g>) -> Step<'g> {
         if self.steps == 0 {
-            // The parse has to end: nothing matches any more.
+            // The parse must end: from now on, nothing matches.
             self.stopped = true;
             return Err(state);
         }
@@ -122,7 +122,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
         }
     }
 
-    /// What reads the input itself.
+    /// Runs a step that reads the input.
     #[inline]
     fn leaf(&mut self, node: &'g Node, state: State<'g>) -> Step<'g> {
         match node {
@@ -138,7 +138,7 @@ impl<'g, W: ParseObserver> Machine<'g, '_, W> {
                 [one, two] => state.skip_until(&[one, two]),
                 many => state.skip_until(&many.iter().map(|text| &**text).collect::<Vec<_>>()),
             },
-            // All others were taken before.
+            // `node` runs all other steps.
             _ => Err(state),
         }
     }

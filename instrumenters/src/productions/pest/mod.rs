@@ -1,7 +1,7 @@
-//! Grammars of [pest](https://pest.rs), any of them, without a line of code: the optimised rules that `pest_meta` makes
-//! of a `.pest` file are run by a machine of our own, with a hook in one place.
+//! Any grammar of [pest](https://pest.rs), without generated code.
 //!
-//! It calls the same `ParserState` as pest's own parsers do, in the same order: token streams and errors are theirs.
+//! `pest_meta` reads and optimises a `.pest` file. A machine of our own runs the optimised rules, with one hook. It calls
+//! pest's `ParserState` in the same order as pest's own parsers, so tokens and errors are the same.
 //!
 //! ```
 //! use metaspy::productions::{State, pest::{Grammar, Source, Suite}};

@@ -1,4 +1,4 @@
-//! The program of a grammar: what `pest_meta` optimised, with rules by number.
+//! The program of a grammar: optimised rules, which refer to each other by number.
 
 use super::builtin::Builtin;
 
@@ -11,7 +11,7 @@ pub(super) enum Node {
     /// One of the grammar's rules.
     Rule(u32),
     Builtin(Builtin),
-    /// A Unicode property, by its place among those that the grammar uses.
+    /// A Unicode property, by its number in the grammar.
     Property(u32),
     PeekSlice(i32, Option<i32>),
     Ahead(Box<Node>),
@@ -26,7 +26,7 @@ pub(super) enum Node {
     RepeatOnce(Box<Node>),
     Push(Box<Node>),
     PushLiteral(Box<str>),
-    /// On to the next of these strings.
+    /// Skips to the next of these strings.
     SkipUntil(Box<[Box<str>]>),
     Tag(Box<Node>, Box<str>),
     Restore(Box<Node>),
@@ -39,7 +39,7 @@ pub(super) struct Program {
     pub body: Node,
 }
 
-/// What a rule does around its body: whether it makes a token, and how white space is treated in it.
+/// What a rule does around its body: tokens, and the treatment of white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Normal,
@@ -52,6 +52,6 @@ pub(super) enum Kind {
     Compound,
     /// `!{ … }`.
     NonAtomic,
-    /// White space or a comment written as `!{ … }`: atomic all the same, set before the token.
+    /// White space or a comment written as `!{ … }`: atomic nevertheless, set before the token.
     AtomicFirst,
 }

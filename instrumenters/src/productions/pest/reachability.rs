@@ -1,4 +1,4 @@
-//! Which rules a run can reach, in the grammar as written and as optimised.
+//! The rules that a run can reach, in the grammar as written and as optimised.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,7 +7,7 @@ use pest_meta::optimizer::{OptimizedExpr, OptimizedRule};
 
 use crate::productions::Role;
 
-/// What each rule's role is, in the order of `rules`.
+/// The role of each rule, in the order of `rules`.
 pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) -> Vec<Role> {
     let written =
         rules.iter().map(|rule| Node::new(&rule.name, rule.ty, written_names(&rule.expr), written_skips(&rule.expr)));
@@ -21,7 +21,7 @@ pub(super) fn roles(rules: &[Rule], optimised: &[OptimizedRule], start: &str) ->
     rules.iter().map(role).collect()
 }
 
-/// The rules that a rule refers to, each once, in the order that it does.
+/// The rules that a rule refers to, each once, in order.
 pub(super) fn references(rule: &Rule, numbers: &HashMap<String, usize>) -> Vec<usize> {
     let mut references = Vec::new();
     for number in written_names(&rule.expr).into_iter().filter_map(|name| numbers.get(name).copied()) {
@@ -37,7 +37,7 @@ struct Node<'g> {
     name: &'g str,
     kind: RuleType,
     names: Vec<&'g str>,
-    /// Whether white space may stand in it, if it is not atomic.
+    /// True if white space is skipped in it, unless it is atomic.
     skips: bool,
 }
 
@@ -46,7 +46,7 @@ impl<'g> Node<'g> {
         Node { name, kind, names, skips }
     }
 
-    /// Whether its body is atomic if what calls it is.
+    /// True if its body is atomic; `around` is true if its caller is.
     fn is_atomic(&self, around: bool) -> bool {
         match self.kind {
             RuleType::Atomic | RuleType::CompoundAtomic => true,
@@ -56,8 +56,8 @@ impl<'g> Node<'g> {
     }
 }
 
-/// The names that can be reached from a rule. White space and comments are reached where they are skipped: between the
-/// steps of a rule that is not atomic.
+/// The names that can be reached from a rule. White space and comments are reached between the steps of a rule that is not
+/// atomic.
 fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
     let mut reached: HashSet<(&str, bool)> = HashSet::new();
     let mut todo: Vec<(&str, bool)> = vec![(start, false)];
@@ -76,8 +76,8 @@ fn reach<'g>(rules: &[Node<'g>], start: &'g str) -> HashSet<&'g str> {
     reached.into_iter().map(|(name, _)| name).collect()
 }
 
-/// An expression and all within it, what is written first first. (`pest_meta` has iterators like this; they leave out
-/// what stands in a tag, in a repetition of its extras, and in what is restored.)
+/// An expression and all its parts, in the order of the text. (The iterators of `pest_meta` leave out tags, the repetitions
+/// of its extras, and restored parts.)
 fn all<'e, E>(root: &'e E, inside: impl Fn(&'e E) -> Vec<&'e E>) -> Vec<&'e E> {
     let (mut found, mut todo) = (Vec::new(), vec![root]);
     while let Some(expr) = todo.pop() {
@@ -126,7 +126,7 @@ fn run_names(expr: &OptimizedExpr) -> Vec<&str> {
     names.collect()
 }
 
-/// Whether white space may stand between its steps.
+/// True if white space is skipped between its steps.
 fn written_skips(expr: &Expr) -> bool {
     use Expr as E;
     written(expr).into_iter().any(|expr| {

@@ -1,5 +1,5 @@
-//! Why an alternative never matched, found by trying it: where an earlier alternative of its choice matched, it is run
-//! at the same place in a state of its own.
+//! Finds out why an alternative never matched, by a trial: where an earlier alternative of its choice matched, it runs at
+//! the same place in a state of its own.
 
 use std::collections::HashMap;
 
@@ -11,14 +11,14 @@ use super::program::Node;
 use crate::productions::production::ParseObserver;
 use crate::productions::{Coverage, Shadow, State};
 
-/// By an alternative and another that matched: how often the first would have matched there.
+/// By two alternatives: how often the first would have matched where the second did.
 pub(super) type Found = HashMap<(usize, usize), Shadow>;
 
 /// Tries alternatives that never matched, in one input.
 pub(super) struct ShadowSearch<'g> {
     pub grammar: &'g Grammar,
     pub properties: &'g Properties,
-    /// By alternative: whether it is tried.
+    /// By alternative: true if it is tried.
     pub tried: &'g [bool],
     pub found: &'g mut Found,
     /// The input, and its number.
@@ -27,17 +27,17 @@ pub(super) struct ShadowSearch<'g> {
     pub steps: u64,
 }
 
-/// Nobody watches what is only tried.
-struct Nobody;
+/// Trials are not observed.
+struct NoObserver;
 
-impl ParseObserver for Nobody {
+impl ParseObserver for NoObserver {
     fn enter(&mut self, _production: usize, _at: usize) {}
     fn exit(&mut self, _production: usize, _at: usize, _end: usize, _matched: bool) {}
     fn alternative(&mut self, _alternative: usize, _matched: bool) {}
 }
 
 impl<'g> ShadowSearch<'g> {
-    /// The alternative `matched` has matched: tries the later ones of its choice at the place where it was entered.
+    /// Tries the alternatives after `matched`, at the place where that matched.
     pub fn try_others(&mut self, first: usize, matched: usize, alternatives: &'g [Node], place: &Place) {
         for (number, alternative) in alternatives.iter().enumerate().skip(matched + 1) {
             if self.tried[first + number]
@@ -52,15 +52,15 @@ impl<'g> ShadowSearch<'g> {
         }
     }
 
-    /// Where it would end, if it would match.
+    /// The end of the match, if there is one.
     fn end(&self, node: &'g Node, place: &Place) -> Option<usize> {
-        // A state begins at the beginning. One character before the place is enough of it: only a rule that asks for
-        // the beginning of the input looks back, and it sees that this is not the beginning.
+        // A state begins at the beginning of its input. One character before the place is enough: only `SOI` looks back, and
+        // it sees that this is not the beginning.
         let from = self.text[..place.at].char_indices().next_back().map_or(0, |(before, _)| before);
         let mut machine = Machine {
             grammar: self.grammar,
             properties: self.properties,
-            watch: &mut Nobody,
+            watch: &mut NoObserver,
             steps: self.steps,
             stopped: false,
             furthest: 0,
@@ -72,17 +72,17 @@ impl<'g> ShadowSearch<'g> {
     }
 }
 
-/// Where an alternative matched.
+/// The place where an alternative matched.
 pub(super) struct Place {
     pub at: usize,
     pub end: usize,
     pub atomicity: Atomicity,
 }
 
-/// Of each alternative, the one that takes its place most often.
+/// By alternative: the earlier one that matches first most often.
 pub(super) fn shadows(found: Found, alternatives: usize) -> Vec<Option<Shadow>> {
     let mut shadows: Vec<Option<Shadow>> = vec![None; alternatives];
-    // Of equally frequent ones the earliest, whatever the order of the map.
+    // The earliest of equally frequent ones, whatever the order of the map.
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable_by_key(|(pair, _)| *pair);
     for ((alternative, _), shadow) in found {
@@ -93,8 +93,8 @@ pub(super) fn shadows(found: Found, alternatives: usize) -> Vec<Option<Shadow>> 
     shadows
 }
 
-/// Which alternatives never matched and can be tried. Those that ask the stack of what was pushed are left out: the
-/// state that they are tried in has no stack.
+/// The alternatives that never matched and can be tried. Alternatives that read the stack are left out, because the state of
+/// a trial has no stack.
 pub(super) fn wanted(grammar: &Grammar, coverage: &Coverage) -> Vec<bool> {
     let uses_stack = stack_users(grammar);
     let mut wanted = vec![false; coverage.alternatives.len()];
@@ -104,7 +104,7 @@ pub(super) fn wanted(grammar: &Grammar, coverage: &Coverage) -> Vec<bool> {
             for (number, alternative) in alternatives.iter().enumerate() {
                 let at = *first as usize + number;
                 let is_dead = coverage.alternatives[at].state() != State::Matched;
-                wanted[at] = is_dead && number > 0 && !asks(alternative, &uses_stack);
+                wanted[at] = is_dead && number > 0 && !reads_stack(alternative, &uses_stack);
             }
         }
         todo.extend(inside(node));
@@ -112,13 +112,13 @@ pub(super) fn wanted(grammar: &Grammar, coverage: &Coverage) -> Vec<bool> {
     wanted
 }
 
-/// By rule: whether it asks the stack, itself or by a rule that it leads to.
+/// By rule: true if it reads the stack, itself or through a rule that it refers to.
 fn stack_users(grammar: &Grammar) -> Vec<bool> {
     let mut users = vec![false; grammar.programs.len()];
     loop {
         let before = users.clone();
         for (rule, program) in grammar.programs.iter().enumerate() {
-            users[rule] = asks(&program.body, &before);
+            users[rule] = reads_stack(&program.body, &before);
         }
         if users == before {
             return users;
@@ -126,12 +126,12 @@ fn stack_users(grammar: &Grammar) -> Vec<bool> {
     }
 }
 
-fn asks(node: &Node, users: &[bool]) -> bool {
+fn reads_stack(node: &Node, users: &[bool]) -> bool {
     match node {
         Node::Builtin(builtin) => builtin.uses_stack(),
         Node::PeekSlice(..) => true,
         Node::Rule(rule) => users[*rule as usize],
-        other => inside(other).into_iter().any(|node| asks(node, users)),
+        other => inside(other).into_iter().any(|node| reads_stack(node, users)),
     }
 }
 

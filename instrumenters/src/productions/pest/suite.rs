@@ -1,4 +1,4 @@
-//! A test suite: inputs, parsed one after another by the same grammar.
+//! A test suite: inputs that are parsed one after another by one grammar.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use super::machine::{EOI, Id, Machine};
 use super::shadows::{Found, ShadowSearch, shadows, wanted};
 use crate::productions::coverage::{Coverage, Input, State, Tally, Verdict};
 use crate::productions::production::ParseObserver;
-use crate::productions::suite_events::{Inputs, tell_shadow};
+use crate::productions::suite_events::{Inputs, record_shadow};
 
-/// How far one input may drive a parser.
+/// Limits for the parse of one input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Steps of the parser: a parse that never ends is ended here.
+    /// Steps of the parser. A parse that takes more is stopped.
     pub steps: u64,
-    /// Bytes of stack of the thread that parses. It is pest that stops when they run out; this is only said.
+    /// Bytes of stack of the thread, for messages only: pest itself stops when the stack runs out.
     pub stack: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for Limits {
     }
 }
 
-/// Inputs, parsed one after another.
+/// A suite of inputs, and its coverage.
 pub struct Suite<'g> {
     grammar: &'g Grammar,
     properties: Vec<Box<dyn Fn(char) -> bool>>,
@@ -82,18 +82,19 @@ impl<'g> Suite<'g> {
         self.tally = tally;
     }
 
-    /// What the inputs exercised so far.
+    /// The coverage so far.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
 
-    /// Whether any alternative never matched that can be asked why.
+    /// True if [`explain`](Self::explain) could find a reason.
     pub fn needs_explaining(&self) -> bool {
         wanted(self.grammar, &self.coverage).contains(&true)
     }
 
-    /// Parses the inputs again to find why alternatives never matched: where an earlier one matched, they are tried at
-    /// the same place. Whoever observes the grammar finds the reasons in the recording. `read` gives the text of an input again, by number; those that it does not give are left out.
+    /// Parses the inputs again, to find out why alternatives never matched: they are tried where an earlier one matched. If the
+    /// grammar is observed, the reasons are recorded. `read` returns the text of an input by its number, or `None` to leave
+    /// it out.
     pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
         let tried = wanted(self.grammar, &self.coverage);
         if !tried.contains(&true) {
@@ -111,22 +112,22 @@ impl<'g> Suite<'g> {
             }
         }
         self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
-        self.tell_shadows();
+        self.record_shadows();
     }
 
-    /// Writes into a recording why productions never matched, if anybody observes them.
-    fn tell_shadows(&self) {
+    /// Records why productions never matched, if they are observed.
+    fn record_shadows(&self) {
         let alternatives = self.grammar.alternatives();
         for (production, site) in self.grammar.known_sites().unwrap_or_default().iter().enumerate() {
             let is_dead = self.coverage.productions[production].state() != State::Matched;
             let shadow = self.coverage.most_shadowed(alternatives, production).filter(|_| is_dead);
             if let Some(shadow) = shadow.and_then(|at| self.coverage.shadows[at].as_ref()) {
-                tell_shadow(site, self.coverage.sentence(shadow, alternatives));
+                record_shadow(site, self.coverage.sentence(shadow, alternatives));
             }
         }
     }
 
-    /// Runs an input, with an event for each activation of a production that somebody observes.
+    /// Runs an input, with an event for each activation of an armed production.
     fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
         let sites = self.grammar.sites();
         if sites.iter().any(|site| site.is_armed()) {
@@ -162,7 +163,7 @@ impl<'g> Suite<'g> {
         match outcome {
             Ok(_) => Verdict::Accepted,
             Err(error) => match &error.variant {
-                // Pest ends a parse for which there is too little stack.
+                // Pest stops a parse if there is too little stack.
                 ErrorVariant::CustomError { message } if message.contains("stack limit") => {
                     Verdict::Stopped(format!("its nesting needs more than {} bytes of stack", self.limits.stack))
                 }
@@ -179,10 +180,10 @@ impl<'g> Suite<'g> {
     }
 }
 
-/// Takes the time of each activation as well.
+/// Measures the time of each activation, too.
 struct Timed<'t> {
     tally: &'t mut Tally,
-    /// Productions that have not ended: when they began, and the time of what they called.
+    /// Open activations: their start, and the time of the activations within.
     open: Vec<(Instant, Duration)>,
 }
 

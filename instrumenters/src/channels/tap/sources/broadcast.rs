@@ -6,12 +6,12 @@ use tokio::sync::broadcast::{Receiver, Sender, WeakSender};
 use super::{Announcer, Received, Source};
 
 const DISTURBS: &str = "the bus has one receiver more: receiver_count() says one more, send() succeeds where the \
-    application has no receiver of its own, each message is cloned once more, one that the tap has not heard stays in \
+    application has no receiver of its own, each message is cloned once more, one that the tap has not received stays in \
     its slot until it is overwritten, and a send may have to wake the tap's thread";
 
 impl<T: Clone + Send + 'static> Source for Receiver<T> {
     type Message = T;
-    // A message whose clone panicked counts as taken.
+    // A message whose clone panics counts as taken.
     const SURVIVES_PANICS: bool = true;
 
     async fn receive(&mut self) -> Received<T> {
@@ -47,7 +47,7 @@ impl<T: Clone + Send + 'static> Announcer for &WeakSender<T> {
     }
 }
 
-/// What is announced from the installation on; what the application's own receiver has yet to hear is not.
+/// The tap receives messages from its installation on, not those that still wait in this receiver.
 impl<T: Clone + Send + 'static> Announcer for &Receiver<T> {
     type Message = T;
     type Source = Receiver<T>;

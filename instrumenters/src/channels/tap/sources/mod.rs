@@ -1,4 +1,4 @@
-//! What can be tapped, and how it is heard.
+//! The buses that can be tapped.
 
 mod broadcast;
 mod stream;
@@ -8,42 +8,42 @@ use std::future::Future;
 
 pub(super) use stream::Streamed;
 
-/// What a tap heard.
+/// A result of [`Source::receive`].
 #[derive(Debug)]
 pub enum Received<M> {
     /// An announcement.
     Message(M),
-    /// So many were overwritten before they were heard.
+    /// A number of announcements that were overwritten before they were received.
     Lost(u64),
     /// The bus has ended.
     Ended,
 }
 
-/// A subscription. It is listened to on a thread of its own.
+/// A subscription to a bus. The tap's thread receives from it.
 pub trait Source: Send + 'static {
-    /// What is announced.
+    /// The type of the announcements.
     type Message: 'static;
 
-    /// Whether it can be listened to after a panic: in the `Clone` of a message, say.
+    /// True if it can be used after a panic, for example in the `Clone` of a message.
     const SURVIVES_PANICS: bool;
 
-    /// Waits for the next announcement. Dropped half-way, it has taken none.
+    /// Waits for the next announcement. It is safe to cancel.
     fn receive(&mut self) -> impl Future<Output = Received<Self::Message>>;
 
-    /// How many announcements wait to be heard; `None` where nobody can tell.
+    /// The number of announcements that wait; `None` if it is unknown.
     fn waiting(&self) -> Option<u64>;
 }
 
-/// Something that can be subscribed to: a `&broadcast::Sender`, a `&watch::Receiver`, …
+/// A bus that can be tapped: a `&broadcast::Sender`, a `&watch::Receiver`, …
 pub trait Announcer {
-    /// What is announced.
+    /// The type of the announcements.
     type Message: 'static;
-    /// The subscription.
+    /// The type of the subscription.
     type Source: Source<Message = Self::Message>;
 
-    /// What a tap changes for the application.
+    /// Describes what a tap changes for the application.
     const DISTURBS: &'static str;
 
-    /// How to subscribe, when the time comes. It keeps no bus alive.
+    /// Returns a function that subscribes when the tap is installed. It keeps no bus alive.
     fn subscription(self) -> impl FnOnce() -> Option<Self::Source> + Send + 'static;
 }

@@ -1,4 +1,4 @@
-//! Any `Stream`, given to the tap.
+//! Any `Stream`. The tap takes it over.
 
 use std::pin::Pin;
 
@@ -6,14 +6,14 @@ use tokio_stream::{Stream, StreamExt};
 
 use super::{Announcer, Received, Source};
 
-/// A stream that nobody but the tap listens to.
+/// A stream that belongs to the tap.
 pub struct Streamed<S: Stream> {
     stream: Pin<Box<S>>,
     gaps: fn(&S::Item) -> Option<u64>,
 }
 
 impl<S: Stream> Streamed<S> {
-    /// A stream, and which of its items say that others were missed.
+    /// A stream, and a function that finds the items that report missed ones.
     pub fn new(stream: S, gaps: fn(&S::Item) -> Option<u64>) -> Self {
         Streamed { stream: Box::pin(stream), gaps }
     }
@@ -21,7 +21,7 @@ impl<S: Stream> Streamed<S> {
 
 impl<S: Stream<Item: 'static> + Send + 'static> Source for Streamed<S> {
     type Message = S::Item;
-    // What state a stream is in after a panic is its own affair.
+    // The state of a stream after a panic is unknown.
     const SURVIVES_PANICS: bool = false;
 
     async fn receive(&mut self) -> Received<S::Item> {
@@ -42,7 +42,7 @@ impl<S: Stream<Item: 'static> + Send + 'static> Source for Streamed<S> {
 impl<S: Stream<Item: 'static> + Send + 'static> Announcer for Streamed<S> {
     type Message = S::Item;
     type Source = Self;
-    const DISTURBS: &'static str = "the stream is polled by the tap, and by nobody else";
+    const DISTURBS: &'static str = "the stream belongs to the tap";
 
     fn subscription(self) -> impl FnOnce() -> Option<Self> + Send + 'static {
         move || Some(self)

@@ -1,4 +1,4 @@
-//! `tokio::sync::watch`: a bus that keeps the last announcement only, so changes are counted as they are seen.
+//! `tokio::sync::watch`: a bus that keeps only the last announcement, so the tap counts the changes that it sees.
 
 use tokio::sync::watch::{Receiver, Sender};
 
@@ -15,14 +15,14 @@ impl<T: Clone + Send + Sync + 'static> Source for Receiver<T> {
 
     async fn receive(&mut self) -> Received<T> {
         match self.changed().await {
-            // Cloned at once: while it is borrowed the sender cannot send.
+            // Cloned at once: a borrow blocks the sender.
             Ok(()) => Received::Message(self.borrow_and_update().clone()),
             Err(_) => Received::Ended,
         }
     }
 
     fn waiting(&self) -> Option<u64> {
-        // An error says that the sender is gone, and nothing of a last change: one try more does no harm.
+        // An error means that the sender is gone; there may be a last change. One more try does no harm.
         Some(u64::from(self.has_changed().unwrap_or(true)))
     }
 }
@@ -47,7 +47,7 @@ impl<T: Clone + Send + Sync + 'static> Announcer for &Receiver<T> {
     }
 }
 
-/// What is there when it is installed is no change.
+/// The value at installation is no change.
 fn subscription<T>(mut receiver: Receiver<T>) -> impl FnOnce() -> Option<Receiver<T>> {
     move || {
         receiver.mark_unchanged();

@@ -73,7 +73,7 @@ fn an_alternative_that_is_only_never_asked_for_is_not_shadowed() {
     let mut suite = suite(&grammar, &["let", "letter", "abc"]);
     assert!(suite.needs_explaining());
     suite.explain(|input| Some(["let", "letter", "abc"][input].to_owned()));
-    // `number` was tried nowhere it would have matched; `name` has matched, so nobody asks.
+    // `number` was never tried where it would have matched; `name` has matched.
     assert_eq!(suite.coverage().shadows, [None, None, None]);
 }
 

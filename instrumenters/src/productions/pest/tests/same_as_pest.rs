@@ -1,4 +1,4 @@
-//! Token streams and errors are those of pest's own parsers, on every file of a corpus.
+//! Tokens and errors equal pest's own, on every file of a corpus.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
