@@ -1,12 +1,12 @@
-//! The layout story, told as text: `cargo run --release --example layout [PAGE]`.
+//! The layout story, as text: `cargo run --release --example layout [PAGE]`.
 //!
 //! `taffy` lays out a real page that changes frame by frame, and the nodes of the page are the subjects. The example
 //! profiles 120 frames in memory and answers four questions: which nodes are laid out too often, how many measures hit
 //! the cache, which changes caused which re-layouts, and which re-layouts should not have happened.
 //!
 //! The surprise: typing one letter makes 8 nodes dirty and lays out 901, and 888 of these re-layouts should not have
-//! happened. Most of them are of page breaks, empty boxes of no height that nobody ever saw: the page stands in a flex
-//! row, which must measure it, and taffy's cache keeps no measure of a box whose margins may collapse with those around
+//! happened. Most of them are of page breaks, invisible empty boxes without height: the page is in a flex row, which must
+//! measure it, and taffy's cache keeps no measure of a box whose margins may collapse with those around
 //! it. `metaspy_layout_story::surprise` has the whole story. `metaspy demo` shows the same live.
 
 use std::error::Error;
@@ -19,7 +19,7 @@ use metaspy_layout_story::{Limits, Page, STACK, Story, Until, profiler, report};
 const FRAMES: u64 = 120;
 
 fn main() -> ExitCode {
-    // A deep page takes a deep stack, which threads have only if they are told.
+    // A deep page takes a deep stack, which a thread has only on request.
     let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(|| match tell() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

@@ -1,5 +1,5 @@
-//! What it costs to watch a channel at both ends: a broadcast send and receive, plain, and through a proxy that nobody,
-//! or somebody, looks at. Beside it, two events that have no length around the plain one: what any proxy has to pay.
+//! The cost of observing both ends of a channel: a broadcast send and receive, plain, and through a proxy that is or is
+//! not armed. Beside it, two events without length around the plain channel: the least that any proxy costs.
 //! Then what a tap costs whoever sends: a send to one receiver that is asleep, and to a tap besides.
 //!
 //! `--rounds N` (9), each of ten passes over all cases. By the processor time of the thread; ratios are taken pass by
@@ -46,7 +46,7 @@ macro_rules! rally {
         let (around, sender, mut receiver) = ($around, $sender, $receiver);
         for n in 0..MESSAGES {
             around();
-            sender.send(black_box(n)).expect("somebody receives");
+            sender.send(black_box(n)).expect("there is a receiver");
             black_box(receiver.try_recv().expect("it was sent"));
             around();
         }
@@ -57,7 +57,7 @@ macro_rules! rally {
         runtime.block_on(async {
             for n in 0..MESSAGES {
                 around();
-                sender.send(black_box(n)).expect("somebody receives");
+                sender.send(black_box(n)).expect("there is a receiver");
                 black_box(receiver.recv().await.expect("it was sent"));
                 around();
             }
@@ -152,7 +152,7 @@ fn send(is_tapped: bool) -> f64 {
     let installed = is_tapped.then(|| tap().install().expect("it is a bus"));
     let (took, ()) = Took::by(|| {
         for n in 0..MESSAGES {
-            bus.send(black_box(n)).expect("somebody receives");
+            bus.send(black_box(n)).expect("there is a receiver");
         }
     });
     if let Some(installed) = installed {

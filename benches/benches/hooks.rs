@@ -11,7 +11,7 @@ use metaspy_benches::child;
 use metaspy_benches::report::{self, Budget, Clock, Line};
 use metaspy_benches::rounds::{self, Runner, interleave};
 
-/// Spans of others: the case, what it is, and whether it records every call with its time.
+/// Spans of peers: the case, its description, and `true` if it records every call with its time.
 const PEERS: [(&str, &str, bool); 7] = [
     ("tracing_off", "tracing, no subscriber", false),
     ("tracing", "tracing, registry and a recording layer", true),

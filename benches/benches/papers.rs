@@ -27,7 +27,7 @@ use metaspy_layout_story::bench::{Case, Relayouts};
 const CALLS: [(&str, &str); 6] = [
     ("plain", "a million plain calls"),
     ("floor", "... between two reads of the clock"),
-    ("off", "... with a hook, and nobody looks"),
+    ("off", "... with a hook that is not armed"),
     ("tally", "... counted by subject"),
     ("sampled", "... an event each, 1 in 16 timed"),
     ("full", "... an event each, all timed"),
@@ -35,11 +35,11 @@ const CALLS: [(&str, &str); 6] = [
 
 /// Cases of re-layouts.
 const RELAYOUTS: [(&str, &str); 8] = [
-    ("whole_off", "the whole page is dirty, and nobody looks"),
+    ("whole_off", "the whole page is dirty, not armed"),
     ("whole_tally", "... layouts counted by node"),
     ("whole_sampled", "... an event each, 1 in 16 timed"),
     ("whole_full", "... an event each, all timed"),
-    ("one_off", "one letter has changed, and nobody looks"),
+    ("one_off", "one letter has changed, not armed"),
     ("one_tally", "... layouts counted by node"),
     ("one_sampled", "... an event each, 1 in 16 timed"),
     ("one_full", "... an event each, all timed"),
@@ -130,7 +130,7 @@ fn relayouts(case: Case, mode: Mode) -> Found {
     let layouts = page.scene().counts().layouts - before;
     let totals = recording.store().totals();
     assert_eq!(totals.emitted, if mode == Mode::Off { 0 } else { layouts }, "{totals:?}");
-    // The layouts stand where events are told: so many events would be one for each.
+    // The layouts are in the column of events: one event for each.
     let each = Found { emitted: layouts / times as u64, lost: totals.lost / times as u64, ..Found::default() };
     each.taking(took.each(times as u64))
 }

@@ -128,7 +128,7 @@ fn read(what: &str) -> Read {
             "counts_by_subject" => tally(By::Subject, &counts),
             "all_by_site" => tally(By::Site, &everything),
             "all_by_subject" => tally(By::Subject, &everything),
-            "effects_index" => drop(EffectsIndex::build(&store, |_, _| true).expect("nobody stops it")),
+            "effects_index" => drop(EffectsIndex::build(&store, |_, _| true).expect("the build is not cancelled")),
             other => panic!("`{other}` is no way to read"),
         }
         ms.push(ms_of(began.elapsed()));

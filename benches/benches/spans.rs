@@ -24,14 +24,14 @@ const CASES: [(&str, &str); 16] = [
     ("floor", "two readings of the time stamp counter"),
     ("live_alone", "enter and leave: the registry alone"),
     ("live_empty", "... and a layer that does nothing"),
-    ("live_unarmed", "... and ours, and nobody looks"),
+    ("live_unarmed", "... and ours, not armed"),
     ("live_tally", "... and ours, spans are counted"),
     ("live_full", "... and ours, spans are events"),
     ("span_off", "a span: no subscriber"),
     // It gives no span's room back, as only a layer asks it to.
     ("span_alone", "a span: the registry alone"),
     ("span_empty", "... and a layer that does nothing"),
-    ("span_unarmed", "... and ours, and nobody looks"),
+    ("span_unarmed", "... and ours, not armed"),
     ("span_tally", "... and ours, spans are counted"),
     ("span_sampled", "... and ours, an event each, 1 in 16 timed"),
     ("span_full", "... and ours, spans are events"),
@@ -79,9 +79,9 @@ fn budgets(lines: &[Line]) -> Vec<Budget> {
     let own = (ns("span_full") - ns("span_empty")) / (ns("span_chrome") - ns("span_empty"));
     vec![
         Budget { what: "live: floors over the registry alone", is: live, pass: 2.0, aim: 2.0 },
-        Budget { what: "a span: times that of an empty layer", is: full, pass: 1.5, aim: 1.5 },
+        Budget { what: "a span: ratio to an empty layer", is: full, pass: 1.5, aim: 1.5 },
         Budget { what: "a span, 1 in 16 timed: likewise", is: sampled, pass: 1.5, aim: 1.5 },
-        Budget { what: "a span: times that of tracing-chrome", is: chrome, pass: 0.125, aim: 0.125 },
+        Budget { what: "a span: ratio to tracing-chrome", is: chrome, pass: 0.125, aim: 0.125 },
         Budget { what: "what is added: times what tracing-chrome adds", is: own, pass: 0.125, aim: 0.125 },
     ]
 }

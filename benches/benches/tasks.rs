@@ -1,5 +1,5 @@
-//! What it costs that a task knows why it was spawned: 100,000 tasks of tokio, plain, and by `tasks::spawn` while nobody,
-//! or somebody, looks. Each yields once, so it is polled twice. Then an uncontended lock, likewise.
+//! The cost of carrying a cause into a task: 100,000 tasks of tokio, plain, and by `tasks::spawn`, armed and not armed.
+//! Each yields once, so it is polled twice. Then an uncontended lock, likewise.
 //!
 //! `--rounds N` (9). By the processor time of the thread, on a runtime of one thread.
 
@@ -77,8 +77,8 @@ fn main() -> ExitCode {
             });
             times[0][at].push(if at == 0 { spawn!(tokio::spawn) } else { spawn!(metaspy::tasks::spawn) });
             let (took, ()) = Took::by(|| match at {
-                0 => (0..LOCKS).for_each(|n| *plain.lock().expect("nobody panicked") += black_box(n)),
-                _ => (0..LOCKS).for_each(|n| *watched.lock().expect("nobody panicked") += black_box(n)),
+                0 => (0..LOCKS).for_each(|n| *plain.lock().expect("no holder panicked") += black_box(n)),
+                _ => (0..LOCKS).for_each(|n| *watched.lock().expect("no holder panicked") += black_box(n)),
             });
             times[1][at].push(took.each(LOCKS).cpu);
             if let Some(installed) = installed {

@@ -48,7 +48,7 @@ const CHOSEN: usize = 417;
 pub const CASES: [Case; 20] = [
     Case { name: "plain", what: "the call alone", run: || base(THOUSAND, Thing::plain) },
     Case { name: "floor", what: "two reads of the clock around it", run: || base(THOUSAND, Thing::between_clocks) },
-    Case { name: "unarmed", what: "a hook, and nobody looks", run: unarmed },
+    Case { name: "unarmed", what: "a hook that is not armed", run: unarmed },
     Case { name: "tally_site", what: "counted by site", run: tally_site },
     Case { name: "tally_dense", what: "counted by subject, dense keys", run: || dense(tally(), 1) },
     Case { name: "tally_wide", what: "counted by subject, arbitrary keys", run: tally_wide },

@@ -21,7 +21,7 @@ pub struct Expected {
     pub site: &'static Site,
     /// How closely it was observed.
     pub mode: Mode,
-    /// Calls by key; `None` = about nobody.
+    /// Calls by key; `None`: without a subject.
     pub calls: HashMap<Option<u64>, u64>,
     /// The site of the batches around the calls, and how many there were, if they were observed.
     pub batches: Option<(&'static Site, u64)>,
@@ -63,7 +63,7 @@ fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> R {
 fn by_subject(store: &Store, expected: &Expected) {
     let rows = rows(store, By::SiteSubject, expected.site);
     let kinds: HashSet<_> = rows.iter().filter_map(|row| row.subject).map(|subject| subject.kind).collect();
-    // Subjects that found no room in the tables are told as the others of their site: a kind of its own.
+    // Subjects that found no room in the tables are in the `others` row of their site: a kind of its own.
     if kinds.len() > 1 {
         let (told, all): (u64, u64) = (rows.iter().map(|row| row.measure.count).sum(), expected.calls.values().sum());
         assert_eq!(told, all, "calls with the others of their site");

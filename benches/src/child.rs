@@ -91,7 +91,7 @@ pub fn option(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-/// Whether only a tiny round is wanted.
+/// True if only a tiny round runs.
 pub fn is_smoke() -> bool {
     std::env::var_os(SMOKE).is_some_and(|value| value == "1") || std::env::args().any(|argument| argument == "--smoke")
 }
@@ -117,5 +117,5 @@ pub fn start<T: for<'a> Deserialize<'a>>(program: &Path, case: &str, more: &[Str
     }
     let text = String::from_utf8_lossy(&output.stdout);
     let last = text.lines().last().unwrap_or_default();
-    serde_json::from_str(last).map_err(|error| format!("{case} told `{last}`: {error}"))
+    serde_json::from_str(last).map_err(|error| format!("{case} printed `{last}`: {error}"))
 }

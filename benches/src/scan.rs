@@ -11,7 +11,7 @@ pub fn sum_of_words(file: &File, times: usize) -> Vec<Duration> {
     let map = MmapOptions::new().populate().map_raw_read_only(file).expect("the file can be mapped");
     let count = map.len() / size_of::<u64>();
     // SAFETY: the mapping is page-aligned, has that many words, and outlives the slice. The caller has closed the
-    // recording, so nobody writes it. (The store may not rely on that, and reads words one by one as atomics.)
+    // recording, so no thread writes it. (The store may not rely on that, and reads words one by one as atomics.)
     let words = unsafe { std::slice::from_raw_parts(map.as_ptr().cast::<u64>(), count) };
     let sum = || black_box(words.iter().fold(0_u64, |sum, word| sum.wrapping_add(*word)));
     sum();
@@ -23,10 +23,10 @@ pub fn sum_of_words(file: &File, times: usize) -> Vec<Duration> {
     (0..times).map(|_| one()).collect()
 }
 
-/// Keeps this process on one core, so that whoever asks how many there are is told one.
+/// Keeps this process on one core, so that the number of available cores is one.
 pub fn one_core() {
     #[cfg(target_os = "linux")]
-    // SAFETY: the set is ours, and large enough for the kernel, which is told its size.
+    // SAFETY: the set is ours, and large enough for the kernel, which receives its size.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(libc::sched_getcpu().max(0) as usize, &mut set);

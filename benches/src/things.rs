@@ -82,7 +82,7 @@ impl Thing {
     }
 }
 
-/// Observed, about nobody.
+/// Observed, without a subject.
 #[observe]
 #[inline(never)]
 pub fn by_nobody(thing: &mut Thing, by: u64) -> u64 {
@@ -130,7 +130,7 @@ impl Placed {
 
 #[observe]
 impl Placed {
-    /// Observed as an `impl` is that nobody thought about.
+    /// Observed like a plain `impl`, without options.
     #[inline(never)]
     pub fn by_place(&mut self, by: u64) -> u64 {
         self.0.work(by)

@@ -14,7 +14,7 @@ use crate::view::RECEIVED;
 
 /// Where a PUBLISH begins.
 const PUBLISH: &str = "publisher::Publisher::*";
-/// Where somebody subscribes, as mini-redis tells it.
+/// The site of a subscription, from the spans of mini-redis.
 const SUBSCRIBE: &str = "mini_redis::client::subscribe";
 
 pub struct Findings {
@@ -28,9 +28,9 @@ pub struct Findings {
     pub roots: Vec<Root>,
     /// Who hears of the same announcement more than once.
     pub repeated: Vec<Repeated>,
-    /// What mini-redis told of itself.
+    /// The spans and events of mini-redis.
     pub told: Vec<Told>,
-    /// The first PUBLISH that somebody heard of more often than once, or else the first that is there.
+    /// The first PUBLISH that a view received twice, or else the first one.
     pub example: Option<EventId>,
     pub store: Store,
 }
@@ -52,7 +52,7 @@ pub struct Root {
     pub event: EventId,
     pub site: String,
     pub is_publish: bool,
-    /// Whether the chain is known to its end.
+    /// True if the chain is known to its end.
     pub is_known: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Repeated {
 }
 
 impl Findings {
-    /// The modules of which no event hangs under a PUBLISH, and how many events each told.
+    /// Modules without an event under a PUBLISH, and their numbers of events.
     pub fn modules_cut_off(&self) -> BTreeMap<&str, u64> {
         let mut modules = BTreeMap::<&str, (u64, u64)>::new();
         for told in &self.told {
@@ -138,7 +138,7 @@ pub fn of(profile: &Profile) -> Findings {
 }
 
 fn name(store: &Store, subject: Option<Subject>) -> String {
-    subject.map_or_else(|| "nobody".to_owned(), |subject| store.subject_text(subject))
+    subject.map_or_else(|| "no subject".to_owned(), |subject| store.subject_text(subject))
 }
 
 /// Every event, in the order of time.
@@ -193,7 +193,7 @@ fn root_of(store: &Store, receipt: &Event, sites: &Sites) -> Root {
     }
 }
 
-/// Where each view subscribed: what caused the subscriptions that mini-redis tells of, by whom it was about.
+/// Where each view subscribed: the causes of the subscriptions in mini-redis, by view.
 fn subscriptions(store: &Store, events: &[Event]) -> BTreeMap<String, Vec<String>> {
     let mut subscriptions = BTreeMap::<String, Vec<String>>::new();
     for event in events.iter().filter(|event| store.site_path(event.site) == SUBSCRIBE) {

@@ -17,7 +17,7 @@ use crate::wire::{KINDS, Order};
 
 /// Runs it to its end: when this returns everything was heard, and the server is gone. What takes too long is an error.
 ///
-/// Returns how many receivers the server told the publishers of.
+/// Returns the number of receivers that the server reported to the publishers.
 pub fn run(options: &Options, recording: Arc<str>) -> mini_redis::Result<u64> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let receipts = options.publishes.saturating_mul(options.subscribers as u64);

@@ -1,30 +1,30 @@
-//! Which announcements are heard too often, and who caused them, on a server that nobody here wrote?
+//! Which announcements are received too often, and what caused them, on a published server?
 //!
 //! The crate `mini-redis`, its server and its clients, in one process over loopback, and no line of it changed. Three
 //! publishers announce what happens to nodes, commands and panels, and the views of an editor listen: the case of the
 //! paper (MetaSpy, announcements), where a view that was registered twice refreshed itself twice.
 //!
 //! A stack ends at the socket. So each message carries an envelope: the event of its PUBLISH, and the recording in which
-//! it stands. What comes out of a subscription, `Subscriber::into_stream`, goes through a `SpiedStream`, which makes an
-//! event of each receipt, caused by the event in the envelope. What mini-redis tells by `tracing` is taken as it is.
+//! it stands. The stream of a subscription, `Subscriber::into_stream`, goes through a `SpiedStream`, which makes an event of
+//! each receipt; its cause is the event in the envelope. The layer for `tracing` records the spans of mini-redis.
 //!
-//! **The finding.** 137 announcements to 5 subscriptions are received 685 times, as they should be: the server says so,
-//! too, and no count shows anything wrong. But there are 4 views. Of each PUBLISH one of its receipts is the second one of
-//! the same view: `tree` heard 274 times of 137 announcements, 137 times too many, and the recording says why: it
-//! subscribed in `View::open`, and once more in `View::show`.
+//! **The finding.** 5 subscriptions receive 137 announcements 685 times. The server reports the same, and no count is
+//! wrong. But there are 4 views, and one receipt of each PUBLISH is the second one of the same view: `tree` receives 137
+//! announcements 274 times, 137 times too many. The recording has the reason: it subscribed in `View::open`, and once
+//! more in `View::show`.
 //!
-//! **What is not known is said.** The client's half of a PUBLISH hangs under it, and so does each receipt, with what the
-//! view did. The server's half does not: the 156 events that `mini_redis::server` tells of begin with 9 spans `run`, one
-//! for each connection, that have no cause, as bytes come in there and nothing else. The receipts bridge the server; what
-//! it did in between for whom is nobody's to guess.
+//! **Missing causes are reported.** The client's half of a PUBLISH is its effect, and so is each receipt, with the work
+//! of the view. The server's half is not: the 156 events of `mini_redis::server` begin with 9 spans `run`, one for each
+//! connection. They have no cause, because only bytes arrive there. The receipts bridge the server, and its work in
+//! between is not guessed.
 //!
 //! **A second finding** takes a subscriber that reads nothing while 8,000 announcements of 4 KiB are published
 //! (`--publishes 8000 --subscribers 2 --slow 1 --payload 4096`): the server answers that each has 2 receivers, 16,000 in
-//! all, and drops 4,891 of them. mini-redis keeps 1,024 messages of a channel, passes over what a slow subscriber missed,
-//! and tells nobody. The numbers in the envelopes do: received and missed add up to what was sent, and each gap stands in
-//! the log where it is.
+//! all, and drops 4,891 of them. mini-redis keeps 1,024 messages of a channel, and skips those that a slow subscriber
+//! missed, without a report. The numbers in the envelopes show it: received and missed add up to sent, and each gap is in
+//! the log at its place.
 //!
-//! Run it with `cargo run --release --example bus`; `-- --help` says what else can be asked for.
+//! Run it with `cargo run --release --example bus`; `-- --help` lists the options.
 
 mod findings;
 mod json;
@@ -59,7 +59,7 @@ fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
             return 0;
         }
         Err(why) => {
-            eprintln!("{why}; `--help` says what can be asked for");
+            eprintln!("{why}; `--help` lists the options");
             return 2;
         }
     };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What is asked for.
+/// The options of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Announcements that are published.
@@ -52,7 +52,7 @@ impl Default for Options {
     }
 }
 
-/// Reads a command line; what is wrong with it is told in a sentence.
+/// Reads a command line. An error is a sentence.
 pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Asked, String> {
     let mut options = Options::default();
     let mut arguments = arguments.into_iter();

@@ -17,7 +17,7 @@ pub const PUBLISHERS: [&str; 3] = ["editor", "compiler", "debugger"];
 pub struct Published {
     /// Announcements on each channel.
     pub on: [u64; CHANNELS.len()],
-    /// Receivers that the server told of, of all of them.
+    /// Receivers that the server reported, added up.
     pub receivers: u64,
 }
 

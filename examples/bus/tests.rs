@@ -27,7 +27,7 @@ fn number(json: &Value, name: &str) -> u64 {
     json[name].as_u64().unwrap_or_else(|| panic!("{name} is a number: {json}"))
 }
 
-/// What holds of a load all of which is heard.
+/// Facts of a load without missed messages.
 fn check(publishes: u64, subscribers: usize) -> (Value, String) {
     let (_, json, text) = run(publishes, subscribers, 0, 0);
     let receipts = publishes * subscribers as u64;
@@ -123,7 +123,7 @@ fn messages_that_a_slow_subscriber_missed_are_counted_at_the_gap() {
     let [received, lagged] = ["received", "lagged"].map(|name| number(&json, name));
     assert!(lagged > 0, "{received} were received");
     assert_eq!((received + lagged, number(&json, "sent")), (16_000, 8_000));
-    // The server told of both, and nobody of what it dropped.
+    // The server reported both receivers, and no dropped message.
     assert_eq!(number(&json, "receivers"), 16_000);
     assert_eq!(number(&json, "roots_that_are_publishes"), received);
     let missed: Filter = "site:received::missed".parse().expect("it is a filter");

@@ -28,7 +28,7 @@ fn summary(text: &mut String, findings: &Findings, options: &Options, receivers:
     let publishes = roots.iter().filter(|root| root.is_publish).count();
     writeln!(
         text,
-        "{sent} announcements published to {} subscriptions of a mini-redis that nobody edited\n",
+        "{sent} announcements published to {} subscriptions of an unedited mini-redis\n",
         options.subscribers
     )?;
     writeln!(text, "received   {received} and missed {missed}; the server answered with {receivers} receivers")?;
@@ -153,7 +153,11 @@ fn missing(text: &mut String, findings: &Findings) -> std::fmt::Result {
         writeln!(text, "  {:<34}{} of {}{under}", told.path, told.roots, told.events)?;
     }
     for (module, events) in findings.modules_cut_off() {
-        writeln!(text, "Of what {module} told, {events} in all, none hangs under any of {} PUBLISHes.", findings.sent)?;
+        writeln!(
+            text,
+            "None of the {events} events of {module} has one of the {} PUBLISHes as its cause.",
+            findings.sent
+        )?;
     }
-    writeln!(text, "What came in as bytes names no event: nobody guesses one from the time at which it came.")
+    writeln!(text, "Bytes from the socket name no event, and no cause is guessed from times.")
 }

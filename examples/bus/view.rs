@@ -81,7 +81,7 @@ enum Heard {
 }
 
 /// What the messages of a subscription say, with the gaps that their numbers show: mini-redis passes over what a slow
-/// subscriber missed, and tells nobody.
+/// subscriber missed, without a report.
 fn heard(
     messages: impl Stream<Item = mini_redis::Result<Message>> + Send,
     mut order: Order,
@@ -92,7 +92,7 @@ fn heard(
         while !order.has_ended() {
             let message = messages.next().await.ok_or("a subscription was closed before its end")??;
             let text = String::from_utf8_lossy(&message.content);
-            let letter = Letter::read(&text, &recording).ok_or_else(|| format!("nobody sends this: {text}"))?;
+            let letter = Letter::read(&text, &recording).ok_or_else(|| format!("no publisher sends this: {text}"))?;
             let channel = CHANNELS.into_iter().position(|channel| channel == message.channel);
             let missed = channel.and_then(|channel| order.missed_before(channel, &letter));
             match missed.ok_or_else(|| format!("this cannot come now, on {}: {text}", message.channel))? {
@@ -106,7 +106,7 @@ fn heard(
     }
 }
 
-/// The stream, each item of which is an event: caused by the PUBLISH that its envelope names.
+/// The stream. Each item is an event whose cause is the PUBLISH in its envelope.
 fn spied<S>(view: Subject, heard: S) -> SpiedStream<S, impl metaspy::channels::KindOf<S::Item> + Unpin>
 where
     S: Stream<Item = mini_redis::Result<Heard>>,

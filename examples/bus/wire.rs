@@ -94,7 +94,7 @@ impl Letter {
     }
 }
 
-/// What tells a recording from those of all other processes. An event's number alone means another event in each.
+/// Identifies a recording among all processes. The number of an event alone has another meaning in each.
 pub fn name_of(recording: &Recording) -> String {
     let header = recording.store().header();
     format!("{:x}-{:x}", header.pid, header.started_ns)
@@ -114,7 +114,7 @@ impl Order {
         Order { next: vec![[0; CHANNELS.len()]; publishers], open: CHANNELS.len() }
     }
 
-    /// How many were missed before this letter; `None` if it cannot be: it came twice, or from nobody.
+    /// How many were missed before this letter; `None` if that is impossible: it came twice, or from no known sender.
     pub fn missed_before(&mut self, channel: usize, letter: &Letter) -> Option<u64> {
         match letter {
             Letter::Announced(Announcement { publisher, number, .. }) => {
@@ -132,7 +132,7 @@ impl Order {
         }
     }
 
-    /// Whether nothing comes any more.
+    /// True if no message will come any more.
     pub fn has_ended(&self) -> bool {
         self.open == 0
     }
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(order.missed_before(0, &announced(0, 3)), Some(2));
         assert_eq!(order.missed_before(0, &announced(1, 1)), Some(1));
         assert_eq!(order.missed_before(0, &announced(0, 3)), None, "it came twice");
-        assert_eq!(order.missed_before(0, &announced(9, 0)), None, "from nobody");
+        assert_eq!(order.missed_before(0, &announced(9, 0)), None, "from no known sender");
         assert_eq!(order.missed_before(0, &Letter::End(vec![6, 2])), Some(2));
         assert!(!order.has_ended());
         assert_eq!(order.missed_before(1, &Letter::End(vec![0, 5])), Some(5));

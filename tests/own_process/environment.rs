@@ -81,7 +81,7 @@ fn every_site_is_recorded_unless_metaspy_observe_selects_some() {
 fn metaspy_observe_also_selects_sites_that_are_registered_later() {
     let (path, output) = run_test("environment::tells", "later", Some("environment::told"));
     assert_eq!(counts(path), [("told".into(), 3)]);
-    // Nobody can tell yet that there will be one.
+    // The site is not registered yet.
     assert!(String::from_utf8_lossy(&output.stderr).contains("no site matches"));
     let (path, output) = run_test("environment::tells", "later-all", None);
     assert_eq!(counts(path), [("said".into(), 3), ("told".into(), 3)]);

@@ -97,7 +97,7 @@ fn a_cause_in_another_process_names_its_event() {
     let request = event(&client, "Client::request");
     let sent = client.sent(request.id);
     assert_eq!(sent.len(), 1);
-    assert!(sent[0].tick >= request.start, "it was told while the event ran");
+    assert!(sent[0].tick >= request.start, "it was sent while the event ran");
     let handle = event(&server, "Server::handle");
     let remote = server.remote_cause(&handle).expect("another process caused it");
     assert_eq!(remote.span, sent[0].span);

@@ -28,7 +28,7 @@ fn events(store: &Store, filter: &str) -> Vec<Event> {
 #[derive(Identify)]
 struct NodeId(u64);
 
-/// Nobody but its address says who it is.
+/// Its only identity is its address.
 struct Plain(#[expect(dead_code, reason = "it takes room")] u64);
 
 #[observe]
@@ -305,7 +305,7 @@ fn an_async_call_may_end_on_any_thread_at_any_time() {
     let under: Vec<bool> = between.iter().map(|event| event.cause.is_some()).collect();
     assert_eq!(under, [true, false, true, false]);
     assert!(pin!(awaits(0)).poll(&mut context).is_ready());
-    assert_eq!(recording.store().totals().emitted, 6, "nobody looks any more");
+    assert_eq!(recording.store().totals().emitted, 6, "no profiler is installed any more");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::common::{alone, panics, quietly, watch};
 use crate::turn;
 use metaspy::prelude::*;
 
-/// Writes 100 MB; a patient one stops when it is told to.
+/// Writes 100 MB; a patient one stops on an error.
 struct Endless {
     patient: bool,
 }
@@ -57,7 +57,7 @@ impl Debug for Bomb {
     }
 }
 
-/// A payload that panics as well: nobody can be rid of it quietly.
+/// A payload that panics as well: dropping it is not quiet.
 impl Drop for Bomb {
     fn drop(&mut self) {
         if !std::thread::panicking() {

@@ -13,7 +13,7 @@ use proptest::test_runner::TestRunner;
 
 use crate::turn;
 
-/// What a call does: it is on somebody, ends somehow, and calls others meanwhile.
+/// A call: its subject, its end, and the calls inside it.
 #[derive(Clone, Debug)]
 struct Step {
     site: usize,
@@ -195,7 +195,7 @@ fn for_any_steps(property: impl Fn(Vec<Step>) -> Result<(), TestCaseError>) {
 fn causes_never_loop_and_an_effect_is_found_under_each_of_its_reasons() {
     for_any_steps(|steps| {
         let (happened, store, _) = record(&steps);
-        let index = EffectsIndex::build(&store, |_, _| true).expect("nobody stops it");
+        let index = EffectsIndex::build(&store, |_, _| true).expect("the build is not cancelled");
         for &(id, key) in &happened.begun {
             let event = store.event(id).expect("nothing is lost");
             prop_assert_eq!(event.subject, Some(key.identify()));

@@ -141,7 +141,7 @@ fn installing_and_uninstalling_loses_no_call_of_other_threads() {
             });
         }
         while calling.load(Relaxed) > 0 {
-            let calls = objects([3_u64], site!(called_all_the_while)).before(|_| panic!("nobody hears it"));
+            let calls = objects([3_u64], site!(called_all_the_while)).before(|_| panic!("on purpose"));
             let installed = Profiler::new("goes").observe(calls.details()).install().expect("it is observed");
             installed.uninstall();
         }

@@ -31,7 +31,7 @@ fn door() -> Door {
 /// A trigger that tells how it was met.
 fn telling(trigger: Trigger) -> (Trigger, Receiver<String>) {
     let (send, receive) = channel();
-    (trigger.then(move |hit| send.send(hit.to_string()).expect("somebody listens")), receive)
+    (trigger.then(move |hit| send.send(hit.to_string()).expect("there is a listener")), receive)
 }
 
 /// The marks of a trigger.
@@ -82,7 +82,7 @@ fn events_before_the_uninstall_still_fire_a_trigger() {
         door.close();
     }
     drop(profiler);
-    // The trigger is gone, and whom it told with it.
+    // The trigger and its callback are gone.
     let met: Vec<String> = met.iter().collect();
     assert_eq!(met.len(), 1, "{met:?}");
     assert!(met[0].starts_with("site:open then site:close: "), "{met:?}");
@@ -115,7 +115,7 @@ fn a_trigger_does_not_fire_itself_and_a_panic_in_it_is_caught() {
         count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         // What it calls is not observed.
         again.open();
-        quietly(|| panic!("as asked for"))
+        quietly(|| panic!("on purpose"))
     });
     let other = Trigger::count(1, "site:trigger::*").named("other");
     let profiler = Profiler::new("doors")

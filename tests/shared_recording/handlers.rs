@@ -46,7 +46,7 @@ impl Scene {
     }
 }
 
-/// What handlers said, in order.
+/// Lines that handlers wrote, in order.
 #[derive(Clone, Default)]
 struct Said(Arc<Mutex<Vec<String>>>);
 
@@ -174,12 +174,12 @@ fn objects_enter_and_leave_a_group() {
     let scenes: Vec<Spied<Scene>> = (0..4).map(|n| Spied::new(Scene(n))).collect();
     let visible = Arc::new(Mutex::new(vec![scenes[0].identify()]));
     let asked = visible.clone();
-    let group = Group::new(move |subject| asked.lock().expect("nobody panics here").contains(&subject));
+    let group = Group::new(move |subject| asked.lock().expect("no holder panics").contains(&subject));
     let profiler =
         Profiler::new("visible").observe(in_group(&group, site!(Scene::shown))).install().expect("installed");
     let show = || scenes.iter().for_each(|scene| assert_eq!(scene.shown(), scene.0));
     show();
-    *visible.lock().expect("nobody panics here") = vec![scenes[1].identify(), scenes[2].identify()];
+    *visible.lock().expect("no holder panics") = vec![scenes[1].identify(), scenes[2].identify()];
     show();
     group.reconsider(scenes[1].identify());
     show();

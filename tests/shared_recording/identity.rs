@@ -1,4 +1,4 @@
-//! Whom a call is about.
+//! The subject of a call.
 
 use crate::common::{quietly, watch};
 use metaspy::prelude::*;

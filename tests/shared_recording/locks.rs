@@ -14,14 +14,14 @@ fn waiting_and_holding_are_events_without_effects() {
     check(
         "Waiting::lock::*",
         || {
-            let outer = lock.lock().expect("nobody panicked");
+            let outer = lock.lock().expect("no holder panicked");
             assert!(matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
             drop(outer);
             *lock.try_lock().expect("it is free") += 1;
         },
         "wait returned\nhold returned\nwait failed\nwait succeeded\nhold returned\n",
     );
-    assert_eq!(lock.into_inner().expect("nobody panicked"), 2);
+    assert_eq!(lock.into_inner().expect("no holder panicked"), 2);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_panic_poisons_the_lock_and_its_hold_has_panicked() {
         || {
             let unwound = std::panic::catch_unwind(|| {
                 let (_mutex, _lock) = (mutex.lock(), lock.write());
-                quietly(|| panic!("as asked for"))
+                quietly(|| panic!("on purpose"))
             });
             assert!(unwound.is_err() && mutex.is_poisoned() && lock.is_poisoned());
             assert_eq!(*mutex.lock().expect_err("it is poisoned").into_inner(), 1);

@@ -11,7 +11,7 @@ use metaspy::store::Position;
 use metaspy_instrumenters::spans::spans;
 use tracing::{error, info, info_span, instrument};
 
-/// The names of what metaspy or a handler told, at this target.
+/// Names of the events of metaspy or of a handler, at this target.
 fn at_meta_level(target: &str, seen: &Seen) -> Vec<String> {
     let store = seen.profile.store();
     let filter = format!("site:{target}::* level:>=1").parse().expect("a filter");
@@ -132,7 +132,7 @@ fn a_field_whose_debug_panics_or_opens_spans_is_marked() {
     });
     assert_eq!(seen.text(), "within returned\n  deep instant\nopen returned\nabout returned\n");
     assert!(seen.events.iter().all(|event| event.subject.is_none()));
-    // What a `Debug` tells is metaspy's doing. While a span is made, `tracing` lets nobody tell anything.
+    // Events of a `Debug` are at meta level. `tracing` ignores all events while a span is created.
     assert_eq!(at_meta_level("fields_that", &seen), ["within", "deep"]);
     assert!(seen.details(2).iter().any(|detail| detail.contains("its Debug panicked")), "{:?}", seen.details(2));
     assert!(Recording::current().expect("there is one").store().header().handler_panics >= before + 3);

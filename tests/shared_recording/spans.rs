@@ -113,7 +113,7 @@ fn a_span_is_entered_on_several_threads_and_closed_on_another() {
     assert_eq!(seen.profile.store().polls(seen.events[0].id).map(|polls| polls.polls), Some(2));
 }
 
-/// A thread that has no subscriber of its own uses that of its span.
+/// A thread without a subscriber uses the subscriber of its span.
 fn helper_of_threads(span: &Span) {
     span.with_subscriber(|(_, dispatch)| {
         tracing::dispatcher::with_default(dispatch, || drop(info_span!(target: "threads", "inner").entered()));

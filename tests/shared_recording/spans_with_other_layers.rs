@@ -1,4 +1,4 @@
-//! The layer beside others, with libraries that nobody here wrote, and where nobody looks.
+//! The layer beside other layers, with published libraries, and not armed.
 
 use std::sync::{Arc, Mutex};
 
@@ -107,7 +107,7 @@ fn a_library_that_uses_tracing_is_recorded_without_an_edit() {
 
 #[test]
 fn a_record_of_log_has_the_place_that_wrote_it() {
-    tracing_log::LogTracer::init().expect("nobody else logs here");
+    tracing_log::LogTracer::init().expect("no other logger is set");
     let seen = seen("records", || {
         info_span!(target: "records", "around").in_scope(|| {
             for n in 0..2 {

@@ -29,7 +29,7 @@ async fn first() {
 fn the_cause_of_a_task_is_the_event_that_spawned_it() {
     let seen = on_one_thread(async || {
         tasks::spawn(first()).await.expect("it ends well");
-        // Nobody waits for this one here: its cause is known all the same.
+        // This one is not awaited. Its cause is known all the same.
         drop(tasks::spawn(second()));
         tokio::task::yield_now().await;
         tokio::task::yield_now().await;
@@ -115,9 +115,9 @@ fn a_task_that_is_dropped_is_cancelled_and_one_that_panics_panicked() {
             () = std::future::ready(()) => true,
         };
         assert!(select);
-        let panicking = tasks::spawn(async { quietly(|| panic!("as asked for")) });
+        let panicking = tasks::spawn(async { quietly(|| panic!("on purpose")) });
         assert!(panicking.await.expect_err("it panicked").is_panic());
-        let blocking = tasks::spawn_blocking(|| quietly(|| panic!("as asked for")));
+        let blocking = tasks::spawn_blocking(|| quietly(|| panic!("on purpose")));
         assert!(blocking.await.expect_err("it panicked").is_panic());
     });
     let text = seen.text();

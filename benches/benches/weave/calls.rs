@@ -69,7 +69,7 @@ fn main() {
 
 /// What the environment says in each case.
 const CASES: [(&str, &[(&str, &str)]); 5] = [
-    ("nobody looks", &[]),
+    ("not armed", &[]),
     ("counted", &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
     ("coverage", &[("METASPY_PROFILE", "coverage")]),
     ("callers and time", &[("METASPY_PROFILE", "calls")]),

@@ -15,7 +15,7 @@ type Environment = &'static [(&'static str, &'static str)];
 /// The suite as it is built, and what the environment says.
 const CASES: [(&str, bool, Environment); 5] = [
     ("plain", false, &[]),
-    ("woven, nobody looks", true, &[]),
+    ("woven, not armed", true, &[]),
     ("counted", true, &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),
     ("coverage", true, &[("METASPY_PROFILE", "coverage")]),
     ("callers and time", true, &[("METASPY_PROFILE", "calls")]),
@@ -23,7 +23,7 @@ const CASES: [(&str, bool, Environment); 5] = [
 
 /// What *Spy: A flexible code profiling framework* reports of such cases, of its own benchmarks and suites: times the plain one.
 const SPY: [(&str, &str, f64); 2] =
-    [("woven, nobody looks", "empty wrapping", 1.25), ("coverage", "coverage of Mondrian's tests", 3.0)];
+    [("woven, not armed", "empty wrapping", 1.25), ("coverage", "coverage of Mondrian's tests", 3.0)];
 
 /// Measures the run time of the suite, optimised, on one thread: so many runs of it a sample.
 pub fn measure(command: &Path, rounds: usize) -> Vec<Line> {

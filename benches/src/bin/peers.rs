@@ -1,6 +1,6 @@
 //! The peers' spans around the same method, each in the fastest configuration that its documentation offers.
 //!
-//! None of them is told which object it is about, nor why: metaspy's full event carries both.
+//! None of them records the object or the cause of a call. A full event of metaspy has both.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};

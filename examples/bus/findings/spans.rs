@@ -1,4 +1,4 @@
-//! What mini-redis told of itself, and where its causes begin.
+//! The spans and events of mini-redis, and where their causes begin.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -24,7 +24,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// Whether some of it has no cause, and none of it is known to be led to by a PUBLISH: an edge is missing.
+    /// True if an edge is missing: some events have no cause, and none has a PUBLISH as its cause.
     pub fn is_cut_off(&self) -> bool {
         self.roots > 0 && self.under_publish == 0
     }
@@ -33,7 +33,7 @@ impl Told {
 /// Counts the spans and the events of `tracing`, by their places.
 pub fn told(store: &Store, events: &[Event], publishes: &BTreeSet<SiteId>) -> Vec<Told> {
     let by_id: HashMap<EventId, &Event> = events.iter().map(|event| (event.id, event)).collect();
-    // Where it begins, and whether a PUBLISH is on the way there.
+    // The root, and `true` if a PUBLISH is on the way to it.
     let origin = |event: &Event| {
         let (mut at, mut under) = (*event, publishes.contains(&event.site));
         for _ in 0..DEPTH_MAX {

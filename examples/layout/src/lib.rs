@@ -1,8 +1,8 @@
 //! The layout story: `taffy` lays out a real page that changes frame by frame.
 //!
 //! The domain is a tree of boxes, and its nodes are the subjects. A page is parsed ([`Page`]), made into a tree
-//! ([`Scene`]) for which taffy's own traits are implemented, and then changes as pages do ([`Story`]): somebody types,
-//! hides a section, appends a row, pulls the window. What taffy asks of a node is observed:
+//! ([`Scene`]) for which taffy's own traits are implemented, and then changes as pages do ([`Story`]): a user types,
+//! hides a section, appends a row, resizes the window. Each request of taffy to a node is observed:
 //!
 //! | site | is one |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | `Scene::store` | answer for the cache of a node; it fails if the cache does not keep it |
 //! | `Scene::paint` | painting of a node |
 //!
-//! It answers the questions that somebody asks who makes a layout engine: which nodes are laid out too often, how many
+//! It answers the questions of an author of a layout engine: which nodes are laid out too often, how many
 //! measures the cache saves, which changes cause which re-layouts, and which re-layouts should not have happened. The
 //! answer to the last is [a surprise](surprise).
 //!

@@ -139,7 +139,7 @@ impl Report<'_> {
         nodes
     }
 
-    /// Whom an event is about.
+    /// The subject of an event.
     fn name(&self, event: EventId) -> Option<String> {
         Some(self.store.subject_text(self.store.event(event)?.subject?))
     }

@@ -8,7 +8,7 @@ use crate::changes::Script;
 use crate::page::Page;
 use crate::tree::{Overrun, Painted, Scene};
 
-/// The stack that the layout of the deepest page needs. The main thread of a program has it; threads want to be told.
+/// The stack that the layout of the deepest page needs. The main thread of a program has it; other threads need it set.
 pub const STACK: usize = 8 << 20;
 
 /// A page, and what happens to it.
@@ -26,7 +26,7 @@ pub struct Until<'a> {
     pub frames: Option<u64>,
     /// After so long.
     pub time: Option<Duration>,
-    /// When somebody sets this.
+    /// When this is set.
     pub stop: Option<&'a AtomicBool>,
 }
 

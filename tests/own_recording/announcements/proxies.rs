@@ -53,11 +53,11 @@ fn in_every_channel_the_cause_of_a_receipt_is_its_sending() {
     let ((), profile) = watching("px_*", || {
         assert_eq!(news.send(1).ok(), Some(2));
         assert_eq!((reader.blocking_recv(), second.try_recv()), (Ok(1), Ok(1)));
-        numbers.send(2).expect("somebody receives");
+        numbers.send(2).expect("there is a receiver");
         assert_eq!(queue.blocking_recv(), Some(2));
-        answer.send(3).expect("somebody receives");
+        answer.send(3).expect("there is a receiver");
         assert_eq!(question.blocking_recv(), Ok(3));
-        state.send(4).expect("somebody sees");
+        state.send(4).expect("there is a receiver");
         assert_eq!(*seen.borrow_and_update(), 4);
         assert_eq!(*seen.borrow_and_update(), 4);
         assert_eq!(*seen.borrow(), 4);
@@ -79,7 +79,7 @@ fn causes_cross_threads_and_tasks() {
                 let jobs = jobs.clone();
                 tokio::spawn(async move {
                     for n in 0..250 {
-                        jobs.send(sender * 1000 + n).await.expect("somebody receives");
+                        jobs.send(sender * 1000 + n).await.expect("there is a receiver");
                     }
                 });
             }
@@ -214,7 +214,7 @@ fn one_of_several_channels_with_one_name_can_be_selected() {
     let chosen = objects([&two], "px_chosen::sent");
     let profiler = Profiler::new("chosen").observe(chosen).install().expect("they are channels");
     for _ in 0..3 {
-        assert!(one.send(1).is_err() && two.send(2).is_err(), "nobody receives");
+        assert!(one.send(1).is_err() && two.send(2).is_err(), "there is no receiver");
     }
     let profile = profiler.uninstall();
     assert_eq!([profile.count_of(&one), profile.count_of(&two)], [0, 3]);

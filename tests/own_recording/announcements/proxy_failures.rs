@@ -76,8 +76,8 @@ fn a_receive_that_select_drops_loses_no_message() {
                     () = tokio::task::yield_now() => {}
                 }
                 jobs.send(round).await.expect("there is room");
-                news.send(round).expect("somebody reads");
-                state.send(round).expect("somebody sees");
+                news.send(round).expect("there is a reader");
+                state.send(round).expect("there is a receiver");
                 assert_eq!(queue.recv().await, Some(round));
                 assert_eq!(reader.recv().await, Ok(round));
                 seen.changed().await.expect("it was sent");
@@ -138,7 +138,7 @@ fn events_that_left_the_window_still_add_up_on_every_thread() {
             scope.spawn(move || {
                 for n in 0..EACH {
                     match n % 3 {
-                        0 => jobs.blocking_send(n).expect("somebody receives"),
+                        0 => jobs.blocking_send(n).expect("there is a receiver"),
                         _ => while jobs.try_send(n).is_err() {},
                     }
                 }

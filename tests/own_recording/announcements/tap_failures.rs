@@ -13,7 +13,7 @@ use super::{count, events};
 use crate::common::quietly;
 use crate::turn;
 
-/// A condition that is busy with an announcement until it is told to go on.
+/// A condition that is busy with an announcement until it receives a signal.
 struct Busy {
     hears: Receiver<()>,
     go_on: Sender<()>,
@@ -22,7 +22,7 @@ struct Busy {
 fn busy<M>() -> (Busy, impl Fn(&M) -> bool + Send + 'static) {
     let ((heard, hears), (go_on, gate)) = (channel(), channel());
     let condition = move |_: &M| {
-        // Once nobody tells any more, it is busy no longer.
+        // Once the sender is dropped, it is busy no longer.
         let _ = (heard.send(()), gate.recv());
         true
     };
@@ -206,7 +206,7 @@ fn an_uninstall_abandons_a_tap_that_stays_busy() {
     tap.is_busy();
     let profile = profiler.uninstall();
     assert_eq!(profile.counts().total(), 0);
-    // What it hears once it can go on is nobody's any more.
+    // Announcements that it receives afterwards belong to no profiler.
     drop(tap.go_on);
     while bus.receiver_count() > 1 {
         thread::yield_now();

@@ -80,7 +80,7 @@ fn a_handler_runs_for_each_selected_announcement() {
     let (bus, _receiver) = broadcast::channel(16);
     let (give, given) = mpsc::channel();
     let tap = announcements(&bus).named("handled").when(|n: &u32| n % 2 == 1);
-    let tap = tap.each(|n| assert_ne!(*n, 3, "a panic harms nobody")).each(move |n| _ = give.send(*n));
+    let tap = tap.each(|n| assert_ne!(*n, 3, "the tap survives a panic")).each(move |n| _ = give.send(*n));
     let profiler = Profiler::new("handled").observe(tap).install().expect("it is a bus");
     (0..6).for_each(|n| _ = bus.send(n));
     assert_eq!(profiler.uninstall().counts().total(), 3);
@@ -230,7 +230,7 @@ fn a_tap_of_a_watch_counts_the_changes_that_it_sees() {
     let profiler = Profiler::new("state").observe(tap).install().expect("it is a watch");
     state.send(1).expect("there are receivers");
     assert_eq!(hears.recv(), Ok(1));
-    // Nobody sees 2 to 9: the tap is still busy with 1.
+    // 2 to 9 are missed: the tap is still busy with 1.
     (2..=10).for_each(|n| _ = state.send(n));
     open.send(()).expect("the tap waits");
     assert_eq!(hears.recv(), Ok(10));

@@ -6,7 +6,7 @@ use winnow::Parser;
 use winnow::ascii::{alpha1, digit1};
 use winnow::combinator::{alt, separated};
 
-/// Whether a text is such a list.
+/// True if a text is such a list.
 pub fn is_list(text: &str) -> bool {
     let items = separated(1.., item, ',').map(|()| ());
     items.spied(production!("list")).parse(text).is_ok()
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "it is asked for by name"]
+    #[ignore = "runs by name only"]
     fn fails() {
         assert!(!is_list("1"), "a test that does not hold");
     }

@@ -6,11 +6,11 @@ use super::Change;
 use super::dice::Dice;
 use crate::tree::Scene;
 
-/// Somebody types, somebody reads, a table fills, and now and then the window is pulled.
+/// A user types and reads, a table fills, and now and then the window is resized.
 #[derive(Clone, Debug)]
 pub struct Script {
     dice: Dice,
-    /// Texts that somebody may type into.
+    /// Texts that can be edited.
     texts: Vec<NodeId>,
     /// Sections that may be hidden.
     sections: Vec<NodeId>,
@@ -89,7 +89,7 @@ impl Script {
         changes
     }
 
-    /// The node that is looked at: where somebody types.
+    /// The visible node: where the user types.
     pub fn in_view(&self) -> Option<NodeId> {
         self.typist.map(|typist| typist.node)
     }

@@ -27,7 +27,7 @@ pub(super) fn build(dom: &Dom) -> Scene {
     scene
 }
 
-/// Whether the document has anything to show.
+/// True if the document has anything to show.
 pub(super) fn shows_something(dom: &Dom) -> bool {
     let mut open = vec![0];
     while let Some(node) = open.pop() {
@@ -41,7 +41,7 @@ pub(super) fn shows_something(dom: &Dom) -> bool {
     false
 }
 
-/// For each node of the document, whether it is or holds a box below the one before.
+/// For each node of the document: `true` if it is or contains a box below the one before.
 fn blocks(dom: &Dom) -> Vec<bool> {
     let mut blocks = vec![false; dom.nodes.len()];
     let mut order = vec![0];
@@ -79,7 +79,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The style of an element; `font` becomes that of its text.
+    /// The style of an element; `font` becomes the font of its text.
     fn style(&self, element: usize, font: &mut Font) -> Style {
         let mut style = defaults::style(self.dom.tag(element), font);
         if let Some(declarations) = self.dom.attribute(element, "style") {

@@ -23,7 +23,7 @@ pub(super) enum DomKind {
         attributes: Vec<(LocalName, String)>,
     },
     Text(String),
-    /// Comments and processing instructions: the parser wants a handle for them, nobody else does.
+    /// Comments and processing instructions: only the parser needs a handle for them.
     Silent,
 }
 
@@ -57,7 +57,7 @@ impl Dom {
         self.nodes.iter().filter(|node| matches!(node.kind, DomKind::Element { .. })).count()
     }
 
-    /// Whether there is no element but those that the parser adds to any text.
+    /// True if every element was added by the parser, as it does for any text.
     pub fn is_bare(&self) -> bool {
         (0..self.nodes.len()).all(|node| matches!(self.tag(node), "" | "html" | "head" | "body"))
     }

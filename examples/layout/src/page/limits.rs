@@ -1,4 +1,4 @@
-//! What a page may be at most, and what is said when it is more.
+//! Limits of a page, and the errors beyond them.
 
 use std::fmt;
 use std::io;
@@ -22,7 +22,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What can be said before parsing.
+    /// The checks before parsing.
     pub(super) fn check_bytes(&self, html: &[u8]) -> Result<(), PageError> {
         let bytes = html.len() as u64;
         if bytes > self.bytes {
@@ -36,7 +36,7 @@ impl Limits {
     }
 }
 
-/// Whether the first bytes say that this is HTML, even if it should hold no further element.
+/// True if the first bytes are those of HTML, even without any further element.
 pub(super) fn declares_html(html: &[u8]) -> bool {
     let start = html[..html.len().min(1024)].to_ascii_lowercase();
     ["<!doctype html", "<html", "<body"].iter().any(|tag| start.windows(tag.len()).any(|at| at == tag.as_bytes()))
@@ -50,7 +50,7 @@ pub enum PageError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         error: io::Error,
     },
     /// Not one character.

@@ -39,7 +39,7 @@ impl Page {
         if said > limits.bytes {
             return Err(PageError::TooLarge { bytes: said, limit: limits.bytes });
         }
-        // A pipe or a growing file may give more than it said.
+        // A pipe or a growing file may contain more than its size.
         let mut html = Vec::new();
         file.take(limits.bytes + 1).read_to_end(&mut html).map_err(unreadable)?;
         Page::parse(&path.display().to_string(), &html, limits)

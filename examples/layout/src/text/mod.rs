@@ -29,7 +29,7 @@ struct Word {
     width: f32,
     /// The space before it, if it is not the first of its line.
     gap: f32,
-    /// Whether it must begin a line.
+    /// True if it must begin a line.
     begins_line: bool,
 }
 
@@ -65,7 +65,7 @@ impl Text {
         }
     }
 
-    /// Whether nothing of it can be seen.
+    /// True if it is invisible.
     pub fn is_blank(&self) -> bool {
         self.runs.iter().all(|run| run.atom.is_none() && run.letters.trim().is_empty())
     }
@@ -129,7 +129,7 @@ impl Text {
 /// Cuts letters into words. A word goes on over the border of two runs.
 struct Shaper<'a> {
     words: &'a mut Vec<Word>,
-    /// Whether the last word goes on.
+    /// True if the last word continues.
     open: bool,
     gap: f32,
     begins_line: bool,

@@ -1,16 +1,16 @@
-//! What a node was asked since it was last dirty, so that asking again can be told from asking anew.
+//! Measurements requested of a node since it was last dirty, to separate repeated from new ones.
 
 use taffy::{AvailableSpace, LayoutInput};
 
 /// Questions that are remembered. Taffy's cache has room for ten answers.
 const MAX: usize = 16;
 
-/// The questions that a node was asked, by their hashes.
+/// Requested measurements of a node, by their hashes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked(Vec<u64>);
 
 impl Asked {
-    /// Notes a question, and says whether it has been asked before.
+    /// Notes a request, and returns `true` if it is a repeated one.
     pub fn note(&mut self, inputs: &LayoutInput) -> bool {
         let question = hash(inputs);
         if self.0.contains(&question) {

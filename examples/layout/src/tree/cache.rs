@@ -58,7 +58,7 @@ impl Scene {
     }
 }
 
-/// Whether taffy's cache keeps such a result: a size whose margins collapse with those around it is not kept.
+/// True if taffy's cache keeps such a result. It does not keep a size whose margins collapse with those around it.
 fn is_kept(input: &LayoutInput, output: &LayoutOutput) -> bool {
     input.run_mode == RunMode::PerformLayout
         || (output.top_margin == CollapsibleMarginSet::ZERO

@@ -26,9 +26,9 @@ pub enum Why {
     Dirty,
     /// Something above it changed.
     Above,
-    /// Something beside it changed, and left it another space than it was ever asked to fill.
+    /// Something beside it changed, and left it a space that it never had to fill before.
     Beside,
-    /// Nothing changed at it, below it or above it, and what it is asked it has answered before: this should not have
+    /// Nothing changed at it, below it or above it, and it has answered the same request before: this should not have
     /// happened.
     Needless,
 }
@@ -44,7 +44,7 @@ impl Scene {
         self[id].reasons.iter().map(|&reason| &self.causes[reason as usize])
     }
 
-    /// Why a node that is being laid out is, in a space that it has been asked to fill before or not.
+    /// Why a node is being laid out, in a space that it had to fill before or not.
     pub(super) fn why(&self, id: NodeId, asked_before: bool) -> Why {
         if !self[id].reasons.is_empty() || self.causes.is_empty() {
             return Why::Dirty;

@@ -1,4 +1,4 @@
-//! Who the nodes are, told to whoever records: their labels, and how they are related.
+//! Labels and relations of the nodes, for the recording.
 //!
 //! - `owner`: an element belongs to another.
 //! - `sibling`: the next element with the same owner.
@@ -29,7 +29,7 @@ impl Scene {
         }
     }
 
-    /// Tells the name of a node, whom it belongs to, and whose cache depends on it.
+    /// Registers the name of a node, its owner, and the caches that depend on it.
     pub(super) fn introduce_node(&self, id: NodeId) {
         let (node, subject) = (&self[id], self.subject(id));
         label(subject, self.label(id));

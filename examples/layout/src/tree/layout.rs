@@ -29,7 +29,7 @@ impl LayoutPartialTree for Scene {
             return compute_hidden_layout(self, id);
         }
         compute_cached_layout(self, id, inputs, |scene, id, inputs| {
-            // Who looks at this node may not look at others: its own event is told from the one around by this.
+            // A profiler may observe this node alone: this separates its event from the one around.
             let around = if scene[id].reasons.is_empty() { None } else { current() };
             scene.layout(id.into(), inputs, around)
         })

@@ -27,11 +27,11 @@ pub struct Node {
     pub(super) unrounded: Layout,
     pub(super) hoisted: Vec<NodeId>,
     pub(super) cache: Cache,
-    /// What it was asked since it was last dirty.
+    /// Measurements requested since it was last dirty.
     pub(super) asked: Asked,
     /// The changes since the last layout that made it dirty, by their place among the scene's causes.
     pub(super) reasons: Vec<u32>,
-    /// Whether one of the reasons changed this very node, and not one below it.
+    /// True if one of the reasons changed this very node, and not one below it.
     pub(super) changed: bool,
 }
 

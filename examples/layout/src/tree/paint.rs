@@ -54,7 +54,7 @@ impl Scene {
         }
     }
 
-    /// Whether the window shows a node in a parent that is there.
+    /// True if the window shows a node whose parent is visible.
     fn is_visible(&self, id: NodeId, parent: Point<f32>) -> bool {
         let node = &self[id];
         let top = parent.y + node.place.location.y;

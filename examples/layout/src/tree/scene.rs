@@ -20,7 +20,7 @@ use crate::changes::Change;
 pub struct Scene {
     /// Whose nodes they are: node 5 of another scene is another subject.
     pub(super) owner: Owner,
-    /// Whether the names and relations of the nodes have been told.
+    /// True if the names and relations of the nodes are registered.
     pub(super) introduced: bool,
     pub(super) nodes: Vec<Node>,
     pub(super) root: NodeId,
@@ -79,7 +79,7 @@ impl Scene {
         id
     }
 
-    /// Adds a node that nobody lays out.
+    /// Adds a node without a layout.
     pub(crate) fn own(&mut self, node: Node, owner: NodeId) -> NodeId {
         let id = NodeId::from(self.nodes.len());
         self.nodes.push(Node { owner: Some(owner), ..node });

@@ -1,4 +1,4 @@
-//! A library that names the productions of its parser, and does not care whether anybody looks.
+//! A library that names the productions of its parser, armed or not.
 
 #![no_std]
 #![deny(warnings, missing_docs)]

@@ -88,7 +88,7 @@ pub fn drawn() -> u32 {
     scene.call("draw", Draw::draw) + SpiedDraw::new(scene.into_inner()).draw() + width.get()
 }
 
-/// What nobody uses.
+/// Unused.
 pub mod idle {
     /// Never called, and not even referred to.
     #[cfg_attr(not(plain), metaspy::observe)]
