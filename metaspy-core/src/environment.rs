@@ -12,7 +12,8 @@
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
-use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use crate::install_error::InstallError;
+use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::FACTORIES;
 use crate::platform::process;
 use crate::recording::StartError;

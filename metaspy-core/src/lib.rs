@@ -6,6 +6,7 @@ pub mod clock;
 #[doc(hidden)]
 pub mod environment;
 pub mod hook;
+mod install_error;
 pub mod instrumenter;
 pub mod method_profilers;
 pub mod model;
@@ -27,7 +28,8 @@ pub use metaspy_reader::{event, selector as select, stream};
 
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};
-pub use instrumenter::{InstallError, Installation, Instrumenter, Session};
+pub use install_error::InstallError;
+pub use instrumenter::{Installation, Instrumenter, Session};
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
 pub use profiler::{Installed, Profiler, UnknownProfiler};

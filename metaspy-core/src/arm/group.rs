@@ -70,7 +70,7 @@ impl Group {
         if ASKING.replace(true) {
             return false;
         }
-        let belongs = crate::hook::at_meta_level(|| (self.predicate)(subject)).unwrap_or(false);
+        let belongs = crate::recorder::at_meta_level(|| (self.predicate)(subject)).unwrap_or(false);
         ASKING.set(false);
         let belonged = belongs || known.is_some_and(|known| known.belonged);
         let asked = if self.doubts.load(Relaxed) == doubts { round } else { 0 };

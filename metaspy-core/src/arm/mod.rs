@@ -5,19 +5,21 @@
 //! fit: modes of chosen subjects, handlers, wishes for details. All three are replaced, never changed in place.
 
 mod group;
+mod handler;
 mod pattern;
 mod registry;
 mod settled;
 mod site_plan;
 
 pub use group::Group;
+pub(crate) use handler::When;
+pub use handler::{CallView, Handler};
 pub(crate) use pattern::SitePattern;
 pub(crate) use registry::{arms, next_epoch, recorded_row, renew};
 pub(crate) use settled::{settled, unsettle};
 pub use site_plan::Plan;
 pub(crate) use site_plan::Requirements;
 
-use crate::hook::Handler;
 use crate::subject::Subject;
 
 /// How closely a site is observed. Where observers differ the richest mode wins, once.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::arm::handler::Handler;
 use crate::arm::{Group, Mode, Subjects};
-use crate::hook::Handler;
 use crate::subject::Subject;
 
 /// What the observers of a site want of it. Immutable: a new one replaces it.

@@ -159,7 +159,7 @@ fn outcome_of(failed: Option<bool>) -> Outcome {
 
 fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
     // A function that hashes its subject would be asked for the key of the subject of that call, and so on.
-    if recorder::lane_level() > 0 { None } else { hook::at_meta_level(|| hash(value)) }
+    if recorder::lane_level() > 0 { None } else { recorder::at_meta_level(|| hash(value)) }
 }
 
 extern "C" fn began(site: &'static Site) {

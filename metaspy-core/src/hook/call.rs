@@ -7,10 +7,11 @@ use std::sync::atomic::{Ordering, fence};
 
 use metaspy_probe::{Counters, Entered, Frame, Seen};
 
+use crate::arm::CallView;
 use crate::arm::{ALL_SUBJECTS, Config, Mode, Plan};
 use crate::event::{EventId, Outcome};
 use crate::hook::details::{self, Reify};
-use crate::hook::handler::{self, CallView};
+use crate::hook::handler;
 use crate::hook::receiver;
 use crate::method_profilers::{self, Activation};
 use crate::recorder::{self, About, Begun, Lane, Row};
@@ -257,7 +258,7 @@ fn begin_detailed<'a>(
     }
     let requirements = plan.requirements(subject);
     let mut reified = Reify::default();
-    super::at_meta_level(|| reify(&mut reified));
+    recorder::at_meta_level(|| reify(&mut reified));
     let details: &[u8] = if requirements.details { reified.bytes.as_slice() } else { &[] };
     let begun = recorder::begin_detailed(config.site(), subject, details);
     let mut call = Call::new(site, subject, begun);

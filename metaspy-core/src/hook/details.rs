@@ -8,6 +8,7 @@ pub use crate::format::detail::{Detail, DetailKind, read};
 use crate::format::slot::DETAIL_MAX;
 use crate::format::superblock as sb;
 use crate::hook::handler::Open;
+use crate::recorder;
 
 /// Bytes of one value at most; what is longer is cut and marked.
 pub const VALUE_MAX: usize = 256;
@@ -46,7 +47,7 @@ impl Shown {
 
     pub(crate) fn of<'a>(reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
         let mut reified = Reify::default();
-        super::at_meta_level(|| reify(&mut reified));
+        recorder::at_meta_level(|| reify(&mut reified));
         Shown(Some(reified.bytes.as_slice().into()))
     }
 }
@@ -124,7 +125,7 @@ impl DetailBytes {
         let from = self.len + HEAD + name.len();
         let limit = VALUE_MAX.min(DETAIL_MAX - from);
         let mut text = Bounded { bytes: &mut self.bytes[from..from + limit], len: 0, cut: false };
-        let written = super::at_meta_level(|| write!(text, "{value:?}"));
+        let written = recorder::at_meta_level(|| write!(text, "{value:?}"));
         match written {
             Some(Ok(())) => {}
             Some(Err(_)) => text.cut = true,

@@ -9,7 +9,6 @@ use metaspy_probe::{ANY, Receiver, Seen, Value};
 
 use crate::arm::{self, unsettle};
 use crate::event::Outcome;
-use crate::hook;
 use crate::method_profilers::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
 use crate::method_profilers::mirror::facts_of;
@@ -273,5 +272,5 @@ fn is_meta() -> bool {
 /// Runs a profiler's code, or what it makes of the program's: what that calls is not observed, a panic in it is caught and
 /// counted.
 pub(super) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
-    hook::at_meta_level(f)
+    recorder::at_meta_level(f)
 }

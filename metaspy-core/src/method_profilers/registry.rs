@@ -8,7 +8,8 @@ use std::sync::{Mutex, MutexGuard};
 use metaspy_probe::Value;
 
 use crate::arm::{Arming, Mode};
-use crate::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use crate::install_error::InstallError;
+use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::call_stack::Entry;
 use crate::method_profilers::dispatch::{self, MOST, Present, guarded};
 use crate::method_profilers::table::{self, Table, Tables};

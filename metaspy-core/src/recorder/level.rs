@@ -1,6 +1,10 @@
 //! The meta level of a thread: it keeps the profiler out of its own profile.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::format::superblock as sb;
 use crate::recorder::lane;
+use crate::recorder::log::current;
 
 /// Changes the meta level of this thread, and returns the one before.
 pub(crate) fn enter_level(level: u8) -> u8 {
@@ -23,4 +27,29 @@ impl Drop for Level {
     fn drop(&mut self) {
         enter_level(self.0);
     }
+}
+
+/// Runs code that is not the application's: the calls in it are marked as meta, and a panic in it is caught and counted.
+pub fn at_meta_level<R>(f: impl FnOnce() -> R) -> Option<R> {
+    let level = lane::lane_level();
+    let _back = Level::raise(level + 1);
+    match catch_unwind(AssertUnwindSafe(f)) {
+        Ok(value) => Some(value),
+        Err(panic) => {
+            if let Some(log) = current() {
+                log.count(sb::HANDLER_PANICS, 1);
+            }
+            // The payload may panic when it is dropped; that second payload is leaked.
+            if let Err(thrown) = catch_unwind(AssertUnwindSafe(|| drop(panic))) {
+                std::mem::forget(thrown);
+            }
+            None
+        }
+    }
+}
+
+/// Runs metaspy's own code or a subscription: the calls in it are marked as meta and left out by default.
+pub fn meta<R>(f: impl FnOnce() -> R) -> R {
+    let _back = Level::raise(lane::lane_level() + 1);
+    f()
 }

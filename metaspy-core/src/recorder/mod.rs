@@ -38,6 +38,7 @@ pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::{epoch, next_epoch};
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
 pub(crate) use level::Level;
+pub use level::{at_meta_level, meta};
 pub(crate) use listener::{Listener, Module, listen, sync_names};
 pub(crate) use live_events::LiveEvent;
 pub(crate) use log::{Log, Named, all, current};

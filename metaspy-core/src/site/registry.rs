@@ -2,12 +2,13 @@
 //! at run time.
 
 use std::ptr::null_mut;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::sync::{OnceLock, RwLock};
 
+use metaspy_probe::Adapter;
+
 use crate::format::slot::FIRST_MARK;
-use crate::hook;
 use crate::recorder::LINKED;
 use crate::site::{Family, Site, SiteDef, SiteId, section};
 
@@ -22,17 +23,27 @@ pub struct SiteEntry {
 
 static ALL: OnceLock<RwLock<Vec<&'static Site>>> = OnceLock::new();
 
+/// The adapter of this core; null until a profiler is installed for the first time.
+static ADAPTER: AtomicPtr<Adapter> = AtomicPtr::new(null_mut());
+
+/// Gives all sites the adapter that their armed hooks call. Call this before a site is armed.
+pub(crate) fn provide(adapter: *mut Adapter) {
+    let sites = all().write().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if ADAPTER.swap(adapter, Release).is_null() {
+        sites.iter().for_each(|site| site.adapter.store(adapter, Release));
+    }
+}
+
 /// All sites. The linked ones are adopted and numbered here, once, in link order.
 fn all() -> &'static RwLock<Vec<&'static Site>> {
     ALL.get_or_init(|| {
-        // If a program contains two cores, the other one may have been first.
-        let is_ours =
-            |site: &&Site| site.adapter.compare_exchange(null_mut(), hook::adapter(), Relaxed, Relaxed).is_ok();
-        let sites: Vec<&'static Site> =
-            section::linked().iter().filter(is_ours).take(FIRST_MARK as usize - 1).collect();
-        for (at, site) in sites.iter().enumerate() {
-            site.id.store(at as u32 + 1, Relaxed);
-            aim(site);
+        let mut sites: Vec<&'static Site> = Vec::new();
+        for site in section::linked().iter().take(FIRST_MARK as usize - 1) {
+            // If a program contains two cores, the number belongs to the first one.
+            if site.id.compare_exchange(0, sites.len() as u32 + 1, Relaxed, Relaxed).is_ok() {
+                aim(site);
+                sites.push(site);
+            }
         }
         LINKED.store(sites.len(), Relaxed);
         RwLock::new(sites)
@@ -76,7 +87,7 @@ pub fn entry(site: &'static Site) -> SiteEntry {
     let mut id = site.id.load(Relaxed);
     if id == 0 {
         // Made at run time, or part of a library that was loaded later.
-        let _ = site.adapter.compare_exchange(null_mut(), hook::adapter(), Relaxed, Relaxed);
+        site.adapter.store(ADAPTER.load(Relaxed), Release);
         sites.push(site);
         id = (sites.len() as u32).min(FIRST_MARK - 1);
         site.id.store(id, Relaxed);

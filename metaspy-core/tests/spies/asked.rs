@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::hook::Detail;
-use metaspy_core::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use metaspy_core::instrumenter::{Installation, Instrumenter, Session};
 use metaspy_core::method_profilers::TestCoverage;
 use metaspy_core::store::{Filter, Position};
-use metaspy_core::{Profiler, Recording, Store};
+use metaspy_core::{InstallError, Profiler, Recording, Store};
 
 use crate::{Pause, alone, block_on, executions};
 

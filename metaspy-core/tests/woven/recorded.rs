@@ -1,7 +1,8 @@
 //! Woven code in a recording: counted where nobody asks for more, else events with subjects, causes and values.
 
+use metaspy_core::InstallError;
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::instrumenter::{InstallError, Installation, Instrumenter, Session};
+use metaspy_core::instrumenter::{Installation, Instrumenter, Session};
 use metaspy_core::store::{By, Filter, Position, Scope};
 use metaspy_core::{Outcome, Profiler, Recording, Selector};
 

@@ -1,0 +1,89 @@
+//! Errors at the installation of a profiler.
+
+use std::fmt;
+
+use crate::method_profilers::TooManyProfilers;
+use crate::recorder::StartError;
+
+/// Why a profiler could not be installed. Nothing of it is installed then.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// A selector matches no site.
+    NoSite {
+        /// The selector.
+        selector: String,
+        /// Sites with similar names.
+        nearest: Vec<String>,
+    },
+    /// The site cannot be observed.
+    Skipped {
+        /// Its path.
+        site: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The selector cannot be read.
+    Selector(crate::select::SelectorError),
+    /// There is no recording to write to.
+    Recording(StartError),
+    /// There is no room for another method profiler.
+    TooManyProfilers(TooManyProfilers),
+    /// A panicking handler would end the program, as it is built with `panic = "abort"`.
+    HandlersWouldAbort,
+    /// An instrumenter's own reason.
+    Other(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InstallError::NoSite { selector, nearest } if nearest.is_empty() => write!(
+                f,
+                "no site matches `{selector}`, and there is none with a similar name. Is the function annotated with \
+                 #[observe], and its crate built with the feature `record`?"
+            ),
+            InstallError::NoSite { selector, nearest } => {
+                write!(f, "no site matches `{selector}`. The nearest names: {}", nearest.join(", "))
+            }
+            InstallError::Skipped { site, why } => write!(f, "`{site}` cannot be observed: {why}"),
+            InstallError::Selector(error) => error.fmt(f),
+            InstallError::Recording(error) => error.fmt(f),
+            InstallError::TooManyProfilers(error) => error.fmt(f),
+            InstallError::HandlersWouldAbort => f.write_str(
+                "this program is built with panic = \"abort\": a panic in a handler would end it. Install without \
+                 handlers, or insist with METASPY_HANDLERS_MAY_ABORT=1",
+            ),
+            InstallError::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for InstallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InstallError::Recording(error) => Some(error),
+            InstallError::Selector(error) => Some(error),
+            InstallError::Other(error) => Some(&**error),
+            _ => None,
+        }
+    }
+}
+
+impl From<StartError> for InstallError {
+    fn from(error: StartError) -> Self {
+        InstallError::Recording(error)
+    }
+}
+
+impl From<TooManyProfilers> for InstallError {
+    fn from(error: TooManyProfilers) -> Self {
+        InstallError::TooManyProfilers(error)
+    }
+}
+
+impl From<crate::select::SelectorError> for InstallError {
+    fn from(error: crate::select::SelectorError) -> Self {
+        InstallError::Selector(error)
+    }
+}
