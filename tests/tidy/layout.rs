@@ -21,7 +21,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("method_profilers/identity_set.rs", "identity >> 32", "the first cell of a hash table"),
     ("method_profilers/returns.rs", "", "what is known of a method's values, in memory"),
     ("platform/truncation.rs", "SA_SIGINFO", "flags of a signal handler"),
-    ("reader/src/profiles.rs", "value >> bit", "a set of values, one bit each: the program declares them"),
     ("recorder/begin.rs", "lane.roll() >> 32", "a random number"),
     ("recorder/collector.rs", "mebibytes", "a unit"),
     ("recorder/populate.rs", "mebibytes", "a unit"),

@@ -5,6 +5,7 @@
 //! payload follows. A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
 
 use metaspy_probe::{KindId, SiteKind};
+use serde::{Deserialize, Serialize};
 
 use crate::{high, join, low};
 
@@ -106,6 +107,22 @@ pub const fn two_kinds(from: KindId, to: KindId) -> u32 {
 /// The kinds of both ends of a relation, from the `a` of its entry.
 pub const fn unpack_two_kinds(a: u32) -> (KindId, KindId) {
     (KindId(a as u16), KindId((a >> 16) as u16))
+}
+
+/// The view of a profiler. It is data, so that another process can show it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct View {
+    /// The profiler's name.
+    pub name: String,
+    /// The paths of the sites.
+    pub sites: Vec<String>,
+    /// The first grouping on a screen: `subject`, `site` or `cause`.
+    pub group_by: String,
+    /// The columns on a screen, in order; empty = the default columns.
+    pub columns: Vec<String>,
+    /// The relations of the model that matter to the profiler: `owner`, `sibling`, …
+    pub relations: Vec<String>,
 }
 
 /// Largest string in bytes. A longer one is cut at a character.

@@ -26,21 +26,14 @@ pub mod span;
 #[doc(hidden)]
 pub mod stream;
 
-mod clock;
 mod event_id;
-mod halves;
-mod policy;
-mod view;
 mod words;
 
-pub use clock::Clock;
+pub use arena::View;
 pub use event_id::{EventId, LaneId};
+pub use superblock::{Clock, Policy};
 #[doc(hidden)]
-pub use halves::{high, join, low};
-pub use policy::Policy;
-pub use view::View;
-#[doc(hidden)]
-pub use words::{Region, Words};
+pub use words::{Region, Words, high, join, low};
 
 #[doc(hidden)]
 pub use metaspy_probe::hash;

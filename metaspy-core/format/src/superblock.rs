@@ -2,6 +2,8 @@
 //!
 //! Each constant is the index of a word.
 
+use serde::Serialize;
+
 /// Bytes of the superblock.
 pub const BYTES: usize = 4096;
 /// The first word of every recording.
@@ -25,7 +27,7 @@ pub const BLOCKS: usize = 4;
 pub const GROWN: usize = 5;
 /// Places that were used at least once. They come first.
 pub const FRESH: usize = 6;
-/// 0 keep the newest, 1 keep the oldest, 2 grow.
+/// The [`Policy`].
 pub const POLICY: usize = 7;
 /// The budget in bytes.
 pub const BUDGET: usize = 8;
@@ -33,7 +35,7 @@ pub const BUDGET: usize = 8;
 pub const PID: usize = 9;
 /// The beginning of the recording, in ns since 1970.
 pub const STARTED_NS: usize = 10;
-/// 0 manual, 1 time stamp counter, 2 monotonic clock in ns.
+/// The [`Clock`].
 pub const CLOCK: usize = 11;
 /// Ticks per second, measured before the recording began.
 pub const TICKS_PER_S: usize = 12;
@@ -122,6 +124,33 @@ pub const REMOTE_MALFORMED: usize = 89;
 pub const PROFILES_USED: usize = 90;
 /// Values of profile tables that found no room, and whose table has no count of its own.
 pub const PROFILES_LOST: usize = 91;
+
+/// What happens when the budget of a recording is spent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Policy {
+    /// The oldest events are folded into the tallies: a flight recorder.
+    #[default]
+    KeepNewest = 0,
+    /// No more events are stored; calls are still counted.
+    KeepOldest = 1,
+    /// The file grows up to the budget, as far as the disk has room. After that no more events are stored; calls are
+    /// still counted.
+    Grow = 2,
+}
+
+/// The clock of the ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Clock {
+    /// A test sets it.
+    Manual = 0,
+    /// The time stamp counter.
+    Counter = 1,
+    /// The monotonic clock. A tick is a nanosecond.
+    Monotonic = 2,
+}
 
 /// The version as one word.
 pub const fn version(major: u32, minor: u32) -> u64 {

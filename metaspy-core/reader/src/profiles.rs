@@ -198,7 +198,8 @@ impl ProfileRow {
                 None => Value::Number(value),
             },
             ColumnKind::Flags(names) => {
-                let set = names.iter().take(64).enumerate().filter(|(bit, _)| value >> bit & 1 == 1);
+                let flag = |bit: usize| 1 << bit;
+                let set = names.iter().take(64).enumerate().filter(|(bit, _)| value & flag(*bit) != 0);
                 Value::Flags(set.map(|(_, name)| name.clone()).collect())
             }
         }
