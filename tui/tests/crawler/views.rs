@@ -2,7 +2,7 @@
 
 use metaspy_core::arm::{Arming, Mode};
 use metaspy_core::instrumenter::Installation;
-use metaspy_core::{InstallError, Instrumenter, Profiler, Recording, Session, model};
+use metaspy_core::{InstallError, Instrumenter, Profiler, Recording, Session, Store, Subject, model};
 
 use crate::fixture::{self, node};
 use crate::user::User;
@@ -50,8 +50,21 @@ fn check(grouping: &str, expected: &str, title: &str) {
     recording.close();
 }
 
+/// A recording of counts without subjects.
+fn counted_without_subjects() -> Store {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("counted.spy");
+    let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
+    let installed = Profiler::new("counts").observe(Counts).install().expect("the sites are there");
+    fixture::measure(Subject::NONE);
+    drop(installed);
+    recording.close();
+    fixture::open(&path)
+}
+
 #[test]
 fn a_recording_of_counts_opens_on_the_table_of_its_profiler() {
     check("subject", "Subjects", "┌ 10 subjects ─");
     check("site", "Sites", "┌ 8 sites ─");
+    assert_eq!(User::new(counted_without_subjects()).crawler.view.screen.name(), "Structure");
 }

@@ -28,7 +28,7 @@ pub(crate) mod view;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use metaspy_core::store::{EffectsIndex, EndState};
+use metaspy_core::store::{By, DetailLevel, EffectsIndex, EndState, Scope};
 use metaspy_core::{EventId, SiteKind, Store};
 use metaspy_report::program::Program;
 use metaspy_report::text::clean;
@@ -152,14 +152,19 @@ impl Crawler {
         crawler
     }
 
-    /// The events; if there are only counts, the table that the last profiler asks for.
+    /// The events. If there are only counts, the table that the last profiler asks for, as far as it has rows.
     fn first_screen(&self) -> Screen {
         if self.status.totals.stored > 0 || self.status.totals.emitted == 0 {
             return Screen::Events;
         }
+        let counts = Scope { detail: DetailLevel::Counts, ..Scope::default() };
         match self.store.views().last().map(|view| view.view.group_by.as_str()) {
             Some("site" | "cause") => Screen::Sites,
-            _ => Screen::Subjects,
+            _ if self.store.tally(By::Subject, &counts).rows.iter().any(|row| row.subject.is_some()) => {
+                Screen::Subjects
+            }
+            _ if Program::is_known(&self.store) => Screen::Structure,
+            _ => Screen::Sites,
         }
     }
 

@@ -33,14 +33,18 @@ pub struct Status {
 
 /// The name of the installed profiler, or else of the program.
 fn name(store: &Store) -> String {
-    let views = store.views();
-    let name = match views {
-        // Each process may have its own views.
-        _ if !store.processes().is_empty() => store.program().name.clone(),
+    // Each process may have its own views.
+    let is_merged = !store.processes().is_empty();
+    let mut names: Vec<&str> = Vec::new();
+    for view in store.views().iter().filter(|_| !is_merged) {
+        if !names.contains(&view.view.name.as_str()) {
+            names.push(&view.view.name);
+        }
+    }
+    let name = match names[..] {
         [] => store.program().name.clone(),
-        [only] => only.view.name.clone(),
-        [first, rest @ ..] if rest.iter().all(|it| it.view.name == first.view.name) => first.view.name.clone(),
-        [.., last] => format!("{} and others", last.view.name),
+        [only] => only.to_owned(),
+        [first, ref rest @ ..] => format!("{first} and {} more", rest.len()),
     };
     clean(&name).into_owned()
 }
