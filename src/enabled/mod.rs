@@ -12,7 +12,7 @@ pub use metaspy_core::{
     Event, EventId, InstallError, Installed, LaneId, Outcome, Profile, Profiler, Recording, Selector, Store, Trigger,
     UnknownProfiler,
 };
-pub use metaspy_core::{method_profilers, recording, store};
+pub use metaspy_core::{method_profilers, profiler, recording, store};
 pub use metaspy_instrumenters::live;
 
 // Instrumenters.

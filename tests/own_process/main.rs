@@ -5,3 +5,5 @@ mod environment;
 mod feature_off;
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
 mod other_processes;
+#[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
+mod profiles;

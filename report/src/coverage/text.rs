@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 
 use metaspy_core::Selector;
-use metaspy_core::store::Value;
 
 use super::{Constants, Example, Run, constants, patterns};
-use crate::program::{ColumnValue, Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
+use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
+use crate::rows;
 use crate::table::{Column, Table, Top};
 use crate::text::{duration, grouped, percent};
 
@@ -93,12 +93,8 @@ fn table(rows: &[Option<&Element>], profiles: &Profiles, names: Column) -> Vec<S
         columns.push(Column::numbers("self", profile(&|profile| time(profile.self_ns))).at_least(9));
     }
     for (profiler, name, unit) in profiles.others() {
-        let value = |of: &MethodProfile| match of.columns.get(profiler).and_then(|columns| columns.get(name)) {
-            Some(ColumnValue { value: Value::Ns(ns), .. }) => time(Some(*ns)),
-            Some(ColumnValue { value: Value::Number(number), .. }) => grouped(*number),
-            Some(ColumnValue { value: Value::AtLeast(number), .. }) => format!("≥{}", grouped(*number)),
-            Some(ColumnValue { value, .. }) => value.to_string(),
-            None => "–".to_owned(),
+        let value = |of: &MethodProfile| {
+            of.columns.get(profiler).and_then(|columns| columns.get(name)).map_or("–".into(), rows::text::value)
         };
         let title = if unit.is_empty() { name.to_owned() } else { format!("{name} {unit}") };
         columns.push(Column::numbers(title, profile(&value)));

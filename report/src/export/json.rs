@@ -1,14 +1,14 @@
 //! JSON: the program with its numbers. `docs/weaving.md` describes the keys.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use metaspy_core::store::{Column, Value as Stored};
+use metaspy_core::store::Column;
 use serde_json::{Map, Value, json};
 
 use super::Exporter;
 use crate::coverage::{Constants, Pattern, Run, constants, patterns};
-use crate::program::{ColumnValue, Edge, Element, Method, Of, Profiles, Program, Ratio};
+use crate::program::{Edge, Element, Method, Of, Profiles, Program, Ratio};
+use crate::rows::json::profile_values;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -105,7 +105,7 @@ fn method(run: &Run, element: &Element, method: &Method) -> Value {
         "self_ns": profile.self_ns,
         "callers": profile.callers.iter().map(|(path, calls)| edge(path.as_deref(), calls)).collect::<Vec<_>>(),
         "callees": profile.callees.iter().map(|(path, calls)| edge(Some(path), calls)).collect::<Vec<_>>(),
-        "profiles": profile.columns.iter().map(|(name, of)| (name.clone(), values(of))).collect::<Map<_, _>>(),
+        "profiles": profile_values(&profile.columns),
     })
 }
 
@@ -122,25 +122,6 @@ fn profiles(program: &Program) -> Vec<Value> {
         json!({ "name": name, "columns": columns, "lost": lost.get(name).copied().unwrap_or(0) })
     };
     columns.iter().map(profile).collect()
-}
-
-/// The values of a method in the columns of a profiler. A lower bound is marked by a second key.
-fn values(columns: &BTreeMap<String, ColumnValue>) -> Value {
-    let mut values = Map::new();
-    for (name, ColumnValue { value, .. }) in columns {
-        match value {
-            Stored::Empty => {}
-            Stored::Number(number) => _ = values.insert(name.clone(), json!(number)),
-            Stored::AtLeast(number) => {
-                values.insert(name.clone(), json!(number));
-                values.insert(format!("{name}_exact"), json!(false));
-            }
-            Stored::Ns(ns) => _ = values.insert(format!("{name}_ns"), json!(ns)),
-            Stored::Choice(word) => _ = values.insert(name.clone(), json!(word)),
-            Stored::Flags(words) => _ = values.insert(name.clone(), json!(words)),
-        }
-    }
-    Value::Object(values)
 }
 
 /// A ratio as an object.

@@ -1,16 +1,18 @@
 //! The report for programs. `docs/report.md` describes it; what stands there stays.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{Measure, Process};
+use metaspy_core::store::{Measure, Process, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::text::state;
-use super::{Key, Part, Report, Row};
+use super::{Key, Part, Report, Row, Values};
 use crate::condition::Verdict;
 use crate::expectation::Outcome;
+use crate::program::ColumnValue;
 
 #[derive(Serialize)]
 struct Out<'a> {
@@ -82,6 +84,8 @@ struct RowOut<'a> {
     running: u64,
     #[serde(flatten)]
     part: Option<PartOut>,
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    profiles: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Serialize)]
@@ -163,10 +167,34 @@ impl Serialize for Rows<'_> {
                 cancelled: row.measure.cancelled,
                 running: row.measure.running,
                 part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),
+                profiles: profile_values(&row.profiles),
             })?;
         }
         seq.end()
     }
+}
+
+/// The values of method profilers, by the names of profiler and column. A lower bound is marked by a second key.
+pub fn profile_values(profiles: &Values) -> serde_json::Map<String, serde_json::Value> {
+    profiles.iter().map(|(name, columns)| (name.clone(), column_values(columns))).collect()
+}
+
+fn column_values(columns: &BTreeMap<String, ColumnValue>) -> serde_json::Value {
+    let mut values = serde_json::Map::new();
+    for (name, ColumnValue { value, .. }) in columns {
+        match value {
+            Value::Empty => {}
+            Value::Number(number) => _ = values.insert(name.clone(), (*number).into()),
+            Value::AtLeast(number) => {
+                values.insert(name.clone(), (*number).into());
+                values.insert(format!("{name}_exact"), false.into());
+            }
+            Value::Ns(ns) => _ = values.insert(format!("{name}_ns"), (*ns).into()),
+            Value::Choice(word) => _ = values.insert(name.clone(), word.as_str().into()),
+            Value::Flags(words) => _ = values.insert(name.clone(), words.clone().into()),
+        }
+    }
+    values.into()
 }
 
 /// Writes the report as one object, with the first `top` rows.

@@ -3,6 +3,7 @@
 mod damage;
 pub mod json;
 mod parts;
+mod profiles;
 pub mod text;
 
 use std::collections::HashSet;
@@ -13,6 +14,9 @@ use metaspy_core::{SiteId, Store, Subject, store};
 use crate::program::{Ratio, Receivers};
 use crate::table::Top;
 use crate::text::short_path;
+use profiles::Profiles;
+
+pub use profiles::Values;
 
 /// What a row of a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +96,8 @@ pub struct Row {
     pub measure: Measure,
     /// How much of it ran, if it is a part of the program.
     pub part: Option<Part>,
+    /// The columns that method profilers declared.
+    pub profiles: Values,
 }
 
 /// What is known of a type or a package.
@@ -129,14 +135,15 @@ impl Report {
             By::Type | By::Package => return Report::of_parts(store, by, filter, top),
         };
         let tally = store.tally(tallied, &Scope { filter: filter.clone(), ..Scope::default() });
+        let profiles = Profiles::read(store);
         let row = |row: &store::TallyRow| match by {
-            By::Subject => subject_row(store, row.subject, row.measure),
-            _ => site_row(store, row.site, row.measure),
+            By::Subject => subject_row(store, &profiles, row.subject, row.measure),
+            _ => site_row(store, &profiles, row.site, row.measure),
         };
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
         sort(&mut rows);
         // Under a filter, that nothing passes says nothing about a site.
-        let silent = if filter.is_all() { silent(store, by, &tally.rows) } else { Vec::new() };
+        let silent = if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
         let never = if top.is_all() { 0 } else { silent.len() };
         if top.is_all() {
             rows.extend(silent);
@@ -167,50 +174,56 @@ fn sort(rows: &mut [Row]) {
 }
 
 /// Rows of those to whom nothing happened, by their names.
-fn silent(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
-    let mut rows = silent_in_no_order(store, by, seen);
+fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+    let mut rows = silent_in_no_order(store, profiles, by, seen);
     rows.sort_by(|a, b| a.label.cmp(&b.label));
     rows
 }
 
-fn silent_in_no_order(store: &Store, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
+fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
     match by {
         By::Site => {
             let seen: HashSet<SiteId> = seen.iter().filter_map(|row| row.site).collect();
             let sites = store.sites().iter().filter(|site| !seen.contains(&site.id) && site.skipped.is_none());
-            sites.map(|site| site_row(store, Some(site.id), Measure::default())).collect()
+            sites.map(|site| site_row(store, profiles, Some(site.id), Measure::default())).collect()
         }
         By::Subject => {
             let seen: HashSet<Subject> = seen.iter().filter_map(|row| row.subject).collect();
             let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
-            labelled.map(|(subject, _)| subject_row(store, Some(subject), Measure::default())).collect()
+            labelled.map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default())).collect()
         }
         By::Cause | By::Type | By::Package => Vec::new(),
     }
 }
 
-fn site_row(store: &Store, site: Option<SiteId>, measure: Measure) -> Row {
+fn site_row(store: &Store, profiles: &Profiles, site: Option<SiteId>, measure: Measure) -> Row {
     let Some(id) = site else {
-        return Row { key: Key::None, label: Some("root left the window".into()), kind: None, measure, part: None };
+        return Row { label: Some("root left the window".into()), ..Row::new(Key::None, measure) };
     };
     let path = store.site_path(id).to_owned();
     let label = Some(short_path(&path).to_owned());
     let kind = store.site(id).map(|site| site.kind.name().to_owned());
-    Row { key: Key::Site(path), label, kind, measure, part: None }
+    Row { label, kind, profiles: profiles.of_site(id), ..Row::new(Key::Site(path), measure) }
 }
 
-fn subject_row(store: &Store, subject: Option<Subject>, measure: Measure) -> Row {
+fn subject_row(store: &Store, profiles: &Profiles, subject: Option<Subject>, measure: Measure) -> Row {
     let Some(subject) = subject else {
-        return Row { key: Key::None, label: None, kind: None, measure, part: None };
+        return Row::new(Key::None, measure);
     };
     if subject.kind.0 == OTHERS {
-        return Row { key: Key::None, label: Some("others".into()), kind: Some("others".into()), measure, part: None };
+        return Row { label: Some("others".into()), kind: Some("others".into()), ..Row::new(Key::None, measure) };
     }
     let kind = store.kind(subject.kind).map(RecordedKind::whole_name);
-    Row { key: Key::Subject(subject.key), label: Some(store.subject_text(subject)), kind, measure, part: None }
+    let (label, profiles) = (Some(store.subject_text(subject)), profiles.of_subject(subject));
+    Row { label, kind, profiles, ..Row::new(Key::Subject(subject.key), measure) }
 }
 
 impl Row {
+    /// A row without a name.
+    fn new(key: Key, measure: Measure) -> Row {
+        Row { key, label: None, kind: None, measure, part: None, profiles: Values::new() }
+    }
+
     /// A time of the row in ns; `None` where nothing was timed, and of parts of the program, whose methods call each other.
     pub fn total_ns(&self, store: &Store) -> Option<u64> {
         (self.measure.timed > 0 && self.part.is_none()).then(|| store.span_ns(self.measure.total_ticks))

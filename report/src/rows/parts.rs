@@ -1,9 +1,10 @@
 //! The rows of types and packages.
 
-use metaspy_core::Store;
 use metaspy_core::store::Filter;
+use metaspy_core::{SiteId, Store};
 
-use super::{By, Key, Part, Row};
+use super::profiles::Profiles;
+use super::{By, Key, Part, Row, Values};
 use crate::program::{self, Element, Of, Program};
 
 /// Reads them, but for those that cannot run as all of their methods are skipped; and whether every count is exact.
@@ -15,7 +16,21 @@ pub fn read(store: &Store, by: By, filter: &Filter) -> (Vec<Row>, bool) {
         Of::Method(_) => false,
     });
     let wanted = wanted.filter(|element| element.measure.count > 0 || element.never_ran());
-    (wanted.map(|element| row(store, element, filter.is_all())).collect(), program.exact)
+    let profiles = Profiles::read(store);
+    let mut rows: Vec<Row> = wanted.clone().map(|element| row(store, element, filter.is_all())).collect();
+    for (row, element) in rows.iter_mut().zip(wanted) {
+        row.profiles = profiles.of_sites(sites(&program, element));
+    }
+    (rows, program.exact)
+}
+
+/// The sites of the methods in an element.
+fn sites<'p>(program: &'p Program, element: &'p Element) -> impl Iterator<Item = SiteId> + 'p {
+    let is_within = move |method: &&Element| {
+        let mut around = std::iter::successors(Some(*method), |it| it.under.map(|at| &program.elements[at]));
+        around.any(|it| it.key == element.key)
+    };
+    program.methods().filter(is_within).filter_map(Element::site)
 }
 
 fn row(store: &Store, element: &Element, is_all: bool) -> Row {
@@ -32,5 +47,12 @@ fn row(store: &Store, element: &Element, is_all: bool) -> Row {
         complexity: element.complexity,
     };
     let kind = Some(element.sort().to_owned());
-    Row { key: Key::Site(path), label: Some(label), kind, measure: element.measure, part: Some(part) }
+    Row {
+        key: Key::Site(path),
+        label: Some(label),
+        kind,
+        measure: element.measure,
+        part: Some(part),
+        profiles: Values::new(),
+    }
 }

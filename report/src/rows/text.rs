@@ -1,13 +1,14 @@
 //! The report for people: aligned, with one unit for each column.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::EndState;
+use metaspy_core::store::{EndState, Value};
 
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
-use crate::program::Ratio;
+use crate::program::{ColumnValue, Ratio};
 use crate::table::{Column, Table};
 use crate::text::{Unit, clean, clock, counted, duration, grouped, outcomes, shorten, shorten_path};
 
@@ -158,8 +159,34 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
         };
         columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
     }
+    columns.extend(profile_columns(rows));
     columns.push(Column::words("", cells(&|row| outcomes(&row.measure, ""))));
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// The columns that method profilers declared and that a row has a value for.
+fn profile_columns(rows: &[Row]) -> Vec<Column> {
+    let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
+    for (profile, columns) in rows.iter().flat_map(|row| &row.profiles) {
+        declared.extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
+    }
+    let column = |((profile, name), of): ((&str, &str), &ColumnValue)| {
+        let unit = if of.column.unit.is_empty() { String::new() } else { format!(" {}", of.column.unit) };
+        let cell =
+            |row: &Row| row.profiles.get(profile).and_then(|columns| columns.get(name)).map_or("–".into(), value);
+        Column::numbers(clean(&format!("{name}{unit}")).into_owned(), rows.iter().map(cell).collect::<Vec<_>>())
+    };
+    declared.into_iter().map(column).collect()
+}
+
+/// A value of a column as text.
+pub fn value(of: &ColumnValue) -> String {
+    match &of.value {
+        Value::Ns(ns) => duration(*ns).trim().to_owned(),
+        Value::Number(number) => grouped(*number),
+        Value::AtLeast(number) => format!("≥{}", grouped(*number)),
+        value => value.to_string(),
+    }
 }
 
 /// The number of methods that ran, and of methods.

@@ -1,0 +1,84 @@
+//! The columns that method profilers declared, by site, by subject and by part of the program.
+//!
+//! They are shown without any code for the profiler. A value that belongs to several rows is merged by the rule of its
+//! column.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use metaspy_core::store::{ProfileTable, RowKey, Value};
+use metaspy_core::{SiteId, Store, Subject};
+
+use crate::program::ColumnValue;
+
+/// The values of a row, by the names of profiler and column.
+pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
+
+/// The values of all profiles of a recording.
+pub struct Profiles {
+    by_site: HashMap<SiteId, Values>,
+    by_subject: HashMap<Subject, Values>,
+}
+
+impl Profiles {
+    /// Reads the profiles of a recording.
+    pub fn read(store: &Store) -> Profiles {
+        let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new() };
+        for profile in store.profiles() {
+            for table in &profile.tables {
+                for row in &table.rows {
+                    let values = values(&profile.name, table, row.key);
+                    if let RowKey::Subject(_, subject) = row.key {
+                        add(&mut profiles.by_subject, subject, &values);
+                    }
+                    add(&mut profiles.by_site, row.key.site(), &values);
+                }
+            }
+        }
+        profiles
+    }
+
+    /// The values of a site.
+    pub fn of_site(&self, site: SiteId) -> Values {
+        self.by_site.get(&site).cloned().unwrap_or_default()
+    }
+
+    /// The values of a subject.
+    pub fn of_subject(&self, subject: Subject) -> Values {
+        self.by_subject.get(&subject).cloned().unwrap_or_default()
+    }
+
+    /// The merged values of several sites.
+    pub fn of_sites(&self, sites: impl IntoIterator<Item = SiteId>) -> Values {
+        let mut merged = Values::new();
+        for values in sites.into_iter().filter_map(|site| self.by_site.get(&site)) {
+            merge(&mut merged, values);
+        }
+        merged
+    }
+}
+
+/// The values of a row of a table.
+fn values(profile: &str, table: &ProfileTable, key: RowKey) -> Values {
+    let columns = table.columns.iter().filter_map(|column| {
+        let value = table.value(key, &column.name);
+        let name = if table.name.is_empty() { column.name.clone() } else { format!("{} {}", table.name, column.name) };
+        (value != Value::Empty).then(|| (name, ColumnValue { column: column.clone(), value }))
+    });
+    Values::from([(profile.to_owned(), columns.collect())])
+}
+
+fn add<K: Eq + Hash>(all: &mut HashMap<K, Values>, key: K, values: &Values) {
+    merge(all.entry(key).or_default(), values);
+}
+
+fn merge(into: &mut Values, more: &Values) {
+    for (profile, columns) in more {
+        let known = into.entry(profile.clone()).or_default();
+        for (name, ColumnValue { column, value }) in columns {
+            let empty = || ColumnValue { column: column.clone(), value: Value::Empty };
+            let known = known.entry(name.clone()).or_insert_with(empty);
+            known.value = std::mem::replace(&mut known.value, Value::Empty).merged(value.clone(), column);
+        }
+    }
+}
