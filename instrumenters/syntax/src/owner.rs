@@ -12,7 +12,8 @@ pub struct Owner {
     pub ty: Option<String>,
     /// The tokens of the type, without spaces.
     written: String,
-    of_trait: Option<String>,
+    /// The name of the trait.
+    pub of_trait: Option<String>,
     supertraits: Vec<String>,
     /// Who may call the methods of a trait or of its `impl`s.
     visibility: Option<Visibility>,

@@ -130,6 +130,7 @@ pub struct Site {
     name: &'static str,
     file: &'static str,
     facts: &'static str,
+    owner: Option<fn() -> &'static str>,
     skipped: &'static str,
 }
 
@@ -160,11 +161,18 @@ impl Site {
             name: def.name,
             file: def.file,
             facts,
+            owner: None,
             skipped: match def.skipped {
                 Some(reason) => reason,
                 None => "",
             },
         }
+    }
+
+    /// The site of an observed function: its facts as words, and the path of the type that it belongs to, as
+    /// [`core::any::type_name`] prints it. The compiler knows that path for types without parameters.
+    pub const fn observed(def: SiteDef, facts: &'static str, owner: Option<fn() -> &'static str>) -> Self {
+        Site { owner, ..Site::with_facts(def, facts) }
     }
 
     /// The site of a woven function, with what the weaver wrote of it.
@@ -198,9 +206,13 @@ impl Site {
         SiteDef { kind, module: self.module, name: self.name, file: self.file, lines, skipped }
     }
 
-    /// Further facts, as words; empty if the site was not woven.
-    pub const fn facts(&self) -> &'static str {
-        self.facts
+    /// The facts of its function, as words; empty if they are unknown.
+    #[cfg(not(metaspy_bare))]
+    pub fn facts(&self) -> std::borrow::Cow<'static, str> {
+        match self.owner {
+            Some(owner) => std::format!("{} owner={}", self.facts, without_arguments(owner())).into(),
+            None => self.facts.into(),
+        }
     }
 
     /// Its path: module and name.
@@ -228,6 +240,16 @@ impl Site {
         // program.
         unsafe { (*self.counted.load(Ordering::Relaxed)).load(Ordering::Relaxed) }
     }
+}
+
+/// The path of a type without references, type arguments and further bounds, as one word.
+#[cfg(not(metaspy_bare))]
+fn without_arguments(type_name: &str) -> std::string::String {
+    let name = type_name.trim_start_matches(['&', '*']);
+    let name = ["mut ", "const ", "dyn "].iter().fold(name, |name, word| name.strip_prefix(word).unwrap_or(name));
+    // A slice and a tuple are known by their elements.
+    let end = if name.starts_with(['[', '(']) { None } else { name.find(['<', '+', ' ']) };
+    name[..end.unwrap_or(name.len())].split_whitespace().collect()
 }
 
 /// True if a text contains a word, between spaces.
@@ -298,5 +320,19 @@ mod tests {
         let kind = |facts| Site::woven("a", "f", "a.rs", (1, 2), facts).def().kind;
         assert_eq!([kind("c=1 async"), kind("async"), kind("async c=1")], [SiteKind::Async; 3]);
         assert_eq!([kind(""), kind("type=async"), kind("asyncs"), kind("c=1")], [SiteKind::Method; 4]);
+    }
+
+    #[test]
+    fn an_observed_site_has_the_path_of_its_type() {
+        let def =
+            SiteDef { kind: SiteKind::Method, module: "a", name: "f", file: "a.rs", lines: (1, 2), skipped: None };
+        let facts = |owner: fn() -> &'static str| Site::observed(def, "c=1", Some(owner)).facts().into_owned();
+        assert_eq!(facts(|| core::any::type_name::<std::vec::Vec<u8>>()), "c=1 owner=alloc::vec::Vec");
+        assert_eq!(
+            facts(|| core::any::type_name::<&mut (dyn core::fmt::Debug + Send)>()),
+            "c=1 owner=core::fmt::Debug"
+        );
+        assert_eq!(facts(|| core::any::type_name::<[(u8, u16)]>()), "c=1 owner=[(u8,u16)]");
+        assert_eq!(Site::observed(def, "c=1", None).facts(), "c=1");
     }
 }

@@ -200,12 +200,13 @@ fn is_method(entry: &SiteEntry) -> bool {
     matches!(def.kind, SiteKind::Method | SiteKind::Async) && def.skipped.is_none()
 }
 
-/// The facts of a site. A site without facts of a weaver has those of its path.
+/// The facts of a site. A site that was made at run time has those of its path.
 pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
     let def = entry.site.def();
     let parse = |words: &str| Facts::parse(def.module, def.name, def.file, def.lines, words);
-    if !entry.site.facts().is_empty() {
-        return parse(entry.site.facts());
+    let words = entry.site.facts();
+    if !words.is_empty() {
+        return parse(&words);
     }
     let is_async = if def.kind == SiteKind::Async { " async" } else { "" };
     match def.name.split("::").collect::<Vec<_>>()[..] {

@@ -23,7 +23,7 @@ impl Listener for Names {
                 .text(&entry.site.path())
                 .text(def.file)
                 .text(def.skipped.unwrap_or(""))
-                .text(entry.site.facts());
+                .text(&entry.site.facts());
             log.append(draft);
             written.sites += 1;
         }

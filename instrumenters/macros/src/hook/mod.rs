@@ -9,6 +9,7 @@ mod plain_expr;
 mod receiver;
 mod self_type;
 mod site;
+mod within;
 
 use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -18,6 +19,7 @@ use syn::{Attribute, Block, ImplItem, ItemFn, ItemImpl, ItemTrait, Path, Result,
 use crate::hook::call::Call;
 use crate::hook::self_type::SelfType;
 use crate::hook::site::{Definition, Place};
+use crate::hook::within::Within;
 use crate::observe::Verdict;
 use crate::options::Options;
 use crate::site_ref;
@@ -29,7 +31,7 @@ pub fn function(mut function: ItemFn, options: &Options) -> Result<TokenStream> 
     let reach = if is_method(&function) { Reach::Body } else { Reach::Sibling("") };
     let name = site::name_of("", options, &function.sig);
     let ItemFn { attrs, vis, sig, block, .. } = &mut function;
-    let sibling = Function { attrs, vis, sig, block }.observe(options, SelfType::Unknown, &name, reach)?;
+    let sibling = Function { attrs, vis, sig, block }.observe(options, &Within::module(), &name, reach)?;
     Ok(quote!(#function #sibling))
 }
 
@@ -47,12 +49,9 @@ fn is_method(function: &ItemFn) -> bool {
 
 /// All methods of an `impl`.
 pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
-    let self_type = SelfType::of(&item.generics, &item.self_ty);
-    let ty = options.name.as_ref().map_or_else(|| name::of_type(&item.self_ty), |name| name.value());
-    let (prefix, reach) = match &item.trait_ {
-        Some((path, ..)) => (format!("{ty}::{}", name::of_path(path)), Reach::Body),
-        None => (ty, Reach::Sibling("Self")),
-    };
+    let within = Within::implementation(&item, options);
+    let prefix = within.owner.names().join("::");
+    let reach = if item.trait_.is_some() { Reach::Body } else { Reach::Sibling("Self") };
     let krate = options.krate();
     let mut siblings = Vec::new();
     let mut beside = TokenStream::new();
@@ -62,7 +61,7 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
                 let name = site::name_of(&prefix, &own, &method.sig);
                 let function =
                     Function { attrs: &mut method.attrs, vis: &method.vis, sig: &method.sig, block: &mut method.block };
-                siblings.push(ImplItem::Verbatim(function.observe(&own, self_type, &name, reach)?));
+                siblings.push(ImplItem::Verbatim(function.observe(&own, &within, &name, reach)?));
             }
             (ImplItem::Fn(method), Verdict::Skip(reason)) => {
                 let name = site::name_of(&prefix, &Options::default(), &method.sig);
@@ -82,7 +81,8 @@ pub fn implementation(mut item: ItemImpl, verdicts: Vec<Verdict>, options: &Opti
 
 /// The default methods of a trait.
 pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Options) -> Result<TokenStream> {
-    let prefix = options.name.as_ref().map_or_else(|| item.ident.to_string(), |name| name.value());
+    let within = Within::declaration(&item, options);
+    let prefix = within.owner.names().join("::");
     let krate = options.krate();
     let mut beside = TokenStream::new();
     for (item, verdict) in item.items.iter_mut().zip(verdicts) {
@@ -92,7 +92,7 @@ pub fn declaration(mut item: ItemTrait, verdicts: Vec<Verdict>, options: &Option
                 let Some(block) = &mut method.default else { continue };
                 let function =
                     Function { attrs: &mut method.attrs, vis: &Visibility::Inherited, sig: &method.sig, block };
-                function.observe(&own, SelfType::Generic, &name, Reach::Body)?;
+                function.observe(&own, &within, &name, Reach::Body)?;
             }
             (TraitItem::Fn(method), Verdict::Skip(reason)) => {
                 let name = site::name_of(&prefix, &Options::default(), &method.sig);
@@ -127,12 +127,15 @@ struct Function<'a> {
 
 impl Function<'_> {
     /// Puts a hook in, and hands out what must stand beside the function.
-    fn observe(self, options: &Options, self_type: SelfType, name: &str, reach: Reach) -> Result<TokenStream> {
+    fn observe(self, options: &Options, within: &Within, name: &str, reach: Reach) -> Result<TokenStream> {
         let Function { attrs, vis, sig, block } = self;
         let krate = options.krate();
         let place = Place::of_function(sig, block.brace_token.span.close());
         let kind = if Call::is_async(sig, block) { "Async" } else { "Method" };
-        let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None };
+        let facts = within.facts(sig, attrs, vis, block, kind);
+        let (facts, owner) = (facts.to_string(), within.defined.as_ref());
+        let definition = Definition { krate: &krate, kind, name, place: &place, skipped: None, facts: &facts, owner };
+        let self_type = within.self_type;
         let sibling = format_ident!("{}", site_ref::sibling(&sig.ident), span = Span::mixed_site());
         let (statics, site, beside) = match reach {
             Reach::Body => {
@@ -154,5 +157,5 @@ impl Function<'_> {
 }
 
 fn skipped<'a>(krate: &'a Path, name: &'a str, place: &'a Place, reason: &'static str) -> Definition<'a> {
-    Definition { krate, kind: "Method", name, place, skipped: Some(reason) }
+    Definition { krate, kind: "Method", name, place, skipped: Some(reason), facts: "", owner: None }
 }

@@ -4,7 +4,7 @@ use metaspy_syntax::name;
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, Path, Signature, Visibility};
+use syn::{Attribute, Ident, Path, Signature, Type, Visibility};
 
 use crate::options::Options;
 use crate::site_ref;
@@ -43,20 +43,28 @@ pub struct Definition<'a> {
     pub name: &'a str,
     pub place: &'a Place,
     pub skipped: Option<&'static str>,
+    /// The facts of the function, as words.
+    pub facts: &'a str,
+    /// The type of the `impl`, if the compiler can name it.
+    pub owner: Option<&'a Type>,
 }
 
 impl Definition<'_> {
     /// The static itself, called `__METASPY_SITE`. It is registered by the linker, so a site that never ran is known.
     pub fn item(&self) -> TokenStream {
-        let Definition { krate, name, place: Place { file, lines: (first, last) }, .. } = self;
+        let Definition { krate, name, place: Place { file, lines: (first, last) }, facts, .. } = self;
         let kind = Ident::new(self.kind, Span::mixed_site());
         let skipped = match self.skipped {
             Some(reason) => quote!(::core::option::Option::Some(#reason)),
             None => quote!(::core::option::Option::None),
         };
+        let owner = match self.owner {
+            Some(ty) => quote!(::core::option::Option::Some(|| ::core::any::type_name::<#ty>())),
+            None => quote!(::core::option::Option::None),
+        };
         quote_spanned!(Span::mixed_site()=>
             #krate::__private::register! {
-                static __METASPY_SITE: #krate::__private::Site = #krate::__private::Site::new(
+                static __METASPY_SITE: #krate::__private::Site = #krate::__private::Site::observed(
                     #krate::__private::SiteDef {
                         kind: #krate::__private::SiteKind::#kind,
                         module: ::core::module_path!(),
@@ -64,7 +72,9 @@ impl Definition<'_> {
                         file: #file,
                         lines: (#first, #last),
                         skipped: #skipped,
-                    }
+                    },
+                    #facts,
+                    #owner,
                 );
             }
         )

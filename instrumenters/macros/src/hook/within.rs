@@ -1,0 +1,80 @@
+//! The `impl` or the trait around an observed function, and what it says of its site.
+
+use metaspy_syntax::{Facts, Owner};
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Block, Ident, ItemImpl, ItemTrait, Lifetime, Signature, Type, Visibility};
+
+use crate::hook::self_type::SelfType;
+use crate::options::Options;
+
+/// The `impl` or the trait around a function.
+pub struct Within {
+    /// Its names and facts.
+    pub owner: Owner,
+    /// What `Self` is.
+    pub self_type: SelfType,
+    /// The type of the `impl`, if it has no type parameters: then the compiler knows where it is defined.
+    pub defined: Option<Type>,
+    /// The path of a trait, or of a type with parameters if the source says where it begins. Without it and without
+    /// `defined`, the definition is unresolved.
+    written: Option<String>,
+}
+
+impl Within {
+    /// No `impl` and no trait: a free function, or a method with an attribute of its own.
+    pub fn module() -> Self {
+        Within { owner: Owner::default(), self_type: SelfType::Unknown, defined: None, written: None }
+    }
+
+    /// An `impl`.
+    pub fn implementation(item: &ItemImpl, options: &Options) -> Self {
+        let mut owner = Owner::of_impl(item);
+        if let Some(name) = &options.name {
+            owner.ty = Some(name.value());
+        }
+        let self_type = SelfType::of(&item.generics, &item.self_ty);
+        let (mut defined, mut written) = (None, None);
+        if self_type == SelfType::Generic {
+            written = written_path(&item.self_ty);
+        } else {
+            let mut ty = (*item.self_ty).clone();
+            Elide(item.generics.lifetimes().map(|param| param.lifetime.clone()).collect()).visit_type_mut(&mut ty);
+            defined = Some(ty);
+        }
+        Within { owner, self_type, defined, written }
+    }
+
+    /// A trait.
+    pub fn declaration(item: &ItemTrait, options: &Options) -> Self {
+        let mut owner = Owner::of_trait(item);
+        if let Some(name) = &options.name {
+            owner.of_trait = Some(name.value());
+        }
+        Within { owner, self_type: SelfType::Generic, defined: None, written: Some(format!("self::{}", item.ident)) }
+    }
+
+    /// The facts of a function in it. `kind` is that of its site.
+    pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &Visibility, body: &Block, kind: &str) -> Facts {
+        let facts = self.owner.facts(sig, attrs, vis, body);
+        Facts { is_async: kind == "Async", owner: self.written.clone(), ..facts }
+    }
+}
+
+/// The path of a type, if it begins at `crate`, `self` or `super`.
+fn written_path(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    let mut segments = path.path.segments.iter().map(|segment| segment.ident.to_string());
+    let first = segments.next().filter(|first| ["crate", "self", "super"].contains(&first.as_str()))?;
+    Some(segments.fold(first, |path, segment| path + "::" + &segment))
+}
+
+/// Replaces these lifetimes by `'_`: a static has no names for them.
+struct Elide(Vec<Lifetime>);
+
+impl VisitMut for Elide {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        if self.0.contains(lifetime) {
+            lifetime.ident = Ident::new("_", lifetime.ident.span());
+        }
+    }
+}
