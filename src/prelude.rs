@@ -1,6 +1,6 @@
 //! The names that most programs need: `use metaspy::prelude::*;`.
 //!
-//! Without the feature `record`, the prelude has the names of the observed side only. [`tasks`](crate::tasks) and the
+//! Without the feature `record`, the prelude has the names of the observed side only. The module `tasks` and the
 //! parser libraries have traits with a method `spied`; import these where you need them.
 
 #[cfg(feature = "tracing")]
