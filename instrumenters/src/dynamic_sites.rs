@@ -11,7 +11,7 @@ use crate::lookup_cache::{LookupCache, Names};
 
 /// The site of the calls `name` on values of type `T`. There is one for each type and name.
 #[inline]
-pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
+pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     thread_local! {
         static KNOWN: LookupCache<Names, &'static Site> = const { LookupCache::new() };
     }
@@ -25,7 +25,7 @@ pub(crate) fn of_type<T: ?Sized>(name: &'static str, at: &'static Location<'stat
 /// The site of a kind of announcements: `jobs::Done::sent`. There is one for each bus, kind and end. The cache compares
 /// names by address, so all three must be interned.
 #[cfg(feature = "tokio")]
-pub(crate) fn of_announcement(
+pub(crate) fn for_announcements(
     bus: &'static str,
     kind: &'static str,
     end: &'static str,

@@ -78,12 +78,12 @@ impl<T> Spied<T> {
     /// The site of the calls with this name on values of this type. It is registered now.
     #[track_caller]
     pub fn site(&self, name: &'static str) -> &'static Site {
-        dynamic_sites::of_type::<T>(name, Location::caller())
+        dynamic_sites::for_calls::<T>(name, Location::caller())
     }
 
     #[inline]
     fn enter(&self, name: &'static str, at: &'static Location<'static>) -> Call {
-        let site = dynamic_sites::of_type::<T>(name, at);
+        let site = dynamic_sites::for_calls::<T>(name, at);
         if site.is_armed() { hook::enter(site, self.identify()) } else { Call::inert() }
     }
 }

@@ -3,8 +3,6 @@
 
 #![expect(missing_docs, reason = "the items of the same names with the feature `record` have the docs")]
 
-#[doc(hidden)]
-pub mod __private;
 mod causality;
 mod identity;
 pub mod productions;
@@ -31,4 +29,22 @@ macro_rules! state {
             let _ = (&$subject, &$from, &$to);
         }
     };
+}
+
+/// What the derives generate. It may change in any version.
+#[doc(hidden)]
+pub mod __private {
+    use crate::{Identify, Subject};
+
+    pub trait DirectIdentity: Identify {}
+    pub trait GuardedIdentity {}
+
+    pub struct Receiver<'a, T: ?Sized>(pub &'a T);
+
+    impl<T: Identify + ?Sized> Receiver<'_, T> {
+        #[inline(always)]
+        pub fn identity(&self) -> Subject {
+            self.0.identify()
+        }
+    }
 }

@@ -62,7 +62,7 @@ impl Callbacks {
     }
 
     fn site(&self, kind: &'static str, what: &'static str) -> &'static Site {
-        dynamic_sites::of_announcement(self.name, kind, what, self.at)
+        dynamic_sites::for_announcements(self.name, kind, what, self.at)
     }
 
     fn run<R>(&self, site: &'static Site, run: impl FnOnce() -> R) -> R {

@@ -24,13 +24,13 @@ enum About {
 
 impl LockSites {
     /// The sites of a lock that blocks threads. The name is the path of its field: `Scene::cache`.
-    pub fn of_threads(name: &'static str, at: &'static Location<'static>) -> Self {
+    pub fn for_threads(name: &'static str, at: &'static Location<'static>) -> Self {
         Self::new(SiteKind::State, name, at)
     }
 
     /// The sites of a lock that suspends tasks.
     #[cfg(feature = "tokio")]
-    pub fn of_tasks(name: &'static str, at: &'static Location<'static>) -> Self {
+    pub fn for_tasks(name: &'static str, at: &'static Location<'static>) -> Self {
         Self::new(SiteKind::Async, name, at)
     }
 

@@ -6,8 +6,8 @@ use metaspy_core::hook::Held;
 
 use super::observed_lock::{LockSites, guard_impls, observed_guard, observed_lock};
 
-observed_lock!(Mutex, LockSites::of_threads, LockResult);
-observed_lock!(RwLock, LockSites::of_threads, LockResult);
+observed_lock!(Mutex, LockSites::for_threads, LockResult);
+observed_lock!(RwLock, LockSites::for_threads, LockResult);
 
 observed_guard!(RwLockReadGuard of RwLock);
 observed_guard!(RwLockWriteGuard of RwLock, mut);

@@ -13,8 +13,8 @@ use super::observed_lock::{LockSites, guard_impls, observed_guard, observed_lock
 /// Tokio's locks return their values as they are.
 type Itself<T> = T;
 
-observed_lock!(Mutex, LockSites::of_tasks, Itself);
-observed_lock!(RwLock, LockSites::of_tasks, Itself);
+observed_lock!(Mutex, LockSites::for_tasks, Itself);
+observed_lock!(RwLock, LockSites::for_tasks, Itself);
 
 observed_guard!(MutexGuard of Mutex, mut);
 observed_guard!(RwLockReadGuard of RwLock);
@@ -76,7 +76,7 @@ impl Semaphore {
     #[track_caller]
     pub fn new(name: &'static str, permits: usize) -> Self {
         Semaphore {
-            sites: LockSites::of_tasks(name, Location::caller()),
+            sites: LockSites::for_tasks(name, Location::caller()),
             permits: Arc::new(sync::Semaphore::new(permits)),
         }
     }

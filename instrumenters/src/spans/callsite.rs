@@ -34,7 +34,7 @@ pub(super) enum EventRole {
 ///
 /// The key is the address of the metadata. Callsites themselves may share an address, because most have no size.
 #[inline]
-pub(super) fn of(metadata: &'static Metadata<'static>) -> &'static Callsite {
+pub(super) fn lookup(metadata: &'static Metadata<'static>) -> &'static Callsite {
     thread_local! {
         static KNOWN: LookupCache<usize, &'static Callsite, 256> = const { LookupCache::new() };
     }
@@ -64,12 +64,12 @@ impl Callsite {
             skipped: None,
         });
         let subject = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
-        Callsite { site, subject, role: EventRole::of(metadata) }
+        Callsite { site, subject, role: EventRole::from_metadata(metadata) }
     }
 }
 
 impl EventRole {
-    fn of(metadata: &Metadata<'_>) -> EventRole {
+    fn from_metadata(metadata: &Metadata<'_>) -> EventRole {
         let mut fields = metadata.fields().iter().map(|field| field.name());
         match (metadata.name(), metadata.is_event(), fields.next(), fields.next()) {
             ("log event", true, ..) if metadata.target() == "log" => EventRole::LogRecord,

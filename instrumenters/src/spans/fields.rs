@@ -90,7 +90,7 @@ impl Visit for Named {
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         if field.index() == self.field {
-            self.subject = text_key::of(self.kind, value);
+            self.subject = text_key::subject(self.kind, value);
         }
     }
 }

@@ -43,13 +43,13 @@ where
 
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         // The site is listed and armed before its first run.
-        callsite::of(metadata);
+        callsite::lookup(metadata);
         Interest::always()
     }
 
     #[inline]
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let callsite = callsite::of(attributes.metadata());
+        let callsite = callsite::lookup(attributes.metadata());
         if callsite.site.is_armed() && !self.is_idle {
             self.begin(callsite, attributes, id, &context);
         }
@@ -77,14 +77,14 @@ where
 
     #[inline]
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let callsite = callsite::of(event.metadata());
+        let callsite = callsite::lookup(event.metadata());
         if self.is_idle {
             return;
         }
         match callsite.role {
             EventRole::Plain => {}
             EventRole::LogRecord => {
-                return self.record_event(log_records::of(event).unwrap_or(callsite), event, &context);
+                return self.record_event(log_records::callsite(event).unwrap_or(callsite), event, &context);
             }
             EventRole::Return | EventRole::Error => self.record_end(callsite.role, event, &context),
         }

@@ -17,7 +17,7 @@ const PLACES_MAX: usize = 1 << 14;
 
 /// The place that wrote a record. It is registered the first time. `None`: there are too many places, and the record belongs
 /// to the callsite of its level.
-pub(super) fn of(record: &Event<'_>) -> Option<&'static Callsite> {
+pub(super) fn callsite(record: &Event<'_>) -> Option<&'static Callsite> {
     static ALL: RwLock<Option<HashMap<u64, &'static Callsite>>> = RwLock::new(None);
     let mut hashed = Hashed(FNV_BASIS);
     record.record(&mut hashed);

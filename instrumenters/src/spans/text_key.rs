@@ -16,7 +16,7 @@ const TEXT_MAX: usize = 1 << 16;
 const LABELS_MAX: usize = 1 << 16;
 
 /// The subject of this kind with the value's text as its name. The text of a number is the number.
-pub(super) fn of(kind: KindId, value: &dyn Debug) -> Subject {
+pub(super) fn subject(kind: KindId, value: &dyn Debug) -> Subject {
     let mut text = Text { hash: FNV_BASIS, seen: 0, begin: String::new() };
     // Only the beginning of a text that is too long counts.
     let _ = write!(text, "{value:?}");

@@ -19,7 +19,7 @@ pub trait FutureExt: Future + Sized {
     /// Wraps this future as a task with a name. Its cause is this thread's current event.
     #[track_caller]
     fn spied(self, name: &'static str) -> SpiedFuture<Self> {
-        SpiedFuture::new(self, task_sites::of(name, Location::caller()))
+        SpiedFuture::new(self, task_sites::named(name, Location::caller()))
     }
 
     /// Wraps this future without an event of its own. The cause of its work is this thread's current event.

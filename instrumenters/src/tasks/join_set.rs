@@ -40,7 +40,7 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.0.spawn(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
+        self.0.spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
     }
 
     /// As the original's.
@@ -50,7 +50,7 @@ impl<T: 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
         T: Send,
     {
-        self.0.spawn_on(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())), handle)
+        self.0.spawn_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), handle)
     }
 
     /// As the original's.
@@ -59,7 +59,7 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0.spawn_local(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
+        self.0.spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
     }
 
     /// As the original's.
@@ -68,7 +68,8 @@ impl<T: 'static> JoinSet<T> {
     where
         F: Future<Output = T> + 'static,
     {
-        self.0.spawn_local_on(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())), local_set)
+        self.0
+            .spawn_local_on(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())), local_set)
     }
 
     /// As the original's.
@@ -78,7 +79,7 @@ impl<T: 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.0.spawn_blocking(observed(work, task_sites::of_type::<F>("blocking", Location::caller())))
+        self.0.spawn_blocking(observed(work, task_sites::for_type::<F>("blocking", Location::caller())))
     }
 
     /// As the original's.
@@ -88,7 +89,7 @@ impl<T: 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
         T: Send,
     {
-        self.0.spawn_blocking_on(observed(work, task_sites::of_type::<F>("blocking", Location::caller())), handle)
+        self.0.spawn_blocking_on(observed(work, task_sites::for_type::<F>("blocking", Location::caller())), handle)
     }
 }
 

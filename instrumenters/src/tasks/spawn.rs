@@ -29,7 +29,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    tokio::spawn(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
+    tokio::spawn(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
 }
 
 /// As [`tokio::task::spawn_local`], with the event and cause of [`spawn`].
@@ -39,7 +39,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    task::spawn_local(SpiedFuture::new(future, task_sites::of_type::<F>("task", Location::caller())))
+    task::spawn_local(SpiedFuture::new(future, task_sites::for_type::<F>("task", Location::caller())))
 }
 
 /// As [`tokio::task::spawn_blocking`], with the event and cause of [`spawn`]. The site is `FUNCTION::blocking`.
@@ -49,5 +49,5 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    task::spawn_blocking(observed(work, task_sites::of_type::<F>("blocking", Location::caller())))
+    task::spawn_blocking(observed(work, task_sites::for_type::<F>("blocking", Location::caller())))
 }

@@ -23,14 +23,14 @@ fn site(module: &'static str, name: String, at: &'static Location<'static>) -> &
 }
 
 /// The site of tasks with this name. Its module is the name of the file.
-pub(super) fn of(name: &'static str, at: &'static Location<'static>) -> &'static Site {
+pub(super) fn named(name: &'static str, at: &'static Location<'static>) -> &'static Site {
     let make = || site(dynamic_sites::stem(at.file()), name.to_owned(), at);
     known([name, at.file()], make)
 }
 
 /// The site of tasks that run a function, or a closure in it: `pipeline::consume::task` for the future of
 /// `pipeline::consume`. If the type has no function in it, the site is named after the place that spawns.
-pub(super) fn of_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
+pub(super) fn for_type<T: ?Sized>(kind: &'static str, at: &'static Location<'static>) -> &'static Site {
     let ty = type_name::<T>();
     let make = || match function(ty) {
         Some(function) => {

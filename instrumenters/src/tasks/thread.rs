@@ -18,7 +18,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    thread::spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
+    thread::spawn(observed(work, task_sites::for_type::<F>("thread", Location::caller())))
 }
 
 /// As [`std::thread::Builder::spawn`], with the event and cause of [`spawn`].
@@ -28,7 +28,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    builder.spawn(observed(work, task_sites::of_type::<F>("thread", Location::caller())))
+    builder.spawn(observed(work, task_sites::for_type::<F>("thread", Location::caller())))
 }
 
 /// Wraps a closure as one event, on whatever thread it runs. Its cause is this thread's current event.

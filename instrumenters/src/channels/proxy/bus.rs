@@ -148,7 +148,7 @@ impl<M> Bus<M> {
     where
         M: Messages<T>,
     {
-        Endpoint::new(ChannelSites::of::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
+        Endpoint::new(ChannelSites::named::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
     }
 }
 

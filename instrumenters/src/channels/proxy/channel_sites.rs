@@ -26,7 +26,7 @@ pub(super) struct ChannelSites {
 
 impl ChannelSites {
     /// The sites of a name. The default is the type of the messages.
-    pub fn of<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
+    pub fn named<T>(name: Option<&'static str>, at: &'static Location<'static>) -> &'static ChannelSites {
         thread_local! {
             static KNOWN: LookupCache<Names, &'static ChannelSites> = const { LookupCache::new() };
         }
@@ -63,11 +63,11 @@ impl ChannelSites {
 
     /// The site where messages of a kind are sent.
     pub fn sent_of(&self, kind: &'static str) -> &'static Site {
-        dynamic_sites::of_announcement(self.bus, kind, "sent", self.at)
+        dynamic_sites::for_announcements(self.bus, kind, "sent", self.at)
     }
 
     /// The site where messages of a kind are received.
     pub fn received_of(&self, kind: &'static str) -> &'static Site {
-        dynamic_sites::of_announcement(self.bus, kind, "received", self.at)
+        dynamic_sites::for_announcements(self.bus, kind, "received", self.at)
     }
 }

@@ -90,7 +90,7 @@ impl Grammar {
             alternatives,
             programs,
             properties,
-            skipping: Skipping::of(number("WHITESPACE"), number("COMMENT")),
+            skipping: Skipping::from_rules(number("WHITESPACE"), number("COMMENT")),
             start: start_number as u32,
             sites: OnceLock::new(),
             sources: sources.to_vec(),

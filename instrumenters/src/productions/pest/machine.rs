@@ -28,7 +28,7 @@ pub(super) enum Skipping {
 }
 
 impl Skipping {
-    pub fn of(whitespace: Option<u32>, comment: Option<u32>) -> Self {
+    pub fn from_rules(whitespace: Option<u32>, comment: Option<u32>) -> Self {
         match (whitespace, comment) {
             (None, None) => Skipping::Nothing,
             (Some(one), None) | (None, Some(one)) => Skipping::One(one),
