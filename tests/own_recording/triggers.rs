@@ -136,7 +136,7 @@ fn an_impossible_trigger_is_refused() {
     let _turn = turn();
     for (trigger, word) in [
         (Trigger::count(1, "took:>soon"), "soon"),
-        (Trigger::sequence(Vec::<String>::new()), "1 to 32 steps"),
+        (Trigger::sequence(Vec::<String>::new()), "1 to 32 filters"),
         (Trigger::count(100_000, "").within(Duration::from_secs(1)), "65,536"),
     ] {
         let error =
