@@ -87,10 +87,10 @@ enum Scale {
 
 impl Scale {
     fn new<L: TableList>(store: &Store, list: &L, column: &Column<L>) -> Self {
-        let largest = || (0..list.item_count()).filter_map(|item| column.cell(store, list, item).number()).max();
+        let largest = || list.largest(&column.name).unwrap_or_else(|| column.largest(store, list));
         match column.kind {
-            Kind::Time => Scale::Unit(Unit::for_largest(largest().unwrap_or(0))),
-            Kind::Bar => Scale::Largest(largest().unwrap_or(0)),
+            Kind::Time => Scale::Unit(Unit::for_largest(largest())),
+            Kind::Bar => Scale::Largest(largest()),
             _ => Scale::None,
         }
     }

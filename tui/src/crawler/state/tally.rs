@@ -8,7 +8,7 @@ use metaspy_core::{SiteId, Store, Subject};
 
 use super::cursor::Cursor;
 use super::profiles::Profiles;
-use super::table::{Cell, Column, Key, Kind, Rows, Sort, SortChange, TableList, Value, Width};
+use super::table::{self, Cell, Column, Key, Kind, Largest, Rows, Sort, SortChange, TableList, Value, Width};
 use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
 
@@ -64,6 +64,8 @@ pub struct TallyView {
     pub by: By,
     /// The rows, sorted. `None` before the first reading.
     pub rows: Option<Arc<Vec<TableRow>>>,
+    /// The largest number of each column, because there may be too many rows to find it between two frames.
+    largest: Arc<Largest>,
     /// Labelled subjects without an event.
     pub unobserved: Arc<Vec<TableRow>>,
     /// True if these are listed instead of the rows.
@@ -88,6 +90,7 @@ impl TallyView {
         TallyView {
             by,
             rows: None,
+            largest: Arc::default(),
             unobserved: Arc::default(),
             lists_unobserved: false,
             profiles: Profiles::default(),
@@ -114,10 +117,12 @@ impl TallyView {
         let mut unobserved = Vec::new();
         if is_all {
             // A profiler may have values for subjects without events.
-            let seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
-            let unseen: HashSet<&TallyKey> = self.profiles.items().filter(|key| !seen.contains(key)).collect();
-            rows.extend(unseen.into_iter().map(|&(site, subject)| TableRow::empty(site, subject)));
-            let seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
+            let mut seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
+            for &(site, subject) in self.profiles.items() {
+                if seen.insert((site, subject)) {
+                    rows.push(TableRow::empty(site, subject));
+                }
+            }
             let is_new = |row: &TableRow| !seen.contains(&row.key());
             match self.by {
                 By::Site => {
@@ -131,6 +136,7 @@ impl TallyView {
         }
         (self.unobserved, self.exact) = (Arc::new(unobserved), tally.exact);
         self.rows = Some(Arc::new(rows));
+        self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
     }
 
@@ -161,6 +167,7 @@ impl TallyView {
         let read =
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
+        self.largest = read.largest;
         self.profiles.accept(read.profiles);
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
@@ -250,6 +257,10 @@ impl TableList for TallyView {
             Self::time("max", |measure| Some(measure.max_ticks)).shown_from(100),
         ]);
         columns
+    }
+
+    fn largest(&self, column: &str) -> Option<u64> {
+        self.largest.get(column).copied()
     }
 }
 

@@ -8,6 +8,7 @@ mod cell;
 mod sort;
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -89,10 +90,25 @@ pub trait TableList: Rows + Sized {
         row
     }
 
+    /// The largest number in a column, if the list has it.
+    fn largest(&self, _column: &str) -> Option<u64> {
+        None
+    }
+
     /// The lines of the tree before the name of an item, for at most `levels` levels.
     fn tree_lines(&self, _item: usize, _levels: usize) -> String {
         String::new()
     }
+}
+
+/// The largest number of each column that has a bar or a unit, by its name.
+pub type Largest = HashMap<Cow<'static, str>, u64>;
+
+/// Finds the largest number of each column that has a bar or a unit.
+pub fn largest<L: TableList>(store: &Store, list: &L) -> Largest {
+    let columns = list.columns(store);
+    let scaled = columns.iter().filter(|column| matches!(column.kind, Kind::Time | Kind::Bar));
+    scaled.map(|column| (column.name.clone(), column.largest(store, list))).collect()
 }
 
 /// The cell, or the key, of an item.
@@ -185,6 +201,15 @@ impl<L> Column<L> {
     /// The cell of an item.
     pub fn cell(&self, store: &Store, list: &L, item: usize) -> Cell {
         (self.cell)(store, list, item)
+    }
+
+    /// The largest number in its cells.
+    pub fn largest(&self, store: &Store, list: &L) -> u64
+    where
+        L: TableList,
+    {
+        let numbers = (0..list.item_count()).filter_map(|item| self.cell(store, list, item).number());
+        numbers.max().unwrap_or(0)
     }
 
     /// The key to sort an item by.
