@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dashmap::DashMap;
 
 use crate::clock;
-use crate::format::arena::Entry;
+use crate::format::arena::{self, Entry};
 use crate::recorder::{self, Draft, Listener, Log, Module};
 use crate::subject::{Identify, Subject};
 
@@ -82,6 +82,6 @@ fn write_label(log: &Log, subject: Subject, text: &str) {
 }
 
 fn write_relation(log: &Log, entry: Entry, name: &str, from: Subject, to: Subject) {
-    let kinds = u32::from(from.kind.0) | u32::from(to.kind.0) << 16;
+    let kinds = arena::two_kinds(from.kind, to.kind);
     log.append(Draft::new(entry, kinds).word(from.key).word(to.key).text(name));
 }

@@ -192,6 +192,12 @@ pub const fn details_of(word: u64) -> u64 {
     word & 3 << DETAILS
 }
 
+/// Kind, outcome, level and time of word 3 or flags. The details and all higher bits are 0.
+#[inline(always)]
+pub const fn without_details(word: u64) -> u64 {
+    word & ((1 << DETAILS) - 1)
+}
+
 /// The same word 3 or flags with another outcome.
 #[inline(always)]
 pub const fn with_outcome(word: u64, outcome: Outcome) -> u64 {
@@ -329,6 +335,7 @@ mod tests {
         let changed = with_kind(with_details(with_outcome(word, Outcome::Failed), DETAILS_AT_END), 7);
         assert_eq!(Flags::unpack(changed), Flags { kind: 7, outcome: Outcome::Failed, details: 3, ..all });
         assert_eq!(span(changed), 99);
+        assert_eq!(with_details(without_details(word), all.details), all.pack());
         let begun = Flags { kind: 9, outcome: Outcome::Running, level: 1, timed: true, details: 0 };
         assert_eq!(flags(9, true) | flags_at_level(1), begun.pack());
         assert_eq!(details_of(word), with_details(0, DETAILS_AT_START));

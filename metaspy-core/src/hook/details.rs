@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::{self, Debug, Write};
 
-use crate::format::detail::HEAD;
+use crate::format::detail::{self, HEAD};
 pub use crate::format::detail::{Detail, DetailKind, read};
 use crate::format::slot::DETAIL_MAX;
 use crate::format::superblock as sb;
@@ -103,8 +103,7 @@ impl DetailBytes {
 
     /// Adds details that were bytes before, as many as there is room for.
     pub fn append(&mut self, mut bytes: &[u8]) {
-        while let [_, _, name, low, high, ..] = bytes {
-            let one = HEAD + *name as usize + (*low as usize | (*high as usize) << 8);
+        while let Some(one) = detail::length(bytes) {
             let (Some((one, rest)), room) = (bytes.split_at_checked(one), DETAIL_MAX - self.len) else { return };
             if one.len() > room {
                 return cut();
@@ -138,7 +137,7 @@ impl DetailBytes {
         if was_cut {
             cut();
         }
-        let head = [kind as u8, u8::from(was_cut), name.len() as u8, len as u8, (len >> 8) as u8];
+        let head = detail::head(kind, was_cut, name.len() as u8, len as u16);
         self.bytes[self.len..self.len + HEAD].copy_from_slice(&head);
         self.bytes[self.len + HEAD..from].copy_from_slice(name.as_bytes());
         self.len = from + len;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, compiler_fence};
 use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::{self, DETAIL_MAX, Mark, START_MAX};
-use crate::format::{BLOCK_SLOTS, SLOT_WORDS, superblock as sb};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, high, join, low, superblock as sb};
 use crate::recorder::blocks::commit;
 use crate::recorder::count::lost;
 use crate::recorder::epoch::EPOCH;
@@ -30,14 +30,14 @@ pub(crate) struct Begun {
     pub about: About,
 }
 
-/// Epoch 32 bits | kind of the subject 16 | number of the log 8 | outcome 3 | level 2 | timed 1 | two bits for guards.
+/// Epoch 32 bits | flags of the slot without details 22 (kind, outcome, level, timed) | number of the log 8 | two bits for
+/// guards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About(pub u64);
 
 impl About {
-    const TIMED: u64 = 1 << 61;
-    /// The bits of the log's number.
-    pub const LOG: u64 = 0xFF << 48;
+    /// The first bit of the log's number.
+    const LOG_AT: u32 = 54;
     /// A panic was under way when the call began.
     pub const PANICKING: u64 = 1 << 62;
     /// Handlers or details look inside the call.
@@ -45,60 +45,66 @@ impl About {
 
     /// What all events of a lane have in common.
     pub const fn of_lane(epoch: u32, log: u8, level: u8) -> Self {
-        About(epoch as u64 | (log as u64) << 48 | (level as u64 & 3) << 59)
+        About(join(epoch, slot::flags_at_level(level) as u32) | (log as u64) << Self::LOG_AT)
     }
 
     #[inline(always)]
     pub(super) fn new(lane: &Lane, kind: u16, timed: bool) -> Self {
-        About(lane.about.load(Relaxed) | u64::from(kind) << 32 | u64::from(timed) << 61)
+        About(lane.about.load(Relaxed) | join(0, slot::flags(kind, timed) as u32))
+    }
+
+    /// The flags of the slot in the low bits, without details.
+    #[inline(always)]
+    const fn slot_flags(self) -> u64 {
+        high(self.0) as u64
     }
 
     /// The same call, counted in another epoch than that of the lane's block.
     #[inline(always)]
     pub(super) fn in_epoch(self, epoch: u32) -> Self {
-        About(self.0 & !0xFFFF_FFFF | u64::from(epoch))
+        About(join(epoch, high(self.0)))
     }
 
     /// The epoch in which it began.
     #[inline(always)]
     pub const fn epoch(self) -> u32 {
-        self.0 as u32
+        low(self.0)
     }
 
     /// The subject's kind.
     #[inline(always)]
     pub const fn kind(self) -> u16 {
-        (self.0 >> 32) as u16
+        slot::kind(self.slot_flags())
     }
 
     /// The log's number.
     #[inline(always)]
     pub const fn log(self) -> u8 {
-        (self.0 >> 48) as u8
+        (self.0 >> Self::LOG_AT) as u8
     }
 
     /// How it ended, if that was said already.
     #[inline(always)]
     pub const fn outcome(self) -> Outcome {
-        Outcome::from_bits((self.0 >> 56) as u8 & 7)
+        slot::outcome(self.slot_flags())
     }
 
     /// Says how it will have ended.
     #[inline(always)]
     pub const fn with_outcome(self, outcome: Outcome) -> Self {
-        About(self.0 & !(7 << 56) | (outcome as u64) << 56)
+        About(join(low(self.0), slot::with_outcome(self.slot_flags(), outcome) as u32))
     }
 
     /// The meta level.
     #[inline(always)]
     pub const fn level(self) -> u8 {
-        (self.0 >> 59) as u8 & 3
+        slot::level(self.slot_flags())
     }
 
     /// Whether its time is measured.
     #[inline(always)]
     pub const fn timed(self) -> bool {
-        self.0 & Self::TIMED != 0
+        slot::is_timed(self.slot_flags())
     }
 
     /// Whether a flag of a guard is set.
@@ -110,8 +116,8 @@ impl About {
     /// The low bits of word 3 of its slot, with this outcome and these details.
     #[inline(always)]
     pub const fn flags(self, outcome: Outcome, details: u8) -> u64 {
-        let level_and_timed = self.0 >> 59 & 7;
-        self.kind() as u64 | (outcome as u64) << 16 | level_and_timed << 19 | (details as u64) << 22
+        let flags = slot::without_details(self.slot_flags());
+        slot::with_details(slot::with_outcome(flags, outcome), details)
     }
 }
 
@@ -155,7 +161,7 @@ pub(crate) fn begin_at_once(lane: &Lane, site: u32, subject: Subject, timed: boo
 #[inline(always)]
 fn put(lane: &Lane, id: u64, site: u32, subject: Subject, timed: bool, now: u64, start: u64) -> Begun {
     let about = About::new(lane, subject.kind.0, timed);
-    write(lane, id, site, subject.key, start, u64::from(subject.kind.0) | u64::from(timed) << 21);
+    write(lane, id, site, subject.key, start, slot::flags(subject.kind.0, timed));
     lane.seen.store(now, Relaxed);
     lane.next.store(id + 1, Relaxed);
     Begun { id, before: enter(lane, id), start: now, about }

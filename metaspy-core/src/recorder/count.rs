@@ -22,7 +22,7 @@ pub(crate) fn count_near(lane: &Lane, tally: u64, subject: Subject) -> Option<Ro
     if lane.busy.load(Relaxed) != 0 {
         return None;
     }
-    let who = tally | u64::from(subject.kind.0) << 20;
+    let who = row::Who::with_kind(tally, subject.kind.0);
     let row = lane.near.look(subject.key, who)?;
     row.begun_at_once();
     Some(row)
@@ -35,7 +35,7 @@ pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>
     if lane.busy.load(Relaxed) != 0 {
         return None;
     }
-    let row = lane.near.look_further(subject.key, tally | u64::from(subject.kind.0) << 20)?;
+    let row = lane.near.look_further(subject.key, row::Who::with_kind(tally, subject.kind.0))?;
     row.begun_at_once();
     Some(row)
 }

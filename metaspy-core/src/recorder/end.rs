@@ -104,10 +104,10 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
         lane.seen.store(now, Relaxed);
     }
     if lane.holds(begun) && span <= SPAN_MAX {
-        let flags = begun.about.flags(outcome, (marked as u8) << 1);
+        let flags = begun.about.flags(outcome, slot::details_at(false, marked));
         let slot = slot_of(lane, begun);
         // An event that began with details keeps the bit that says so.
-        let kept = if begun.about.is(About::LOOKED_INTO) { slot[3].load(Relaxed) & 3 << 22 } else { 0 };
+        let kept = if begun.about.is(About::LOOKED_INTO) { slot::details_of(slot[3].load(Relaxed)) } else { 0 };
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {
         late_or_elsewhere(begun, site, key, outcome, span, marked);
@@ -123,16 +123,16 @@ pub(crate) fn late_or_elsewhere(begun: &Begun, site: u32, key: u64, outcome: Out
     let word = log.layout.block_word(place) + begun.id as usize % BLOCK_SLOTS * SLOT_WORDS;
     let end = &log.cells()[word + 3];
     let sequence = begun.id / BLOCK_SLOTS as u64;
-    let mut detailed = 0;
+    let mut detailed = false;
     let ended = loop {
-        let running = slot::running(sequence, begun.about.flags(Outcome::Running, detailed));
-        let after = detailed | u8::from(marked || span > SPAN_MAX) << 1;
+        let running = slot::running(sequence, begun.about.flags(Outcome::Running, slot::details_at(detailed, false)));
+        let after = slot::details_at(detailed, marked || span > SPAN_MAX);
         let ended = slot::ended(span, begun.about.flags(outcome, after));
         match (end_elsewhere(end, running, ended), detailed) {
             (true, _) => break true,
             // The same event with details at its start carries one bit more.
-            (false, 0) => detailed = 1,
-            (false, _) => break false,
+            (false, false) => detailed = true,
+            (false, true) => break false,
         }
     };
     let timed = begun.about.timed().then_some(span);

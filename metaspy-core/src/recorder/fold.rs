@@ -84,7 +84,7 @@ impl Log {
     fn fold_block(&self, place: u64, scratch: &mut Scratch, found: &mut Found) {
         let cells = self.block(place);
         let sequence = cells[header::SEQUENCE].load(Ordering::Relaxed);
-        let epoch = (cells[header::LANE_EPOCH].load(Ordering::Relaxed) >> 32) as u32;
+        let epoch = header::epoch(cells[header::LANE_EPOCH].load(Ordering::Relaxed));
         let lap = header::lap_byte(sequence, self.layout.blocks);
         let mut at = 1;
         while at < BLOCK_SLOTS {
@@ -114,7 +114,7 @@ impl Log {
             let is_cut = !slot::is_running(last) && slot::span(last) == SPAN_MAX;
             if slot::is_running(last) {
                 found.moved += 1;
-                add[row::CANCELLED_RUNNING - row::COUNT] += 1 << 32;
+                add[row::CANCELLED_RUNNING - row::COUNT] += row::ONE_RUNNING;
             } else {
                 let (failed_panicked, cancelled) = row::outcome_words(flags.outcome);
                 add[row::FAILED_PANICKED - row::COUNT] += failed_panicked;

@@ -115,7 +115,7 @@ impl Lane {
     #[inline(always)]
     pub fn holds(&self, begun: &Begun) -> bool {
         begun.id / BLOCK_SLOTS as u64 == self.sequence.load(Relaxed)
-            && (begun.about.0 ^ self.about.load(Relaxed)) & About::LOG == 0
+            && begun.about.log() == About(self.about.load(Relaxed)).log()
     }
 
     /// The meta level.
@@ -215,7 +215,7 @@ impl Lane {
 
 /// The last word of an event that begins in a block, without its subject's kind.
 fn running_in(sequence: u64, level: u8) -> u64 {
-    slot::running(sequence, u64::from(level & 3) << 19)
+    slot::running(sequence, slot::flags_at_level(level))
 }
 
 thread_local! {

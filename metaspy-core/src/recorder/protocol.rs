@@ -78,8 +78,7 @@ pub fn evict<W: Word>(end: &W) -> u64 {
     if !slot::is_running(word) {
         return word;
     }
-    let moved = crate::event::Outcome::Moved as u64;
-    match end.compare_exchange(word, slot::ended(0, word & 0xFFFF | moved << 16)) {
+    match end.compare_exchange(word, slot::moved(word)) {
         Ok(word) | Err(word) => word,
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use crate::clock;
 use crate::format::Policy;
 use crate::format::arena::Entry;
-use crate::format::{Region, superblock as sb};
+use crate::format::{Region, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map};
 use crate::recorder::arena::{self, Draft};
@@ -270,7 +270,7 @@ impl Log {
     fn describe_layout(&self, spec: &Spec) {
         let tables = self.layout.tables();
         let words = [
-            (sb::VERSION, u64::from(sb::MAJOR) << 32 | u64::from(sb::MINOR)),
+            (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
             (sb::STATE, sb::STATE_LIVE),
             (sb::TOTAL_BYTES, self.layout.total_bytes as u64),
             (sb::BLOCKS, self.layout.blocks),
@@ -283,7 +283,7 @@ impl Log {
             (sb::FIRST_TICK, clock::now()),
             (sb::PROCESS_START, platform::process::start_of(std::process::id()).unwrap_or(0)),
             (sb::EPOCH, u64::from(EPOCH.load(Ordering::Relaxed))),
-            (sb::SPAN_WORD, platform::random() | 1 << 63),
+            (sb::SPAN_WORD, span::recording_word(platform::random())),
             (sb::TRACE_WORD, platform::random() | 1),
         ];
         let places =

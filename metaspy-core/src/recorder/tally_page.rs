@@ -161,7 +161,7 @@ impl Row<'_> {
     /// Counts the end of an event that the collector has moved out of the window.
     pub fn late_end(self, outcome: Outcome, ticks: Option<u64>) {
         self.outcome(outcome);
-        self.add(row::CANCELLED_RUNNING, 1 << 32);
+        self.add(row::CANCELLED_RUNNING, row::ONE_RUNNING);
         if let Some(ticks) = ticks {
             self.add(row::TIMED, 1);
             self.add(row::TOTAL, ticks);

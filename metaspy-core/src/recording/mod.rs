@@ -40,7 +40,7 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LA
 /// use metaspy_core::Recording;
 ///
 /// let recording = Recording::memory().budget(4 << 20).start()?;
-/// assert_eq!(recording.store().totals().emitted(), 0);
+/// assert_eq!(recording.store().totals().emitted, 0);
 /// # Ok::<(), metaspy_core::recording::StartError>(())
 /// ```
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Writes the names of sites and kinds into a recording.
 
-use crate::format::arena::Entry;
+use crate::format::arena::{self, Entry};
 use crate::recorder::{Draft, Listener, Log, Module, Named, listen};
 use crate::site;
 use crate::subject::registered_since;
@@ -17,9 +17,10 @@ impl Listener for Names {
     fn name(&self, log: &Log, written: &mut Named) {
         for entry in site::entries_since(written.sites) {
             let def = entry.site.def();
+            let words = arena::site_words(def.kind, def.lines, def.module.len() as u32);
             let draft = Draft::new(Entry::Site, entry.id.0)
-                .word(def.kind as u64 | u64::from(def.lines.0) << 32)
-                .word(u64::from(def.lines.1) | (def.module.len() as u64) << 32)
+                .word(words[0])
+                .word(words[1])
                 .text(&entry.site.path())
                 .text(def.file)
                 .text(def.skipped.unwrap_or(""))

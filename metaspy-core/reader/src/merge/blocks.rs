@@ -8,7 +8,8 @@ use crate::scan;
 use crate::scan::blocks::{BLOCK_WORDS, Block};
 use crate::tally::fold::Pending;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
-use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, join, summary};
+use metaspy_format::summary::{self, Summary};
+use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header};
 
 /// The counts of the blocks of an input.
 #[derive(Default)]
@@ -17,20 +18,6 @@ pub(super) struct Copied {
     pub events: u64,
     /// Blocks with an impossible number of laps.
     pub beyond: u64,
-}
-
-/// The summary of a chunk.
-#[derive(Default)]
-struct Sum {
-    stamp: u64,
-    first: u64,
-    last: u64,
-    events: u64,
-    marks: u64,
-    sites: u64,
-    lanes: u64,
-    epochs: (u32, u32),
-    running: u64,
 }
 
 /// Copies the blocks of one input.
@@ -62,7 +49,7 @@ impl Copier<'_> {
     fn copy_chunk(&self, chunk: u64, folded: &[u64], copied: &mut Copied) {
         let ring = self.input.ring();
         let had_summary = ring.summary(chunk).is_some();
-        let mut sum = Sum { first: u64::MAX, epochs: (u32::MAX, 0), ..Sum::default() };
+        let mut sum = Summary::EMPTY;
         let first = chunk * CHUNK_BLOCKS as u64;
         let mut blocks = 0;
         let mut block = Block::boxed();
@@ -80,23 +67,20 @@ impl Copier<'_> {
             blocks += 1;
         }
         copied.blocks += blocks;
-        copied.events += sum.events;
+        copied.events += u64::from(sum.events);
         if had_summary && blocks == CHUNK_BLOCKS as u64 {
             self.write_summary((self.input.place + first) / CHUNK_BLOCKS as u64, &sum);
         }
     }
 
-    fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Sum) {
+    fn copy_block(&self, block: &Block, sequence: u64, sum: &mut Summary) {
         let (input, head) = (self.input, &block.head);
         let to = header::place(sequence, self.whole.blocks) as usize * BLOCK_WORDS;
         let to = &self.blocks[to..to + BLOCK_WORDS];
         let (words, lap) = block.raw();
         let base = input.tick(head.base);
         let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
-        sum.stamp = sum.stamp.max(summary::stamp(sequence));
-        sum.first = sum.first.min(base);
-        sum.lanes |= summary::bit(lane);
-        sum.epochs = (sum.epochs.0.min(epoch), sum.epochs.1.max(epoch));
+        sum.add_block(sequence, lane, epoch, base);
         let mut at = 1;
         while at < BLOCK_SLOTS {
             let from = &words[at * SLOT_WORDS..];
@@ -110,10 +94,7 @@ impl Copier<'_> {
             let start = input.tick(began).saturating_sub(base).min(START_MAX);
             if commit.site < FIRST_MARK {
                 let site = input.site(commit.site);
-                sum.events += 1;
-                sum.sites |= summary::bit(site);
-                sum.last = sum.last.max(base + start);
-                sum.running += u64::from(slot::is_running(from[3]));
+                sum.add_event(site, base + start, slot::is_running(from[3]));
                 slot[1].store(self.cause(from[1]), Relaxed);
                 slot[2].store(from[2], Relaxed);
                 slot[3].store(self.end(from[3], block, at, began, sequence), Relaxed);
@@ -186,19 +167,9 @@ impl Copier<'_> {
         }
     }
 
-    fn write_summary(&self, chunk: u64, sum: &Sum) {
+    fn write_summary(&self, chunk: u64, sum: &Summary) {
         let at = chunk as usize * summary::SUMMARY_WORDS;
         let Some(cells) = self.summaries.get(at..at + summary::SUMMARY_WORDS) else { return };
-        let words = [
-            (summary::FIRST_TICK, sum.first),
-            (summary::LAST_TICK, sum.last),
-            (summary::EVENTS_MARKS, join(sum.events as u32, sum.marks as u32)),
-            (summary::SITES, sum.sites),
-            (summary::LANES, sum.lanes),
-            (summary::EPOCHS, join(sum.epochs.0, sum.epochs.1)),
-            (summary::RUNNING, sum.running),
-            (summary::STAMP, sum.stamp),
-        ];
-        words.into_iter().for_each(|(word, value)| cells[word].store(value, Relaxed));
+        cells.iter().zip(sum.pack()).for_each(|(cell, word)| cell.store(word, Relaxed));
     }
 }

@@ -4,25 +4,8 @@ use std::ops::Range;
 use std::sync::atomic::{Ordering, fence};
 
 use crate::scan::blocks::{Head, Ring};
-use metaspy_format::summary::{
-    EPOCHS, EVENTS_MARKS, FIRST_TICK, LANES, LAST_TICK, RUNNING, SITES, STAMP, SUMMARY_WORDS, bit,
-};
-use metaspy_format::{high, low};
-
-/// The summary of a chunk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
-    pub stamp: u64,
-    pub first: u64,
-    pub last: u64,
-    pub events: u32,
-    pub marks: u32,
-    pub sites: u64,
-    pub lanes: u64,
-    pub epochs: (u32, u32),
-    /// Events that had not ended when the summary was written.
-    pub running: u64,
-}
+pub use metaspy_format::summary::Summary;
+use metaspy_format::summary::{STAMP, SUMMARY_WORDS, bit};
 
 /// A chunk with events, and its time.
 #[derive(Clone, Copy, Debug)]
@@ -100,20 +83,12 @@ impl Ring<'_> {
         if stamp == 0 {
             return None;
         }
-        let (events_marks, epochs) = (words.get(EVENTS_MARKS), words.get(EPOCHS));
-        let summary = Summary {
-            stamp,
-            first: words.get(FIRST_TICK),
-            last: words.get(LAST_TICK),
-            events: low(events_marks),
-            marks: high(events_marks),
-            sites: words.get(SITES),
-            lanes: words.get(LANES),
-            epochs: (low(epochs), high(epochs)),
-            running: words.get(RUNNING),
-        };
+        let mut summary = [stamp; SUMMARY_WORDS];
+        for word in (0..SUMMARY_WORDS).filter(|&word| word != STAMP) {
+            summary[word] = words.get(word);
+        }
         fence(Ordering::Acquire);
-        (words.get(STAMP) == stamp).then_some(summary)
+        (words.get(STAMP) == stamp).then(|| Summary::unpack(summary))
     }
 
     /// The number of chunks that may have events.
