@@ -7,8 +7,7 @@ use std::num::NonZeroU32;
 use metaspy_probe::Receiver;
 
 use crate::clock;
-use crate::method_profilers::dispatch::Present;
-use crate::method_profilers::table::ThreadPages;
+use crate::method_profilers::present::Present;
 use crate::method_profilers::test_context::Named;
 use crate::recorder;
 
@@ -68,7 +67,7 @@ impl Thread {
 pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
-    /// The tick of now, if anybody wants to know.
+    /// The current tick if a profiler needs it, otherwise 0.
     #[inline]
     pub fn now(&self) -> u64 {
         if self.present.is_timed() { clock::now() } else { 0 }
@@ -76,15 +75,14 @@ impl Entry {
 }
 
 struct Local {
-    /// A profiler is at work: what it calls is not spied on.
+    /// True while a profiler runs: its own calls are not observed.
     busy: Cell<bool>,
     thread: Cell<*mut Thread>,
-    pages: Cell<Option<&'static ThreadPages>>,
 }
 
 thread_local! {
     static LOCAL: Local =
-        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()), pages: Cell::new(None) } };
+        const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()) } };
     static END: End = const { End };
 }
 
@@ -93,36 +91,19 @@ struct End;
 impl Drop for End {
     fn drop(&mut self) {
         LOCAL.with(|local| {
-            // What destructors call from here on is not spied on.
+            // Calls of later destructors are not observed.
             local.busy.set(true);
             let thread = local.thread.replace(std::ptr::null_mut());
             if !thread.is_null() {
-                // SAFETY: `make` leaked it, and with `busy` set nobody has it.
+                // SAFETY: `make` leaked it, and while `busy` is set there is no other reference.
                 drop(unsafe { Box::from_raw(thread) });
             }
             recorder::here().cells.give_up();
-            if let Some(pages) = local.pages.take() {
-                pages.hand_on();
-            }
         });
     }
 }
 
-/// The pages that this thread writes; `None` if it is ending.
-#[inline]
-pub(super) fn pages() -> Option<&'static ThreadPages> {
-    LOCAL.with(|local| local.pages.get().or_else(|| take_pages(local)))
-}
-
-#[cold]
-fn take_pages(local: &Local) -> Option<&'static ThreadPages> {
-    END.try_with(|_| ()).ok()?;
-    let pages = ThreadPages::take();
-    local.pages.set(Some(pages));
-    Some(pages)
-}
-
-/// Does something with what this thread knows, unless a profiler is at work on it.
+/// Calls `f` with the state of this thread, unless a profiler runs on it.
 #[inline]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     LOCAL.with(|local| {

@@ -9,34 +9,17 @@ use metaspy_probe::{ANY, Receiver, Seen, Value};
 
 use crate::arm::{self, unsettle};
 use crate::event::Outcome;
-use crate::method_profilers::CallEnd;
+use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
-use crate::method_profilers::mirror::facts_of;
-use crate::method_profilers::registry::{Observer, Sight};
+use crate::method_profilers::observer::{Observer, Sight};
+use crate::method_profilers::present::Present;
+use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::recorder::{self, Busy, Settled};
 use crate::site::{self, Site, SiteEntry};
 
-/// Who looks now. Replaced, never changed: calls under way refer to it.
-pub(crate) struct Present {
-    observers: Vec<&'static dyn Observer>,
-    /// By the number of a site, a bit for each observer that is interested, and [`TEST`].
-    interests: Vec<u32>,
-    timed: bool,
-}
-
-impl Present {
-    /// Whether anybody wants to know how long calls take.
-    #[inline]
-    pub fn is_timed(&self) -> bool {
-        self.timed
-    }
-}
-
-/// The site is a test.
+/// The bit of a site that is a test.
 const TEST: u32 = 1 << 31;
-/// Profilers that can be installed at once.
-pub(super) const MOST: usize = 31;
 
 /// Null before there was a profiler, and in a forked child.
 static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());

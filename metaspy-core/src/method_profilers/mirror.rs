@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use crate::format::facts::{Facts, SelfKind};
 use crate::format::profile::KeyKind;
+use crate::method_profilers::method_profiler::MethodProfiler;
+use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::table::{Columns, Data, Table, Tables};
-use crate::method_profilers::{Facts, MethodProfiler, SelfKind};
 use crate::site::{self, SiteEntry, SiteId, SiteKind};
 
 /// The mirror of all methods of this program, observed or woven, with the data of one profiler.
@@ -198,22 +200,6 @@ impl<P: MethodProfiler> Mirror<P> {
 fn is_method(entry: &SiteEntry) -> bool {
     let def = entry.site.def();
     matches!(def.kind, SiteKind::Method | SiteKind::Async) && def.skipped.is_none()
-}
-
-/// The facts of a site. A site that was made at run time has those of its path.
-pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
-    let def = entry.site.def();
-    let parse = |words: &str| Facts::parse(def.module, def.name, def.file, def.lines, words);
-    let words = entry.site.facts();
-    if !words.is_empty() {
-        return parse(&words);
-    }
-    let is_async = if def.kind == SiteKind::Async { " async" } else { "" };
-    match def.name.split("::").collect::<Vec<_>>()[..] {
-        [owner, _] => parse(&format!("type={owner}{is_async}")),
-        [owner, of_trait, _] => parse(&format!("type={owner} trait={of_trait}{is_async}")),
-        _ => parse(is_async.trim_start()),
-    }
 }
 
 /// The module and the name of the type that a method belongs to, by the place of its definition. The name is empty for

@@ -1,35 +1,25 @@
 //! The installed method profilers.
 
 use std::any::Any;
-use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard};
-
-use metaspy_probe::Value;
 
 use crate::arm::{Arming, Mode};
 use crate::install_error::InstallError;
 use crate::instrumenter::{Installation, Instrumenter, Session};
+use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::Entry;
-use crate::method_profilers::dispatch::{self, MOST, Present, guarded};
+use crate::method_profilers::dispatch::{self, guarded};
+use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
+use crate::method_profilers::mirror::Mirror;
+use crate::method_profilers::observer::{Observer, Sight};
+use crate::method_profilers::present::Present;
 use crate::method_profilers::table::{self, Table, Tables};
-use crate::method_profilers::{Call, CallEnd, Interest, MethodProfiler, Mirror};
+use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::lock;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
 use crate::site;
-
-/// Too many method profilers are installed at once.
-#[derive(Debug)]
-pub struct TooManyProfilers;
-
-impl fmt::Display for TooManyProfilers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{MOST} method profilers are installed, the most that there can be; uninstall one first")
-    }
-}
-
-impl std::error::Error for TooManyProfilers {}
 
 /// Installs a method profiler as a part of a [`Profiler`](crate::Profiler).
 pub(crate) struct Instrument<P>(pub Option<P>);
@@ -118,29 +108,6 @@ fn registry_with_room() -> Result<MutexGuard<'static, Registry>, TooManyProfiler
         registry.process = std::process::id();
     }
     if registry.observers.len() < MOST { Ok(registry) } else { Err(TooManyProfilers) }
-}
-
-/// A profiler of any type, with its mirror.
-pub(crate) trait Observer: Any + Send + Sync {
-    /// The tables that it made.
-    fn tables(&self) -> &[&'static Table];
-    /// True if it observes the calls of a site.
-    fn is_interested(&self, site: usize) -> bool;
-    fn is_timed(&self) -> bool;
-    /// A panic in the profiler is caught.
-    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
-    /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any
-    /// object.
-    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)>;
-    /// As [`Observer::before`].
-    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>);
-}
-
-/// A call that begins, beside its entry.
-#[derive(Clone, Copy)]
-pub(crate) struct Sight<'s> {
-    pub test: u32,
-    pub arguments: &'s [Value<'s>],
 }
 
 /// A profiler and its mirror.

@@ -18,15 +18,13 @@ use crate::format::arena::Entry;
 use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST};
 use crate::format::profile::{Key, KeyKind, Merge, TableDef};
 use crate::format::superblock as sb;
-use crate::method_profilers::call_stack;
 use crate::platform::lock::lock;
 use crate::recorder::{self, Draft, Log};
 
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
-pub(crate) use thread_pages::ThreadPages;
-use thread_pages::{Missing, SEGMENT};
+use thread_pages::{Missing, SEGMENT, ThreadPages};
 
 /// A table of an installed method profiler. It stays in memory until the process ends, because hooks refer to it.
 pub(crate) struct Table {
@@ -127,7 +125,7 @@ impl Table {
     /// The word that this thread, and no other one, writes.
     #[inline]
     fn own_word(&'static self, at: usize) -> Result<&'static AtomicU64, Missing> {
-        let Some(pages) = call_stack::pages() else {
+        let Some(pages) = thread_pages::pages() else {
             return Err(recorder::current().map_or(Missing::Log, Missing::Slot));
         };
         let slot = self.first_slot.saturating_add(at / SEGMENT);

@@ -1,5 +1,6 @@
 //! The pages that a thread writes: for each segment of a table, the page that holds the thread's own words.
 
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
@@ -43,9 +44,42 @@ pub(super) fn reserve(words: usize) -> usize {
     NEXT.fetch_update(Relaxed, Relaxed, reserve).unwrap_or(SLOTS)
 }
 
+struct Local(Cell<Option<&'static ThreadPages>>);
+
+thread_local! {
+    // Constant and without a destructor, so that it is there in the last destructor of the thread.
+    static LOCAL: Local = const { Local(Cell::new(None)) };
+    static END: End = const { End(Cell::new(false)) };
+}
+
+/// Gives the pages to a later thread. After that this thread uses shared pages.
+struct End(Cell<bool>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        if let Some(pages) = LOCAL.with(|local| local.0.take()) {
+            pages.hand_on();
+        }
+    }
+}
+
+/// The pages that this thread writes; `None` if it is ending.
+#[inline]
+pub(super) fn pages() -> Option<&'static ThreadPages> {
+    LOCAL.with(|local| local.0.get().or_else(|| take(local)))
+}
+
+#[cold]
+fn take(local: &Local) -> Option<&'static ThreadPages> {
+    END.try_with(|end| end.0.set(true)).ok()?;
+    let pages = ThreadPages::take();
+    local.0.set(Some(pages));
+    Some(pages)
+}
+
 impl ThreadPages {
     /// The pages of a thread that begins.
-    pub fn take() -> &'static ThreadPages {
+    fn take() -> &'static ThreadPages {
         let free = lock(&FREE).pop();
         free.unwrap_or_else(|| {
             let slots = (0..SLOTS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
@@ -54,7 +88,7 @@ impl ThreadPages {
     }
 
     /// Gives the pages of a thread that ends to a later one.
-    pub fn hand_on(&'static self) {
+    fn hand_on(&'static self) {
         lock(&FREE).push(self);
     }
 

@@ -1,0 +1,78 @@
+//! The trait of method profilers.
+
+use crate::format::facts::Facts;
+use crate::method_profilers::call::{Call, CallEnd};
+use crate::method_profilers::mirror::MethodSpy;
+use crate::method_profilers::table::{Count, Data, Tables};
+
+/// The interest of a profiler in further calls of a method.
+pub enum Interest<'s> {
+    /// Each call.
+    Each,
+    /// Calls on other objects. Further calls of this thread on the same object, or on none if this one has none, are only
+    /// counted: by the tally, and in this column.
+    OtherObjects(Option<&'s Count>),
+    /// None. Further calls of this thread are only counted: by the tally, and in this column.
+    Nothing(Option<&'s Count>),
+}
+
+/// A profiler with hooks before, after and around the calls of methods, and with data of its own for each package, type and
+/// method.
+///
+/// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught and
+/// counted.
+pub trait MethodProfiler: Send + Sync + Sized + 'static {
+    /// The name of the profiler and of its profile.
+    const NAME: &'static str;
+    /// True if the profiler needs the time of calls: then two clocks are read for each.
+    const TIMED: bool = false;
+
+    /// True if no hook panics, so that panics need not be caught.
+    #[doc(hidden)]
+    const TRUSTED: bool = false;
+
+    /// The data of a package: a crate, or a module.
+    type Package: Default + Send + Sync;
+    /// The data of a type, a trait, or the functions of a module.
+    type Type: Default + Send + Sync;
+    /// The data of a method, with columns that are written into the recording.
+    type Method: Data;
+    /// The data of a call while it runs.
+    type Around: Send + 'static;
+
+    /// Makes tables beside that of the methods; called once, before the first call.
+    fn install(&mut self, tables: &mut Tables<'_>) {
+        let _ = tables;
+    }
+
+    /// True if the profiler observes a method; called once for each.
+    fn selects(&self, facts: &Facts) -> bool {
+        let _ = facts;
+        true
+    }
+
+    /// Before a call.
+    fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
+        let _ = (spy, call);
+    }
+
+    /// The interest in further calls of a method; called after [`MethodProfiler::before`]. Calls that only need to be counted
+    /// are counted at their hook, for a few nanoseconds, until another test begins or ends. Not called while several
+    /// profilers observe the method.
+    fn interest<'s>(&self, spy: &'s MethodSpy<Self>, call: &Call<'_>) -> Interest<'s> {
+        let _ = (spy, call);
+        Interest::Each
+    }
+
+    /// After a call, however it ended.
+    fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, ended: &CallEnd<'_>) {
+        let _ = (spy, call, ended);
+    }
+
+    /// Around a call: the result is kept while the call runs, and dropped when it has ended, after
+    /// [`MethodProfiler::after`]. It cannot replace the call.
+    fn around(&self, spy: &MethodSpy<Self>, call: &Call<'_>) -> Option<Self::Around> {
+        let _ = (spy, call);
+        None
+    }
+}

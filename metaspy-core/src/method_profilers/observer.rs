@@ -1,0 +1,33 @@
+//! A method profiler as hooks see it, whatever its type.
+
+use std::any::Any;
+use std::sync::atomic::AtomicU64;
+
+use metaspy_probe::Value;
+
+use crate::method_profilers::call::CallEnd;
+use crate::method_profilers::call_stack::Entry;
+use crate::method_profilers::table::Table;
+
+/// A profiler of any type, with its mirror.
+pub(crate) trait Observer: Any + Send + Sync {
+    /// The tables that it made.
+    fn tables(&self) -> &[&'static Table];
+    /// True if it observes the calls of a site.
+    fn is_interested(&self, site: usize) -> bool;
+    fn is_timed(&self) -> bool;
+    /// A panic in the profiler is caught.
+    fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
+    /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any
+    /// object.
+    fn settled(&self, entry: &Entry, around: &[Entry], test: u32) -> Option<(Option<&'static AtomicU64>, bool)>;
+    /// As [`Observer::before`].
+    fn after(&self, entry: &Entry, around: &[Entry], test: u32, ended: &CallEnd<'_>);
+}
+
+/// A call that begins, beside its entry.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight<'s> {
+    pub test: u32,
+    pub arguments: &'s [Value<'s>],
+}
