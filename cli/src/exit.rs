@@ -1,13 +1,13 @@
-//! How a command ends.
+//! The ends of a command: exit codes and error messages.
 
 use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-/// How a command ended, as its exit code tells.
+/// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// All is well, also with a recording whose process was killed.
+    /// Success, also with the recording of a killed process.
     Fine,
     /// A condition failed, or the recording is damaged but could be read.
     Failed,
@@ -22,17 +22,17 @@ impl From<Ended> for ExitCode {
     }
 }
 
-/// The exit code of an error: usage, or something that cannot be read.
+/// The exit code of an error: wrong usage, or input that cannot be read.
 pub const UNUSABLE: u8 = 2;
 
-/// Somebody closed the pipe that we print into: they have seen enough.
+/// True if the reader of the output closed the pipe. That is not an error: it has read enough.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
         .any(|cause| cause.downcast_ref::<io::Error>().is_some_and(|it| it.kind() == io::ErrorKind::BrokenPipe))
 }
 
-/// An error of a command: one sentence that says what to do next.
+/// An error message: one sentence that states what is wrong and what to do.
 #[derive(Debug)]
 pub struct Sentence(pub String);
 
@@ -44,7 +44,7 @@ impl fmt::Display for Sentence {
 
 impl std::error::Error for Sentence {}
 
-/// An error from a sentence.
+/// An error with this message.
 pub fn say(text: impl Into<String>) -> anyhow::Error {
     Sentence(text.into()).into()
 }

@@ -1,4 +1,4 @@
-//! `--fail-if`: a measure of what passes a filter, compared with a number.
+//! `--fail-if`: a measure of the events that match a filter, compared with a number.
 //!
 //! `count(site:measure) > 1000`, `max(site:frame) > 16ms`: MEASURE(FILTER) OPERATOR NUMBER.
 
@@ -10,20 +10,20 @@ use metaspy_core::store::{By, DetailLevel, Filter, Measure, Scope};
 
 use crate::text::{duration, grouped, parse_duration_ns, parse_number};
 
-/// What is measured.
+/// A measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Calls.
     Count,
-    /// Time, with what was called.
+    /// Time, including called methods.
     Total,
     /// The longest time.
     Max,
-    /// Time, without what was called.
+    /// Time, without called methods.
     SelfTime,
 }
 
-/// How it is compared.
+/// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     /// `>`
@@ -70,7 +70,7 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, String> {
         let help =
             "write 'count(site:measure) > 1000' or 'max(site:frame) > 16ms'; there are count, total, max and self";
-        let wrong = |what: String| format!("`{text}` is no condition: {what}; {help}");
+        let wrong = |what: String| format!("`{text}` is not a condition: {what}; {help}");
         let (name, rest) = text.split_once('(').ok_or_else(|| wrong("a filter in parentheses is missing".into()))?;
         let (filter, rest) = rest.rsplit_once(')').ok_or_else(|| wrong("the `)` is missing".into()))?;
         let quantity = match name.trim() {
@@ -95,16 +95,16 @@ impl FromStr for Condition {
     }
 }
 
-/// What a condition came to.
+/// The result of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// The condition, as it was written.
     pub condition: String,
-    /// What was measured; ns for times. `None` where it is not known.
+    /// The measured value, in ns for times; `None` if it is not known.
     pub value: Option<u64>,
-    /// Whether the condition holds; `None` where that is not known.
+    /// True if the condition holds; `None` if that is not known.
     pub holds: Option<bool>,
-    /// The value for people.
+    /// The value as text.
     pub text: String,
 }
 
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_condition_is_read_as_it_is_said() {
+    fn a_condition_is_parsed() {
         let condition: Condition = "count(site:measure) > 1000".parse().unwrap();
         assert_eq!((condition.quantity, condition.operator, condition.limit), (Quantity::Count, Operator::More, 1000));
         let condition: Condition = "max( site:frame )>=16ms".parse().unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_condition_is_told_how_to_become_one() {
+    fn a_wrong_condition_is_explained() {
         for (bad, word) in [
             ("count", "parentheses"),
             ("count(site:a", "`)`"),

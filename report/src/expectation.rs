@@ -1,4 +1,4 @@
-//! `--expect`: what has to hold of every event of a kind, and which ones miss it.
+//! `--expect`: a condition for every event of a kind, and the events that miss it.
 //!
 //! `site:layout => cause:change`: nothing is laid out without a change above it.
 
@@ -18,9 +18,9 @@ const NAMED: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     text: String,
-    /// The events that it is about.
+    /// The events that are checked.
     pub every: Filter,
-    /// What is to hold of them.
+    /// The condition.
     pub holds: Filter,
 }
 
@@ -29,32 +29,32 @@ impl FromStr for Expectation {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = |what: &dyn fmt::Display| {
-            format!("`{text}` is no expectation: {what}; write 'site:layout => cause:change': FILTER => FILTER")
+            format!("`{text}` is not an expectation: {what}; write 'site:layout => cause:change': FILTER => FILTER")
         };
         let (every, holds) = text.split_once("=>").ok_or_else(|| wrong(&"the `=>` is missing"))?;
         let filter = |text: &str| text.trim().parse::<Filter>().map_err(|error| wrong(&error));
         let holds = filter(holds).and_then(|holds| match holds.is_all() {
-            true => Err(wrong(&"nothing stands behind the `=>`")),
+            true => Err(wrong(&"there is no filter behind the `=>`")),
             false => Ok(holds),
         })?;
         Ok(Expectation { text: text.trim().to_owned(), every: filter(every)?, holds })
     }
 }
 
-/// What an expectation came to.
+/// The result of an expectation.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     /// As it was written.
     expectation: String,
-    /// Events that it is about, in the window.
+    /// Checked events in the window.
     judged: u64,
-    /// Those that miss it.
+    /// Events that miss it.
     missed: u64,
-    /// Calls that it is about, of which only the number is known: nobody can say whether they miss it.
+    /// Calls without an event: it is not known if they miss it.
     unknown: u64,
-    /// Whether all were judged: no chain of causes was too long to be followed.
+    /// True if every event was decided: no chain of causes was too long.
     exact: bool,
-    /// The oldest of those that miss it.
+    /// The oldest events that miss it.
     offenders: Vec<Offender>,
 }
 
@@ -70,7 +70,7 @@ struct Offender {
 }
 
 impl Expectation {
-    /// Looks at all events that pass `within` as well.
+    /// Checks the events that also match `within`.
     pub fn judge(&self, store: &Store, within: &Filter) -> Outcome {
         let every = within.clone().and(self.every.clone());
         let found = store.violations(&every, &self.holds, NAMED);
@@ -101,10 +101,10 @@ impl Offender {
 }
 
 impl Outcome {
-    /// Whether it holds; `None` if nobody can say.
+    /// True if it holds; `None` if that cannot be decided.
     pub fn holds(&self) -> Option<bool> {
         match (self.missed, self.unknown) {
-            // What seems to miss it may have the cause that nobody came to.
+            // An event that seems to miss it may have a cause that was not reached.
             (1.., _) if !self.exact => None,
             (0, 0) => Some(true),
             (0, _) => None,
@@ -112,13 +112,16 @@ impl Outcome {
         }
     }
 
-    /// Why nobody can say.
+    /// The reason why it cannot be decided.
     pub fn doubt(&self) -> String {
         if !self.exact {
             return format!("--expect '{}' cannot be decided: some chains of causes are too long", self.expectation);
         }
         let calls = counted(self.unknown, "call");
-        format!("--expect '{}' cannot be decided: of {calls} only the number is known", self.expectation)
+        format!(
+            "--expect '{}' cannot be decided: {calls} left the window, and only their number is known",
+            self.expectation
+        )
     }
 }
 
@@ -133,7 +136,7 @@ impl fmt::Display for Outcome {
         let (missed, judged) = (grouped(self.missed), grouped(self.judged));
         write!(f, "{word}: {}   missed by {least}{missed} of {judged}", self.expectation)?;
         if self.unknown > 0 {
-            write!(f, "; of {} more only the number is known", counted(self.unknown, "call"))?;
+            write!(f, "; {} more left the window, and only their number is known", counted(self.unknown, "call"))?;
         }
         for offender in &self.offenders {
             let about = offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));

@@ -9,7 +9,7 @@ use metaspy_core::environment::UNASKED;
 use metaspy_core::site::linkme;
 use metaspy_weave::wrapper;
 
-/// The environment asks for other programs to be recorded.
+/// `METASPY_RECORD` in the environment is for other programs.
 #[linkme::distributed_slice(UNASKED)]
 #[linkme(crate = linkme)]
 static NOT_THIS: &str = env!("CARGO_BIN_NAME");

@@ -9,7 +9,7 @@ use metaspy_cli::metaspy::{self, arguments::Cli};
 use metaspy_core::environment::UNASKED;
 use metaspy_core::site::linkme;
 
-/// The environment asks for other programs to be recorded.
+/// `METASPY_RECORD` in the environment is for other programs.
 #[linkme::distributed_slice(UNASKED)]
 #[linkme(crate = linkme)]
 static NOT_THIS: &str = env!("CARGO_BIN_NAME");
@@ -17,7 +17,7 @@ static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 fn main() -> ExitCode {
     match metaspy::run(Cli::parse()) {
         Ok(ended) => ended.into(),
-        // Whoever reads the other end has seen enough.
+        // The reader of the output has read enough.
         Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("metaspy: {error:#}");

@@ -1,4 +1,4 @@
-//! Cargo's own arguments, as far as they matter here.
+//! The arguments of cargo: the ones that `cargo metaspy` reads or adds to.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,25 +7,25 @@ use std::process::Command;
 use anyhow::Result;
 use metaspy_weave::runtime::build_dir;
 
-/// What is said where there is no cargo.
-pub const NO_CARGO: &str = "cargo cannot be started: put it in PATH, or name it in CARGO";
+/// The error message if cargo does not start.
+pub const NO_CARGO: &str = "cannot start cargo: put it in PATH, or set CARGO to its path";
 
-/// Which cargo, and what it is told.
+/// A cargo, and its arguments.
 pub struct Cargo {
     /// The command.
     pub program: OsString,
-    /// Its arguments, but for those of the program that it runs.
+    /// Its arguments, without the arguments of the program that it runs.
     arguments: Vec<OsString>,
-    /// With `--`, those of the program.
+    /// `--`, and the arguments of the program.
     program_arguments: Vec<OsString>,
 }
 
-/// Flags of a build that cargo wants to hear of, too, when it is asked for the graph.
+/// Flags of a build that `cargo metadata` needs as well.
 const GRAPH: [&str; 6] = ["--manifest-path", "--features", "-F", "--config", "--lockfile-path", "-Z"];
 const GRAPH_ALONE: [&str; 5] = ["--all-features", "--no-default-features", "--offline", "--locked", "--frozen"];
 
 impl Cargo {
-    /// As the user wrote it.
+    /// Cargo with the arguments that the user wrote.
     pub fn new(mut arguments: Vec<OsString>) -> Self {
         let at = arguments.iter().position(|argument| argument == "--").unwrap_or(arguments.len());
         let program_arguments = arguments.split_off(at);
@@ -33,20 +33,20 @@ impl Cargo {
         Cargo { program, arguments, program_arguments }
     }
 
-    /// What is asked, with all arguments; what is built goes into this directory.
+    /// A subcommand with all arguments. It builds into this directory.
     pub fn command(&self, command: &str, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
         cargo.arg(command);
         if self.target_dir().is_none() {
             cargo.arg("--target-dir").arg(target_dir);
         }
-        // The last word on the configuration counts, and behind the first plain word all are the program's.
+        // The last `--config` wins, and everything behind the first plain word belongs to the program.
         let (before, behind) = self.arguments.split_at(self.behind_config());
         cargo.args(before).arg(build_dir(target_dir)?).args(behind).args(&self.program_arguments);
         Ok(cargo)
     }
 
-    /// A question about the graph.
+    /// `cargo metadata`.
     pub fn metadata(&self, target: &str) -> Command {
         let mut cargo = Command::new(&self.program);
         cargo.args(["metadata", "--format-version=1", "--filter-platform", target]);
@@ -54,7 +54,7 @@ impl Cargo {
         cargo
     }
 
-    /// Takes back what was built of packages.
+    /// `cargo clean`, without the packages.
     pub fn clean(&self, target_dir: &Path) -> Result<Command> {
         let mut cargo = Command::new(&self.program);
         cargo.args(["clean", "--quiet"]).arg("--target-dir").arg(target_dir);
@@ -87,7 +87,7 @@ impl Cargo {
         all
     }
 
-    /// Whether the network is not to be used.
+    /// True if the network must not be used.
     pub fn is_offline(&self) -> bool {
         self.arguments.iter().any(|argument| argument == "--offline" || argument == "--frozen")
     }
@@ -104,19 +104,19 @@ impl Cargo {
         }
     }
 
-    /// Whether `--profile` says which.
+    /// True if `--profile` selects one.
     pub fn names_profile(&self) -> bool {
         self.value("--profile").is_some()
     }
 
-    /// Whether tests, benchmarks or examples may be built.
+    /// True if tests, benchmarks or examples may be built.
     pub fn builds_tests(&self, command: &str) -> bool {
-        const ASKING: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
-        let asks = |argument: &OsString| ASKING.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
-        matches!(command, "test" | "bench") || self.arguments.iter().any(asks)
+        const FLAGS: [&str; 5] = ["--all-targets", "--test", "--bench", "--example", "--profile=test"];
+        let builds = |argument: &OsString| FLAGS.iter().any(|flag| argument.to_string_lossy().starts_with(flag));
+        matches!(command, "test" | "bench") || self.arguments.iter().any(builds)
     }
 
-    /// The place behind the last `--config` and what it says.
+    /// The place behind the last `--config` and its value.
     fn behind_config(&self) -> usize {
         let text = |at: usize| self.arguments[at].to_str().unwrap_or_default();
         let last = (0..self.arguments.len()).rev().find_map(|at| match text(at) {
@@ -152,7 +152,7 @@ impl Cargo {
     }
 }
 
-/// Whether a word is a flag with its value: `--config=x`, `-Fx`.
+/// True if a word is a flag with its value: `--config=x`, `-Fx`.
 fn has_value(word: &str, flag: &str) -> bool {
     let is_short = !flag.starts_with("--");
     word.strip_prefix(flag).is_some_and(|value| is_short || value.starts_with('='))
@@ -171,16 +171,16 @@ mod tests {
     }
 
     #[test]
-    fn the_graph_is_asked_for_with_what_says_something_of_it() {
-        let asked = words(&cargo("-Ffast -Zx --release -F a --features=b -p c --locked -- -Fd").metadata("t"));
-        assert!(asked.ends_with("t -Ffast -Zx -F a --features=b --locked"), "{asked}");
+    fn the_graph_is_read_with_the_flags_that_change_it() {
+        let line = words(&cargo("-Ffast -Zx --release -F a --features=b -p c --locked -- -Fd").metadata("t"));
+        assert!(line.ends_with("t -Ffast -Zx -F a --features=b --locked"), "{line}");
     }
 
     #[test]
-    fn where_results_go_is_said_behind_the_configuration_and_before_the_program_has_its_say() {
+    fn the_target_directory_is_behind_the_configuration_and_before_the_arguments_of_the_program() {
         let ours = "--config=build.build-dir=\"/t\"";
-        let asked = |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
-        assert_eq!(asked("--release page -- x"), format!("run --target-dir /t {ours} --release page -- x"));
-        assert_eq!(asked("--config a=1 --target-dir t p"), format!("run --config a=1 {ours} --target-dir t p"));
+        let command = |line: &str| words(&cargo(line).command("run", Path::new("/t")).expect("it is UTF-8"));
+        assert_eq!(command("--release page -- x"), format!("run --target-dir /t {ours} --release page -- x"));
+        assert_eq!(command("--config a=1 --target-dir t p"), format!("run --config a=1 {ours} --target-dir t p"));
     }
 }

@@ -1,4 +1,6 @@
-//! Cargo's configuration, as far as this command takes the place of something that it names.
+//! Cargo's configuration: the keys that `cargo metaspy` replaces.
+//!
+//! cargo-config2 is not used, because it does not read `--config`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,54 +11,53 @@ use toml::{Table, Value};
 
 use crate::cargo_metaspy::cargo::Cargo;
 
-/// What is said of the keys `build` and `target`, the strongest first.
-pub struct Config(Vec<Said>);
+/// The tables `build` and `target` of every source of the configuration, the strongest first.
+pub struct Config(Vec<Part>);
 
-/// A part of the configuration.
-struct Said {
-    /// What paths in it are relative to.
+/// A source of the configuration.
+struct Part {
+    /// The directory that its paths are relative to.
     dir: PathBuf,
     build: Table,
     target: Table,
 }
 
 impl Config {
-    /// Reads what cargo reads in this directory. What is wrong with it cargo says itself.
+    /// Reads the configuration as cargo does in this directory. Cargo itself reports errors in it.
     pub fn read(cargo: &Cargo) -> Config {
         let here = env::current_dir().unwrap_or_default();
-        let mut said: Vec<Said> = cargo.config().iter().rev().filter_map(|text| Said::given(text, &here)).collect();
-        said.push(Said::in_environment(&here));
+        let mut parts: Vec<Part> = cargo.config().iter().rev().filter_map(|text| Part::given(text, &here)).collect();
+        parts.push(Part::in_environment(&here));
         let home = env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
         let above = here.ancestors().map(|dir| dir.join(".cargo"));
-        said.extend(above.chain(home).filter_map(|dir| Said::in_directory(&dir)));
-        Config(said)
+        parts.extend(above.chain(home).filter_map(|dir| Part::in_directory(&dir)));
+        Config(parts)
     }
 
-    /// The wrapper of the compiler that is called where there is no weaving.
+    /// The wrapper of the compiler that the configuration selects.
     pub fn wrapper(&self) -> Option<OsString> {
-        // A program of a run may run this command itself. The wrapper is this command then, and the user's is another.
+        // A program of a run may run this command. Then the wrapper is this command, and CHAIN is the user's wrapper.
         let name = if env::var_os(PLAN).is_some() { CHAIN } else { "RUSTC_WRAPPER" };
         match env::var_os(name) {
             Some(wrapper) => Some(wrapper).filter(|wrapper| !wrapper.is_empty()),
             None => {
-                let (said, wrapper) = self.find("rustc-wrapper").filter(|(_, wrapper)| !wrapper.is_empty())?;
-                // A bare name is looked for as the shell does it.
-                Some(if wrapper.contains(['/', '\\']) { said.dir.join(wrapper).into() } else { wrapper.into() })
+                let (part, wrapper) = self.find("rustc-wrapper").filter(|(_, wrapper)| !wrapper.is_empty())?;
+                // The shell's rule: a name without a slash is searched in PATH.
+                Some(if wrapper.contains(['/', '\\']) { part.dir.join(wrapper).into() } else { wrapper.into() })
             }
         }
     }
 
-    /// What is built for, if nobody says `--target`.
+    /// The target platform without `--target`. Of several, the first.
     pub fn target(&self) -> Option<String> {
         self.find("target").map(|(_, target)| target.to_owned())
     }
 
-    /// All that is said of the compiler's flags. What cargo makes of it, cargo alone knows; where nothing of it changes it
-    /// makes the same of it.
+    /// Everything that the configuration says about the compiler's flags. If it does not change, cargo passes the same flags.
     pub fn flags(&self) -> String {
-        let said = |said: &Said| format!("{:?} {:?}", said.build.get("rustflags"), said.target);
-        let mut flags: Vec<String> = self.0.iter().map(said).collect();
+        let text = |part: &Part| format!("{:?} {:?}", part.build.get("rustflags"), part.target);
+        let mut flags: Vec<String> = self.0.iter().map(text).collect();
         let is_flags = |name: &str| name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS") || name == "RUSTFLAGS";
         let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
         let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
@@ -65,39 +66,44 @@ impl Config {
         flags.join("\n")
     }
 
-    fn find(&self, key: &str) -> Option<(&Said, &str)> {
-        self.0.iter().find_map(|said| Some((said, said.build.get(key)?.as_str()?)))
+    fn find(&self, key: &str) -> Option<(&Part, &str)> {
+        self.0.iter().find_map(|part| {
+            let value = part.build.get(key)?;
+            // `build.target` may be a list.
+            let value = value.as_array().map_or(Some(value), |all| all.first())?;
+            Some((part, value.as_str()?))
+        })
     }
 }
 
-impl Said {
+impl Part {
     /// By `--config`: a key with its value, or a file.
-    fn given(text: &str, here: &Path) -> Option<Said> {
-        if let Some(said) = Said::parsed(text, here) {
-            return Some(said);
+    fn given(text: &str, here: &Path) -> Option<Part> {
+        if let Some(part) = Part::parsed(text, here) {
+            return Some(part);
         }
         let file = here.join(text);
-        Said::parsed(&fs::read_to_string(&file).ok()?, file.parent()?)
+        Part::parsed(&fs::read_to_string(&file).ok()?, file.parent()?)
     }
 
-    fn in_environment(here: &Path) -> Said {
+    fn in_environment(here: &Path) -> Part {
         let keys = [("rustc-wrapper", "CARGO_BUILD_RUSTC_WRAPPER"), ("target", "CARGO_BUILD_TARGET")];
         let set =
             keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
-        Said { dir: here.to_owned(), build: set.collect(), target: Table::new() }
+        Part { dir: here.to_owned(), build: set.collect(), target: Table::new() }
     }
 
-    fn in_directory(dir: &Path) -> Option<Said> {
+    fn in_directory(dir: &Path) -> Option<Part> {
         let mut texts = ["config", "config.toml"].iter().map(|name| fs::read_to_string(dir.join(name)));
-        Said::parsed(&texts.find_map(Result::ok)?, dir.parent()?)
+        Part::parsed(&texts.find_map(Result::ok)?, dir.parent()?)
     }
 
-    fn parsed(text: &str, dir: &Path) -> Option<Said> {
+    fn parsed(text: &str, dir: &Path) -> Option<Part> {
         let mut table: Table = text.parse().ok()?;
         let mut part = |key: &str| match table.remove(key) {
             Some(Value::Table(part)) => part,
             _ => Table::new(),
         };
-        Some(Said { dir: dir.to_owned(), build: part("build"), target: part("target") })
+        Some(Part { dir: dir.to_owned(), build: part("build"), target: part("target") })
     }
 }

@@ -1,4 +1,6 @@
-//! The graph of packages, as cargo tells it.
+//! The graph of packages, from `cargo metadata`.
+//!
+//! The crate cargo_metadata is not used: its types cost five more crates and save 60 lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
@@ -14,7 +16,7 @@ use crate::cargo_metaspy::cargo::{Cargo, NO_CARGO};
 /// The package that has the core.
 const CORE: &str = "metaspy-core";
 
-/// Packages, and who depends on whom.
+/// Packages, and their dependencies.
 #[derive(Debug, Deserialize)]
 pub struct Graph {
     packages: Vec<Package>,
@@ -70,13 +72,13 @@ struct DependencyKind {
     kind: Option<String>,
 }
 
-/// What cargo says, but for what it does meanwhile: that is handed on, as to fetch packages takes time. Warnings are not, as
-/// the build says them again.
-fn hear(said: impl Read) -> String {
-    const DOING: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
+/// Reads what cargo writes to standard error. Progress is passed on, because fetching packages takes time. Warnings are not,
+/// because the build repeats them.
+fn read_messages(messages: impl Read) -> String {
+    const PROGRESS: [&str; 5] = ["Updating", "Downloading", "Downloaded", "Blocking", "Fetching"];
     let mut held = String::new();
-    for line in BufReader::new(said).lines().map_while(Result::ok) {
-        match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| DOING.contains(&word)) {
+    for line in BufReader::new(messages).lines().map_while(Result::ok) {
+        match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| PROGRESS.contains(&word)) {
             true => eprintln!("{line}"),
             false => held = held + &line + "\n",
         }
@@ -85,7 +87,7 @@ fn hear(said: impl Read) -> String {
 }
 
 impl Package {
-    /// The package, as cargo takes it.
+    /// The package as an argument of cargo: `name@version`.
     pub fn spec(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
@@ -106,54 +108,55 @@ impl Crate {
         self.name.replace('-', "_")
     }
 
-    /// Whether it is a library that programs are linked with, or a program.
+    /// True if it is a program, or a library that programs are linked with.
     pub fn is_target(&self) -> bool {
         !self.kind.iter().any(|kind| kind == "proc-macro" || kind == "custom-build")
     }
 
-    /// Whether it is a library.
+    /// True for a library.
     pub fn is_library(&self) -> bool {
         self.is_target() && !self.kind.iter().any(|kind| matches!(kind.as_str(), "bin" | "test" | "bench" | "example"))
     }
 
-    /// Whether it is a program that needs no test to be asked for.
+    /// True for a program that is built without tests.
     pub fn is_binary(&self) -> bool {
         self.kind.iter().any(|kind| kind == "bin")
     }
 
-    /// Whether it may use what only tests depend on.
+    /// True if it may use the dependencies of tests.
     pub fn is_for_developers(&self) -> bool {
         self.kind.iter().any(|kind| matches!(kind.as_str(), "test" | "bench" | "example"))
     }
 }
 
 impl Graph {
-    /// Asks cargo.
-    pub fn ask(cargo: &Cargo, target: &str) -> Result<Graph> {
-        let mut asked = cargo.metadata(target);
-        let mut running = asked.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
-        let said = running.stderr.take().map(|said| thread::spawn(|| hear(said)));
+    /// Runs `cargo metadata`.
+    pub fn read(cargo: &Cargo, target: &str) -> Result<Graph> {
+        let mut command = cargo.metadata(target);
+        let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().context(NO_CARGO)?;
+        let messages = running.stderr.take().map(|messages| thread::spawn(|| read_messages(messages)));
         let output = running.wait_with_output().context(NO_CARGO)?;
-        let said = said.and_then(|said| said.join().ok()).unwrap_or_default();
+        let messages = messages.and_then(|messages| messages.join().ok()).unwrap_or_default();
         if !output.status.success() {
-            bail!("{}", said.trim_end().trim_start_matches("error: "));
+            bail!("{}", messages.trim_end().trim_start_matches("error: "));
         }
-        serde_json::from_slice(&output.stdout)
-            .context("cargo tells no graph that this version understands: install a newer metaspy-weave")
+        serde_json::from_slice(&output.stdout).context(
+            "cannot read the graph that cargo writes: install a newer version with `cargo install metaspy-cli`",
+        )
     }
 
-    /// Whether a package is of the workspace.
+    /// True for a package of the workspace.
     pub fn is_member(&self, package: &Package) -> bool {
         self.workspace_members.contains(&package.id)
     }
 
-    /// Whether there is such a package.
+    /// True if there is such a package.
     pub fn has(&self, spec: &str) -> bool {
         self.packages.iter().any(|package| package.spec() == spec)
     }
 
-    /// The packages whose code ends up in programs of the workspace: not those that only build scripts and procedural
-    /// macros need, and not the core with all that it needs, which hooks call.
+    /// The packages whose code is part of the programs of the workspace. Packages for build scripts and procedural macros
+    /// are left out, and so is the core with its dependencies, because hooks call it.
     pub fn woven(&self) -> Vec<&Package> {
         let members = self.workspace_members.iter().map(String::as_str);
         let reached = self.reached(members, |id| self.workspace_members.contains(id));
@@ -164,13 +167,13 @@ impl Graph {
         all.filter(|package| !hooks.contains(package.id.as_str()) && !ours(package)).collect()
     }
 
-    /// Whether a package's programs have a core of their own.
+    /// True if the programs of a package have a core of their own.
     pub fn has_core(&self, package: &Package, for_developers: bool) -> bool {
         let reached = self.reached([package.id.as_str()], |id| for_developers && id == package.id);
         self.packages.iter().any(|package| package.name == CORE && reached.contains(package.id.as_str()))
     }
 
-    /// The packages that these need; of those that are `developed`, tests as well.
+    /// These packages and their dependencies. The dependencies of tests belong to them for a package that is `developed`.
     fn reached<'g>(
         &'g self,
         from: impl IntoIterator<Item = &'g str>,
@@ -203,8 +206,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cargo_does_is_handed_on_and_what_is_wrong_is_held() {
-        let said = "    Updating crates.io index\nwarning: unused key\n  Downloaded a v1.0.0\n    |  Updating\nerror: no package\n";
-        assert_eq!(hear(said.as_bytes()), "warning: unused key\n    |  Updating\nerror: no package\n");
+    fn progress_is_passed_on_and_errors_are_kept() {
+        let messages = "    Updating crates.io index\nwarning: unused key\n  Downloaded a v1.0.0\n    |  Updating\nerror: no package\n";
+        assert_eq!(read_messages(messages.as_bytes()), "warning: unused key\n    |  Updating\nerror: no package\n");
     }
 }

@@ -1,4 +1,4 @@
-//! The functions of the graph that are selected, and selectors that find none.
+//! The selected functions of the graph, and errors for selectors that match none.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,35 +9,36 @@ use metaspy_core::Selector;
 use metaspy_weave::plan::{Selection, Selectors, SubjectOf};
 use metaspy_weave::source::{self, Function};
 
-use crate::cargo_metaspy::source_cache::Known;
+use crate::cargo_metaspy::source_cache::CachedCrate;
 
 /// A search through crates.
 pub struct Search {
     texts: Selection,
     selectors: Selectors,
-    /// Selectors that matched, and those whose path did, by their place.
+    /// The places of selectors that matched.
     found: BTreeSet<usize>,
+    /// For selectors whose path matched, and whose other conditions did not: the number of such functions.
     near: BTreeMap<usize, usize>,
-    /// Subjects of functions that are selected.
+    /// The places of subjects that a selected function has.
     subjects_found: BTreeSet<usize>,
-    /// The first function that has not the parameter that is its subject.
+    /// The first selected function without the parameter that is its subject.
     mistaken: Option<Mistaken>,
-    /// All paths, for those that were mistaken.
+    /// All paths, for hints.
     names: BTreeSet<String>,
-    /// Those that are selected.
+    /// The selected paths.
     selected: BTreeSet<String>,
 }
 
-/// What was found in a crate.
+/// The matches in a crate.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// The functions that are selected, each in a line of its own.
+    /// The selected functions, one line each.
     pub chosen: Vec<String>,
-    /// Whether it has tests.
+    /// True if it has tests.
     pub has_tests: bool,
 }
 
-/// A function that has no such parameter.
+/// A function without the parameter that a subject names.
 struct Mistaken {
     subject: String,
     path: String,
@@ -46,7 +47,7 @@ struct Mistaken {
 }
 
 impl Search {
-    /// For what is asked.
+    /// A search for a selection.
     pub fn new(selection: &Selection) -> Result<Self> {
         Ok(Search {
             texts: selection.clone(),
@@ -60,8 +61,8 @@ impl Search {
         })
     }
 
-    /// Looks through a crate.
-    pub fn of(&mut self, krate: &Known) -> Found {
+    /// Searches a crate.
+    pub fn of(&mut self, krate: &CachedCrate) -> Found {
         let mut found = Found::default();
         for (path, file, function) in krate.functions() {
             found.has_tests |= function.facts.is_test && function.skipped.is_none();
@@ -70,7 +71,7 @@ impl Search {
         found
     }
 
-    /// A line that says how a function is woven; none if it is not selected.
+    /// The line of a selected function, which describes how it is woven.
     fn line_of(&mut self, path: &str, file: &Path, function: &Function) -> Option<String> {
         if function.facts.is_closure && !self.selectors.closures {
             return None;
@@ -101,27 +102,26 @@ impl Search {
         Some(subject.path.clone())
     }
 
-    /// A selector that matches nothing is a mistake, and so is a subject that a function does not have.
-    pub fn judge(&self) -> Result<()> {
+    /// Fails if a selector matches nothing, or if a function does not have its subject.
+    pub fn check(&self) -> Result<()> {
         let lost = |found: &BTreeSet<usize>, count: usize| (0..count).find(|at| !found.contains(at));
         if let Some(at) = lost(&self.found, self.selectors.weave.len()) {
             let text = &self.texts.weave[at];
             if let Some(near) = self.near.get(&at) {
-                bail!("`{text}` matches no function: of {near} with that path none is all else that it says");
+                bail!("no function matches `{text}`: {near} have this path, but none meets the other conditions");
             }
-            if let Some(module) = self.not_understood(at) {
+            if let Some(module) = self.unreadable_module(at) {
                 bail!(
-                    "`{text}` matches no function, but {module} was not understood: --weave '{module}::*' with --json FILE \
-                     says why"
+                    "no function matches `{text}`, but {module} has a syntax error: --weave '{module}::*' with --json=FILE shows it"
                 );
             }
             let nearest = self.selectors.weave[at].nearest(self.names.iter().map(String::as_str));
             match nearest.is_empty() {
                 true => bail!(
-                    "`{text}` matches no function of the {} that could be woven: write the end of a path, as `compute::*`",
+                    "no function of {} matches `{text}`: write the end of a path, as `compute::*`",
                     self.names.len()
                 ),
-                false => bail!("`{text}` matches no function; did you mean {}?", nearest.join(", ")),
+                false => bail!("no function matches `{text}`; did you mean {}?", nearest.join(", ")),
             }
         }
         if let Some(at) = lost(&self.subjects_found, self.selectors.subjects.len()) {
@@ -129,11 +129,8 @@ impl Search {
             let functions = &self.selectors.subjects[at].functions;
             let nearest = functions.nearest(self.selected.iter().map(String::as_str));
             match nearest.is_empty() {
-                true => bail!("the subject `{text}` is of no function that is selected: --weave selects functions"),
-                false => bail!(
-                    "the subject `{text}` is of no function that is selected; did you mean {}?",
-                    nearest.join(", ")
-                ),
+                true => bail!("no selected function has the subject `{text}`: --weave selects functions"),
+                false => bail!("no selected function has the subject `{text}`; did you mean {}?", nearest.join(", ")),
             }
         }
         self.mistaken.as_ref().map_or(Ok(()), |mistaken| bail!("{mistaken}"))
@@ -141,8 +138,8 @@ impl Search {
 }
 
 impl Search {
-    /// The file that a selector may mean a function of, if none is known of it because it was not understood.
-    fn not_understood(&self, at: usize) -> Option<&str> {
+    /// The module that a selector may match a function of, if its file has a syntax error.
+    fn unreadable_module(&self, at: usize) -> Option<&str> {
         let (_, last) = self.texts.weave[at].rsplit_once("::")?;
         let mut modules = self.names.iter().filter_map(|name| name.strip_suffix("::*"));
         modules.find(|module| self.selectors.weave[at].has_path(&format!("{module}::{last}"), &Function::default()))
@@ -164,13 +161,13 @@ impl Mistaken {
 impl fmt::Display for Mistaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Mistaken { subject, path, parameter, parameters } = self;
-        write!(f, "`{subject}` is no subject of `{path}`, which has no parameter `{parameter}`")?;
+        write!(f, "`{path}` does not have the subject `{subject}`: it has no parameter `{parameter}`")?;
         let names = parameters.iter().map(String::as_str);
         let nearest = parameter.parse::<Selector>().map(|name| name.nearest(names)).unwrap_or_default();
         match (nearest.is_empty(), parameters.is_empty()) {
             (false, _) => write!(f, "; did you mean {}?", nearest.join(", ")),
-            (true, false) => write!(f, ": it has {}", parameters.join(", ")),
-            (true, true) => write!(f, ": it has none with a plain name"),
+            (true, false) => write!(f, "; its parameters are {}", parameters.join(", ")),
+            (true, true) => write!(f, "; it has no parameter with a plain name"),
         }
     }
 }

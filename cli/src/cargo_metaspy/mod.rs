@@ -1,4 +1,4 @@
-//! The command: it plans, starts cargo, and tells what ran.
+//! The command `cargo metaspy`: plans what is woven, starts cargo, and reports what ran.
 
 pub mod arguments;
 mod build_lock;
@@ -14,7 +14,6 @@ mod profilers;
 mod recordings;
 mod results;
 mod source_cache;
-mod spies;
 mod target_crates;
 mod text;
 
@@ -35,14 +34,14 @@ use arguments::Woven;
 use cargo::Cargo;
 use config::Config;
 use graph::Graph;
+use profilers::Requested;
 use recordings::Recordings;
 use results::Results;
-use spies::Spies;
 
 /// The exit code of usage, and of selectors that match nothing.
 const UNUSABLE: u8 = 2;
 
-/// Runs the command. `arguments` are those behind its name.
+/// Runs the command with the arguments behind its name.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
     let done = match arguments::Cli::parse_from(arguments::sorted(arguments)).command {
         arguments::Command::Build(woven) => start("build", woven),
@@ -60,17 +59,17 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
-    let cargo = Cargo::new(std::mem::take(&mut asked.cargo));
+fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
+    let cargo = Cargo::new(std::mem::take(&mut options.cargo));
     let config = Config::read(&cargo);
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
-    let graph = Graph::ask(&cargo, &target.clone().map_or_else(host, Ok)?)?;
+    let graph = Graph::read(&cargo, &target.clone().map_or_else(host, Ok)?)?;
     let target_dir = match cargo.target_dir() {
         Some(dir) => std::path::absolute(dir)?,
         None => own_target_dir(&graph),
     };
     let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
-    usable(&asked, records)?;
+    usable(&options, records)?;
     let settings = Settings {
         cargo: &cargo.program,
         target: target.as_deref(),
@@ -78,77 +77,78 @@ fn start(command: &str, mut asked: Woven) -> Result<ExitCode> {
         flags: config.flags(),
         wrapper: config.wrapper(),
     };
-    let plan = plan(&settings, &graph, &asked, cargo.builds_tests(command), &target_dir.join("weave"))?;
-    export::check(&asked)?;
+    let plan = plan(&settings, &graph, &options, cargo.builds_tests(command), &target_dir.join("weave"))?;
+    export::check(&options)?;
     let profile = cargo.profile_dir(command);
     let stale = || clean::find(&profile, &graph, &plan);
-    let _turn = build_lock::take(&plan, &profile, &graph.workspace_root, stale, |stale| {
-        stale.take_back(&cargo, command, &target_dir)
+    let _lock = build_lock::acquire(&plan, &profile, &graph.workspace_root, stale, |stale| {
+        stale.clean(&cargo, command, &target_dir)
     })?;
     let mut built = cargo.command(command, &target_dir)?;
-    built.env("RUSTC_WRAPPER", env::current_exe().context("this command cannot be found")?);
+    built.env("RUSTC_WRAPPER", env::current_exe().context("cannot find the file of this command")?);
     built.env(PLAN, plan.write()?).env_remove(CHAIN).envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
     let recordings = if records { Some(Recordings::new(&plan.dir)?) } else { None };
-    let spies = Spies::of(command, &asked);
+    let profilers = Requested::new(command, &options);
     if let Some(recordings) = &recordings {
-        recordings.ask(&mut built, &spies);
+        recordings.set_environment(&mut built, &profilers);
     }
     let outdated = wrapper::outdated(&plan.dir);
     let status = process::to_end(&mut built)?;
-    let results = Results::read(&plan, &outdated, recordings.as_ref().map(|recordings| (recordings, &spies)));
-    export::write(&results, &asked)?;
+    let results = Results::read(&plan, &outdated, recordings.as_ref().map(|recordings| (recordings, &profilers)));
+    export::write(&results, &options)?;
     match recordings {
-        _ if asked.json.replaces_text() => export::print_json(&results)?,
-        Some(_) => text::print(&results, &asked, io::stdout().is_terminal()),
+        _ if options.json.replaces_text() => export::print_json(&results)?,
+        Some(_) => text::print(&results, &options, io::stdout().is_terminal()),
         None => eprintln!("     Metaspy {}", text::woven(&results.woven)),
     }
     Ok(wrapper::exit_code(status))
 }
 
-/// What nothing could be told of is a mistake before anything is built.
-fn usable(asked: &Woven, records: bool) -> Result<()> {
-    if let Some(selector) = &asked.callers {
+/// Fails before the build if an option needs a run, and nothing runs.
+fn usable(options: &Woven, records: bool) -> Result<()> {
+    if let Some(selector) = &options.callers {
         selector.parse::<Selector>()?;
     }
-    let told = [("--lcov", asked.lcov.is_some()), ("--cobertura", asked.cobertura.is_some())];
-    let told =
-        told.into_iter().chain([("--callers", asked.callers.is_some()), ("--profile", !asked.profile.is_empty())]);
-    match told.into_iter().find(|(_, is_asked)| *is_asked && !records) {
+    let options_of_runs = [
+        ("--lcov", options.lcov.is_some()),
+        ("--cobertura", options.cobertura.is_some()),
+        ("--callers", options.callers.is_some()),
+        ("--profile", !options.profile.is_empty()),
+    ];
+    match options_of_runs.into_iter().find(|(_, is_set)| *is_set && !records) {
         Some((word, _)) => {
-            bail!(
-                "{word} tells what ran: that needs `run`, `test` or `bench`, and no METASPY_RECORD in the environment"
-            )
+            bail!("{word} needs a recorded run: use `run`, `test` or `bench`, and unset METASPY_RECORD")
         }
         None => Ok(()),
     }
 }
 
-fn plan(settings: &Settings<'_>, graph: &Graph, asked: &Woven, with_tests: bool, dir: &Path) -> Result<Plan> {
-    let selection = asked.selection();
+fn plan(settings: &Settings<'_>, graph: &Graph, options: &Woven, with_tests: bool, dir: &Path) -> Result<Plan> {
+    let selection = options.selection();
     let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, with_tests, dir)?;
-    profilers::judge(graph, &asked.profiler, is_core_needed)?;
+    profilers::check(graph, &options.profiler, is_core_needed)?;
     let core = match is_core_needed {
-        true => Some(runtime::core(settings, dir, &asked.profiler)?),
+        true => Some(runtime::core(settings, dir, &options.profiler)?),
         false => None,
     };
     profilers::stamp_targets(&mut targets, core.as_ref())?;
     Ok(Plan { dir: dir.to_owned(), selection, targets, core })
 }
 
-/// Where nobody says where, beside what cargo builds. A program of a run that runs this command itself takes nothing back
-/// that this run still needs.
+/// The target directory by default: below the target directory of cargo. A program of a run may run this command; then the
+/// directory is another one, so that it cleans nothing that this run needs.
 fn own_target_dir(graph: &Graph) -> PathBuf {
     let own = graph.target_directory.join("metaspy");
     let around = env::var_os(PLAN).map(PathBuf::from);
-    // The plan stands in `weave/plans`.
+    // The plan is in `weave/plans`.
     match around.as_deref().and_then(|plan| plan.ancestors().nth(3)).filter(|around| around.starts_with(&own)) {
         Some(around) => around.join("metaspy"),
         None => own,
     }
 }
 
-/// The platform that programs are built for where nobody says another one.
+/// The platform of this compiler.
 fn host() -> Result<String> {
     let host = version()?.lines().find_map(|line| line.strip_prefix("host: ")).map(str::to_owned);
-    host.context("rustc does not say what it builds for")
+    host.context("cannot read the host platform from `rustc -vV`")
 }

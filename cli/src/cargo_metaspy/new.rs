@@ -1,4 +1,4 @@
-//! `cargo metaspy new`: a crate with a profiler that runs, to be made into another one.
+//! `cargo metaspy new`: a crate with a working profiler, to start from.
 
 use std::fs;
 use std::path::Path;
@@ -6,30 +6,29 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-/// Its files. The name stands where they say `{name}`.
+/// The files of the crate. `{name}` stands for its name.
 const FILES: [(&str, &str); 3] = [
     ("Cargo.toml", include_str!("new/manifest")),
     ("src/lib.rs", include_str!("new/profiler")),
     ("README.md", include_str!("new/readme")),
 ];
 
-/// Makes the crate in a directory that is not there yet.
+/// Creates the crate in a new directory.
 pub fn make(path: &Path) -> Result<ExitCode> {
     let name = path.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
     let Some(name) = name else {
-        bail!("`{}` is no name of a crate: letters, digits, `-` and `_`, a letter first", path.display())
+        bail!("`{}` is not a name for a crate: use letters, digits, `-` and `_`, with a letter first", path.display())
     };
     if path.exists() {
-        bail!("{} is there already", path.display());
+        bail!("{} exists already: choose another name", path.display());
     }
     for (file, text) in FILES {
         let file = path.join(file);
         fs::create_dir_all(file.parent().unwrap_or(path))
-            .with_context(|| format!("{} cannot be made", path.display()))?;
-        fs::write(&file, text.replace("{name}", name))
-            .with_context(|| format!("{} cannot be written", file.display()))?;
+            .with_context(|| format!("cannot create {}", path.display()))?;
+        fs::write(&file, text.replace("{name}", name)).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    println!("made the profiler `{name}`; start it with  cargo metaspy run --profiler {}", path.display());
+    println!("created the profiler `{name}`; start it with  cargo metaspy run --profiler {}", path.display());
     Ok(ExitCode::SUCCESS)
 }
 

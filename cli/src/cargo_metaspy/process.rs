@@ -1,4 +1,4 @@
-//! Cargo, as long as it runs.
+//! The process of cargo.
 
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
@@ -10,9 +10,9 @@ use signal_hook::flag;
 
 use crate::cargo_metaspy::cargo::NO_CARGO;
 
-/// Runs it to its end. Ctrl-C is meant for the program: this command outlives it, and tells what it did until then.
+/// Waits for the end of cargo. Ctrl-C ends the program, and this command reports what ran until then.
 pub fn to_end(cargo: &mut Command) -> Result<ExitStatus> {
-    // Programs that are started do not inherit it, as they would if the signal were ignored.
-    flag::register(SIGINT, Arc::new(AtomicBool::new(false))).context("Ctrl-C cannot be waited for")?;
+    // Programs do not inherit a handler. They would inherit that the signal is ignored.
+    flag::register(SIGINT, Arc::new(AtomicBool::new(false))).context("cannot handle Ctrl-C")?;
     cargo.status().context(NO_CARGO)
 }

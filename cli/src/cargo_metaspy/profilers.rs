@@ -1,4 +1,4 @@
-//! Profilers of the user's own, as far as the plan knows them.
+//! The profilers of a run: the ones that programs start, and the user's own crates that programs are linked with.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,11 +8,56 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use metaspy_weave::plan::{Core, Target, stamp};
 
+use crate::cargo_metaspy::arguments::Woven;
 use crate::cargo_metaspy::graph::Graph;
 
-/// Whether there is a program to link them with. One that has a core of its own has profilers compiled against another
-/// one; only its author can give it these.
-pub fn judge(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Result<()> {
+/// The profiler of executions, receivers and tests.
+pub const COVERAGE: &str = "coverage";
+/// The profiler of times, callers and callees.
+pub const CALLS: &str = "calls";
+/// In what is options: not even those that nobody named.
+const NONE: &str = "none";
+/// In the environment of programs: all profilers of the user's own.
+const OWN: &str = "+";
+
+/// The profilers that programs start.
+#[derive(Debug, Default)]
+pub struct Requested {
+    names: Vec<String>,
+    with_own: bool,
+}
+
+impl Requested {
+    /// The requested profilers, and the profilers that other options require.
+    pub fn new(command: &str, options: &Woven) -> Requested {
+        let mut names: Vec<String> = options.profile.iter().filter(|name| *name != NONE).cloned().collect();
+        let with_defaults = names.len() == options.profile.len();
+        let mut needed = |name: &str, is_needed: bool| {
+            if is_needed && !names.iter().any(|known| known == name) {
+                names.push(name.to_owned());
+            }
+        };
+        needed(COVERAGE, with_defaults && (command == "test" || options.returns || options.args));
+        needed(CALLS, options.timed || options.callers.is_some());
+        Requested { names, with_own: !options.profiler.is_empty() }
+    }
+
+    /// The profilers with a name.
+    pub fn names(&self) -> impl Iterator<Item = &String> {
+        self.names.iter()
+    }
+
+    /// The value of `METASPY_PROFILE`; `None` without profilers.
+    pub fn text(&self) -> Option<String> {
+        let own = self.with_own.then_some(OWN);
+        let names: Vec<&str> = self.names.iter().map(String::as_str).chain(own).collect();
+        (!names.is_empty()).then(|| names.join(","))
+    }
+}
+
+/// Fails without a program to link profilers with. A program with a core of its own needs profilers that are compiled against
+/// that core; only its author can add them.
+pub fn check(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Result<()> {
     if profilers.is_empty() {
         return Ok(());
     }
@@ -20,12 +65,12 @@ pub fn judge(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Resu
     let with_core =
         members.filter(|package| graph.has_core(package, false)).map(|package| format!("`{}`", package.name));
     let with_core: Vec<String> = with_core.collect();
-    let advice = "depends on metaspy: its programs have the profilers that it depends on. Let it depend on the profiler's \
+    let advice = "depends on metaspy, so its programs have the profilers that it depends on. Let it depend on the profiler's \
         crate, and name that once in its `main.rs`: `use the_profiler as _;`";
     match (is_core_needed, with_core.is_empty()) {
         (false, false) => bail!("--profiler: {} {advice}; then start it with `--profile NAME`", with_core.join(", ")),
         (false, true) => {
-            bail!("--profiler: nothing that is built here is a program, so there is nothing to link it with")
+            bail!("--profiler: no program is built, and only programs can be linked with a profiler: build one")
         }
         (true, false) => eprintln!("warning: metaspy: --profiler: {} {advice}", with_core.join(", ")),
         (true, true) => {}
@@ -33,17 +78,47 @@ pub fn judge(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Resu
     Ok(())
 }
 
-/// Programs are linked again when a profiler changed: cargo knows nothing of it.
+/// Adds the profilers to the stamps of programs, so that a changed profiler links them again.
 pub fn stamp_targets(targets: &mut BTreeMap<PathBuf, Target>, core: Option<&Core>) -> Result<()> {
     let Some(core) = core.filter(|core| !core.profilers.is_empty()) else { return Ok(()) };
     let mut hasher = DefaultHasher::new();
     for library in [&core.library].into_iter().chain(&core.profilers) {
         library.hash(&mut hasher);
-        fs::read(library).with_context(|| format!("{} cannot be read", library.display()))?.hash(&mut hasher);
+        fs::read(library).with_context(|| format!("cannot read {}", library.display()))?.hash(&mut hasher);
     }
     let linked = format!("{:016x}", hasher.finish());
     for target in targets.values_mut().filter(|target| target.needs_core) {
         target.stamp = stamp([&target.stamp, &linked]);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cargo_metaspy::arguments::{Cli, Command, sorted};
+
+    fn check(line: &str, expected: Option<&str>) {
+        let cli = Cli::try_parse_from(sorted(line.split(' ').map(Into::into))).expect("it is understood");
+        let (command, woven) = match cli.command {
+            Command::Test(woven) => ("test", woven),
+            Command::Run(woven) => ("run", woven),
+            _ => panic!("it is another command"),
+        };
+        assert_eq!(Requested::new(command, &woven).text().as_deref(), expected, "{line}");
+    }
+
+    #[test]
+    fn tests_start_coverage_and_options_start_the_profilers_that_they_need() {
+        check("run", None);
+        check("test", Some("coverage"));
+        check("test --profile none", None);
+        check("test --profile none --profile mine --timed", Some("mine,calls"));
+        check("run --timed", Some("calls"));
+        check("run --returns --profile coverage", Some("coverage"));
+        check("run --args --callers x", Some("coverage,calls"));
+        check("run --profiler ../p --profile a", Some("a,+"));
+    }
 }

@@ -1,4 +1,4 @@
-//! Where the programs of a run record, and what they left there.
+//! The directory in which the programs of a run record.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,15 +8,15 @@ use std::{env, fs};
 
 use anyhow::Result;
 
-use crate::cargo_metaspy::spies::Spies;
+use crate::cargo_metaspy::profilers::Requested;
 
 /// The extension of locks.
 const LOCK: &str = "lock";
 
-/// Where the programs of this run record.
+/// The directory of the recordings of a run.
 pub struct Recordings {
     dir: PathBuf,
-    /// Held as long as the directory is needed; `None` if it is kept.
+    /// The lock is held while the directory is needed. `None` if the directory is kept.
     lock: Option<Lock>,
 }
 
@@ -24,7 +24,7 @@ pub struct Recordings {
 struct Lock(PathBuf, #[expect(dead_code, reason = "it is held")] File);
 
 impl Recordings {
-    /// Below this directory, or below the user's for recordings, and then they are kept.
+    /// A new directory below this one, or below the user's directory for recordings. Then it is kept.
     pub fn new(dir: &Path) -> Result<Self> {
         let process = std::process::id();
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
@@ -39,17 +39,17 @@ impl Recordings {
         fs::create_dir_all(&runs)?;
         let lock = dir.with_extension(LOCK);
         let file = File::create(&lock)?;
-        // Where the file system knows no locks nobody else finds it free, either.
+        // Without locks in the file system, no other run finds the file unlocked either.
         let _ = file.try_lock();
         fs::create_dir_all(&dir)?;
         Ok(Recordings { dir, lock: Some(Lock(lock, file)) })
     }
 
-    /// Makes programs count their calls, and start these profilers. What they wrote survives an abort.
-    pub fn ask(&self, cargo: &mut Command, spies: &Spies) {
+    /// Sets the environment of programs: they count their calls and start these profilers. Their counts survive an abort.
+    pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
         cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
         cargo.env("METASPY_MODE", "tally");
-        if let Some(names) = spies.text() {
+        if let Some(names) = profilers.text() {
             cargo.env("METASPY_PROFILE", names);
         }
         if env::var_os("METASPY_BUDGET").is_none() {
@@ -82,7 +82,7 @@ impl Drop for Recordings {
     }
 }
 
-/// Removes what runs left whose command was killed.
+/// Removes the directories of runs whose command was killed.
 fn clear(runs: &Path) {
     let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
     for lock in entries.filter(|path| path.extension() == Some(OsStr::new(LOCK))) {

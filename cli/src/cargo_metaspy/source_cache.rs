@@ -1,8 +1,6 @@
-//! The functions of crates, kept between starts: to read all source of a graph takes longer than a build that has nothing
-//! to do.
+//! A cache of the functions of crates: reading the whole source of a graph takes longer than a build without changes.
 //!
-//! What is kept of a crate holds as long as all files that were looked at are what they were. Whatever is wrong with it,
-//! the source is read again.
+//! The entry of a crate is valid as long as none of its files changed. If an entry cannot be read, the source is.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -16,45 +14,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::graph::Crate;
 
-/// A file that changed so shortly before it was read may change again and have the same time: file systems count in
-/// steps, of two seconds at most.
+/// A file that changed so recently may change again with the same time: the clocks of file systems have steps of up to two
+/// seconds.
 const SETTLED: Duration = Duration::from_secs(2);
-/// From then on a person wonders what is going on.
+/// A message is printed if reading takes longer.
 const LONG: Duration = Duration::from_secs(1);
-/// As the main thread has: source may be deeply nested.
+/// The stack of a main thread: source may be deeply nested.
 const STACK: usize = 8 << 20;
 
 /// The functions of a crate.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Known {
-    /// The command that read the source, as another one may read it otherwise.
+pub struct CachedCrate {
+    /// The command that read the source: another version may read it differently.
     reader: Option<File>,
-    /// All that were looked at, the root first.
+    /// All files that were looked at, the root first.
     files: Vec<File>,
-    /// The functions, their paths, and the places of their files among these. Of a file that was not understood one that
-    /// stands for all, `module::*`.
+    /// The functions, with the places of their files and their paths. A file with a syntax error has one entry, `module::*`.
     functions: Vec<(usize, String, Function)>,
 }
 
-/// The functions of these crates, in the same order. They are kept in this directory.
-pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<Known> {
+/// The functions of these crates, in the same order. The cache is in this directory.
+pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
     let reader = env::current_exe().ok().map(File::at);
-    let (started, is_told, next) = (Instant::now(), AtomicBool::new(false), AtomicUsize::new(0));
+    let (started, is_reported, next) = (Instant::now(), AtomicBool::new(false), AtomicUsize::new(0));
     let read = || {
         let mut read = Vec::new();
         while let Some((at, krate)) = take(&next, crates) {
-            read.push((at, Known::of(krate, dir, reader.as_ref())));
-            if started.elapsed() > LONG && !is_told.swap(true, Ordering::Relaxed) {
+            read.push((at, CachedCrate::of(krate, dir, reader.as_ref())));
+            if started.elapsed() > LONG && !is_reported.swap(true, Ordering::Relaxed) {
                 eprintln!("     Metaspy reading the source of {} crates", crates.len());
             }
         }
         read
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(crates.len());
-    let mut all: Vec<(usize, Known)> = thread::scope(|scope| {
+    let mut all: Vec<(usize, CachedCrate)> = thread::scope(|scope| {
         let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read);
         let running: Vec<_> = (0..threads).map(start).collect();
-        // Where no thread can be had this one does it all.
+        // Without further threads this one reads all of it.
         let mut all = if running.iter().all(Result::is_err) { read() } else { Vec::new() };
         for thread in running.into_iter().flatten() {
             all.extend(thread.join().expect("source is read without a panic"));
@@ -70,35 +67,35 @@ fn take<'c>(next: &AtomicUsize, crates: &[&'c Crate]) -> Option<(usize, &'c Crat
     Some((at, *crates.get(at)?))
 }
 
-impl Known {
-    /// The functions: their path, the file that each is in, and what is known of it.
+impl CachedCrate {
+    /// The functions: the path, the file and the description of each.
     pub fn functions(&self) -> impl Iterator<Item = (&str, &Path, &Function)> {
         self.functions
             .iter()
             .filter_map(|(file, path, function)| Some((path.as_str(), self.files.get(*file)?.path(), function)))
     }
 
-    fn of(krate: &Crate, dir: &Path, reader: Option<&File>) -> Known {
+    fn of(krate: &Crate, dir: &Path, reader: Option<&File>) -> CachedCrate {
         let place = dir.join(format!("{}.json", stamp([krate.name(), krate.src_path.display().to_string()])));
-        let kept = fs::read(&place).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
+        let kept = fs::read(&place).ok().and_then(|text| serde_json::from_slice::<CachedCrate>(&text).ok());
         if let Some(known) = kept.filter(|known| known.holds(reader)) {
             return known;
         }
         let before = SystemTime::now();
-        let known = Known::read(krate, reader);
+        let known = CachedCrate::read(krate, reader);
         if known.is_settled(before)
             && let Ok(text) = serde_json::to_vec(&known)
         {
-            // What cannot be kept is read again.
+            // Without an entry the source is read again.
             let _ = write_whole(&place, &text);
         }
         known
     }
 
-    fn read(krate: &Crate, reader: Option<&File>) -> Known {
-        let Ok(source) = source::read(&krate.src_path) else { return Known::default() };
+    fn read(krate: &Crate, reader: Option<&File>) -> CachedCrate {
+        let Ok(source) = source::read(&krate.src_path) else { return CachedCrate::default() };
         let name = krate.name();
-        let mut known = Known { reader: reader.cloned(), ..Known::default() };
+        let mut known = CachedCrate { reader: reader.cloned(), ..CachedCrate::default() };
         for (at, file) in source.files.into_iter().enumerate() {
             match &file.parsed {
                 Ok(parsed) => {
@@ -107,7 +104,7 @@ impl Known {
                         known.functions.extend(paths.map(|path| (at, path, function.clone())));
                     }
                 }
-                // Whoever selects all of it is told why nothing in it has a hook.
+                // A selector that matches it reports why nothing in it has a hook.
                 Err(_) => {
                     let paths = file.module_paths(&name);
                     known.functions.extend(paths.map(|path| (at, path + "::*", Function::default())));
@@ -141,13 +138,13 @@ mod tests {
     use super::*;
 
     /// A crate in a directory of its own, all of whose files are old.
-    struct Old(PathBuf);
+    struct OldCrate(PathBuf);
 
-    impl Old {
-        fn new(name: &str, files: &[(&str, &str)]) -> Old {
+    impl OldCrate {
+        fn new(name: &str, files: &[(&str, &str)]) -> OldCrate {
             let dir = env::temp_dir().join(format!("metaspy-known-{name}-{}", std::process::id()));
             let _ = fs::remove_dir_all(&dir);
-            let old = Old(dir);
+            let old = OldCrate(dir);
             files.iter().for_each(|(path, text)| old.write(path, text, 100));
             old
         }
@@ -166,12 +163,12 @@ mod tests {
             known[0].functions().map(|(path, ..)| path).collect::<Vec<_>>().join(" ")
         }
 
-        /// What is kept, if anything is.
+        /// The file of the cache.
         fn kept(&self) -> Option<PathBuf> {
             Some(fs::read_dir(self.0.join("kept")).ok()?.next()?.expect("it can be read").path())
         }
 
-        /// Makes what is kept tell of another function, so that it shows when it is used.
+        /// Changes the name of a function in the cache, so that its use shows.
         fn mark(&self) {
             let kept = self.kept().expect("something is kept");
             let text = fs::read_to_string(&kept).expect("it is text").replace("c::one", "c::kept");
@@ -179,23 +176,24 @@ mod tests {
         }
     }
 
-    impl Drop for Old {
+    impl Drop for OldCrate {
         fn drop(&mut self) {
             let _ = fs::remove_dir_all(&self.0);
         }
     }
 
     #[test]
-    fn what_did_not_change_is_not_read_again() {
-        let old = Old::new("same", &[("lib.rs", "fn one() {}")]);
+    fn unchanged_source_is_not_read_again() {
+        let old = OldCrate::new("same", &[("lib.rs", "fn one() {}")]);
         assert_eq!(old.functions(), "c::one");
         old.mark();
         assert_eq!(old.functions(), "c::kept");
     }
 
     #[test]
-    fn what_changed_is_read_again() {
-        let old = Old::new("changed", &[("lib.rs", "fn one() {} mod a; #[cfg(any())] mod b;"), ("a.rs", "fn f() {}")]);
+    fn changed_source_is_read_again() {
+        let old =
+            OldCrate::new("changed", &[("lib.rs", "fn one() {} mod a; #[cfg(any())] mod b;"), ("a.rs", "fn f() {}")]);
         assert_eq!(old.functions(), "c::one c::a::f");
         old.mark();
         old.write("a.rs", "fn g() {}", 50);
@@ -209,15 +207,15 @@ mod tests {
     }
 
     #[test]
-    fn what_was_just_written_is_not_kept() {
-        let old = Old::new("fresh", &[]);
+    fn source_that_was_just_written_is_not_cached() {
+        let old = OldCrate::new("fresh", &[]);
         old.write("lib.rs", "fn one() {}", 0);
         assert_eq!((old.functions().as_str(), old.kept()), ("c::one", None));
     }
 
     #[test]
-    fn what_is_damaged_is_written_anew() {
-        let old = Old::new("damaged", &[("lib.rs", "fn one() {}")]);
+    fn a_damaged_entry_is_replaced() {
+        let old = OldCrate::new("damaged", &[("lib.rs", "fn one() {}")]);
         old.functions();
         let kept = old.kept().expect("something is kept");
         let whole = fs::read(&kept).expect("it is there");

@@ -1,5 +1,5 @@
-//! Which crates are woven: those with a function that is selected. Of the workspace's own, those with tests are named as
-//! well, so that what is run can be told by test.
+//! The crates that are woven: the crates with a selected function. Crates of the workspace with tests are named as well, so that
+//! coverage knows which test runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ use crate::cargo_metaspy::graph::{Crate, Graph, Package};
 use crate::cargo_metaspy::match_functions::Search;
 use crate::cargo_metaspy::source_cache;
 
-/// The crates that the plan names, and whether one of them that is now built needs a core. Where no tests are built, as
-/// with `cargo run`, only binaries are programs.
+/// The crates of the plan, and true if one of them needs a core in this build. Without tests, as with `cargo run`, only
+/// binaries are programs.
 pub fn targets(
     graph: &Graph,
     selection: &Selection,
@@ -30,7 +30,7 @@ pub fn targets(
         let is_member = graph.is_member(package);
         let found = search.of(known);
         let has_tests = is_member && found.has_tests;
-        // A member's library has tests, which are programs.
+        // The tests of a library of the workspace are programs.
         let for_developers = krate.is_for_developers() || krate.is_library();
         let needs_core = is_member && !graph.has_core(package, for_developers);
         if found.chosen.is_empty() && !needs_core && !has_tests {
@@ -48,21 +48,21 @@ pub fn targets(
         };
         targets.insert(fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()), target);
     }
-    search.judge()?;
+    search.check()?;
     Ok((targets, is_core_needed))
 }
 
-/// The crates that may be woven: where nobody selects anything, those of the workspace.
+/// The crates that may be woven: without a selector, the crates of the workspace.
 fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
     let packages = graph.woven().into_iter().filter(|package| with_dependencies || graph.is_member(package));
     let of = |package| {
-        let is_meant = move |krate: &&Crate| krate.is_target() && (graph.is_member(package) || krate.is_library());
-        package.targets.iter().filter(is_meant).map(move |krate| (package, krate))
+        let is_candidate = move |krate: &&Crate| krate.is_target() && (graph.is_member(package) || krate.is_library());
+        package.targets.iter().filter(is_candidate).map(move |krate| (package, krate))
     };
     packages.flat_map(of).collect()
 }
 
-/// Whether a crate has tests changes no stamp: where they are not run, nothing of them is compiled.
+/// The stamp of a crate. Tests do not change it: without them, nothing of them is compiled.
 fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> String {
     let depth = if chosen.is_empty() { "" } else { selection.depth() };
     let weaver = [

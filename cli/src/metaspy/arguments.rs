@@ -44,14 +44,14 @@ pub enum Command {
         /// The process; `metaspy list` shows those that record
         pid: Option<u32>,
     },
-    /// Lists live recordings, those of ended processes told apart
+    /// Lists live recordings, of running and of ended processes
     #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]
     List {
         /// JSON
         #[command(flatten)]
         json: JsonOption,
     },
-    /// Opens the crawler on a recording, or on those of several processes as one
+    /// Opens the crawler on a recording, or on the recordings of several processes as one
     #[command(
         after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
         Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
@@ -64,8 +64,7 @@ pub enum Command {
     /// Writes a live recording, and what becomes of it, to standard output
     #[command(
         after_help = "Examples:\n  ssh host metaspy stream 4711 | metaspy open -\n  metaspy stream layout | gzip > run.gz\n  \
-        gunzip < run.gz | metaspy report -\n\nIt ends when the process ends or closes its recording, and when nobody reads \
-        any more.\nThe process itself takes no part in it (docs/processes.md)."
+        gunzip < run.gz | metaspy report -\n\nIt ends when the process ends or closes its recording, and when the reader closes the pipe.\nThe process itself takes no part in it (docs/processes.md)."
     )]
     Stream {
         /// The process, or the name of its recording or a file; `metaspy list` shows those that record

@@ -1,5 +1,4 @@
-//! Recordings by file, by name and by process. Everything that the command asks of the core's directory of live
-//! recordings is asked here.
+//! Recordings by file, by name and by process. All access to the directory of live recordings is here.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -20,44 +19,44 @@ pub fn guard() {
     recording::guard_against_truncation();
 }
 
-/// All of them, those of running processes first, the newest first.
+/// All live recordings: running processes first, then the newest first.
 pub fn list() -> Vec<Listed> {
     let mut all = recording::list();
     all.sort_by_key(|listed| !listed.alive);
     all
 }
 
-/// The directory that they stand in.
+/// The directory of live recordings.
 pub fn directory() -> PathBuf {
     recording::directory()
 }
 
-/// Removes those whose process ended; what it removed.
+/// Removes the recordings of ended processes, and returns them.
 pub fn clean() -> Result<Vec<Listed>> {
     recording::clean().map_err(|error| say(format!("{}: {error}; remove it by hand", directory().display())))
 }
 
 /// Opens a file.
 pub fn open(path: &Path) -> Result<Store> {
-    // The core's sentences name the file where that helps; where they do not, it is named here.
+    // Some messages of the core do not name the file.
     Store::open(path).map_err(|error| {
         let (name, text) = (path.display().to_string(), error.to_string());
         say(if text.contains(&name) { text } else { format!("{name}: {text}") })
     })
 }
 
-/// Opens a file, or else the live recording with this name or of this process; `-` is what comes on standard input.
+/// Opens a file, or the live recording with this name or of this process. `-` is standard input.
 pub fn open_named(source: &Path) -> Result<Store> {
     open_all(&[source.to_owned()])
 }
 
-/// Opens what was asked for: one recording, or several as one.
+/// Opens one recording, or several as one.
 pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
     let mut stores = Vec::with_capacity(sources.len());
     for source in sources {
         let path = path_of(source)?;
         let store = match path == Path::new(stream::STANDARD) {
-            true => stream::open()?.to_its_end()?,
+            true => stream::open()?.read_all()?,
             false => open(&path)?,
         };
         stores.push((path.display().to_string(), store));
@@ -65,7 +64,7 @@ pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
     Store::merged(stores).map_err(|error| say(error.to_string()))
 }
 
-/// The path of a file, or else of the live recording with this name or of this process.
+/// The path of a file, or of the live recording with this name or of this process.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
     if source == Path::new(stream::STANDARD) || source.exists() || source.components().count() > 1 {
         return Ok(source.to_owned());
@@ -75,7 +74,7 @@ pub fn path_of(source: &Path) -> Result<PathBuf> {
     match found {
         Some(listed) => Ok(listed.path),
         None => Err(say(format!(
-            "there is no file {name}, and no live recording of that name; `metaspy list` shows those there are"
+            "there is no file {name}, and no live recording with this name; `metaspy list` shows the live recordings"
         ))),
     }
 }
@@ -101,7 +100,7 @@ fn choose(pid: Option<u32>) -> Result<Listed> {
         return match (alive.next(), alive.next()) {
             (Some(only), None) => Ok(only),
             (None, _) => Err(say(
-                "no process of yours is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
+                "none of your processes is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
             )),
             (Some(first), Some(second)) => {
                 let rest: Vec<String> =
@@ -124,7 +123,7 @@ fn choose(pid: Option<u32>) -> Result<Listed> {
     Err(say(format!("process {pid} {why}")))
 }
 
-/// Whether there is such a process, as far as can be told here.
+/// True if the process exists. Without `/proc` this is not known.
 fn is_running(pid: u32) -> bool {
     Path::new("/proc").join(pid.to_string()).exists()
 }

@@ -37,12 +37,12 @@ pub fn run(cli: Cli) -> Result<Ended> {
     // Buffered: a report may have a million rows.
     let mut out = io::BufWriter::new(io::stdout().lock());
     match cli.command {
-        Command::Demo(asked) => match asked.record {
-            Some(file) => demo::record(asked.page.as_deref(), &file, &asked.limits, &mut out),
+        Command::Demo(options) => match options.record {
+            Some(file) => demo::record(options.page.as_deref(), &file, &options.limits, &mut out),
             None => {
                 drop(out);
                 needs_terminal("metaspy demo --record run.spy && metaspy report run.spy")?;
-                demo::show(asked.page.as_deref())
+                demo::show(options.page.as_deref())
             }
         },
         Command::Story { page } => demo::attended(page.as_deref()),
@@ -65,7 +65,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
                 needs_terminal_beside_input(&instead)?;
                 return crawl(coming.in_background()?, &paths);
             }
-            // A file that cannot be opened is said first, terminal or not.
+            // A file that cannot be opened is reported first, with and without a terminal.
             let store = live::open_all(&paths)?;
             match paths.iter().any(is_stream) {
                 true => needs_terminal_beside_input(&instead)?,
@@ -79,13 +79,13 @@ pub fn run(cli: Cli) -> Result<Ended> {
             stream::send(&source)
         }
         Command::Clean => clean_up(&mut out),
-        Command::Report(asked) => report::run(&asked, &mut out),
-        Command::Grammar(asked) => grammar::run(&asked, &mut out),
+        Command::Report(options) => report::run(&options, &mut out),
+        Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
 }
 
-/// The crawler needs somebody who looks at it.
+/// Fails without a terminal: the crawler needs one.
 fn needs_terminal(instead: &str) -> Result<()> {
     match io::stdout().is_terminal() && io::stdin().is_terminal() {
         true => Ok(()),

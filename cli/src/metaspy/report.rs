@@ -1,4 +1,4 @@
-//! `metaspy report`: what was counted, as text for people and as JSON for programs.
+//! `metaspy report`: the counts of a recording, as text and as JSON.
 
 use std::io::Write;
 
@@ -16,18 +16,18 @@ use crate::metaspy::live;
 /// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
 
-/// Writes the report that was asked for.
-pub fn run(asked: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
-    // What was written wrongly is said before anything is opened.
-    let parsed: Result<Vec<Condition>, String> = asked.fail_if.iter().map(|text| text.parse()).collect();
+/// Writes the report.
+pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
+    // Mistakes on the command line are reported before a recording is opened.
+    let parsed: Result<Vec<Condition>, String> = options.fail_if.iter().map(|text| text.parse()).collect();
     let conditions = parsed.map_err(say)?;
-    let parsed: Result<Vec<Expectation>, String> = asked.expect.iter().map(|text| text.parse()).collect();
+    let parsed: Result<Vec<Expectation>, String> = options.expect.iter().map(|text| text.parse()).collect();
     let expectations = parsed.map_err(say)?;
-    let filter: Filter = match &asked.filter {
+    let filter: Filter = match &options.filter {
         Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
         None => Filter::all(),
     };
-    let store = live::open_all(&asked.sources)?;
+    let store = live::open_all(&options.sources)?;
     match filter.check(&store) {
         // Kinds are known when a subject of theirs is met; sites before the program begins.
         Err(error @ FilterError::NoSuchKind { .. }) => eprintln!("metaspy: --filter: {error}"),
@@ -40,11 +40,11 @@ pub fn run(asked: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         let checked = every.check(&store).and_then(|()| holds.check(&store));
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
-    let top = asked.top.rows();
-    let report = rows::Report::new(&store, asked.by, &filter, top);
+    let top = options.top.rows();
+    let report = rows::Report::new(&store, options.by, &filter, top);
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
     let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
-    asked.json.write(
+    options.json.write(
         out,
         |out| rows::json::write(out, &store, &report, top.limit(usize::MAX), &verdicts, &outcomes),
         |out| {

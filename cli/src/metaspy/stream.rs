@@ -1,4 +1,4 @@
-//! `metaspy stream`, and what it sends: a recording through a pipe.
+//! `metaspy stream`, and recordings that come through a pipe.
 
 use std::io::{self, BufReader, BufWriter, IsTerminal, Read};
 use std::path::Path;
@@ -11,16 +11,16 @@ use metaspy_core::stream::{Receiver, Sender};
 use crate::exit::{Ended, is_broken_pipe, say};
 use crate::metaspy::live;
 
-/// The name of standard input where a recording is asked for.
+/// The name of standard input as a recording.
 pub const STANDARD: &str = "-";
 
-/// What changed is sent so often: as often as the crawler looks at a live recording.
+/// The time between two updates, the same as the crawler's.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Writes a live recording to standard output, until it ends or nobody reads any more.
+/// Writes a live recording to standard output, until it ends or the reader closes the pipe.
 pub fn send(source: &Path) -> Result<Ended> {
     if source == Path::new(STANDARD) {
-        return Err(say("what comes on standard input is a stream already: `metaspy stream` wants a process"));
+        return Err(say("standard input is a stream already: `metaspy stream` needs a process, a name or a file"));
     }
     let path = match source.to_str().and_then(|text| text.parse().ok()) {
         Some(pid) if !source.exists() => live::attach(Some(pid))?.path,
@@ -29,7 +29,7 @@ pub fn send(source: &Path) -> Result<Ended> {
     let store = live::open(&path)?;
     if io::stdout().is_terminal() {
         return Err(say(format!(
-            "a recording is nothing to look at: pipe it, as in `metaspy stream {} | metaspy open -`",
+            "standard output is a terminal: pipe the recording, as in `metaspy stream {} | metaspy open -`",
             source.display()
         )));
     }
@@ -37,31 +37,29 @@ pub fn send(source: &Path) -> Result<Ended> {
     let sent = Sender::new(store, out).and_then(|sender| sender.run(EVERY));
     match sent.map_err(anyhow::Error::from) {
         Ok(_) => Ok(Ended::Fine),
-        // Whoever looked at it has seen enough.
+        // The reader has read enough.
         Err(error) if is_broken_pipe(&error) => Ok(Ended::Fine),
         Err(error) => Err(say(format!("{}: {error}", path.display()))),
     }
 }
 
-/// A recording that comes on standard input, as far as it has come.
-pub struct Coming {
+/// A recording from standard input, as far as it has arrived.
+pub struct Incoming {
     store: Store,
     receiver: Receiver<Box<dyn Read + Send>>,
 }
 
-/// Reads the beginning of what comes on standard input.
-pub fn open() -> Result<Coming> {
+/// Reads the beginning of a recording from standard input.
+pub fn open() -> Result<Incoming> {
     if io::stdin().is_terminal() {
-        return Err(say(
-            "nothing comes on standard input: pipe a recording into it, as `metaspy stream PID` sends one",
-        ));
+        return Err(say("standard input is a terminal: pipe a recording into it, as `metaspy stream PID` writes one"));
     }
     let input: Box<dyn Read + Send> = Box::new(BufReader::with_capacity(1 << 16, input()?));
     let (receiver, store) = Receiver::start(input).map_err(|error| say(format!("standard input: {error}")))?;
-    Ok(Coming { store, receiver })
+    Ok(Incoming { store, receiver })
 }
 
-/// Standard input by itself: another thread reads it, and a lock would have to be held for as long as it lives.
+/// Standard input without its lock, because another thread reads it to its end.
 fn input() -> Result<impl Read + Send> {
     #[cfg(unix)]
     {
@@ -74,16 +72,16 @@ fn input() -> Result<impl Read + Send> {
     }
 }
 
-impl Coming {
-    /// The recording, when all of it has come.
-    pub fn to_its_end(mut self) -> Result<Store> {
+impl Incoming {
+    /// The recording, when all of it has arrived.
+    pub fn read_all(mut self) -> Result<Store> {
         self.receiver.run();
-        // It is mapped already: nothing of this can fail.
+        // The recording is mapped already, so this cannot fail.
         let _ = self.store.refresh();
         Ok(self.store)
     }
 
-    /// The recording, while it comes.
+    /// The recording, while it arrives.
     pub fn in_background(self) -> Result<Store> {
         let receiver = self.receiver;
         std::thread::Builder::new().name("stream".into()).spawn(move || receiver.run())?;

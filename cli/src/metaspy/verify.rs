@@ -40,7 +40,7 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
     line("emitted", totals.emitted, "calls, wherever they stand")?;
     line("events", found.events, "in the window")?;
     line("folded", totals.folded, "left the window, counted in the tallies")?;
-    line("counted", totals.counted, "without an event, as asked for")?;
+    line("counted", totals.counted, "without an event, in tally mode")?;
     line("lost", totals.lost + totals.unnamed, "in place and time, not in number")?;
     line("running", found.running, "events in the window that have not ended")?;
     line("marks", found.marks, "details, links and ends beside the events")?;

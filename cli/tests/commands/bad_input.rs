@@ -144,7 +144,7 @@ fn a_process_that_is_not_there_or_not_recorded() {
     assert!(error.contains("not being recorded") && error.contains("METASPY_RECORD=live"), "{error}");
     let (code, _, error) = ended(&["attach"]);
     assert_eq!(code, 2);
-    assert!(error.contains("no process of yours"), "{error}");
+    assert!(error.contains("none of your processes"), "{error}");
 }
 
 #[test]

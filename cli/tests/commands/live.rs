@@ -28,5 +28,5 @@ fn a_listed_recording_is_found_by_name_and_by_process() {
         assert!(code == Some(2) && out.contains(&format!("metaspy report {}", path.display())), "{out}");
     }
     let (code, out) = ended(&["verify", "nobody"]);
-    assert!(code == Some(2) && out.contains("no live recording of that name"), "{out}");
+    assert!(code == Some(2) && out.contains("no live recording with this name"), "{out}");
 }

@@ -121,7 +121,7 @@ fn a_file_that_cannot_be_written_is_said_before_anything_runs() {
     let package = three("unwritten");
     let output = package.command(&["run"], "not there/metaspy.json").output().expect("it was built for this test");
     let did = package.did(output, "not there/metaspy.json");
-    assert!(did.code == 2 && did.said.contains("cannot be written") && did.compiled().is_empty(), "{}", did.said);
+    assert!(did.code == 2 && did.said.contains("cannot write") && did.compiled().is_empty(), "{}", did.said);
 }
 
 #[test]

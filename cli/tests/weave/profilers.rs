@@ -101,9 +101,9 @@ fn what_is_made_anew_runs() {
     assert!(did.json["methods"][0]["profiles"]["made-anew"]["calls"].is_u64(), "{}", did.json);
     assert!(did.printed.contains("  calls  ") && did.printed.contains("  objects  "), "{}", did.printed);
     let again = package.plain_metaspy(&["new", path]);
-    assert!(again.code == 2 && again.said.contains("is there already"), "{}", again.said);
+    assert!(again.code == 2 && again.said.contains("exists already"), "{}", again.said);
     let odd = package.plain_metaspy(&["new", "a b"]);
-    assert!(odd.code == 2 && odd.said.contains("no name of a crate"), "{}", odd.said);
+    assert!(odd.code == 2 && odd.said.contains("is not a name for a crate"), "{}", odd.said);
 }
 
 #[test]

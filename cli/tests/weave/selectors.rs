@@ -40,7 +40,7 @@ fn a_selector_that_is_none_shows_how_to_write_one() {
 #[test]
 fn a_selector_whose_words_hold_for_nothing_says_so() {
     let package = package("selecting_nothing");
-    check(&package, &["--weave", "Scene::* -> Result<*>"], &["of 1 with that path none"]);
+    check(&package, &["--weave", "Scene::* -> Result<*>"], &["1 have this path"]);
     check(&package, &["--weave", "pub mesure -> Option<*>"], &["did you mean", "Scene::measure"]);
     check(&package, &["--weave", "selectin::**"], &["did you mean selecting::**?"]);
 }
@@ -49,8 +49,8 @@ fn a_selector_whose_words_hold_for_nothing_says_so() {
 fn a_subject_that_a_function_does_not_have_is_answered_with_its_parameters() {
     let package = package("selecting_parameters");
     check(&package, &["--subject", "measure=nodeid"], &["`selecting::Scene::measure`", "did you mean node_id?"]);
-    check(&package, &["--subject", "measure=x.id"], &["no parameter `x`", "it has self, node_id"]);
-    check(&package, &["--subject", "main=x"], &["none with a plain name"]);
+    check(&package, &["--subject", "measure=x.id"], &["no parameter `x`", "its parameters are self, node_id"]);
+    check(&package, &["--subject", "main=x"], &["no parameter with a plain name"]);
 }
 
 #[test]

@@ -189,5 +189,5 @@ fn editors_and_services_read_what_ran() {
     assert_eq!((line.attribute("number"), line.attribute("hits")), (Some("7"), Some("4")));
 
     let nothing = package.try_metaspy(&["build", "--lcov", files[0]]);
-    assert!(nothing.code == 2 && nothing.said.contains("--lcov tells what ran"), "{}", nothing.said);
+    assert!(nothing.code == 2 && nothing.said.contains("--lcov needs a recorded run"), "{}", nothing.said);
 }

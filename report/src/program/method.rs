@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::element::Receivers;
-use super::profiles::ColumnValue;
 use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::RecordedSite;
+
+use super::element::Receivers;
+use super::profiles::ColumnValue;
 
 /// A method, with everything that the recordings contain of it.
 #[derive(Clone, Debug)]

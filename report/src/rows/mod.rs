@@ -68,19 +68,19 @@ impl By {
 /// The kind of the subjects that share the row of the others of their site.
 const OTHERS: u16 = u16::MAX;
 
-/// What was counted, by what was asked for.
+/// The counts of a recording, row by row.
 pub struct Report {
-    /// One row for each of these.
+    /// The kind of the rows.
     pub by: By,
     /// What was emitted and where it went.
     pub totals: Totals,
-    /// Whether every count is exact.
+    /// True if every count is exact.
     pub exact: bool,
     /// What is damaged or missing, as sentences.
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
     pub rows: Vec<Row>,
-    /// Sites or labelled subjects to which nothing happened, if they are not among the rows.
+    /// The number of sites or labelled subjects without calls, if they are not among the rows.
     pub never: usize,
 }
 
@@ -88,40 +88,40 @@ pub struct Report {
 pub struct Row {
     /// What it is about.
     pub key: Key,
-    /// Its name for people: the subject's label, the last part of the site's path.
+    /// Its name: the label of the subject, or the last part of the path of the site.
     pub label: Option<String>,
     /// The kind of the site or of the subject.
     pub kind: Option<String>,
-    /// What was counted and timed.
+    /// Counts and times.
     pub measure: Measure,
-    /// How much of it ran, if it is a part of the program.
+    /// The details of a type or a package.
     pub part: Option<Part>,
     /// The columns that method profilers declared.
     pub profiles: Values,
 }
 
-/// What is known of a type or a package.
+/// The details of a type or a package.
 pub struct Part {
     /// The methods and types, and how many of them ran.
     pub ratio: Ratio,
     /// False under a filter: the methods that it leaves out may have run, too.
     pub is_whole: bool,
-    /// Distinct objects that its calls were about.
+    /// The distinct objects of its calls.
     pub receivers: Receivers,
     /// Lines of its methods.
     pub lines: u64,
-    /// The complexity of its most complex method; `None` where nobody wove it.
+    /// The complexity of its most complex method; `None` if nothing of it was woven.
     pub complexity: Option<u32>,
 }
 
-/// What a row is about.
+/// The item of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// The path of a site, of a type or of a package; for free functions that of their module.
+    /// The path of a site, a type or a package. Free functions have the path of their module.
     Site(String),
     /// The key of a subject.
     Subject(u64),
-    /// Nobody, or what is no longer known.
+    /// No subject, or an item that is no longer known.
     None,
 }
 
@@ -142,7 +142,7 @@ impl Report {
         };
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
         sort(&mut rows);
-        // Under a filter, that nothing passes says nothing about a site.
+        // Under a filter, a site without matching events may have been called.
         let silent = if filter.is_all() { silent(store, &profiles, by, &tally.rows) } else { Vec::new() };
         let never = if top.is_all() { 0 } else { silent.len() };
         if top.is_all() {
@@ -173,7 +173,7 @@ fn sort(rows: &mut [Row]) {
     rows.sort_by(|a, b| b.measure.count.cmp(&a.measure.count).then_with(|| a.label.cmp(&b.label)));
 }
 
-/// Rows of those to whom nothing happened, by their names.
+/// Rows of items without calls, by name.
 fn silent(store: &Store, profiles: &Profiles, by: By, seen: &[store::TallyRow]) -> Vec<Row> {
     let mut rows = silent_in_no_order(store, profiles, by, seen);
     rows.sort_by(|a, b| a.label.cmp(&b.label));
@@ -224,12 +224,12 @@ impl Row {
         Row { key, label: None, kind: None, measure, part: None, profiles: Values::new() }
     }
 
-    /// A time of the row in ns; `None` where nothing was timed, and of parts of the program, whose methods call each other.
+    /// The total time in ns; `None` if nothing was timed, and for types and packages, because their methods call each other.
     pub fn total_ns(&self, store: &Store) -> Option<u64> {
         (self.measure.timed > 0 && self.part.is_none()).then(|| store.span_ns(self.measure.total_ticks))
     }
 
-    /// The time of the calls themselves; `None` where nothing was timed and where some calls left the window.
+    /// The time without called methods; `None` if nothing was timed, or if some calls left the window.
     pub fn self_ns(&self, store: &Store) -> Option<u64> {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0).map(|ticks| store.span_ns(ticks))
     }

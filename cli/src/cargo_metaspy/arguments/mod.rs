@@ -1,4 +1,4 @@
-//! The command line: a few words of our own among those of cargo.
+//! The command line: the words of `cargo metaspy` among the words of cargo.
 
 mod order;
 mod woven;
@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 pub use order::sorted;
 pub use woven::Woven;
 
-/// Weaves hooks into crates that nobody edits, and tells what they do.
+/// Weaves hooks into crates without editing them, and reports what they do.
 #[derive(Debug, Parser)]
 #[command(name = "cargo metaspy", bin_name = "cargo metaspy", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -27,9 +27,9 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Builds with hooks; what is built records as its environment says
+    /// Builds with hooks; the program records if its environment says so
     #[command(after_help = "Examples:\n  cargo metaspy build\n  cargo metaspy build --release --weave 'taffy::**'\n  \
-        METASPY_RECORD=run.spy target/metaspy/debug/program\n\nWhat is woven and what is not, and why: docs/weaving.md.")]
+        METASPY_RECORD=run.spy target/metaspy/debug/program\n\nWhat is woven, and what is not: docs/weaving.md.")]
     Build(Woven),
     /// Runs a program with hooks, and prints how often each function ran
     #[command(
@@ -39,7 +39,7 @@ pub enum Command {
         cargo metaspy run --weave 'taffy::**' --subject 'taffy::*::compute_child_layout=node_id'\n  \
         cargo metaspy run --weave 'taffy::**' --callers 'compute_child_layout'\n  \
         cargo metaspy run --weave 'heck::**' --profiler ../hot --tree\n\n\
-        What stands where in the JSON: docs/weaving.md."
+        The JSON is described in docs/weaving.md."
     )]
     Run(Woven),
     /// Runs tests with hooks, and prints what they cover: how often each function ran, on how many objects, in which tests
@@ -47,13 +47,13 @@ pub enum Command {
         after_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
         cargo metaspy test --returns --tree --top all\n  \
         cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json=coverage.json\n  \
-        cargo metaspy test --profile none\n\nWhat the patterns mean: docs/weaving.md."
+        cargo metaspy test --profile none\n\nThe patterns are described in docs/weaving.md."
     )]
     Test(Woven),
     /// Runs benchmarks with hooks, and prints how often each function ran
     #[command(after_help = "Example:\n  cargo metaspy bench --weave 'Scene::*'")]
     Bench(Woven),
-    /// Makes a crate with a profiler of your own, for `--profiler`
+    /// Creates a crate with a profiler of your own, for `--profiler`
     #[command(after_help = "Example:\n  cargo metaspy new hot\n  cargo metaspy run --profiler hot")]
     New(New),
 }
@@ -61,7 +61,7 @@ pub enum Command {
 /// A profiler of the user's own.
 #[derive(Debug, Args)]
 pub struct New {
-    /// Where it is to be; the crate is called as the directory is
+    /// The new directory; its name is the name of the crate
     #[arg(value_name = "NAME")]
     pub path: PathBuf,
 }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn our_words_may_stand_among_those_of_cargo() {
+    fn words_of_cargo_may_be_mixed_with_our_own() {
         let line =
             "metaspy run --release --weave a::* -p x --timed --json=f --subject=b=c --returns --closures -- --weave b";
         let cli = Cli::try_parse_from(sorted(line.split(' ').map(OsString::from))).expect("it is understood");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_anew_has_no_words_of_cargo() {
+    fn a_new_profiler_has_no_words_of_cargo() {
         let cli =
             Cli::try_parse_from(sorted(["metaspy", "new", "dir/hot"].map(OsString::from))).expect("it is understood");
         let Command::New(New { path }) = cli.command else { panic!("it is `new`") };

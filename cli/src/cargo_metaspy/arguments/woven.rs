@@ -1,4 +1,4 @@
-//! What is woven, and what is done with it.
+//! The options of `build`, `run`, `test` and `bench`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use metaspy_weave::plan::Selection;
 
 use crate::options::{JsonOption, TopOption};
 
-/// What is woven, and what is done with it.
+/// The options of `build`, `run`, `test` and `bench`.
 #[derive(Debug, Args)]
 #[command(override_usage = "cargo metaspy <COMMAND> [CARGO ARGUMENTS] [OPTIONS] [-- ARGUMENTS OF THE PROGRAM]")]
 pub struct Woven {
@@ -16,19 +16,19 @@ pub struct Woven {
     /// `** lines>=10` [default: those of the workspace's crates]
     #[arg(long, value_name = "SELECTOR")]
     pub weave: Vec<String>,
-    /// Functions that get none though they are selected
+    /// Functions that get no hook although they are selected
     #[arg(long, value_name = "SELECTOR")]
     pub without: Vec<String>,
-    /// Sees what functions return, too: a hook stands around the body where the function can take it
+    /// Records returned values, too: the hook is around the body of functions that allow it
     #[arg(long)]
     pub returns: bool,
-    /// Sees arguments, too: those of parameters with a plain name
+    /// Records arguments, too, of parameters with a plain name
     #[arg(long)]
     pub args: bool,
     /// Closures of these functions get a hook, too: `Scene::measure::{closure#1}` is the first of `Scene::measure`
     #[arg(long)]
     pub closures: bool,
-    /// What calls are about, where it is not the object itself: a parameter or a path from one, as in
+    /// The subject of calls, if it is not the object itself: a parameter or a path from one, as in
     /// `taffy::*::compute_child_layout=node_id` or `Scene::*=self.id`
     #[arg(long, value_name = "SELECTOR=PARAMETER")]
     pub subject: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Woven {
     /// Prints packages, their types and their methods, instead of the most frequent functions
     #[arg(long)]
     pub tree: bool,
-    /// Prints who calls these functions, and whom they call
+    /// Prints the callers and the callees of these functions
     #[arg(long, value_name = "SELECTOR")]
     pub callers: Option<String>,
     /// Rows
@@ -67,7 +67,7 @@ pub struct Woven {
 }
 
 impl Woven {
-    /// Which functions are meant, and how much of their calls is seen.
+    /// The selected functions, and what their hooks record.
     pub fn selection(&self) -> Selection {
         Selection {
             weave: self.weave.clone(),

@@ -11,8 +11,8 @@ use metaspy_weave::plan::Plan;
 use metaspy_weave::source::Facts;
 use metaspy_weave::wrapper::{File, Left, Listing, Method, listings};
 
+use crate::cargo_metaspy::profilers::Requested;
 use crate::cargo_metaspy::recordings::Recordings;
-use crate::cargo_metaspy::spies::Spies;
 
 /// What was woven.
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ pub struct Results {
 
 impl Results {
     /// Reads what was woven by this plan, except lists that were outdated before the build, and what was recorded.
-    pub fn read(plan: &Plan, outdated: &[File], run: Option<(&Recordings, &Spies)>) -> Results {
+    pub fn read(plan: &Plan, outdated: &[File], run: Option<(&Recordings, &Requested)>) -> Results {
         let mut woven = Woven::default();
         let mut methods = BTreeSet::new();
         for (file, listing) in listings(&plan.dir) {
@@ -49,7 +49,7 @@ impl Results {
             }
         }
         let run = match run {
-            Some((recordings, spies)) => recorded(recordings, spies),
+            Some((recordings, profilers)) => recorded(recordings, profilers),
             None => without_numbers(&methods),
         };
         Results { woven, run }
@@ -71,7 +71,7 @@ impl Woven {
 }
 
 /// The program of the recordings.
-fn recorded(recordings: &Recordings, spies: &Spies) -> Run {
+fn recorded(recordings: &Recordings, profilers: &Requested) -> Run {
     let files = recordings.recordings();
     let mut run = Run { processes: Some(files.len()), ..Run::default() };
     let mut builder = Builder::new();
@@ -88,7 +88,7 @@ fn recorded(recordings: &Recordings, spies: &Spies) -> Run {
     run.program = builder.build();
     let profiles = &run.program.profiles;
     if run.processes != Some(0) {
-        let missing = spies.names().filter(|name| !profiles.contains(name));
+        let missing = profilers.names().filter(|name| !profiles.contains(name));
         run.doubts.extend(missing.map(|name| format!("no program has a profiler `{name}`")));
     }
     for (name, lost) in &profiles.lost {

@@ -15,19 +15,19 @@ use crate::metaspy::live::{self, Listed};
 
 /// How long the story may take to begin: a debug build parses slowly.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// What is kept of what it says.
-const SAID: usize = 4096;
+/// Bytes of its messages that are kept.
+const MESSAGES: usize = 4096;
 
 /// A running story. Dropping it ends its process and removes its recording.
-pub struct Telling {
+pub struct StoryProcess {
     child: Child,
-    said: Arc<Mutex<Vec<u8>>>,
+    messages: Arc<Mutex<Vec<u8>>>,
     recording: Option<Listed>,
 }
 
-impl Telling {
+impl StoryProcess {
     /// Starts the story in a process of its own, recording live.
-    pub fn start(page: Option<&Path>) -> Result<Telling> {
+    pub fn start(page: Option<&Path>) -> Result<StoryProcess> {
         let program = std::env::current_exe().context("this program's own file cannot be found")?;
         let mut command = Command::new(program);
         // A terminal that closes ends this process; the story is to notice that, and to tidy up.
@@ -42,20 +42,20 @@ impl Telling {
             .stderr(Stdio::piped())
             .spawn()
             .context("the story could not be started")?;
-        let said = Arc::new(Mutex::new(Vec::new()));
+        let messages = Arc::new(Mutex::new(Vec::new()));
         if let Some(mut stderr) = child.stderr.take() {
-            let said = Arc::clone(&said);
-            // Read to the end whatever it says, so that it never waits for us.
+            let messages = Arc::clone(&messages);
+            // Its messages are read to the end, so that it never waits for a full pipe.
             std::thread::spawn(move || {
                 let mut piece = [0; 512];
                 while let Ok(read @ 1..) = stderr.read(&mut piece) {
-                    let mut said = said.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-                    let room = SAID.saturating_sub(said.len());
-                    said.extend_from_slice(&piece[..read.min(room)]);
+                    let mut messages = messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                    let room = MESSAGES.saturating_sub(messages.len());
+                    messages.extend_from_slice(&piece[..read.min(room)]);
                 }
             });
         }
-        Ok(Telling { child, said, recording: None })
+        Ok(StoryProcess { child, messages, recording: None })
     }
 
     /// Waits for its recording to begin.
@@ -63,7 +63,7 @@ impl Telling {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait()? {
-                return Err(say(format!("the story ended at once ({status}): {}", self.said())));
+                return Err(say(format!("the story ended at once ({status}): {}", self.messages())));
             }
             let listed = live::list().into_iter().find(|listed| listed.pid == self.child.id());
             if let Some(listed) = listed
@@ -73,21 +73,25 @@ impl Telling {
                 return Ok(store);
             }
             if began.elapsed() > PATIENCE {
-                return Err(say(format!("the story did not begin within {} s: {}", PATIENCE.as_secs(), self.said())));
+                return Err(say(format!(
+                    "the story did not begin within {} s: {}",
+                    PATIENCE.as_secs(),
+                    self.messages()
+                )));
             }
             std::thread::sleep(Duration::from_millis(10));
         }
     }
 
-    fn said(&self) -> String {
-        // Its last words may still be on their way.
+    fn messages(&self) -> String {
+        // Its last messages may not have arrived.
         std::thread::sleep(Duration::from_millis(50));
-        let said = self.said.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        String::from_utf8_lossy(&said).trim().trim_start_matches("metaspy: ").to_owned()
+        let messages = self.messages.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        String::from_utf8_lossy(&messages).trim().trim_start_matches("metaspy: ").to_owned()
     }
 }
 
-impl Drop for Telling {
+impl Drop for StoryProcess {
     fn drop(&mut self) {
         if let Some(mut stdin) = self.child.stdin.take() {
             let _ = stdin.flush();

@@ -5,17 +5,17 @@ use std::path::Path;
 use anyhow::Result;
 use metaspy_tui::crawler::{self, Crawler};
 
-use super::child::Telling;
+use super::child::StoryProcess;
 use super::story;
 use crate::exit::Ended;
 
 /// Starts the story in a process of its own and crawls it until the reader quits.
 pub fn show(page: Option<&Path>) -> Result<Ended> {
-    // What is wrong with the page is better said here than by a process that ends at once.
+    // Errors in the page are reported here, and not by a process that ends at once.
     story::open(page)?;
-    let mut telling = Telling::start(page)?;
-    let store = telling.recording()?;
+    let mut process = StoryProcess::start(page)?;
+    let store = process.recording()?;
     crawler::run(Crawler::new(store, "demo", (80, 24)))?;
-    drop(telling);
+    drop(process);
     Ok(Ended::Fine)
 }

@@ -32,8 +32,8 @@ fn on_disk(file: &Path) -> u64 {
     meta.len()
 }
 
-/// Whoever looks away from the summary must hear of it as well: the budget was spent, and events are missing.
-fn say_if_spent(file: &Path, limits: &Limits) -> Result<()> {
+/// Warns on standard error, too, if the budget was spent and events are missing.
+fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
     let totals = live::open(file)?.totals();
     if limits.policy != arguments::Policy::Newest && totals.lost > 0 {
         eprintln!(
@@ -50,10 +50,7 @@ fn say_if_spent(file: &Path, limits: &Limits) -> Result<()> {
 pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl Write) -> Result<Ended> {
     let page = story::open(page)?;
     if file.exists() && !recording::is_recording(file) {
-        return Err(say(format!(
-            "{} is there and is no recording; it is left as it is, choose another name",
-            file.display()
-        )));
+        return Err(say(format!("{} exists and is not a recording: choose another name", file.display())));
     }
     let policy = match limits.policy {
         arguments::Policy::Newest => Policy::KeepNewest,
@@ -80,7 +77,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         json: JsonOption::default(),
     };
     let ended = report::run(&report, out)?;
-    say_if_spent(file, limits)?;
+    warn_if_spent(file, limits)?;
     writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file.display(), short(on_disk(file)), file.display())?;
     Ok(ended)
 }

@@ -15,7 +15,7 @@ use crate::exit::{Ended, say};
 
 /// The same story each time.
 const SEED: u64 = 1;
-/// Frames a second of a story that somebody looks at.
+/// The time of a frame on a screen.
 const FRAME: Duration = Duration::from_millis(33);
 
 /// When a story ends.
@@ -27,11 +27,11 @@ pub struct End {
     pub events: Option<u64>,
     /// When this is set.
     pub stop: Arc<AtomicBool>,
-    /// Whether it runs as fast as it can; else at the pace of a screen.
+    /// True to run as fast as possible, and not at the pace of a screen.
     pub hurry: bool,
 }
 
-/// Opens the page: what is wrong with it is said before anything is recorded.
+/// Opens the page. Errors in it are reported before anything is recorded.
 pub fn open(page: Option<&Path>) -> Result<Page> {
     match page {
         None => Ok(Page::shipped()),

@@ -1,4 +1,4 @@
-//! The command from its first step to its exit code.
+//! The steps of the command.
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -17,24 +17,24 @@ use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
 use crate::options::JsonOption;
 
-/// Runs the inputs through the grammar and writes the report that was asked for.
-pub fn run(asked: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
-    if let Some(arguments::Merged::Report(asked)) = &asked.merged {
-        return merged::run(asked, out);
+/// Runs the inputs through the grammar and writes the report.
+pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
+    if let Some(arguments::Merged::Report(options)) = &options.merged {
+        return merged::run(options, out);
     }
-    // A baseline that cannot be read is said before the inputs are run, which may take long.
-    let baseline = asked.baseline.as_deref().map(read_baseline).transpose()?;
-    let mut report = run_inputs::run(asked)?;
+    // A baseline that cannot be read is reported before the inputs are run, which may take long.
+    let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
+    let mut report = run_inputs::run(options)?;
     report.comparison = baseline.map(|baseline| Comparison::new(&baseline, &report));
-    if let Some(path) = &asked.lcov {
+    if let Some(path) = &options.lcov {
         let mut tracefile = Vec::new();
         lcov::write(&report, &mut tracefile)?;
         fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
-    let failures = verdict::failures(asked.fail_under, &report);
-    write(out, &asked.json, &report, &failures, |out| {
-        text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.top.rows(), &failures)?;
-        match &asked.record {
+    let failures = verdict::failures(options.fail_under, &report);
+    write(out, &options.json, &report, &failures, |out| {
+        text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)?;
+        match &options.record {
             Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display()),
             None => Ok(()),
         }

@@ -139,7 +139,7 @@ fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// FNV-1a, 64 bits, of the text of all files one after the other: it tells whether two runs had the same grammar.
+/// FNV-1a, 64 bits, of the text of all files one after the other: two runs with the same digest had the same grammar.
 fn digest(sources: &[Source]) -> String {
     let bytes = sources.iter().flat_map(|source| source.text.bytes());
     let hash =

@@ -1,4 +1,4 @@
-//! `metaspy grammar report`: what a whole test run exercised, of which each process recorded its part.
+//! `metaspy grammar report`: what a whole test run exercised, from the recordings of its processes.
 
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal, Write};
@@ -38,7 +38,7 @@ struct Merged {
     unreadable: Vec<String>,
     /// Recordings of it that were removed to make room.
     removed: Vec<String>,
-    /// Whether every count is exact; else it is at least what it says.
+    /// True if every count is exact. Otherwise they are lower bounds.
     exact: bool,
     /// Productions in use that matched, in percent of those in use.
     coverage: f64,
@@ -74,20 +74,21 @@ struct Row {
 }
 
 /// Reads the recordings of a directory and writes what they come to.
-pub fn run(asked: &arguments::GrammarReport, out: &mut impl Write) -> Result<Ended> {
-    let merged = Merged::read(asked)?;
+pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<Ended> {
+    let merged = Merged::read(options)?;
     let report = merged.report();
-    let failures = verdict::failures(asked.fail_under, &report);
-    write(out, &asked.json, &merged, &failures, |out| {
-        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, asked.top.rows(), &failures)
+    let failures = verdict::failures(options.fail_under, &report);
+    write(out, &options.json, &merged, &failures, |out| {
+        merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)
     })?;
     let is_fine = failures.is_empty() && merged.unreadable.is_empty();
     Ok(if is_fine { Ended::Fine } else { Ended::Failed })
 }
 
 impl Merged {
-    fn read(asked: &arguments::GrammarReport) -> Result<Self> {
-        let (Run { name, recordings: files, removed, .. }, other_runs) = Run::choose(&asked.dir, asked.run.as_deref())?;
+    fn read(options: &arguments::GrammarReport) -> Result<Self> {
+        let (Run { name, recordings: files, removed, .. }, other_runs) =
+            Run::choose(&options.dir, options.run.as_deref())?;
         let mut rows: BTreeMap<String, Row> = BTreeMap::new();
         let (mut recordings, mut unreadable, mut exact) = (Vec::new(), Vec::new(), removed.is_empty());
         for path in files {
@@ -100,7 +101,7 @@ impl Merged {
             }
         }
         if rows.is_empty() {
-            let dir = asked.dir.display();
+            let dir = options.dir.display();
             return Err(say(format!(
                 "no recording in {dir} knows a production: a test run makes them with METASPY_RECORD=live METASPY_DIR={dir}"
             )));
@@ -217,7 +218,7 @@ impl Part {
     }
 }
 
-/// Adds what a recording counted; whether its counts are exact.
+/// Adds the counts of a recording. Returns true if they are exact.
 fn add(rows: &mut BTreeMap<String, Row>, store: &Store) -> bool {
     let tally = store.tally(By::Site, &Scope::default());
     for site in store.sites().iter().filter(|site| site.kind == SiteKind::Production) {

@@ -1,27 +1,27 @@
-//! A line on standard error that says how far a long run is.
+//! The progress of a long run: a line on standard error.
 
 use std::io::{self, IsTerminal, Stderr, Write};
 use std::time::{Duration, Instant};
 
 use metaspy_report::text::grouped;
 
-/// A run that takes less long needs no line.
+/// A shorter run has no line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The line is written again after so long.
+/// The time between two updates.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// The line of a run. It is wiped when the run ends.
 pub struct Progress<W: Write = Stderr> {
     out: W,
     began: Instant,
-    /// When it is written next; `None` where nobody looks.
+    /// The time of the next update; `None` if standard error is not a terminal.
     next: Option<Duration>,
     written: bool,
 }
 
 impl Progress {
-    /// For whoever looks at standard error, if somebody does.
+    /// A line on standard error, if that is a terminal.
     pub fn on_stderr() -> Self {
         Progress::new(io::stderr(), io::stderr().is_terminal())
     }
@@ -32,14 +32,14 @@ impl<W: Write> Progress<W> {
         Progress { out, began: Instant::now(), next: seen.then_some(PATIENCE), written: false }
     }
 
-    /// So many of so many are done.
-    pub fn tell(&mut self, what: &str, done: usize, of: usize) {
+    /// Shows that `done` of `of` inputs are done.
+    pub fn update(&mut self, what: &str, done: usize, of: usize) {
         if self.next.is_some() {
-            self.tell_at(self.began.elapsed(), what, done, of);
+            self.update_at(self.began.elapsed(), what, done, of);
         }
     }
 
-    fn tell_at(&mut self, elapsed: Duration, what: &str, done: usize, of: usize) {
+    fn update_at(&mut self, elapsed: Duration, what: &str, done: usize, of: usize) {
         if self.next.is_some_and(|next| elapsed >= next) {
             self.next = Some(elapsed + INTERVAL);
             self.written = true;
@@ -67,7 +67,7 @@ mod tests {
         let mut written = Vec::new();
         let mut progress = Progress::new(&mut written, seen);
         for &ms in at {
-            progress.tell_at(Duration::from_millis(ms), "parsed", ms as usize, 5000);
+            progress.update_at(Duration::from_millis(ms), "parsed", ms as usize, 5000);
         }
         drop(progress);
         assert_eq!(String::from_utf8(written).unwrap(), expected);

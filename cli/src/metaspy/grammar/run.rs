@@ -1,4 +1,4 @@
-//! The run: grammar and inputs are read, and every input is parsed.
+//! The run: reads the grammar and the inputs, and parses every input.
 
 use std::panic;
 use std::path::Path;
@@ -20,39 +20,39 @@ use crate::metaspy::arguments;
 /// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
 const OWN_STACK: usize = 2 << 20;
 
-/// Compiles the grammar, parses the inputs and says what they exercised.
-pub fn run(asked: &arguments::Grammar) -> Result<Report> {
+/// Compiles the grammar, parses the inputs and reports what they exercised.
+pub fn run(options: &arguments::Grammar) -> Result<Report> {
     let mut limits = Limits::default();
-    if let Some(steps) = asked.steps {
+    if let Some(steps) = options.steps {
         limits.steps = steps;
     }
-    if let Some(stack) = asked.stack {
+    if let Some(stack) = options.stack {
         limits.stack = usize::try_from(stack).unwrap_or(usize::MAX);
     }
     let size = limits.stack.saturating_add(OWN_STACK);
     // A parser calls itself as deep as its input nests, so it runs on a stack whose size is known.
     thread::scope(|scope| {
         let parser = thread::Builder::new().name("parser".into()).stack_size(size);
-        let running = parser.spawn_scoped(scope, || exercise(asked, limits));
+        let running = parser.spawn_scoped(scope, || exercise(options, limits));
         let running = running.map_err(|error| say(format!("--stack: {size} bytes cannot be had: {error}")))?;
         running.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
     })
 }
 
-fn exercise(asked: &arguments::Grammar, limits: Limits) -> Result<Report> {
-    let sources = asked.grammar.iter().chain(&asked.with).map(|path| source(path));
+fn exercise(options: &arguments::Grammar, limits: Limits) -> Result<Report> {
+    let sources = options.grammar.iter().chain(&options.with).map(|path| source(path));
     let sources = sources.collect::<Result<Vec<_>>>()?;
-    let rule = asked.rule.as_deref().unwrap_or_default();
+    let rule = options.rule.as_deref().unwrap_or_default();
     let grammar = Grammar::new(&sources, rule).map_err(|error| say(clean_lines(&error.to_string())))?;
-    let Corpus { found, mut skipped, .. } = Corpus::collect(&asked.corpus, &asked.glob)?;
-    let recording = asked.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
+    let Corpus { found, mut skipped, .. } = Corpus::collect(&options.corpus, &options.glob)?;
+    let recording = options.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
     let suite = Suite::new(&grammar).with_limits(limits);
-    let mut suite = if asked.timed { suite.with_times() } else { suite };
+    let mut suite = if options.timed { suite.with_times() } else { suite };
     // The place in `found` of each input: what is no text gets no number.
     let mut parsed = Vec::with_capacity(found.len());
     for (at, input) in found.iter().enumerate() {
-        progress.tell("parsed", at, found.len());
+        progress.update("parsed", at, found.len());
         match input.read() {
             Ok(text) => {
                 suite.parse(input.name.clone(), &text);
@@ -69,7 +69,7 @@ fn exercise(asked: &arguments::Grammar, limits: Limits) -> Result<Report> {
     if suite.needs_explaining() {
         let mut done = 0;
         suite.explain(|input| {
-            progress.tell("looked for what takes the place of alternatives in", done, parsed.len());
+            progress.update("looked for what takes the place of alternatives in", done, parsed.len());
             done += 1;
             // A file that went away in between explains nothing.
             found[parsed[input]].read().ok().map(|text| text.into_owned())
@@ -77,7 +77,7 @@ fn exercise(asked: &arguments::Grammar, limits: Limits) -> Result<Report> {
     }
     drop(recording);
     drop(progress);
-    Ok(convert::report(&grammar, &sources, rule, suite.coverage(), skipped, asked.timed))
+    Ok(convert::report(&grammar, &sources, rule, suite.coverage(), skipped, options.timed))
 }
 
 /// A recording of the parses, until it is dropped.

@@ -1,5 +1,4 @@
-//! The runs whose recordings stand in a directory: those of one without a name in itself, those of the others each in a
-//! directory below it.
+//! Test runs in a directory. Recordings of the unnamed run lie directly in it, recordings of a named run in a subdirectory.
 
 use std::cmp::Reverse;
 use std::fs;
