@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 
-use metaspy_core::hook::{self, Call, Resident};
+use metaspy_core::hook::{self, Call, RegisteredIdentity};
 use metaspy_core::{Identify, ObjectId, Outcome, Site, Subject};
 
 use crate::dynamic_sites;
@@ -31,7 +31,7 @@ use crate::dynamic_sites;
 /// ```
 pub struct Spied<T> {
     // First: the identity ends before the value is dropped.
-    resident: Resident,
+    resident: RegisteredIdentity,
     home: Box<Home<T>>,
 }
 
@@ -47,7 +47,7 @@ impl<T> Spied<T> {
     /// Wraps a value, and gives it an identity.
     pub fn new(value: T) -> Self {
         let home = Box::new(Home { value, _own: 0 });
-        Spied { resident: Resident::new(&home.value, ObjectId::new()), home }
+        Spied { resident: RegisteredIdentity::new(&home.value, ObjectId::new()), home }
     }
 
     /// Returns the value, and ends the identity.

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use metaspy_core::Subject;
-use metaspy_core::hook::Place;
+use metaspy_core::hook::AddressIdentity;
 
 use crate::lookup_cache::{LookupCache, Names};
 
 /// The places of values of one type: a `static` beside the site.
 ///
 /// They are named by the type, not by the module of its `impl`, so that all its methods agree.
-pub struct PlaceOf(OnceLock<Place>);
+pub struct PlaceOf(OnceLock<AddressIdentity>);
 
 impl PlaceOf {
     /// The type is known at the first call of [`of`](Self::of).
@@ -24,7 +24,7 @@ impl PlaceOf {
     /// The subject at the address of `it`. Every `T` given to one `PlaceOf` must be the same type.
     #[inline(always)]
     pub fn of<T: ?Sized>(&self, it: &T) -> Subject {
-        self.0.get_or_init(|| Place::new(type_name::<T>())).of(it)
+        self.0.get_or_init(|| AddressIdentity::new(type_name::<T>())).of(it)
     }
 }
 
@@ -36,19 +36,19 @@ pub fn of_any<T: ?Sized>(it: &T) -> Subject {
 
 /// The places of a type, by its name.
 #[inline]
-fn places(name: &'static str) -> &'static Place {
+fn places(name: &'static str) -> &'static AddressIdentity {
     thread_local! {
-        static KNOWN: LookupCache<Names, &'static Place> = const { LookupCache::new() };
+        static KNOWN: LookupCache<Names, &'static AddressIdentity> = const { LookupCache::new() };
     }
     KNOWN.try_with(|known| known.get([name, ""], || registered(name))).unwrap_or_else(|_| registered(name))
 }
 
 #[cold]
-fn registered(name: &'static str) -> &'static Place {
-    static ALL: Mutex<Option<HashMap<&'static str, &'static Place>>> = Mutex::new(None);
+fn registered(name: &'static str) -> &'static AddressIdentity {
+    static ALL: Mutex<Option<HashMap<&'static str, &'static AddressIdentity>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     // One for each type, for the rest of the process.
-    all.get_or_insert_default().entry(name).or_insert_with(|| Box::leak(Box::new(Place::new(name))))
+    all.get_or_insert_default().entry(name).or_insert_with(|| Box::leak(Box::new(AddressIdentity::new(name))))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::panic::Location;
 
-use metaspy_core::hook::Held;
+use metaspy_core::hook::Resource;
 use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 
 use crate::__private::{Frame, Guard, enter};
@@ -93,8 +93,8 @@ impl LockSites {
 
     /// Begins to record that the lock is held.
     #[inline(always)]
-    pub fn hold(&self) -> Held {
-        if self.hold.is_armed() { Held::begin(self.hold, self.subject(), |_| ()) } else { Held::inert() }
+    pub fn hold(&self) -> Resource {
+        if self.hold.is_armed() { Resource::begin(self.hold, self.subject(), |_| ()) } else { Resource::inert() }
     }
 }
 
@@ -159,7 +159,7 @@ macro_rules! observed_guard {
         pub struct $guard<'a, T: ?Sized> {
             // First: the lock is free before metaspy records the release.
             guard: sync::$guard<'a, T>,
-            _held: Held,
+            _held: Resource,
         }
 
         impl<'a, T: ?Sized> $guard<'a, T> {

@@ -2,7 +2,7 @@
 
 use std::sync::{self, LockResult, PoisonError, TryLockError, TryLockResult};
 
-use metaspy_core::hook::Held;
+use metaspy_core::hook::Resource;
 
 use super::observed_lock::{LockSites, guard_impls, observed_guard, observed_lock};
 
@@ -17,7 +17,7 @@ observed_guard!(RwLockWriteGuard of RwLock, mut);
 pub struct MutexGuard<'a, T: ?Sized> {
     // First: the lock is free before metaspy records the release.
     guard: sync::MutexGuard<'a, T>,
-    _held: Held,
+    _held: Resource,
     // A condition variable releases the mutex, and takes it again.
     sites: &'a LockSites,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
-use metaspy_core::hook::Held;
+use metaspy_core::hook::Resource;
 use metaspy_core::{Identify, Subject};
 use tokio::sync::{self, AcquireError, TryAcquireError, TryLockError};
 
@@ -60,7 +60,7 @@ pub struct Semaphore {
 #[must_use = "the permits are returned when this is dropped"]
 pub struct SemaphorePermit<'a> {
     permit: sync::SemaphorePermit<'a>,
-    _held: Held,
+    _held: Resource,
 }
 
 /// Permits of a [`Semaphore`] in an `Arc`.
@@ -68,7 +68,7 @@ pub struct SemaphorePermit<'a> {
 #[must_use = "the permits are returned when this is dropped"]
 pub struct OwnedSemaphorePermit {
     permit: sync::OwnedSemaphorePermit,
-    _held: Held,
+    _held: Resource,
 }
 
 impl Semaphore {

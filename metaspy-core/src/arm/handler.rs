@@ -16,7 +16,7 @@ use crate::subject::Subject;
 pub struct CallView<'a> {
     /// Where.
     pub site: &'static Site,
-    /// On whom; [`Subject::NONE`] if on nobody.
+    /// The subject; [`Subject::NONE`] if there is none.
     pub subject: Subject,
     /// The event around it.
     pub cause: Option<EventId>,
@@ -79,7 +79,7 @@ impl Handler {
         self.order
     }
 
-    /// From now on it starts no more; one that runs may finish.
+    /// Prevents further runs. A running handler may finish.
     pub(crate) fn retire(&self) {
         self.alive.store(false, Ordering::SeqCst);
     }
@@ -97,7 +97,7 @@ impl Debug for Handler {
     }
 }
 
-/// The first panic of a handler is told in the recording; all are counted.
+/// Notes the first panic of a handler in the recording. All panics are counted.
 fn report_once() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

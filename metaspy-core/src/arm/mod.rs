@@ -1,8 +1,8 @@
-//! Arming: who is observed at a site, and how closely.
+//! Arming: which subjects are observed at a site, and how closely.
 //!
-//! A site's two words answer nearly every call: the arm word says whether anybody looks (and holds a small filter of
-//! subjects), the config word holds the site's number and the mode for all subjects. The [`Plan`] has what does not
-//! fit: modes of chosen subjects, handlers, wishes for details. All three are replaced, never changed in place.
+//! A site's words are enough for nearly every call. The arm word is 0 if the site is not armed, the filter selects subjects,
+//! and the config word holds the site's number and the mode for all subjects. The [`Plan`] has the rest: modes of chosen
+//! subjects, handlers, details. All of them are replaced, never changed in place.
 
 mod group;
 mod handler;
@@ -53,11 +53,11 @@ impl Mode {
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Subjects {
-    /// All of them, and calls about nobody.
+    /// All of them, and calls without a subject.
     All,
     /// These.
     Only(Vec<Subject>),
-    /// Those for which the predicate says yes; it is asked once per subject, until it is to be asked again.
+    /// Those for which the predicate holds. It is evaluated once per subject, until the group is refreshed.
     Group(Group),
 }
 
@@ -71,18 +71,18 @@ impl std::fmt::Debug for Subjects {
     }
 }
 
-/// What an instrumenter wants of a site.
+/// What an instrumenter requires of a site.
 #[derive(Clone, Debug)]
 pub struct Arming {
     /// How closely.
     pub mode: Mode,
-    /// Of whom.
+    /// The subjects.
     pub subjects: Subjects,
     /// In [`Mode::Sampled`], one call in this many is timed.
     pub sample: u16,
     /// Called in place, before and after each call.
     pub handlers: Vec<Handler>,
-    /// Whether arguments and return values that the site offers are written down.
+    /// True if the arguments and return values that the site offers are recorded.
     pub details: bool,
 }
 
@@ -152,7 +152,7 @@ impl Config {
         self.0 & (Self::PLAN | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
     }
 
-    /// Whether the mode for all subjects is [`Mode::Full`].
+    /// True if the mode for all subjects is [`Mode::Full`].
     #[inline(always)]
     pub const fn is_full(self) -> bool {
         self.0 & 3 << Self::MODE == 3 << Self::MODE
@@ -170,7 +170,7 @@ impl Config {
         self.0 & Self::PLAN != 0
     }
 
-    /// Whether there are handlers or wishes for details at all.
+    /// True if there are handlers or details.
     #[inline(always)]
     pub const fn looks_inside(self) -> bool {
         self.0 & Self::INSIDE != 0

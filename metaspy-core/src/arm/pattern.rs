@@ -1,13 +1,13 @@
-//! Which sites a standing order means, those that come later included.
+//! The sites that a standing order selects, later ones included.
 
 use crate::select::Selector;
 use crate::site::{Family, Site, SiteKind};
 
 #[derive(Clone, Debug)]
 pub(crate) enum SitePattern {
-    /// Those whose path it matches, of this kind if one is given.
+    /// Sites whose path the selector matches, of this kind if one is given.
     Selected(Selector, Option<SiteKind>),
-    /// Those of a family.
+    /// Sites of a family.
     InFamily(Family),
 }
 

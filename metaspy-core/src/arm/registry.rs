@@ -1,4 +1,4 @@
-//! Who armed what: the standing orders of all profilers.
+//! The standing orders of all profilers: what each has armed.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -11,11 +11,11 @@ use crate::platform::lock::lock;
 use crate::recorder::{self, Lane, Row};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
-/// Standing orders: what each profiler wants of each site, and of sites that are yet to come.
+/// Standing orders: what each profiler requires of each site, and of sites that come later.
 #[derive(Default)]
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
-    /// Plans that were replaced. A hook may still be reading one, and nothing tells when it is done, so they stay.
+    /// Plans that were replaced. A hook may still be reading one, and its end is not known, so they stay.
     replaced: Vec<&'static Plan>,
     standing: Vec<Standing>,
 }
@@ -29,7 +29,7 @@ struct Standing {
     profiler: u64,
     sites: SitePattern,
     arming: Arming,
-    /// Sites that there were: whoever gave the order armed those.
+    /// The number of sites at that time: those are armed already.
     known: usize,
 }
 
@@ -47,7 +47,7 @@ pub(crate) fn next_epoch(why: &str) -> u32 {
     epoch
 }
 
-/// Tells the sites of a new epoch.
+/// Lets the sites continue in a new epoch.
 pub(crate) fn renew() {
     arms().renew();
 }
@@ -64,7 +64,7 @@ impl Arms {
         self.publish(id, site);
     }
 
-    /// Remembers what is wanted of sites that are registered later: later than those it returns.
+    /// Remembers what is required of sites that are registered later than those that it returns.
     pub fn stand(&mut self, profiler: u64, sites: SitePattern, arming: Arming) -> Vec<SiteEntry> {
         let known = site::entries();
         self.standing.push(Standing { profiler, sites, arming, known: known.len() });
@@ -83,7 +83,7 @@ impl Arms {
         }
     }
 
-    /// Takes back everything that a profiler armed; what others want stays.
+    /// Reverts everything that a profiler armed. The orders of others stay.
     pub fn disarm(&mut self, profiler: u64) {
         self.standing.retain(|standing| standing.profiler != profiler);
         let sites: BTreeMap<SiteId, &'static Site> =
@@ -103,7 +103,7 @@ impl Arms {
         self.orders.retain(|_, orders| !orders.is_empty());
     }
 
-    /// Sites that only count go on in rows of the newest epoch.
+    /// Lets sites that only count continue in rows of the newest epoch.
     fn renew(&mut self) {
         for SiteEntry { id, site } in site::entries() {
             if self.orders.contains_key(&id) && site.tally.load(Ordering::Relaxed) != 0 {
@@ -113,7 +113,7 @@ impl Arms {
         unsettle();
     }
 
-    /// Stores what the orders for a site add up to, and then has everybody look at it.
+    /// Stores what the orders for a site add up to, and then invalidates what has settled.
     fn publish(&mut self, id: SiteId, site: &'static Site) {
         self.store(id, site);
         unsettle();

@@ -1,4 +1,4 @@
-//! What the observers of a site want, where the site's words cannot say it.
+//! What the observers of a site require, beyond what the site's words express.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,7 +7,7 @@ use crate::arm::handler::Handler;
 use crate::arm::{Group, Mode, Subjects};
 use crate::subject::Subject;
 
-/// What the observers of a site want of it. Immutable: a new one replaces it.
+/// What the observers of a site require. Immutable: a new plan replaces it.
 #[derive(Default)]
 pub struct Plan {
     chosen: HashMap<Subject, Requirements, BuildHasherDefault<SubjectHasher>>,
@@ -15,7 +15,7 @@ pub struct Plan {
     all: Requirements,
 }
 
-/// What is wanted of a call.
+/// What is required of a call.
 #[derive(Clone, Default)]
 pub(crate) struct Requirements {
     pub mode: Mode,
@@ -24,12 +24,12 @@ pub(crate) struct Requirements {
 }
 
 impl Requirements {
-    /// Whether they need more of a call than that it happens.
+    /// True if they need more of a call than its event.
     fn look_inside(&self) -> bool {
         self.details || !self.handlers.is_empty()
     }
 
-    /// The richer of both, with everybody's handlers.
+    /// Takes the richer mode, and all handlers.
     pub fn add(&mut self, other: &Requirements) {
         self.mode = self.mode.max(other.mode);
         self.details |= other.details;
@@ -55,7 +55,7 @@ impl Plan {
         if self.all.mode != Mode::Off || !self.groups.is_empty() {
             return crate::arm::ALL_SUBJECTS;
         }
-        // A filter that is full lets everybody through to the set behind it, as it should.
+        // A full filter lets all subjects through to the set behind it, which is exact.
         self.chosen.keys().fold(0, |word, subject| word | subject.bit())
     }
 
@@ -64,12 +64,12 @@ impl Plan {
         self.all.mode
     }
 
-    /// Whether the site's words are not enough.
+    /// True if the site's words are not enough.
     pub(crate) fn is_needed(&self) -> bool {
         !self.chosen.is_empty() || !self.groups.is_empty() || self.all.details || !self.all.handlers.is_empty()
     }
 
-    /// The mode for a subject; the whole of the plan is not looked at for it.
+    /// The mode for a subject, without its handlers.
     #[inline]
     pub(crate) fn mode_of(&self, subject: Subject) -> Mode {
         let chosen = self.chosen.get(&subject).map_or(Mode::Off, |requirements| requirements.mode);
@@ -77,13 +77,13 @@ impl Plan {
         self.all.mode.max(chosen).max(groups)
     }
 
-    /// Whether calls on anybody have handlers or details.
+    /// True if calls on any subject have handlers or details.
     pub(crate) fn may_look_inside(&self) -> bool {
         let groups = self.groups.iter().map(|(_, requirements)| requirements);
         std::iter::once(&self.all).chain(self.chosen.values()).chain(groups).any(Requirements::look_inside)
     }
 
-    /// Whether calls on the subject have handlers or details at all.
+    /// True if calls on the subject have handlers or details.
     #[inline]
     pub(crate) fn looks_inside(&self, subject: Subject) -> bool {
         self.all.look_inside()
@@ -91,7 +91,7 @@ impl Plan {
             || self.groups_of(subject).any(Requirements::look_inside)
     }
 
-    /// Everything that is wanted of a call on the subject.
+    /// All that is required of a call on the subject.
     pub(crate) fn requirements(&self, subject: Subject) -> Requirements {
         let mut requirements = self.all.clone();
         if let Some(chosen) = self.chosen.get(&subject) {

@@ -24,9 +24,9 @@ struct Async {
     subject: Subject,
     profiled: Option<ProfiledCall>,
     is_done: bool,
-    /// Whether somebody asked, when it was first polled, that what it returns be written down.
-    is_asked: Option<bool>,
-    /// Whether what it returned says that it failed, and how that looks.
+    /// True if the return value is recorded; decided at the first poll.
+    records_return: Option<bool>,
+    /// True if the return value is a failure; and the value as text.
     failed: Option<bool>,
     shown: Option<Box<DetailBytes>>,
 }
@@ -158,7 +158,7 @@ fn outcome_of(failed: Option<bool>) -> Outcome {
 }
 
 fn key(value: *const u8, hash: fn(*const u8) -> u64) -> Option<u64> {
-    // A function that hashes its subject would be asked for the key of the subject of that call, and so on.
+    // A function that hashes its subject, and is observed, would need the key of that subject, and so on.
     if recorder::lane_level() > 0 { None } else { recorder::at_meta_level(|| hash(value)) }
 }
 
@@ -173,13 +173,13 @@ extern "C" fn start(site: &'static Site, seen: &Seen<'_>) -> *mut u8 {
     let subject = subject(site, seen);
     let call = AsyncCall::profiled_by_hook(site, hook::show(site, subject, |reify| reify_all(seen, reify)));
     let profiled = ProfiledCall::begin(site, seen);
-    let of = Async { site, call, subject, profiled, is_done: false, is_asked: None, failed: None, shown: None };
+    let of = Async { site, call, subject, profiled, is_done: false, records_return: None, failed: None, shown: None };
     Box::into_raw(Box::new(of)).cast()
 }
 
 fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
     let of: *mut Async = begun.cast();
-    // SAFETY: `start` made it, and whoever polls has it alone. What `once` calls reaches the fields behind `call` by the
+    // SAFETY: `start` made it, and only one thread polls it at a time. What `once` calls reaches the fields behind `call` by the
     // same pointer, and never `call` itself.
     let (call, subject) = unsafe { (&mut (*of).call, (*of).subject) };
     let polled = || {
@@ -188,30 +188,30 @@ fn poll(begun: *mut u8, once: PollOnce, data: *mut u8) {
         polling.end(is_done);
         if is_done { Poll::Ready(()) } else { Poll::Pending }
     };
-    let _ = call.poll(|| subject, polled, |(), told| outcome(of, told));
+    let _ = call.poll(|| subject, polled, |(), returned| outcome(of, returned));
 }
 
-/// How an async call ended, and what it returned, as it was shown while it was polled.
-fn outcome(of: *mut Async, told: &mut Returned<'_>) -> Outcome {
+/// The outcome of an async call. Its return value was recorded while it was polled.
+fn outcome(of: *mut Async, returned: &mut Returned<'_>) -> Outcome {
     // SAFETY: as in `poll`.
     let (shown, failed) = unsafe { ((*of).shown.take(), (*of).failed) };
     if let Some(shown) = shown {
-        told.shown(shown);
+        returned.shown(shown);
     }
     outcome_of(failed)
 }
 
-/// A poll. If it is dropped before it ends, a panic left it: whether the thread is unwinding does not say that, as a
-/// destructor may have been what polls.
+/// A poll. If it is dropped before it ends, a panic left it. That the thread unwinds does not prove this: a destructor may
+/// be what polls.
 struct Polling(*mut Async);
 
 impl Polling {
     fn begin(of: *mut Async) -> Self {
         // SAFETY: as in `poll`.
-        let (site, subject, is_asked, profiled) =
-            unsafe { ((*of).site, (*of).subject, &mut (*of).is_asked, &mut (*of).profiled) };
+        let (site, subject, records_return, profiled) =
+            unsafe { ((*of).site, (*of).subject, &mut (*of).records_return, &mut (*of).profiled) };
         // The call in the log has just begun, if this is the first poll.
-        is_asked.get_or_insert_with(|| hook::wants_details(site, subject));
+        records_return.get_or_insert_with(|| hook::wants_details(site, subject));
         if let Some(profiled) = profiled {
             profiled.resume();
         }
@@ -241,20 +241,20 @@ impl Drop for Polling {
 extern "C" fn returned_async(begun: *mut u8, value: &Value<'_>) {
     let of: *mut Async = begun.cast();
     // SAFETY: as in `poll`, which is what calls this by way of `once`.
-    let (profiled, is_asked) = unsafe { (&mut (*of).profiled, (*of).is_asked) };
+    let (profiled, records_return) = unsafe { (&mut (*of).profiled, (*of).records_return) };
     // SAFETY: as above.
     let (failed, shown) = unsafe { (&mut (*of).failed, &mut (*of).shown) };
     *failed = value.failed();
     if let Some(profiled) = profiled {
         profiled.end(outcome_of(*failed), Some(value));
     }
-    if is_asked == Some(true) {
+    if records_return == Some(true) {
         *shown = Some(hook::show_returned(&Printed(value)));
     }
 }
 
 extern "C" fn stop(begun: *mut u8) {
-    // SAFETY: `start` made it of a box, and whoever stops it has it no more.
+    // SAFETY: `start` made it of a box, and its handle is gone after this.
     let mut of = unsafe { Box::from_raw(begun.cast::<Async>()) };
     if let Some(profiled) = &mut of.profiled {
         profiled.end(if of.is_done { Outcome::Returned } else { Outcome::Cancelled }, None);

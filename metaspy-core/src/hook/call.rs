@@ -58,7 +58,7 @@ pub(super) fn counted<'f>(row: Row<'static>) -> Entered<'f> {
 /// Begins a call at a site that is armed.
 #[inline(always)]
 pub fn enter(site: &'static Site, subject: Subject) -> Call {
-    // What the site says was stored before its arm word, which the caller has just seen.
+    // The words of the site were stored before its arm word, which the caller has just read.
     fence(Ordering::Acquire);
     if !is_selected(site, subject) {
         return Call::inert();
@@ -100,7 +100,7 @@ fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
     Call::new(site, subject, begun)
 }
 
-/// The mode for a subject, where the site's words do not say it.
+/// The mode for a subject, if it depends on the plan.
 #[inline(never)]
 fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
     plan(site).map_or(config.mode(), |plan| plan.mode_of(subject))
@@ -225,7 +225,7 @@ pub fn enter_site_in<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'
     enter_in(frame, site, Subject::NONE)
 }
 
-/// Begins a call whose arguments and receiver may be looked at: `reify` runs only if somebody asked for them.
+/// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.
 #[inline(always)]
 pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
     fence(Ordering::Acquire);
@@ -253,7 +253,7 @@ fn begin_detailed<'a>(
 ) -> Call {
     let Some(plan) = plan(site) else { return Call::inert() };
     if recorder::lane_level() > 0 {
-        // What a handler or a `Debug` calls is not looked into in turn: it would never end.
+        // What a handler or a `Debug` calls is not looked into in turn: that would never end.
         return Call::new(site, subject, recorder::begin(config.site(), subject, true));
     }
     let requirements = plan.requirements(subject);
@@ -268,7 +268,7 @@ fn begin_detailed<'a>(
         subject,
         cause: EventId::from_raw(begun.before),
         event: call.event(),
-        // Only handlers look at them here.
+        // Only handlers read them here.
         arguments: if requirements.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
         outcome: None,
         receiver: reified.receiver,
@@ -279,7 +279,7 @@ fn begin_detailed<'a>(
 }
 
 impl Call {
-    /// Nobody looks: nothing to end.
+    /// Nothing to end: the call is not observed.
     #[inline(always)]
     pub const fn inert() -> Call {
         Call { begun: Begun::NOTHING, key: 0, site: None, lane: std::ptr::null(), activation: None }
@@ -297,7 +297,7 @@ impl Call {
         Call { begun, key: subject.key, site: Some(site), lane, activation: None }
     }
 
-    /// Remembers whether a panic was under way when it began.
+    /// Remembers a panic that was under way when the call began.
     #[inline(always)]
     fn note_panic(&mut self) {
         if std::thread::panicking() {
@@ -319,7 +319,7 @@ impl Call {
             return self.finish_profiled(outcome);
         }
         if self.begun.id != 0 {
-            end_here(self, outcome);
+            end_inlined(self, outcome);
         }
     }
 
@@ -343,9 +343,9 @@ impl Call {
     /// The normal way out of a call that stays where it is; dropping it afterwards does nothing.
     #[inline(always)]
     pub fn finish(&mut self, outcome: Outcome) {
-        // A call that was only counted has nothing more to tell if it ended well.
-        let told = self.begun.id == recorder::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
-        if self.begun.id != 0 && !told {
+        // A call that was only counted needs nothing more if it ended well.
+        let is_done = self.begun.id == recorder::COUNTED && matches!(outcome, Outcome::Returned | Outcome::Succeeded);
+        if self.begun.id != 0 && !is_done {
             end(self, outcome);
         }
         self.begun.id = 0;
@@ -355,7 +355,7 @@ impl Call {
     #[inline(always)]
     pub fn leave(&mut self) {
         if self.begun.id != 0 {
-            unsaid(self);
+            end_unannounced(self);
         }
         self.begun.id = 0;
     }
@@ -375,7 +375,7 @@ impl Call {
         self.begun.about = self.begun.about.with_outcome(outcome);
     }
 
-    /// A return value, where somebody asked for it.
+    /// Records the return value, if that is required.
     #[inline(always)]
     pub fn returns(&mut self, value: &dyn Debug) {
         if self.begun.about.is(About::LOOKED_INTO) {
@@ -383,14 +383,14 @@ impl Call {
         }
     }
 
-    /// Takes the call out of the guard: who does this ends it.
+    /// Takes the call out of the guard. The caller ends it.
     pub(super) fn into_begun(self) -> Begun {
         let begun = self.begun;
         std::mem::forget(self);
         begun
     }
 
-    /// Whether it is an event, or was counted.
+    /// True if it is an event, or was counted.
     pub(super) fn is_observed(&self) -> bool {
         self.begun.id != 0
     }
@@ -408,19 +408,19 @@ impl Drop for Call {
     }
 }
 
-/// Ends a call that did not say how: by `return`, by `?`, or by a panic that began since.
+/// Ends a call without a stated outcome: by `return`, by `?`, or by a panic that began since.
 #[inline(never)]
-fn unsaid(call: &mut Call) {
+fn end_unannounced(call: &mut Call) {
     end(call, call.unannounced());
 }
 
 #[inline(never)]
 fn end(call: &mut Call, outcome: Outcome) {
-    end_here(call, outcome);
+    end_inlined(call, outcome);
 }
 
 #[inline(always)]
-fn end_here(call: &mut Call, outcome: Outcome) {
+fn end_inlined(call: &mut Call, outcome: Outcome) {
     let Some(site) = call.site else { return };
     if call.begun.about.is(About::LOOKED_INTO) {
         return end_looked_into(call, site, outcome);

@@ -13,7 +13,7 @@ use crate::recorder;
 /// Bytes of one value at most; what is longer is cut and marked.
 pub const VALUE_MAX: usize = 256;
 
-/// Takes a call's receiver and arguments, when somebody asked for them.
+/// Receives a call's receiver and arguments, if they are required.
 #[derive(Default)]
 pub struct Reify<'a> {
     pub(crate) receiver: Option<&'a dyn Any>,
@@ -52,7 +52,7 @@ impl Shown {
     }
 }
 
-/// Takes what an async call returned, where somebody asked for it.
+/// Receives the return value of an async call, if it is recorded.
 pub struct Returned<'a>(Option<&'a mut Open>);
 
 impl<'a> Returned<'a> {
@@ -150,7 +150,7 @@ fn cut() {
     }
 }
 
-/// Text of limited length: writing beyond it ends the formatting, so that a value of 100 MB costs what fits.
+/// Text of limited length. Writing beyond the limit ends the formatting, so a value of 100 MB costs only what fits.
 struct Bounded<'a> {
     bytes: &'a mut [u8],
     len: usize,
@@ -160,7 +160,7 @@ struct Bounded<'a> {
 impl Write for Bounded<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         if self.cut {
-            // A `Debug` that does not mind errors goes on: nothing is put behind the cut.
+            // A `Debug` that ignores errors continues: nothing is written behind the cut.
             return Err(fmt::Error);
         }
         let room = self.bytes.len() - self.len;

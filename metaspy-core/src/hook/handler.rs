@@ -1,7 +1,7 @@
 //! Handlers: the `do:` blocks of the papers, run in place around a call.
 //!
 //! Before in install order, after in reverse; at meta level; a panic in one is caught, counted and reported. A call
-//! that entered under a set of handlers leaves under the same one, whoever is uninstalled meanwhile.
+//! that entered under a set of handlers leaves under the same one, whatever is uninstalled meanwhile.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -14,10 +14,10 @@ use crate::recorder;
 use crate::site::Site;
 use crate::subject::Subject;
 
-/// Arguments of a call that handlers are shown: so many that it gets no more than these and those of one telling.
+/// The limit of a call's arguments for handlers: once it is reached, no more are added.
 const ARGUMENTS_MAX: usize = 128;
 
-/// A call under way that somebody looks into.
+/// A running call with handlers or details.
 pub(crate) struct Open {
     id: u64,
     requirements: Requirements,
@@ -30,7 +30,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// Shows what the call returned, if somebody wants it.
+    /// Records the return value, if that is required.
     pub fn returns(&mut self, value: &dyn Debug) {
         if self.requirements.details {
             self.returned = Some(show(value));
@@ -51,12 +51,12 @@ impl Open {
         }
     }
 
-    /// Whether somebody wants arguments and return values written down.
+    /// True if arguments and return values are recorded.
     pub fn wants_details(&self) -> bool {
         self.requirements.details
     }
 
-    /// Writes the return value down, at the time that it ends.
+    /// Writes the return value, with the time at which the call ends.
     pub fn write_return(&self, now: u64) -> bool {
         let bytes = self.returned.as_ref();
         bytes.is_some_and(|bytes| recorder::mark_at(now, Mark::Detail, self.id, [0; 2], bytes.as_slice()).is_some())
@@ -101,7 +101,7 @@ pub(super) fn returns(id: u64, value: &dyn Debug) {
     });
 }
 
-/// Writes the return value down, if there is one and somebody wants it.
+/// Writes the return value, if there is one and it is recorded.
 pub(super) fn write_return(id: u64) -> bool {
     let bytes = OPEN.try_with(|calls| {
         let mut calls = calls.borrow_mut();

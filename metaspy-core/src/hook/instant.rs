@@ -41,7 +41,7 @@ pub fn instant(site: &'static Site, subject: Subject) -> Option<EventId> {
     if site.is_armed() { instant_with(site, subject, None, |_| ()) } else { None }
 }
 
-/// As [`instant`], at a site that is armed: because of something named, if it is, and with details for whom asked.
+/// As [`instant`], at a site that is armed: with a named cause, if there is one, and with details, if they are required.
 #[inline]
 pub fn instant_with<'a>(
     site: &'static Site,

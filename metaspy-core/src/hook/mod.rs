@@ -3,40 +3,40 @@
 //! Programs do not call this module themselves; `#[observe]`, [`crate::instrumenter`]s and weavers do.
 
 mod adapter;
+mod address_identity;
 mod async_call;
-mod attempt;
 mod call;
 mod details;
 mod handler;
-mod held;
 mod instant;
 mod outcome;
-mod place;
+mod pending;
 mod receiver;
+mod resource;
 mod span;
 
 pub use crate::arm::{CallView, Handler};
 pub(crate) use adapter::address as adapter;
+pub(crate) use address_identity::registered_at;
+pub use address_identity::{AddressIdentity, RegisteredIdentity};
 pub(crate) use async_call::wants_details;
 pub use async_call::{AsyncCall, show};
-pub use attempt::Attempt;
 pub use call::{Call, count, enter, enter_in, enter_site_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub(crate) use handler::show as show_returned;
-pub use held::Held;
 pub use instant::{instant, instant_with, missed};
 pub use metaspy_probe::{Entered, Frame, Guard};
 pub use outcome::OutcomeOf;
-pub(crate) use place::resident;
-pub use place::{Place, Resident};
+pub use pending::Pending;
+pub use resource::Resource;
 pub use span::{Cause, SpanCall};
 
 pub(crate) use crate::recorder::Level;
 pub use crate::recorder::{at_meta_level, meta};
 use crate::subject::Subject;
 
-/// Runs a subject expression; a panic in it is caught and counted, and the call is about nobody.
+/// Runs a subject expression. A panic in it is caught and counted, and the call has no subject.
 #[inline]
 pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
     at_meta_level(expression).unwrap_or(Subject::NONE)

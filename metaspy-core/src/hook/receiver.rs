@@ -18,7 +18,7 @@ pub fn subject(receiver: &Receiver) -> Subject {
     match receiver.identity {
         Identity::None => Subject::NONE,
         Identity::Keyed => Subject::new(kind(receiver.type_name, Nature::Own), receiver.word),
-        Identity::Place => hook::resident(receiver.word as usize, receiver.type_name.get())
+        Identity::Place => hook::registered_at(receiver.word as usize, receiver.type_name.get())
             .unwrap_or_else(|| Subject::new(kind(receiver.type_name, Nature::Place), receiver.word)),
     }
 }
@@ -28,7 +28,7 @@ const CELLS: usize = 1024;
 
 struct Known {
     name: AtomicPtr<u8>,
-    /// Its kind, whether keys are meant, and the name's length.
+    /// Its kind, a bit for keys, and the name's length.
     kind: AtomicU64,
 }
 

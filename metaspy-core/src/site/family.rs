@@ -1,16 +1,16 @@
-//! Families: sites that belong together, and come one by one.
+//! Families: sites that belong together, and are registered one by one.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::site::{Site, SiteDef, register_dynamic_in};
 
-/// Sites that are met while a program runs and belong together: the kinds of announcements of one bus, say. Whoever
-/// arms a family arms those of its sites that come later, too.
+/// Sites that are registered while a program runs and belong together: the kinds of announcements of one bus, for example.
+/// Arming a family arms its later sites, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Family(u32);
 
 impl Family {
-    /// Of a site that is on its own.
+    /// The family of a site that belongs to none.
     pub(crate) const NONE: Family = Family(0);
 
     /// Its number; 0 = none.

@@ -1,10 +1,10 @@
-//! How a value says who it is.
+//! The identity of a value.
 
 use crate::subject::{Owner, Subject};
 
-/// Says which subject a value is.
+/// The subject that a value is.
 ///
-/// Keys are at most 64 bits wide and must not be reused while anybody looks. For keys of a type of your own:
+/// Keys are at most 64 bits wide and must not be reused while a recording runs. For keys of a type of your own:
 ///
 /// ```
 /// use metaspy_core::{Identify, Kind, Subject};
@@ -71,7 +71,7 @@ macro_rules! keys {
                 self as u64
             }
         }
-        /// A plain number: all numbers of one type are of one kind, whoever they belong to.
+        /// A plain number: all numbers of one type are of one kind, whatever they belong to.
         impl Identify for $key {
             #[inline(always)]
             fn identify(&self) -> Subject {

@@ -20,8 +20,8 @@ impl Kind {
         Kind { name, nature: Nature::Own, id: AtomicU16::new(0) }
     }
 
-    /// A kind whose keys mean the same in every process, as those of requests that travel do: where several recordings
-    /// are read as one, its subjects are one subject each.
+    /// A kind whose keys have one meaning in every process, for example requests that travel. If several recordings are read
+    /// as one, equal keys are one subject.
     pub const fn across_processes(name: &'static str) -> Self {
         Kind { name, nature: Nature::Across, id: AtomicU16::new(0) }
     }
@@ -50,7 +50,7 @@ impl Kind {
 
 /// One of several owners of equal keys: each tree of nodes has one, so that node 5 of two trees are two subjects.
 ///
-/// At most 65,000 owners can be told apart in one process; the rest share a kind that says so in its name.
+/// One process distinguishes at most 65,000 owners. The rest share a kind whose name states this.
 #[derive(Debug)]
 pub struct Owner {
     kind: KindId,
@@ -95,7 +95,7 @@ pub(crate) struct Registered {
 
 static KINDS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
 
-/// Kinds that can be told apart.
+/// The most kinds that are distinguished.
 const MAX: usize = 65_000;
 
 /// The number of a kind. Shared kinds are found again by name; an owner's kind is always new.

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 
-use metaspy_core::hook::Attempt;
+use metaspy_core::hook::Pending;
 use metaspy_core::site::Family;
 
 use super::*;
@@ -93,7 +93,7 @@ fn an_attempt_is_an_event_before_it_is_known_how_it_goes() {
     let recording = Recording::memory().budget(1 << 20).start().unwrap();
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
     let attempt = |outcome| {
-        let attempt = Attempt::begin(&OUTER, node(1)).unwrap();
+        let attempt = Pending::begin(&OUTER, node(1)).unwrap();
         let event = attempt.event().unwrap();
         assert!(recording.store().event(event).unwrap().is_running());
         assert_eq!(metaspy_core::current(), None, "nothing is ever in it");

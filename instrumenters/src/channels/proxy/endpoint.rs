@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use metaspy_core::causality::{Carried, current};
-use metaspy_core::hook::{self, Attempt, Frame, Guard, Reify};
+use metaspy_core::hook::{self, Frame, Guard, Pending, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
 use super::channel_sites::ChannelSites;
@@ -81,7 +81,7 @@ impl<T> Endpoint<T> {
             return send(Envelope::new(value));
         }
         let site = self.sent_site(&value);
-        let Some(attempt) = Attempt::begin(site, self.subject) else {
+        let Some(attempt) = Pending::begin(site, self.subject) else {
             return self.send_as_call(value, at, send, is_ok);
         };
         let sent = send(Envelope { value, cause: Carried::new(attempt.event().or_else(current)) });

@@ -1,7 +1,7 @@
 //! A span: one event from its creation to its close, entered and left in between, on whatever threads.
 
-mod late;
-mod stays;
+mod deferred_fields;
+mod entered;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, fence};
@@ -15,9 +15,9 @@ use crate::hook::handler;
 use crate::recorder::{self, About, Begun, Current, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
-use late::Later;
+use deferred_fields::DeferredFields;
 
-/// What caused an event, as far as whoever begins it knows.
+/// The cause of an event, as far as it is known when the event begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cause {
     /// Whatever the thread is in.
@@ -52,10 +52,10 @@ fn within<R>(event: u64, begin: impl FnOnce() -> R) -> R {
 const IDLE_MIN: u64 = 2048;
 
 /// One span, or room for one. While it lasts it may be entered and left on any number of threads, again and again, and
-/// out of order; the event of a thread is that of the span it entered last.
+/// out of order. The current event of a thread is the span that it entered last.
 ///
-/// Words only, so that a span costs no allocation where its room is used again: `begin` may follow `end`. Whoever holds
-/// it orders the two.
+/// Words only, so that a span costs no allocation where its room is used again: `begin` may follow `end`. The owner
+/// orders the two.
 #[derive(Default)]
 pub struct SpanCall {
     /// The event, as in [`Begun`]; 0 = nothing began.
@@ -68,13 +68,13 @@ pub struct SpanCall {
     here: Within,
     elsewhere: Within,
     site: AtomicU32,
-    /// An outcome that was said; *running* = none.
+    /// The outcome that was announced; *running* = none.
     said: AtomicU8,
     /// A panic left it last.
     unwound: AtomicBool,
     /// Its thread, by its lane.
     lane: AtomicUsize,
-    later: Later,
+    deferred: DeferredFields,
 }
 
 impl SpanCall {
@@ -91,7 +91,7 @@ impl SpanCall {
             said: AtomicU8::new(0),
             unwound: AtomicBool::new(false),
             lane: AtomicUsize::new(0),
-            later: Later::nothing(),
+            deferred: DeferredFields::nothing(),
         }
     }
 
@@ -112,10 +112,10 @@ impl SpanCall {
 
     /// What is common: an event, or a call to count, whoever it is on. False: it is not.
     ///
-    /// Not where it is called: in another crate, asking for the lane is a call.
+    /// Not inlined: in another crate, to get the lane is a call.
     #[inline(never)]
     fn begin_at_once(&self, site: &'static Site, subject: Subject) -> bool {
-        // What the site says was stored before its arm word, which the caller has just seen.
+        // The words of the site were stored before its arm word, which the caller has just read.
         fence(Acquire);
         if site.filter.load(Relaxed) != ALL_SUBJECTS {
             return false;
@@ -152,7 +152,7 @@ impl SpanCall {
         self.unwound.store(false, Relaxed);
         self.lane.store(std::ptr::from_ref(lane).addr(), Relaxed);
         if begun.about.is(About::LOOKED_INTO) {
-            self.later.open(handler::take(begun.id));
+            self.deferred.open(handler::take(begun.id));
         }
         self.id.store(begun.id, Relaxed);
     }
@@ -167,7 +167,7 @@ impl SpanCall {
     pub fn enter(&self) {
         let id = self.id.load(Relaxed);
         if has_event(id) {
-            stays::enter(recorder::here(), id, About(self.about.load(Relaxed)));
+            entered::enter(recorder::here(), id, About(self.about.load(Relaxed)));
         }
     }
 
@@ -176,7 +176,7 @@ impl SpanCall {
         let id = self.id.load(Relaxed);
         let unwound = if has_event(id) {
             let lane = recorder::here();
-            let Some(stay) = stays::leave(lane, id) else { return };
+            let Some(stay) = entered::leave(lane, id) else { return };
             if self.lane.load(Relaxed) == std::ptr::from_ref(lane).addr() {
                 self.here.add(stay.busy);
             } else {
@@ -191,32 +191,32 @@ impl SpanCall {
         }
     }
 
-    /// Arguments that became known since it began, where somebody asked for them.
+    /// Records arguments that became known since it began, if they are required.
     pub fn record<'a>(&self, reify: impl FnOnce(&mut Reify<'a>)) {
         if self.is_looked_into() {
-            self.later.arguments(reify);
+            self.deferred.arguments(reify);
         }
     }
 
-    /// What it returns, where somebody asked for that.
+    /// Records what it returns, if that is required.
     pub fn returns(&self, value: &dyn std::fmt::Debug) {
         if self.is_looked_into() {
-            self.later.returns(value);
+            self.deferred.returns(value);
         }
     }
 
-    /// How it will have ended.
+    /// Announces the outcome.
     pub fn exit(&self, outcome: Outcome) {
         self.said.store(outcome as u8, Relaxed);
     }
 
-    /// A further reason of it.
+    /// Records a further reason.
     pub fn follows(&self, cause: EventId) {
         let Some(event) = self.event() else { return };
         crate::link(event, cause);
-        // Links are looked for where an event's thread was. What another thread says is said once more at the end.
+        // A reader finds links on the event's own thread. A link from another thread is written once more at the end.
         if self.lane.load(Relaxed) != std::ptr::from_ref(recorder::here()).addr() {
-            self.later.follows(cause);
+            self.deferred.follows(cause);
         }
     }
 
@@ -231,29 +231,29 @@ impl SpanCall {
         let begun = Begun { id, before: 0, start: self.start.load(Relaxed), about };
         let (site, key) = (self.site.load(Relaxed), self.key.load(Relaxed));
         let outcome = self.outcome();
-        let told = self.later.take();
+        let fields = self.deferred.take();
         if has_event(id) {
             let lane = recorder::here();
             if recorder::current_event() == id {
                 // The guard that was to leave it was forgotten.
-                stays::leave(lane, id);
+                entered::leave(lane, id);
             }
             let ended = if about.timed() { clock::now() } else { 0 };
             let (busy, entered) = self.here.with(&self.elsewhere);
             let idle = ended.saturating_sub(begun.start).saturating_sub(busy);
-            let marked = entered != 1 || idle >= IDLE_MIN || told.is_some();
+            let marked = entered != 1 || idle >= IDLE_MIN || fields.is_some();
             if marked {
                 let now = if ended != 0 { ended } else { clock::now() };
                 // One that finds no room is counted, and that it is missing can be seen.
                 recorder::mark_at(now, Mark::Polls, id, [busy, entered], &[]);
-                told.iter().for_each(|told| told.write(now, id));
+                fields.iter().for_each(|fields| fields.write(now, id));
             }
             recorder::end_apart(lane, ended, &begun, site, key, outcome, marked);
         } else {
             recorder::end(recorder::here(), &begun, site, key, outcome);
         }
-        if let Some(told) = told {
-            told.finish(outcome);
+        if let Some(fields) = fields {
+            fields.finish(outcome);
         }
     }
 
@@ -266,7 +266,7 @@ impl SpanCall {
     }
 
     fn is_looked_into(&self) -> bool {
-        // What a handler or a `Debug` says is not looked into in turn: it would never end.
+        // A handler or a `Debug` is not looked into in turn: that would never end.
         self.id.load(Relaxed) != 0
             && About(self.about.load(Relaxed)).is(About::LOOKED_INTO)
             && recorder::lane_level() == 0
@@ -301,14 +301,14 @@ impl Within {
         self.entered.store(0, Relaxed);
     }
 
-    /// One stay, where one thread only tells of its own.
+    /// Adds one stay, on the thread that began the span.
     #[inline(always)]
     fn add(&self, busy: u64) {
         self.busy.store(self.busy.load(Relaxed) + busy, Relaxed);
         self.entered.store(self.entered.load(Relaxed) + 1, Relaxed);
     }
 
-    /// One stay, where several threads may tell of theirs.
+    /// Adds one stay, on any other thread.
     #[cold]
     fn add_shared(&self, busy: u64) {
         self.busy.fetch_add(busy, Relaxed);

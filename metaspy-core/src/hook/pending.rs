@@ -1,4 +1,4 @@
-//! An event without a length of which it is not known yet how it will go: a message is being sent.
+//! An event without a length whose outcome is not known yet: a message is being sent.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
@@ -13,24 +13,24 @@ use crate::subject::Subject;
 /// name it; it is never what the thread is in, and its end costs one store. Dropping it ends it as a guard of a call
 /// does.
 #[must_use = "dropping it ends the event"]
-pub struct Attempt {
+pub struct Pending {
     begun: Begun,
     site: u32,
     key: u64,
 }
 
-impl Attempt {
-    /// Begins it at a site that is armed. `None` where somebody wants to look inside, or wants less than events: there
+impl Pending {
+    /// Begins it at a site that is armed. `None` if the site has handlers or details, or records less than events: then
     /// it is a call.
     #[inline(always)]
-    pub fn begin(site: &'static Site, subject: Subject) -> Option<Attempt> {
+    pub fn begin(site: &'static Site, subject: Subject) -> Option<Pending> {
         fence(Ordering::Acquire);
         let config = Config(site.config.load(Relaxed));
         if site.filter.load(Relaxed) != ALL_SUBJECTS || !config.is_simple() || !config.is_full() {
             return None;
         }
         let begun = recorder::point(config.site(), subject, None, None);
-        Some(Attempt { begun, site: config.site(), key: subject.key })
+        Some(Pending { begun, site: config.site(), key: subject.key })
     }
 
     /// The event; `None` if it found no room in the log.
@@ -39,7 +39,7 @@ impl Attempt {
         self.begun.event()
     }
 
-    /// How it went.
+    /// Ends it with this outcome.
     #[inline(always)]
     pub fn done(self, outcome: Outcome) {
         recorder::end_point(&self.begun, self.site, self.key, outcome);
@@ -47,15 +47,15 @@ impl Attempt {
     }
 }
 
-impl Drop for Attempt {
+impl Drop for Pending {
     fn drop(&mut self) {
         let outcome = if std::thread::panicking() { Outcome::Panicked } else { Outcome::Returned };
         recorder::end_point(&self.begun, self.site, self.key, outcome);
     }
 }
 
-impl std::fmt::Debug for Attempt {
+impl std::fmt::Debug for Pending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Attempt").field(&self.event()).finish()
+        f.debug_tuple("Pending").field(&self.event()).finish()
     }
 }

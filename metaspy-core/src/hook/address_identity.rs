@@ -1,4 +1,4 @@
-//! Identity of last resort: an address. And of objects that are wrapped: the identity that lives there.
+//! Identity of last resort: an address. For wrapped objects: the identity that is registered at their address.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -6,25 +6,25 @@ use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use crate::platform::lock::lock;
 use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, register};
 
-/// How receivers without an identity are told apart: by where they stand. A `static` beside the site; its kind is
-/// "place of T", as Rust moves values and reuses memory.
-pub struct Place {
+/// Distinguishes receivers without an identity by their addresses. A `static` beside the site; its kind is "place of T",
+/// because Rust moves values and reuses memory.
+pub struct AddressIdentity {
     type_path: &'static str,
     kind: AtomicU32,
 }
 
-impl Place {
+impl AddressIdentity {
     /// Places of values of this type.
     pub const fn new(type_path: &'static str) -> Self {
-        Place { type_path, kind: AtomicU32::new(0) }
+        AddressIdentity { type_path, kind: AtomicU32::new(0) }
     }
 
-    /// The subject at an address: the identity of the object that was registered there ([`Resident`]), else the
+    /// The subject at an address: the identity of the object that was registered there ([`RegisteredIdentity`]), else the
     /// place. A value without a size has none.
     #[inline]
     pub fn of<T: ?Sized>(&self, value: &T) -> Subject {
         let address = std::ptr::from_ref(value).cast::<u8>() as usize;
-        if let Some(subject) = resident(address, std::any::type_name::<T>()) {
+        if let Some(subject) = registered_at(address, std::any::type_name::<T>()) {
             return subject;
         }
         if size_of_val(value) == 0 {
@@ -46,22 +46,22 @@ impl Place {
     }
 }
 
-/// Says that an object with an identity lives at an address, for as long as this lives.
+/// Registers an object with an identity at an address, until it is dropped.
 ///
 /// The address must stay the object's own: `Spied<T>` keeps its value in a box.
 #[derive(Debug)]
-pub struct Resident {
+pub struct RegisteredIdentity {
     address: usize,
     id: ObjectId,
 }
 
-impl Resident {
-    /// Registers `id` at the address of `value`. No other value of the type may stand there: one without a size needs
-    /// something beside it that has one.
+impl RegisteredIdentity {
+    /// Registers `id` at the address of `value`. No other value of the type may be there: one without a size needs
+    /// a neighbour that has one.
     pub fn new<T: ?Sized>(value: &T, id: ObjectId) -> Self {
         let address = std::ptr::from_ref(value).cast::<u8>() as usize;
         change(|table| table.insert(address, id.identify(), std::any::type_name::<T>()));
-        Resident { address, id }
+        RegisteredIdentity { address, id }
     }
 
     /// The identity.
@@ -70,14 +70,14 @@ impl Resident {
     }
 }
 
-impl Drop for Resident {
+impl Drop for RegisteredIdentity {
     fn drop(&mut self) {
         change(|table| table.remove(self.address));
         crate::model::forget(self.id.identify());
     }
 }
 
-/// Objects registered now. While there are none, no hook looks.
+/// The number of registered objects. While it is 0, no hook reads the table.
 static RESIDENTS: AtomicUsize = AtomicUsize::new(0);
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
 static CHANGING: Mutex<()> = Mutex::new(());
@@ -94,7 +94,7 @@ struct Cell {
     address: AtomicUsize,
     kind: AtomicU32,
     key: AtomicU64,
-    /// The type's name: an object and its first field stand at the same address.
+    /// The type's name: an object and its first field have the same address.
     name: AtomicPtr<u8>,
     name_bytes: AtomicUsize,
 }
@@ -105,7 +105,7 @@ impl Cell {
     fn name(&self) -> &'static str {
         let (name, bytes) = (self.name.load(Ordering::Relaxed), self.name_bytes.load(Ordering::Relaxed));
         // SAFETY: both words were stored from one `&'static str` before the address that led here (release). A cell is
-        // written again only after its object is gone, and whoever asks about an address holds the object there.
+        // written again only after its object is gone, and a caller holds the object at the address.
         unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(name, bytes)) }
     }
 }
@@ -147,7 +147,7 @@ impl Table {
             cell.name.store(name.as_ptr().cast_mut(), Ordering::Relaxed);
             cell.name_bytes.store(name.len(), Ordering::Relaxed);
             cell.address.store(address, Ordering::Release);
-            // A cell that was given up is used again: nobody asks about an object that is gone.
+            // A cell that was given up is used again: no lookup is for an object that is gone.
             self.used.fetch_add(usize::from(before == 0), Ordering::Relaxed);
             RESIDENTS.fetch_add(1, Ordering::Relaxed);
         }
@@ -163,7 +163,7 @@ impl Table {
 
 /// The object of this type that is registered at an address.
 #[inline]
-pub(crate) fn resident(address: usize, name: &str) -> Option<Subject> {
+pub(crate) fn registered_at(address: usize, name: &str) -> Option<Subject> {
     if RESIDENTS.load(Ordering::Relaxed) == 0 { None } else { find(address, name) }
 }
 
@@ -179,7 +179,7 @@ fn find(address: usize, name: &str) -> Option<Subject> {
 /// may still be reading the old one, so it stays: together they are as large as the newest.
 fn change(f: impl FnOnce(&Table)) {
     let _changing = lock(&CHANGING);
-    // SAFETY: as in `resident`.
+    // SAFETY: as in `registered_at`.
     let old = unsafe { TABLE.load(Ordering::Acquire).as_ref() };
     let table = match old {
         Some(table) if table.used.load(Ordering::Relaxed) * 4 < table.cells.len() * 3 => table,
@@ -207,11 +207,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_a_place_until_somebody_lives_there() {
-        static PLACE: Place = Place::new("test::Thing");
+    fn an_address_is_a_place_until_an_object_is_registered_there() {
+        static PLACE: AddressIdentity = AddressIdentity::new("test::Thing");
         let thing = Box::new(7_u64);
         let place = PLACE.of(&*thing);
-        let resident = Resident::new(&*thing, ObjectId::new());
+        let resident = RegisteredIdentity::new(&*thing, ObjectId::new());
         assert_eq!(PLACE.of(&*thing), resident.id().identify());
         drop(resident);
         assert_eq!(PLACE.of(&*thing), place);
@@ -223,18 +223,19 @@ mod tests {
         struct Owner {
             first: u64,
         }
-        static PLACE: Place = Place::new("test::Owner");
+        static PLACE: AddressIdentity = AddressIdentity::new("test::Owner");
         let owner = Box::new(Owner { first: 1 });
-        let resident = Resident::new(&*owner, ObjectId::new());
+        let resident = RegisteredIdentity::new(&*owner, ObjectId::new());
         assert_eq!(PLACE.of(&*owner), resident.id().identify());
         assert_ne!(PLACE.of(&owner.first), resident.id().identify());
     }
 
     #[test]
-    fn many_residents_are_all_found_again() {
-        static PLACE: Place = Place::new("test::Many");
+    fn many_registered_objects_are_all_found_again() {
+        static PLACE: AddressIdentity = AddressIdentity::new("test::Many");
         let things: Vec<Box<u64>> = (0..1_000).map(Box::new).collect();
-        let residents: Vec<Resident> = things.iter().map(|thing| Resident::new(&**thing, ObjectId::new())).collect();
+        let residents: Vec<RegisteredIdentity> =
+            things.iter().map(|thing| RegisteredIdentity::new(&**thing, ObjectId::new())).collect();
         for (thing, resident) in things.iter().zip(&residents) {
             assert_eq!(PLACE.of(&**thing), resident.id().identify());
         }

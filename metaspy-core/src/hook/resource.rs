@@ -17,24 +17,24 @@ use crate::subject::Subject;
 ///
 /// It holds numbers and text, so nothing loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it.
 #[must_use = "dropping it ends the event"]
-pub struct Held(Option<Box<Holding>>);
+pub struct Resource(Option<Box<Holding>>);
 
-/// In a box, so that what is held while nobody looks takes one word.
+/// In a box, so that a resource at a site that is not armed takes one word.
 struct Holding {
     begun: Begun,
     site: &'static Site,
     key: u64,
     /// It began while its thread unwound.
     unwinding: bool,
-    /// What handlers were told of it, for those that run after it.
+    /// What handlers saw of it, for those that run after it.
     open: Option<Open>,
 }
 
-impl Held {
-    /// Nobody looks: nothing to end.
+impl Resource {
+    /// Nothing to end: the site is not armed.
     #[inline(always)]
     pub const fn inert() -> Self {
-        Held(None)
+        Resource(None)
     }
 
     /// Begins, if the site is armed for the subject. The thread stays in the event that it is in.
@@ -56,7 +56,7 @@ impl Held {
             recorder::swap_current(begun.before);
         }
         let (key, unwinding) = (subject.key, std::thread::panicking());
-        Held(Some(Box::new(Holding { begun, site, key, unwinding, open: handler::take(begun.id) })))
+        Resource(Some(Box::new(Holding { begun, site, key, unwinding, open: handler::take(begun.id) })))
     }
 
     /// The event, if there is one.
@@ -65,7 +65,7 @@ impl Held {
         EventId::from_raw(begun.id).filter(|_| has_event(begun))
     }
 
-    /// It ends.
+    /// Ends it.
     pub fn end(mut self, outcome: Outcome) {
         if let Some(holding) = self.0.take() {
             holding.end(outcome);
@@ -84,7 +84,7 @@ impl Holding {
 
     fn end(self, outcome: Outcome) {
         let number = Config(self.site.config.load(Relaxed)).site();
-        // Whoever ends an event is in it.
+        // The thread that ends an event is in it.
         let before = if has_event(&self.begun) { recorder::swap_current(self.begun.id) } else { 0 };
         recorder::end(recorder::here(), &Begun { before, ..self.begun }, number, self.key, outcome);
         if let Some(open) = self.open {
@@ -93,7 +93,7 @@ impl Holding {
     }
 }
 
-impl Drop for Held {
+impl Drop for Resource {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(holding) = self.0.take() {
@@ -102,9 +102,9 @@ impl Drop for Held {
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("event", &self.event()).finish_non_exhaustive()
+        f.debug_struct("Resource").field("event", &self.event()).finish_non_exhaustive()
     }
 }
 
@@ -113,10 +113,10 @@ fn has_event(begun: &Begun) -> bool {
 }
 
 // What runs after a panic reads text and calls handlers, each of which catches its own panics.
-impl UnwindSafe for Held {}
-impl RefUnwindSafe for Held {}
+impl UnwindSafe for Resource {}
+impl RefUnwindSafe for Resource {}
 
 const _: () = {
     const fn stays_everywhere<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
-    stays_everywhere::<Held>();
+    stays_everywhere::<Resource>();
 };

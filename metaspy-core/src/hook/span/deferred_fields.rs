@@ -1,4 +1,4 @@
-//! What is said of a span while it lasts, and written down when it ends.
+//! Fields of a span that are recorded while it lasts, and written when it ends.
 
 use std::fmt::Debug;
 use std::sync::Mutex;
@@ -12,75 +12,75 @@ use crate::hook::handler::{self, Open};
 use crate::platform::lock::lock;
 use crate::recorder;
 
-/// Links that are said once more at the end.
+/// Links that are written once more at the end.
 const LINKS_MAX: usize = 64;
 
-/// Room for it. Nearly no span needs it, so it is asked for by a flag.
+/// Room for them. Nearly no span needs it, so a flag requests it.
 #[derive(Default)]
-pub(super) struct Later {
+pub(super) struct DeferredFields {
     is_there: AtomicBool,
-    told: Mutex<Option<Box<Told>>>,
+    fields: Mutex<Option<Box<Fields>>>,
 }
 
-/// What was said.
+/// The fields.
 #[derive(Default)]
-pub(super) struct Told {
-    /// What handlers were told, for those that run at the end.
+pub(super) struct Fields {
+    /// What handlers saw, for those that run at the end.
     open: Option<Open>,
     arguments: Option<Box<DetailBytes>>,
     follows: Vec<EventId>,
 }
 
-impl Later {
+impl DeferredFields {
     pub const fn nothing() -> Self {
-        Later { is_there: AtomicBool::new(false), told: Mutex::new(None) }
+        DeferredFields { is_there: AtomicBool::new(false), fields: Mutex::new(None) }
     }
 
     pub fn open(&self, open: Option<Open>) {
-        self.say(|told| told.open = open);
+        self.change(|fields| fields.open = open);
     }
 
     /// Arguments are shown before the lock is taken: a `Debug` may use spans itself.
     pub fn arguments<'a>(&self, reify: impl FnOnce(&mut Reify<'a>)) {
         let mut reified = Reify::default();
         super::super::at_meta_level(|| reify(&mut reified));
-        self.say(|told| told.argue(reified.bytes.as_slice()));
+        self.change(|fields| fields.argue(reified.bytes.as_slice()));
     }
 
     pub fn returns(&self, value: &dyn Debug) {
         let shown = handler::show(value);
-        self.say(|told| {
-            if let Some(open) = &mut told.open {
+        self.change(|fields| {
+            if let Some(open) = &mut fields.open {
                 open.returned(shown);
             }
         });
     }
 
     pub fn follows(&self, cause: EventId) {
-        self.say(|told| {
-            if told.follows.len() < LINKS_MAX {
-                told.follows.push(cause);
+        self.change(|fields| {
+            if fields.follows.len() < LINKS_MAX {
+                fields.follows.push(cause);
             }
         });
     }
 
-    fn say(&self, say: impl FnOnce(&mut Told)) {
-        say(lock(&self.told).get_or_insert_default());
+    fn change(&self, change: impl FnOnce(&mut Fields)) {
+        change(lock(&self.fields).get_or_insert_default());
         self.is_there.store(true, Release);
     }
 
-    /// Takes it all.
+    /// Takes all of them out.
     #[inline]
-    pub fn take(&self) -> Option<Box<Told>> {
+    pub fn take(&self) -> Option<Box<Fields>> {
         if !self.is_there.load(Acquire) {
             return None;
         }
         self.is_there.store(false, Release);
-        lock(&self.told).take()
+        lock(&self.fields).take()
     }
 }
 
-impl Told {
+impl Fields {
     fn argue(&mut self, arguments: &[u8]) {
         if let Some(open) = &mut self.open {
             open.argue(arguments);
@@ -90,7 +90,7 @@ impl Told {
         }
     }
 
-    /// Writes it down. What finds no room is counted.
+    /// Writes them. What finds no room is counted.
     pub fn write(&self, now: u64, id: u64) {
         if let Some(open) = &self.open {
             open.write_return(now);
