@@ -13,6 +13,7 @@ mod killed;
 #[cfg(unix)]
 mod live;
 mod processes;
+mod profiles;
 mod report;
 mod stream;
 

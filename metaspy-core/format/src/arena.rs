@@ -119,8 +119,6 @@ pub struct View {
     pub sites: Vec<String>,
     /// The first grouping on a screen: `subject`, `site` or `cause`.
     pub group_by: String,
-    /// The columns on a screen, in order; empty = the default columns.
-    pub columns: Vec<String>,
     /// The relations of the model that matter to the profiler: `owner`, `sibling`, …
     pub relations: Vec<String>,
 }

@@ -1,7 +1,7 @@
-//! Async calls: they leave their thread while they wait, and may go on on another one.
+//! Async calls: they leave their thread between polls, and may continue on another one.
 //!
-//! Before runs when the call is first polled, after when it is done or dropped. While it is polled it is on the stack of
-//! the thread that does so, so that what it calls has it as its caller.
+//! The *before* hook runs at the first poll, the *after* hook at completion or drop. During a poll the call is on the stack of
+//! the polling thread, so it is the caller of the calls that it makes.
 
 use metaspy_probe::{Seen, Value};
 
@@ -23,7 +23,7 @@ pub(crate) struct AsyncCall {
 enum State {
     /// It is not being polled.
     Paused(Entry),
-    /// It is polled, and stands at this height of its thread's stack.
+    /// It is being polled, at this height of the stack of its thread.
     Polled(usize),
     /// It has ended.
     Over,
@@ -35,7 +35,7 @@ unsafe impl Send for AsyncCall {}
 unsafe impl Sync for AsyncCall {}
 
 impl AsyncCall {
-    /// Begins a call, if anybody looks.
+    /// Begins a call, if a profiler observes its site.
     pub fn begin(site: &'static Site, seen: &Seen<'_>) -> Option<AsyncCall> {
         let (present, interest) = present_at(site)?;
         call_stack::with(|thread| {
@@ -115,7 +115,7 @@ impl AsyncCall {
         });
     }
 
-    /// What is above it on the stack was left without an end, as `longjmp` does.
+    /// True if it is the innermost call. Calls above it were left without an end, for example by `longjmp`; they end now.
     fn is_innermost(&self, thread: &mut Thread) -> bool {
         let State::Polled(height) = self.state else { return false };
         while thread.stack.len() > height {

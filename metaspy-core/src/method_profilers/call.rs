@@ -1,4 +1,4 @@
-//! What a profiler sees of a call.
+//! A call, as a method profiler sees it.
 
 use std::fmt::Write;
 
@@ -12,15 +12,15 @@ use crate::site::SiteId;
 /// A call that begins or ends.
 pub struct Call<'c> {
     pub(super) entry: &'c Entry,
-    /// The spied calls around it, the outermost first.
+    /// The observed calls around it, the outermost first.
     pub(super) around: &'c [Entry],
     pub(super) test: u32,
     pub(super) arguments: &'c [Value<'c>],
-    /// By the number of a site, the place of its method in the mirror of the profiler that is asked, + 1.
+    /// By the number of a site, the place of its method in the mirror of the profiler, + 1.
     pub(super) places: &'c [u32],
 }
 
-/// How a call ended.
+/// The end of a call.
 pub struct CallEnd<'e> {
     pub(super) ticks: u64,
     pub(super) inner: u64,
@@ -29,12 +29,12 @@ pub struct CallEnd<'e> {
     pub(super) returned: Option<&'e Value<'e>>,
 }
 
-/// An argument that is shown.
+/// An argument of a call.
 pub struct Argument<'a>(&'a Value<'a>);
 
 impl Call<'_> {
-    /// A number that tells the object that it is about from others: of its type, and its address or its key. `None` if
-    /// it is about none, or about one that was moved or has no size.
+    /// A hash of the receiver: of its type, and its address or its key. `None` without a receiver, and for receivers that
+    /// were moved or have no size.
     #[inline]
     pub fn identity(&self) -> Option<u64> {
         let receiver = &self.entry.receiver;
@@ -48,22 +48,22 @@ impl Call<'_> {
         Some((receiver.word ^ kind.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
-    /// The type of that object; empty if there is none.
+    /// The type of the receiver; empty without a receiver.
     pub fn receiver_type(&self) -> &'static str {
         self.entry.receiver.type_name.get()
     }
 
-    /// Where the object stands, or the key that it is told by.
+    /// The address or the key of the receiver.
     pub fn receiver(&self) -> Option<u64> {
         (self.entry.receiver.identity != Identity::None).then_some(self.entry.receiver.word)
     }
 
-    /// The method that called it, by its place in the mirror: the nearest around it that the profiler selected.
+    /// The caller, as its place in the mirror: the nearest call around it that the profiler selected.
     pub fn caller(&self) -> Option<usize> {
         self.around.iter().rev().find_map(|entry| self.place_of(entry))
     }
 
-    /// As [`Call::caller`], by its site.
+    /// The site of the caller.
     pub fn caller_site(&self) -> Option<SiteId> {
         let caller = self.around.iter().rev().find(|entry| self.place_of(entry).is_some());
         caller.map(|entry| SiteId(entry.site))
@@ -73,24 +73,24 @@ impl Call<'_> {
         (*self.places.get(entry.site as usize)? as usize).checked_sub(1)
     }
 
-    /// How many calls of the same method are around it on this thread.
+    /// The number of calls of the same method around it on this thread.
     pub fn depth(&self) -> u32 {
         self.entry.depth
     }
 
-    /// How many calls of methods that the profiler selected are around it on this thread.
+    /// The number of calls around it on this thread that the profiler selected.
     pub fn level(&self) -> usize {
         self.around.iter().filter(|entry| self.place_of(entry).is_some()).count()
     }
 
-    /// The test that it was made for: that of its thread, else the only one that runs.
+    /// The test that made the call: the test of its thread, or else the only running test.
     #[inline]
     pub fn test(&self) -> Option<TestId> {
         let test = if self.test == 0 { TestId::only() } else { self.test };
         (test != 0).then_some(TestId(test))
     }
 
-    /// Its arguments, where they are shown (`--args`); none when it has ended.
+    /// The arguments, if they are recorded (`--args`). Only before the call.
     pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
         self.arguments.iter().map(Argument)
     }
@@ -103,18 +103,18 @@ impl CallEnd<'_> {
         self.ticks
     }
 
-    /// Ticks that it took without the spied calls that it made, whichever profiler selected those: a thread adds up once
-    /// for all profilers. So this is less where another one looks at what the method calls.
+    /// The ticks of the call without the observed calls that it made. A thread adds these up once for all profilers, so the
+    /// number is smaller while another profiler observes more methods.
     pub fn own_ticks(&self) -> u64 {
         self.ticks.saturating_sub(self.inner)
     }
 
-    /// How many spied calls it made, whichever profiler selected them: see [`CallEnd::own_ticks`].
+    /// The number of observed calls that it made, of all profilers: see [`CallEnd::own_ticks`].
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    /// How it ended. Without deep weaving a call that failed returned.
+    /// The outcome. Without deep weaving, a failed call is *returned*.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }
@@ -123,24 +123,24 @@ impl CallEnd<'_> {
         self.returned
     }
 
-    /// Writes what it returned as `Debug` does; false if that was not seen, or its type cannot be printed.
+    /// Writes the returned value as `Debug` does. False if the value is not visible or its type has no `Debug`.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         self.returned.is_some_and(|value| value.show(into))
     }
 }
 
 impl Argument<'_> {
-    /// What it is called.
+    /// The name of the parameter.
     pub fn name(&self) -> &'static str {
         self.0.name.get()
     }
 
-    /// What its type is called.
+    /// The name of the type.
     pub fn type_name(&self) -> &'static str {
         self.0.type_name()
     }
 
-    /// Writes it as `Debug` does; false if its type cannot be printed.
+    /// Writes the argument as `Debug` does. False if its type has no `Debug`.
     pub fn show(&self, into: &mut dyn Write) -> bool {
         self.0.show(into)
     }

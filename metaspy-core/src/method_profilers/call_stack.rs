@@ -1,4 +1,4 @@
-//! What a thread knows of the spied calls that it is in.
+//! The observed calls that a thread is in.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,47 +11,47 @@ use crate::method_profilers::present::Present;
 use crate::method_profilers::test_context::Named;
 use crate::recorder;
 
-/// A spied call under way: its place on its thread, + 1.
+/// A running call: its place on the stack of its thread, + 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
 /// A thread.
 pub(crate) struct Thread {
-    /// The spied calls that it is in, the outermost first.
+    /// The calls that it is in, the outermost first.
     pub stack: Vec<Entry>,
-    /// By the number of a site, how many of its calls are among them.
+    /// By the number of a site, the number of its calls among them.
     pub depths: Vec<u32>,
-    /// The test that it runs, 0 if it runs none of its own.
+    /// The test that it runs; 0 = none.
     pub test: u32,
-    /// That test, as long as nothing but the thread's name says that it runs.
+    /// That test, while only the name of the thread identifies it.
     pub named: Option<Named>,
 }
 
-/// A spied call under way.
+/// A running call.
 pub(crate) struct Entry {
     /// The number of the site.
     pub site: u32,
     /// Calls of the same method around it.
     pub depth: u32,
     pub receiver: Receiver,
-    /// When it began, if anybody wants to know.
+    /// The tick of its begin, if calls are timed.
     pub started: u64,
     /// Ticks of the calls that it made.
     pub inner: u64,
-    /// How many it made.
+    /// The number of calls that it made.
     pub calls: u64,
-    /// What this thread ran before, if the call is a test.
+    /// The test that this thread ran before, if the call is a test.
     pub test_before: Option<u32>,
-    /// Whether its thread was unwinding when it began.
+    /// True if its thread was unwinding when it began.
     pub is_unwinding: bool,
-    /// Who looks.
+    /// The profilers that were installed when it began.
     pub present: &'static Present,
-    /// What they keep, if they keep anything.
+    /// The data that they keep around it.
     pub kept: Option<Kept>,
 }
 
 impl Thread {
-    /// How many calls of a site are on the stack.
+    /// The number of calls of a site on the stack.
     #[inline]
     pub fn depth_of(&mut self, site: u32) -> &mut u32 {
         let at = site as usize;
@@ -63,7 +63,7 @@ impl Thread {
     }
 }
 
-/// What profilers keep of a call.
+/// The data that profilers keep around a call.
 pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {

@@ -1,4 +1,4 @@
-//! From a woven hook to the profilers on the mirror.
+//! From a hook to the method profilers.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::AtomicPtr;
@@ -36,8 +36,7 @@ pub(super) fn has_profilers() -> bool {
     !PRESENT.load(Relaxed).is_null()
 }
 
-/// Makes hooks call these profilers. Hooks under way may still refer to what was published before, which is returned so
-/// that it stays in memory.
+/// Makes hooks call these profilers. Running hooks may refer to the result after the next call, so the caller keeps it.
 pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
@@ -59,7 +58,7 @@ pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
     present
 }
 
-/// Begins a call for those who look.
+/// Begins a call for the profilers that observe its site.
 #[inline]
 pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> {
     // Before `PRESENT`, which is stored before this changes: whoever sees the new word sees the new observers, too. Read
@@ -80,7 +79,7 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
     })?
 }
 
-/// Lets further calls count by themselves, if nobody wants more.
+/// Lets hooks count further calls by themselves, if the profiler has no more interest in them.
 fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &Seen<'_>) {
     let Some((entry, around)) = thread.stack.split_last() else { return };
     let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
@@ -140,7 +139,7 @@ pub(super) fn begin(
     }
 }
 
-/// A call that is a test; what its thread ran before.
+/// Begins a test, and returns the test that its thread ran before.
 #[cold]
 fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
     let test = TestId::named(&site.path());
@@ -154,7 +153,7 @@ pub(crate) fn finish(activation: Activation, outcome: Outcome) {
     end(activation, Some(outcome), None);
 }
 
-/// Ends a call that shows what it returned.
+/// Ends a call whose returned value is visible.
 pub(crate) fn returned(activation: Activation, value: &Value<'_>, outcome: Outcome) {
     end(activation, Some(outcome), Some(value));
 }
@@ -193,14 +192,14 @@ pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: 
     pop(thread, ticks);
 }
 
-/// In a forked child: what its parent's thread was in is nobody's, and what profilers keep of it is theirs.
+/// Clears the stack in a forked child. Data of profilers is not dropped: it belongs to the parent.
 #[cold]
 fn forget_all(thread: &mut Thread) {
     thread.stack.drain(..).for_each(|entry| std::mem::forget(entry.kept));
     thread.depths.fill(0);
 }
 
-/// Takes the innermost call off its thread.
+/// Removes the innermost call from the stack of its thread.
 fn pop(thread: &mut Thread, ticks: u64) {
     let Some(entry) = thread.stack.last_mut() else { return };
     if entry.kept.is_some() {
@@ -228,7 +227,7 @@ fn forget_kept(entry: &mut Entry) {
     }
 }
 
-/// Those that are interested, in the order in which they were installed.
+/// The interested profilers, in the order of their installation.
 #[inline]
 fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'static dyn Observer> {
     let interest = interest & !TEST;
@@ -238,7 +237,7 @@ fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'s
     observers.filter(move |(at, _)| interest & 1 << at != 0).map(|(_, observer)| *observer)
 }
 
-/// Who looks at a site now.
+/// The profilers that observe a site, and their bits.
 pub(super) fn present_at(site: &Site) -> Option<(&'static Present, u32)> {
     // SAFETY: they are leaked boxes.
     let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
@@ -246,13 +245,13 @@ pub(super) fn present_at(site: &Site) -> Option<(&'static Present, u32)> {
     (interest != 0 && !is_meta()).then_some((present, interest))
 }
 
-/// Whether this thread runs what is not the program's doing, as a `Debug` that a recording has asked for.
+/// True if this thread runs code on behalf of metaspy, such as a `Debug` impl for a recorded argument.
 #[inline]
 fn is_meta() -> bool {
     recorder::lane_level() > 0
 }
 
-/// Runs a profiler's code, or what it makes of the program's: what that calls is not observed, a panic in it is caught and
+/// Runs the code of a profiler, or code of the program on its behalf. Its calls are not observed, and a panic is caught and
 /// counted.
 pub(super) fn guarded<R>(f: impl FnOnce() -> R) -> Option<R> {
     recorder::at_meta_level(f)

@@ -1,34 +1,58 @@
-//! The mirror of a program: one spy for each package, type and method that was woven, run or not, and profilers that keep
-//! data of their own at each.
+//! Method profilers: hooks before, after and around the calls of methods, with data for each package, type and method.
 //!
-//! This is SPY's structural correspondence (*Spy: A flexible code profiling framework*, sections 3 and 4): what is measured
-//! is added up in place, at the element that it is about, and no trace is walked. A profiler says what happens before,
-//! after and around a call; [`TestCoverage`] and [`Calls`] are written with nothing but this.
+//! This is SPY's structural correspondence (*Spy: A flexible code profiling framework*, sections 3 and 4). A profiler adds up
+//! its values in place, at the element that they belong to: [`PackageSpy`], [`TypeSpy`] or [`MethodSpy`]. It sees every method
+//! that has a site, observed or woven, run or not.
+//!
+//! - [`MethodProfiler`] has the hooks. [`Profiler::method_profiler`](crate::Profiler::method_profiler) installs it, and
+//!   [`profiler!`](crate::profiler!) makes it available by its name.
+//! - [`Data`] declares the columns of a method: [`Count`], [`Max`], [`Min`], [`Flags`], [`Choice`]. [`Tables`] makes tables with
+//!   other keys: by site and subject, or by callee and caller.
+//! - The columns are tables of the recording. Each thread writes words of its own, without waiting, so the values are there
+//!   after `kill -9`, too. Readers merge threads, processes and recordings by the rule of each column, and show the columns
+//!   without any code for the profiler: [`Store::profiles`](crate::Store::profiles), `metaspy report`, the crawler.
+//! - How often a method ran is no column: it is counted by the tally.
+//!
+//! [`TestCoverage`] and [`Calls`] are written with nothing but this.
 //!
 //! ```
-//! use metaspy_core::method_profilers::{Call, Count, MethodSpy, MethodProfiler};
+//! use metaspy_core::Profiler;
+//! use metaspy_core::method_profilers::{Call, CallEnd, Columns, Count, Data, Max, MethodProfiler, MethodSpy};
 //!
-//! /// Counts calls.
-//! #[derive(Default)]
-//! struct Counting;
+//! /// Counts failures, and how deep calls are nested.
+//! struct Failures;
 //!
-//! impl MethodProfiler for Counting {
-//!     const NAME: &'static str = "counting";
-//!     type Package = ();
-//!     type Type = ();
-//!     type Method = Count;
-//!     type Around = ();
+//! struct Failed {
+//!     failures: Count,
+//!     deepest: Max,
+//! }
 //!
-//!     fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
-//!         spy.data.add(1);
+//! impl Data for Failed {
+//!     fn new(columns: &mut Columns<'_>) -> Self {
+//!         Failed { failures: columns.sum("failures"), deepest: columns.max("deepest") }
 //!     }
 //! }
 //!
-//! let spying = metaspy_core::method_profilers::install(Counting).expect("there is room for a profiler");
-//! // … what is woven runs …
-//! for method in spying.uninstall().methods() {
-//!     println!("{:>8}  {}", method.data.get(), method.facts.path());
+//! impl MethodProfiler for Failures {
+//!     const NAME: &'static str = "failures";
+//!     type Package = ();
+//!     type Type = ();
+//!     type Method = Failed;
+//!     type Around = ();
+//!
+//!     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
+//!         spy.data.failures.add(u64::from(end.outcome() == metaspy_core::Outcome::Failed));
+//!         spy.data.deepest.see(call.level() as u64);
+//!     }
 //! }
+//!
+//! let profiler = Profiler::new("failures").method_profiler(Failures).install()?;
+//! // … the program runs …
+//! let profile = profiler.uninstall();
+//! for method in profile.mirror::<Failures>().expect("it was installed").methods() {
+//!     println!("{:>8}  {}", method.data.failures.get(), method.facts.path());
+//! }
+//! # Ok::<(), metaspy_core::InstallError>(())
 //! ```
 
 mod async_call;

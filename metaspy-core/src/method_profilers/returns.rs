@@ -1,5 +1,5 @@
-//! Whether a method always returns the same: nothing, its receiver, one value for each receiver, or not (Execution
-//! profiling blueprints, section 4.2).
+//! Methods that always return the same: nothing, the receiver, or one value for each receiver (Execution profiling
+//! blueprints, section 4.2).
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -9,38 +9,37 @@ use metaspy_probe::{Identity, Kept, Value};
 use crate::method_profilers::dispatch::guarded;
 use crate::method_profilers::{Call, CallEnd, Facts};
 
-/// What a method was seen to return. Values that are copied as bytes, texts and lists of such values are told apart by
-/// `PartialEq`, others by their `Hash`: a copy of them might be seen by the program. Of at most a hundred receivers the
-/// first value is remembered.
+/// The values that a method returned. Values that are copied as bytes, and texts and lists of such values, are compared by
+/// `PartialEq`. Others are compared by their `Hash`, because the program could notice a copy. For at most a hundred receivers
+/// the first value is kept.
 #[derive(Default)]
 pub struct Returns {
     state: AtomicU8,
-    /// What receivers returned first, made when there is a first one. Cells are filled and stay, so that threads which
-    /// look at them do not meet.
+    /// The first value of each receiver; allocated at the first one. A cell is filled once, so threads do not contend.
     first: OnceLock<Box<[Cell]>>,
     used: AtomicUsize,
 }
 
 #[derive(Default)]
 struct Cell {
-    /// Whose it is; 0 if it is free.
+    /// The receiver; 0 = free.
     receiver: AtomicU64,
     value: OnceLock<Box<First>>,
 }
 
-/// Receivers whose values are remembered, and their cells.
+/// The largest number of receivers, and the number of cells.
 const MOST: usize = 100;
 const CELLS: usize = 128;
 
 /// Bits of the state.
 const SEEN: u8 = 1;
-/// A value was another one than before.
+/// A value differed from an earlier one.
 const VARIES: u8 = 2;
 /// A value cannot be compared.
 const OPAQUE: u8 = 4;
 /// A value was not the receiver.
 const NOT_SELF: u8 = 8;
-/// A receiver was asked twice.
+/// A receiver was called twice.
 const REPEATED: u8 = 16;
 
 enum First {
@@ -83,7 +82,7 @@ impl Returns {
         }
     }
 
-    /// The cell of a receiver, if it has one or there is one left.
+    /// The cell of a receiver; `None` if all cells are in use.
     fn cell(&self, receiver: u64) -> Option<&Cell> {
         let cells = self.first.get_or_init(|| (0..CELLS).map(|_| Cell::default()).collect());
         let first = (receiver >> 32) as usize;
@@ -108,7 +107,7 @@ impl Returns {
         None
     }
 
-    /// One of [`Returns::NAMES`]: `once` if it was not compared yet, because no receiver was asked twice. `None` if no value
+    /// One of [`Returns::NAMES`]: `once` if it was not compared yet, because no receiver was called twice. `None` if no value
     /// was seen.
     pub fn verdict(&self, facts: &Facts) -> Option<&'static str> {
         let state = self.state.load(Ordering::Relaxed);
@@ -126,7 +125,7 @@ impl Returns {
 }
 
 impl Cell {
-    /// Of two threads that are first at the same receiver one is remembered.
+    /// Keeps the first value. If two threads are first at the same receiver, one value is kept.
     fn remember(&self, value: &Value<'_>) -> u8 {
         let now = value.keep().map(First::Kept).or_else(|| value.hash().map(First::Hash)).unwrap_or(First::Nothing);
         let opaque = if matches!(now, First::Nothing) { OPAQUE } else { 0 };
@@ -135,7 +134,7 @@ impl Cell {
     }
 }
 
-/// Whether a value refers to the object that the call was about.
+/// True if a value refers to the receiver of the call.
 fn is_receiver(call: &Call<'_>, value: &Value<'_>) -> bool {
     let Some(pointee) = value.pointee() else { return false };
     let receiver = &call.entry.receiver;

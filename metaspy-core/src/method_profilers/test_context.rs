@@ -1,7 +1,8 @@
-//! Which test runs, and which ran a method.
+//! The running tests.
 //!
-//! A test that has a hook runs from its call to its end. What macros made of tests has none: such a test is known by the name
-//! of its thread, from the first spied call on it to its end, and not where a harness runs it on its main thread.
+//! A test with a hook runs from the begin to the end of its call. Tests that macros generate have no hook. Such a test is
+//! identified by the name of its thread, from the first observed call to the end of the thread, unless the harness runs it on
+//! the main thread.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,14 +16,14 @@ use crate::subject::{Kind, Subject};
 pub struct TestId(pub(super) u32);
 
 static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Tests that run now: how many, above the sum of their numbers. Where one runs alone the sum is its number, and all threads
-/// work for it.
+/// The running tests: their count, above the sum of their numbers. If one test runs alone, the sum is its number, and all
+/// threads work for it.
 static RUNNING: AtomicU64 = AtomicU64::new(0);
-/// One of them, without its number.
+/// One test in the count.
 const ONE: u64 = 1 << 40;
 
 impl TestId {
-    /// The test of this name.
+    /// The test with this name.
     pub(super) fn named(name: &str) -> TestId {
         let mut names = lock(&NAMES);
         if let Some(at) = names.iter().position(|known| known == name) {
@@ -35,7 +36,7 @@ impl TestId {
         test
     }
 
-    /// What it is called: its path.
+    /// The path of the test.
     pub fn name(self) -> String {
         lock(&NAMES).get(self.0 as usize - 1).cloned().unwrap_or_default()
     }
@@ -60,7 +61,7 @@ impl TestId {
         arm::unsettle();
     }
 
-    /// The number of the test that threads work for which are no test's own; 0 if several run, or none.
+    /// The number of the only running test; 0 if several tests run, or none.
     #[inline]
     pub(super) fn only() -> u32 {
         let running = RUNNING.load(Ordering::Relaxed);
@@ -75,11 +76,11 @@ fn subject_of(name: &str) -> Subject {
     Subject::new(TESTS.id(), name.bytes().fold(0xCBF2_9CE4_8422_2325, step))
 }
 
-/// A test that is known by the name of its thread: it runs until this is dropped.
+/// A test that is identified by the name of its thread. It runs until this is dropped.
 pub(super) struct Named(TestId);
 
 impl Named {
-    /// Test harnesses call a thread as the test that it runs.
+    /// The test that this thread is named after, as test harnesses do.
     pub(super) fn of_this_thread() -> Option<Named> {
         let thread = std::thread::current();
         let name = thread.name().filter(|name| name.contains("::"))?;

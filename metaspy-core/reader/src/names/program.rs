@@ -10,7 +10,7 @@ use metaspy_format::View;
 pub struct RecordedView {
     /// The epoch in which the profiler was installed. It is the number of the view.
     pub epoch: u32,
-    /// The view: name, sites, grouping, columns, relations.
+    /// The view: name, sites, grouping, relations.
     pub view: View,
 }
 
@@ -20,7 +20,7 @@ impl RecordedView {
         let mut view: View = serde_json::from_str(json).ok()?;
         // JSON can escape control characters, so the parsed texts are sanitised again.
         let texts = [&mut view.name, &mut view.group_by].into_iter();
-        let lists = [&mut view.sites, &mut view.columns, &mut view.relations].into_iter().flatten();
+        let lists = [&mut view.sites, &mut view.relations].into_iter().flatten();
         texts.chain(lists).for_each(|text| *text = sanitised(text));
         Some(RecordedView { epoch, view })
     }
@@ -59,10 +59,10 @@ mod tests {
 
     #[test]
     fn escapes_inside_json_do_not_get_through() {
-        let view = RecordedView::parse(3, r#"{"name":"a\u001b[2J","columns":["\u0007"],"later":1}"#);
+        let view = RecordedView::parse(3, r#"{"name":"a\u001b[2J","relations":["\u0007"],"later":1}"#);
         let view = view.expect("it is JSON");
         assert_eq!((view.epoch, view.view.name.as_str()), (3, "a\u{FFFD}[2J"));
-        assert_eq!(view.view.columns, ["\u{FFFD}"]);
+        assert_eq!(view.view.relations, ["\u{FFFD}"]);
         assert_eq!(RecordedView::parse(0, "[1,"), None);
     }
 }
