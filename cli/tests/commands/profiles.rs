@@ -1,9 +1,10 @@
 //! The columns of method profilers: the report prints them without any code for the profiler.
 
+use metaspy_core::hook::{self, Frame, Guard};
 use metaspy_core::method_profilers::{
     Call, Column, Columns, Count, Data, MethodProfiler, MethodSpy, SubjectTable, Tables,
 };
-use metaspy_core::{Kind, Profiler, Recording, Site, SiteDef, SiteKind, Subject, hook};
+use metaspy_core::{Kind, Profiler, Recording, Site, SiteDef, SiteKind, Subject};
 use serde_json::Value;
 
 use crate::{ended, fixture, text};
@@ -58,7 +59,9 @@ fn a_report_has_the_columns_that_a_profiler_declares() {
     let recording = Recording::file(&path).budget(4 << 20).collector(false).start().expect("a small recording");
     let profiler = Profiler::new("weights").method_profiler(Weights::default()).install().expect("there is room");
     for fruit in [7, 7, 8] {
-        hook::enter(&WEIGH, Subject::new(FRUIT.id(), fruit)).done(metaspy_core::Outcome::Returned);
+        let mut frame = Frame::vacant();
+        let entered = hook::enter_in(&mut frame, &WEIGH, Subject::new(FRUIT.id(), fruit));
+        Guard::of(&WEIGH, entered).done(metaspy_core::Outcome::Returned);
     }
     drop(profiler);
     recording.close();

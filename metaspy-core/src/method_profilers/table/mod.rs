@@ -46,6 +46,8 @@ struct Instance {
     keys: Option<KeyIndex>,
     /// The first words of pages that threads share, by segment: for threads that end, and for tables beyond the slots.
     shared: Box<[AtomicPtr<AtomicU64>]>,
+    /// The table in the recording before: a hook may still be using it.
+    _before: Option<&'static Instance>,
 }
 
 /// The tables of installed profilers: a recording that begins later has them, too.
@@ -90,6 +92,8 @@ impl Table {
             head: pages::take(log, content, 0, HEAD_WORDS),
             keys,
             shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
+            // SAFETY: it is null, or a box that is never freed.
+            _before: unsafe { self.current.load(Acquire).as_ref() },
         });
         self.current.store(Box::into_raw(instance), std::sync::atomic::Ordering::Release);
     }
