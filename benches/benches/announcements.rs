@@ -8,10 +8,10 @@
 use std::hint::black_box;
 use std::process::ExitCode;
 
-use metaspy::channels::Bus;
 use metaspy::Mode;
+use metaspy::channels::Bus;
 use metaspy::instrumenter::register_dynamic;
-use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, proxied, announcements, hook, methods};
+use metaspy::{Owner, Profiler, Recording, Site, SiteDef, SiteKind, announcements, hook, methods, proxied};
 use metaspy_benches::clock::Took;
 use metaspy_benches::report;
 use metaspy_benches::rounds;

@@ -8,9 +8,9 @@
 
 use std::process::ExitCode;
 
+use metaspy::Installation;
 use metaspy::Mode;
 use metaspy::instrumenter::Arming;
-use metaspy::Installation;
 use metaspy::{InstallError, Installed, Instrumenter, Profiler, Recording, Session, site};
 use metaspy_benches::arming::observe;
 use metaspy_benches::child::{self, Found, Size, time};

@@ -1,7 +1,7 @@
 //! Arming by hand: these sites, this closely.
 
-use metaspy::instrumenter::Arming;
 use metaspy::Installation;
+use metaspy::instrumenter::Arming;
 use metaspy::{InstallError, Installed, Instrumenter, Profiler, Session, Site};
 
 struct Arm {

@@ -6,8 +6,9 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use metaspy::Mode;
+use metaspy::instrumenter::entry;
 use metaspy::store::{By, Filter, Position, Scope, Store, Tally, TallyRow};
-use metaspy::{Event, EventId, Outcome, Site, SiteId, site};
+use metaspy::{Event, EventId, Outcome, Site, SiteId};
 
 use crate::child::Found;
 
@@ -41,7 +42,7 @@ pub fn read_back(store: &Store, expected: &Expected) -> Found {
     by_subject(store, expected);
     spans(store, expected, calls);
     if let Some((around, _)) = expected.batches {
-        causes(store, site::entry(expected.site).id, site::entry(around).id, totals.lost);
+        causes(store, entry(expected.site).id, entry(around).id, totals.lost);
     }
     Found { emitted: totals.emitted, lost: totals.lost, ..Found::default() }
 }
@@ -106,7 +107,7 @@ fn rows(store: &Store, by: By, of: &'static Site) -> Vec<TallyRow> {
     // Where some subjects were counted together the others are at least what they say; see `by_subject`.
     let is_settled = |tally: &Tally| tally.exact || tally.rows.iter().any(TallyRow::is_others);
     let tally = at_rest(|| store.tally(by, &Scope::default()), is_settled);
-    let of = Some(site::entry(of).id);
+    let of = Some(entry(of).id);
     tally.rows.into_iter().filter(|row| row.site == of).collect()
 }
 

@@ -105,8 +105,8 @@ pub fn by_hand(thing: &mut Thing, by: u64) -> u64 {
     value
 }
 
-/// The site of [`by_hand`].
 metaspy::instrumenter::register! {
+    /// The site of [`by_hand`].
     pub static BY_HAND: Site = Site::new(SiteDef {
         kind: SiteKind::Method,
         module: module_path!(),
