@@ -1,7 +1,7 @@
 //! What a core does for instrumented code: the functions behind a hook that does more than count.
 //!
 //! The core that adopts a site leaves the address of its [`Adapter`] there. What both sides touch has a C layout. What
-//! may unwind is called as Rust calls: one compiler compiles both sides, and a call of C that unwinds would keep programs
+//! may unwind is a Rust function: one compiler compiles both sides, and a call of C that unwinds would keep programs
 //! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
 
 use crate::{Counters, Frame, Outcome, Receiver, Site, Value};
@@ -9,7 +9,8 @@ use crate::{Counters, Frame, Outcome, Receiver, Site, Value};
 /// What a core does for instrumented code.
 #[repr(C)]
 pub struct Adapter {
-    /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed for the time of this call only.
+    /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed
+    /// during this function only.
     pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
     /// Records how a call ends, before it does.
     pub exit: fn(begun: *mut u8, outcome: Outcome),

@@ -1,6 +1,6 @@
 //! The future of a woven function that is async.
 //!
-//! As `record.rs`, this file is compiled twice. It holds a number beside the future of the body, so that it is as much
+//! It holds a number beside the future of the body, so that it is as much
 //! `Send`, `Sync`, `Unpin` and `UnwindSafe` as that is.
 
 use core::future::Future;
@@ -13,7 +13,7 @@ use crate::{Seen, Site, Value};
 #[must_use = "dropping it ends the call"]
 pub struct AsyncCall {
     site: &'static Site,
-    /// What the core began; 0 if nobody looks. A number, so that it keeps no future from anything.
+    /// What the core began; 0 if the call is not observed. A number, so that the future stays `Send`, `Sync` and `Unpin`.
     begun: usize,
 }
 
@@ -24,13 +24,13 @@ impl AsyncCall {
         AsyncCall { site, begun }
     }
 
-    /// A call that nobody looks at.
+    /// A call that is not observed.
     #[inline(always)]
     pub const fn unobserved(site: &'static Site) -> Self {
         AsyncCall { site, begun: 0 }
     }
 
-    /// Shows what it returns.
+    /// Records what it returns.
     pub fn returned(&self, value: &Value<'_>) {
         if let (Some(adapter), 1..) = (self.site.adapter(), self.begun) {
             (adapter.returned_async)(self.begun(), value);

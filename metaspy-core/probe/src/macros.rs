@@ -1,5 +1,4 @@
-//! What woven text calls, in the crate that is made of these files. What a macro of another crate makes is not judged by
-//! the lints of the woven one.
+//! The macros that woven text calls. The lints of the woven crate ignore what a macro of another crate makes.
 
 /// Begins a call that ends where the enclosing block does.
 #[macro_export]
@@ -59,7 +58,7 @@ macro_rules! polled_whole {
     };
 }
 
-/// Tells that a call of an async function began.
+/// Counts the beginning of a call of an async function.
 #[macro_export]
 macro_rules! began {
     ($name:literal, $first:literal, $last:literal, $facts:literal) => {
@@ -67,7 +66,7 @@ macro_rules! began {
     };
 }
 
-/// A future of which the compiler is told what it returns.
+/// A future with a stated output type.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! future {

@@ -8,7 +8,7 @@ pub enum Outcome {
     /// It has not ended; after a crash, this is where the program was.
     #[default]
     Running = 0,
-    /// It returned, and whether that was a success is not known.
+    /// It returned, and its success is not known.
     Returned = 1,
     /// It returned `Ok` or `Some`.
     Succeeded = 2,

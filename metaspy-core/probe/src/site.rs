@@ -28,7 +28,7 @@ pub enum SiteKind {
     State = 6,
     /// A block of a profiler.
     Block = 7,
-    /// A change of the model, told by the domain.
+    /// A change of the model, reported by the domain.
     Change = 8,
     /// Something that is held: a lock. Its thread does other things meanwhile.
     Hold = 9,
@@ -50,7 +50,7 @@ impl SiteKind {
         }
     }
 
-    /// Whether its thread does things while its events last that are not theirs: what is entered and left, as a future,
+    /// True if its thread does other things while its events last: what is entered and left, as a future,
     /// and what is held.
     pub const fn is_entered(self) -> bool {
         matches!(self, SiteKind::Async | SiteKind::Span | SiteKind::Hold)

@@ -20,10 +20,10 @@ impl Subject {
         Subject { kind, key }
     }
 
-    /// Nobody: an event that is about no object.
+    /// No subject: an event about no object.
     pub const NONE: Subject = Subject { kind: KindId(0), key: 0 };
 
-    /// Whether this is [`Subject::NONE`].
+    /// True if this is [`Subject::NONE`].
     #[inline(always)]
     pub const fn is_none(self) -> bool {
         self.kind.0 == 0

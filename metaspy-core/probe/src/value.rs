@@ -1,7 +1,7 @@
-//! Values that woven code shows: who a call is about, its arguments, and what it returned.
+//! Values that woven code shows: the receiver of a call, its arguments, and its return value.
 //!
-//! As `record.rs`, this file is compiled twice. What can be done with a value is found where its type is written: a
-//! concrete type that can be printed, hashed or compared, and a parameter of which a bound says so. The way there is
+//! What can be done with a value is found where its type is written: a
+//! concrete type that can be printed, hashed or compared, or a parameter with such a bound. The way there is
 //! method resolution: an inherent ability is found on `Probe<T>`, and else its absence on `&Probe<T>`.
 
 use core::fmt::{self, Debug, Write};
@@ -10,11 +10,11 @@ use core::marker::PhantomData;
 
 use crate::{Compare, Kept, Text};
 
-/// Who a call is about.
+/// The receiver of a call.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Receiver {
-    /// What tells it from others.
+    /// How it is distinguished from others.
     pub identity: Identity,
     /// An address or a key.
     pub word: u64,
@@ -22,49 +22,49 @@ pub struct Receiver {
     pub type_name: Text,
 }
 
-/// What tells a receiver from others.
+/// How a receiver is distinguished from others.
 #[repr(u64)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Identity {
     /// Nothing: there is no receiver, or it was moved, or it has no size.
     None = 0,
-    /// Where it stands.
+    /// By its address.
     Place = 1,
-    /// A key.
+    /// By a key.
     Keyed = 2,
 }
 
 impl Receiver {
-    /// Nobody.
+    /// No object.
     pub const NONE: Receiver = Receiver { identity: Identity::None, word: 0, type_name: Text::of("") };
 }
 
-/// An object that a call may be about, in no more than two words.
+/// An object that a call may be about, in two words.
 #[derive(Clone, Copy)]
 pub struct Object {
-    /// Where it stands; null if it is nobody.
+    /// Its address; null if there is none.
     pub place: *const u8,
     type_name: fn() -> &'static str,
 }
 
 impl Object {
-    /// Nobody.
+    /// No object.
     pub const NONE: Object = Object { place: core::ptr::null(), type_name: || "" };
 
-    /// This one. One without a size is nobody: many may stand at one address.
+    /// This one. One without a size is no object: many may have one address.
     #[inline]
     pub fn of<T: ?Sized>(object: &T) -> Self {
         let place = if size_of_val(object) == 0 { core::ptr::null() } else { core::ptr::from_ref(object).cast() };
         Object { place, type_name: core::any::type_name::<T> }
     }
 
-    /// What tells its type from others.
+    /// Distinguishes its type from others.
     #[inline(always)]
     pub fn kind(self) -> u64 {
         self.type_name as usize as u64
     }
 
-    /// What is told of it.
+    /// The receiver that it is.
     pub fn receiver(self) -> Receiver {
         if self.place.is_null() {
             return Receiver::NONE;
@@ -150,7 +150,7 @@ impl<'v> Value<'v> {
         self.how.compare?.keep(self.at)
     }
 
-    /// Whether it equals one that was kept.
+    /// True if it equals one that was kept.
     pub fn is(&self, kept: &Kept) -> bool {
         self.how.compare.is_some_and(|compare| compare.is_same(self.at, kept))
     }
@@ -160,7 +160,7 @@ impl<'v> Value<'v> {
         self.how.pointee.map(|pointee| pointee(self.at))
     }
 
-    /// Whether it says that something failed: `Err`, or `None`.
+    /// True if it is a failure: `Err` or `None`. `None` if its type has no failures.
     pub fn failed(&self) -> Option<bool> {
         self.how.failed.map(|failed| failed(self.at))
     }

@@ -1,8 +1,8 @@
 //! Copies of values, to compare later ones with.
 //!
-//! As `record.rs`, this file is compiled twice. A program must not be able to tell that one of its values was copied: a
-//! copy shares nothing with it, and no code of its own makes or drops one. So an `Arc` is not kept, as that would count
-//! one more, and nothing is of which `Clone` could be seen.
+//! A program must not be able to tell that one of its values was copied: a
+//! copy shares nothing with it, and no code of its own makes or drops one. So an `Arc` is not kept, because that would count
+//! one more. Neither is a value whose `Clone` has an effect.
 
 use core::any::TypeId;
 #[cfg(not(metaspy_bare))]
@@ -47,7 +47,7 @@ impl Compare {
         (!at.is_null()).then(|| Kept { at, compare: self })
     }
 
-    /// Whether the value there, which is of its type, equals one that was kept.
+    /// True if the value there, which is of its type, equals one that was kept.
     pub(super) fn is_same(self, at: *const u8, kept: &Kept) -> bool {
         self.of == kept.compare.of && (self.same)(at, kept.at)
     }
