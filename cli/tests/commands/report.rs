@@ -159,7 +159,7 @@ fn an_expectation_names_what_misses_it() {
     assert_eq!(first["offenders"][0]["site"], "page::frame");
     for (wrong, word) in [
         ("site:measure", "the `=>` is missing"),
-        ("site:measure =>", "nothing stands behind"),
+        ("site:measure =>", "no filter behind"),
         ("site:measure => took:soon", "took"),
         ("site:mesure => site:frame", "page::Scene::measure"),
     ] {

@@ -178,5 +178,5 @@ fn what_is_no_stream_is_refused() {
     let (code, _, error) = ended(&["stream", "4194999"]);
     assert!(code == 2 && error.contains("4194999 does not exist"), "{error}");
     let (code, _, error) = ended(&["stream", "-"]);
-    assert!(code == 2 && error.contains("wants a process"), "{error}");
+    assert!(code == 2 && error.contains("needs a process"), "{error}");
 }

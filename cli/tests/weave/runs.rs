@@ -48,7 +48,7 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
     send("INT", group);
     let did = package.did(running.wait_with_output().expect("it ended"), "metaspy.json");
     assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.said);
-    assert!(did.printed.contains("1 of 1 processes were killed") && did.json["exact"] == false, "{}", did.printed);
+    assert!(did.printed.contains("covered 2 of 2 methods") && did.json["exact"] == true, "{}", did.printed);
     for process in [killed, group] {
         assert!(!runs.join(process.to_string()).exists(), "nothing of it is left");
     }

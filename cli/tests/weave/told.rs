@@ -130,7 +130,7 @@ fn calls_have_times_callers_and_callees() {
 }
 
 #[test]
-fn a_process_that_aborts_is_counted_and_said() {
+fn a_process_that_aborts_is_counted_with_its_profiles() {
     let package = Package::new(
         "dying",
         &[
@@ -141,8 +141,8 @@ fn a_process_that_aborts_is_counted_and_said() {
     let did = package.try_metaspy(&["run", "--profile", "coverage"]);
     assert_ne!(did.code, 0);
     assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.printed);
-    assert_eq!(did.json["exact"], false);
-    assert!(did.printed.contains("1 of 1 processes") && did.printed.contains("`coverage`"), "{}", did.printed);
+    assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
+    assert!(did.printed.contains("dying: covered 2 of 2 methods"), "{}", did.printed);
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The rows of a report: what was counted, by site, subject, cause, type or package.
 
-mod damage;
 pub mod json;
 mod parts;
 mod profiles;
@@ -163,9 +162,24 @@ impl Report {
     }
 
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, never: usize) -> Report {
-        let (totals, damage) = (store.totals(), damage::of(store));
+        let (totals, damage) = (store.totals(), damage(store));
         Report { by, exact: totals.exact && exact && damage.is_empty(), damage, totals, rows, never }
     }
+}
+
+/// Sentences about damaged and missing parts: a report is as exact as its recording. The parts of a live recording move
+/// while they are read, so only missing parts are reported.
+fn damage(store: &Store) -> Vec<String> {
+    if store.is_live() {
+        return store.missing().to_vec();
+    }
+    let found = store.verify();
+    let mut damage = found.missing;
+    damage.extend(found.damaged);
+    if found.more_damaged > 0 {
+        damage.push(format!("{} further places", found.more_damaged));
+    }
+    damage
 }
 
 /// The most frequent first.

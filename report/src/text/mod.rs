@@ -1,16 +1,30 @@
-//! Text for people: numbers, durations, names that must fit, and strings that cannot be trusted.
+//! Text: numbers, durations, names that fit into columns, and strings without control characters.
 
 mod clean;
 mod fit;
-mod outcomes;
 mod units;
+
+use metaspy_core::store::Measure;
 
 pub use clean::{clean, clean_lines};
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
-pub use outcomes::outcomes;
 pub use units::{Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short};
 
-/// The last segments of a path that say enough: `Scene::measure` of `page::scene::Scene::measure`.
+/// `3 failed, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did.
+pub fn outcomes(measure: &Measure, before: &str) -> String {
+    let words = [
+        (measure.failed, "failed"),
+        (measure.panicked, "panicked"),
+        (measure.cancelled, "cancelled"),
+        (measure.running, "running"),
+        (measure.lost, "lost"),
+    ];
+    let words = words.iter().filter(|(count, _)| *count > 0);
+    let text: Vec<String> = words.map(|&(count, word)| format!("{} {word}", grouped(count))).collect();
+    if text.is_empty() { String::new() } else { format!("{before}{}", text.join(", ")) }
+}
+
+/// The type and the method of a path: `Scene::measure` of `page::scene::Scene::measure`.
 ///
 /// A type's name starts with a capital; a free function stands alone.
 pub fn short_path(path: &str) -> &str {
