@@ -46,7 +46,7 @@ pub struct Condition {
     text: String,
     /// What is measured.
     pub quantity: Quantity,
-    /// Of which events.
+    /// Selects the events.
     pub filter: Filter,
     /// How it is compared.
     pub operator: Operator,

@@ -1,4 +1,4 @@
-//! A recorded process that is killed: its recording stays readable, and nobody calls that an error.
+//! A recorded process that is killed: its recording stays readable, and that is no error.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn a_killed_process_leaves_a_recording_that_can_be_read() {
         .spawn()
         .unwrap();
     let began = Instant::now();
-    // Not a sleep for luck: until it has recorded what is asked for, or for so long that something is wrong.
+    // Waits until it has recorded the events, up to a limit.
     while ended(&["report", text(&path), "--fail-if", "count(site:layout) > 1000"]).0 != 1 {
         assert!(began.elapsed() < Duration::from_secs(60), "the story records nothing");
         std::thread::sleep(Duration::from_millis(50));

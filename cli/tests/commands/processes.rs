@@ -1,4 +1,4 @@
-//! Recordings of several processes read as one: real processes, one of which tells the others why.
+//! Recordings of several processes read as one: real processes. One of them passes its cause on.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +33,7 @@ fn counts_add_up_and_everything_leads_back_to_the_client() {
     assert_eq!(whole["emitted"].as_u64(), Some(alone.iter().sum()));
     assert_eq!((count(&whole, "frame"), count(&whole, "Scene::measure")), (3, 3 * MEASURES));
     assert_eq!((&whole["exact"], &whole["order_uncertain"]), (&true.into(), &false.into()));
-    let processes = whole["processes"].as_array().expect("they are told");
+    let processes = whole["processes"].as_array().expect("they are listed");
     assert_eq!(processes.len(), 3);
     assert!(processes.iter().all(|process| process["clock"] == 0 && process["state"] == "closed"), "{whole}");
     // What the servers did has its root cause in the client.
@@ -89,13 +89,13 @@ fn wall(path: &Path) -> Vec<usize> {
 #[test]
 fn clocks_that_disagree_are_told_and_the_order_is_uncertain() {
     let [client, server, second] = three("clocks");
-    // An hour behind: by its clock the server was told an hour before anybody told it.
+    // An hour behind: by its clock the server received the cause an hour before it was sent.
     let hour = 3_600_000_000_000_u64;
     patch(&server, wall(&server).into_iter().map(|word| (word, hour.wrapping_neg())));
     let files = [&*client, &*server, &*second];
     let (code, whole, error) = report(&files, &[]);
     assert_eq!((code, &whole["order_uncertain"]), (0, &true.into()), "{error}");
-    let moved: Vec<i64> = (whole["processes"].as_array().expect("they are told").iter())
+    let moved: Vec<i64> = (whole["processes"].as_array().expect("they are listed").iter())
         .map(|process| process["moved_ns"].as_i64().expect("a number"))
         .collect();
     assert_eq!((moved[0], moved[2]), (0, 0));
@@ -142,7 +142,7 @@ fn a_live_one_among_them_is_a_snapshot_and_that_is_said() {
     let mut story = stream::story(&path);
     let (code, whole, error) = report(&[&client, &server, &path], &[]);
     assert_eq!((code, &whole["state"]), (0, &"snapshot".into()), "{error}");
-    let states: Vec<&str> = (whole["processes"].as_array().expect("they are told").iter())
+    let states: Vec<&str> = (whole["processes"].as_array().expect("they are listed").iter())
         .map(|process| process["state"].as_str().expect("a word"))
         .collect();
     assert_eq!(states, ["closed", "closed", "live"]);

@@ -112,7 +112,7 @@ fn a_sender_whose_reader_is_gone_ends_without_a_word() {
     drop(sender.stdout.take());
     let sender = sender.wait_with_output().expect("it ends");
     assert_eq!((sender.status.code(), &sender.stderr[..]), (Some(0), &b""[..]));
-    assert!(story.try_wait().expect("it can be asked").is_none(), "the process itself goes on");
+    assert!(story.try_wait().expect("its state is known").is_none(), "the process itself goes on");
     // Its file through a pipe, as it stands, is of no one moment.
     let (code, out, _) = read(&["report", "-", "--json"], &path);
     let arrived = json(&out);
@@ -136,7 +136,7 @@ fn a_stream_that_is_cut_keeps_what_came_and_says_so() {
     assert_eq!((code, &arrived["state"], &arrived["exact"]), (1, &"snapshot".into(), &false.into()));
     assert!(arrived["missing"][0].as_str().is_some_and(|text| text.contains("was cut after")), "{out}");
     assert!(arrived["emitted"].as_u64() > Some(200), "{out}");
-    // Garbage behind it: the same, said otherwise.
+    // Garbage behind it: the same, with another message.
     let mut file = fs::OpenOptions::new().append(true).open(&stream).expect("it was written");
     file.write_all(&[0xAB; 4096]).expect("it can be written");
     let (code, out, _) = read(&["report", "-"], &stream);

@@ -35,7 +35,7 @@ fn functions_methods_and_defaults_of_traits_are_counted_in_all_editions() {
         assert_eq!(calls("Shape::raw::nested"), Some(1));
         assert_eq!(calls("Shape::never"), Some(0), "a function that never ran is listed");
         assert_eq!(calls("far::away::off"), Some(1));
-        assert!(did.json["methods"][0]["total_ns"].is_null(), "no clock is read where nobody asked for times");
+        assert!(did.json["methods"][0]["total_ns"].is_null(), "no clock is read without a request for times");
         let reason = |path: &str| did.reason(&format!("{name}::{path}")).unwrap_or_default().to_owned();
         assert!(reason("fixed").contains("const fn") && reason("foreign").contains("foreign ABI"), "{}", did.json);
     }
@@ -141,7 +141,7 @@ fn panics_and_errors_are_where_the_author_put_them() {
     let did = package.try_metaspy(&["run", "--", "again"]);
     assert_eq!(did.code, 101);
     assert!(did.said.contains("panicked at src/main.rs:2:5"), "{}", did.said);
-    assert_eq!(did.calls("places::fails"), Some(1), "a program that panicked told what ran");
+    assert_eq!(did.calls("places::fails"), Some(1), "the counts of a program that panicked are kept");
 
     package.write("src/main.rs", "fn main() { let x: u8 = \"text\"; let unused = 1; }\n");
     let (woven, plain) = (package.try_metaspy(&["build"]), package.cargo(&["build", "--offline"]));

@@ -15,7 +15,7 @@ fn a_wrapper_that_was_there_is_still_asked() {
     let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("WRAPPED", wrapped.as_os_str())];
     let did = package.metaspy_in(&["run"], &environment);
     assert_eq!((did.code, did.calls("chained_a::one")), (0, Some(1)), "{}", did.said);
-    let asked = fs::read_to_string(wrapped).expect("it was asked");
+    let asked = fs::read_to_string(wrapped).expect("the tool ran");
     assert!(asked.contains("--crate-name chained_a") && asked.contains("--extern __metaspy="), "{asked}");
 }
 
@@ -39,7 +39,7 @@ fn wrappers_that_the_configuration_names_are_still_asked() {
     let did = package.metaspy(&["build"]);
     assert!(did.wove("configured::one") && !did.said.contains("warning"), "{}", did.said);
     for name in ["all", "own"] {
-        let asked = fs::read_to_string(package.dir.join(format!("tools/{name}.txt"))).expect("it was asked");
+        let asked = fs::read_to_string(package.dir.join(format!("tools/{name}.txt"))).expect("the tool ran");
         assert!(asked.contains("--crate-name configured") && asked.contains("--extern __metaspy="), "{name}: {asked}");
     }
 }

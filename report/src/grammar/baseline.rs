@@ -41,7 +41,7 @@ impl Baseline {
 /// What changed since the baseline. A production that is not in use counts as absent: nothing can match it.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// Whether the text of the grammar is another one.
+    /// True if the text of the grammar differs.
     pub grammar_changed: bool,
     /// Productions that match now, and did not.
     pub gained: Vec<String>,

@@ -74,7 +74,7 @@ pub enum State {
     Matched,
 }
 
-/// Whether a run can reach a production.
+/// The part of a production in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
@@ -111,7 +111,7 @@ pub struct Production {
     pub total_ns: Option<u64>,
     /// How far the inputs got with it.
     pub state: State,
-    /// Whether a run can reach it at all.
+    /// Its part in a run.
     pub role: Role,
     /// In accepted inputs.
     pub accepted: Tries,
@@ -181,7 +181,7 @@ pub struct Alternative {
     pub first: Option<usize>,
 }
 
-/// What people are told beside the counts.
+/// Notes beside the counts.
 #[derive(Debug)]
 pub struct Notes {
     /// What was left out of the corpus.

@@ -5,7 +5,7 @@ use crate::text::{clean, counted};
 /// So many are named.
 const NAMED: usize = 5;
 
-/// Things that were counted, of which the first few are named.
+/// A count, and the names of the first few.
 #[derive(Debug, Default)]
 pub struct Named {
     /// How many there are.

@@ -14,7 +14,7 @@ const NAMES: usize = 20;
 /// What the text is written on.
 pub struct Page<'a, W: Write> {
     out: &'a mut W,
-    /// Whether a terminal can show what is marked in reverse.
+    /// True if the terminal can show reverse video.
     reverse: bool,
 }
 

@@ -22,7 +22,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Whether the function makes a future: then the future is what is observed, not its making.
+    /// True if the function returns a future. Then the future is observed, and not its creation.
     pub fn is_async(sig: &Signature, block: &Block) -> bool {
         sig.asyncness.is_some() || future::is_tail(sig, block)
     }
@@ -57,7 +57,7 @@ impl Call<'_> {
             is_announced = exits::announce(block, ty, &announce);
         }
         let entry = Entry { call: self, sig }.tokens();
-        // An early way out that says nothing is a `?`, unless it is said otherwise.
+        // An early way out without a mark is a `?`.
         let fails_unsaid = output.tells() && is_announced;
         let failing = fails_unsaid
             .then(|| quote_spanned!(Span::mixed_site()=> __began.exit(#krate::__private::Outcome::Failed);));
@@ -109,7 +109,7 @@ impl Call<'_> {
         if !output.tells() {
             return quote_spanned!(Span::mixed_site()=> #krate::__private::Outcome::Returned);
         }
-        // A type called `QueryResult` may be anything, so the compiler is asked whether it tells how a call went.
+        // A type called `QueryResult` may be anything, so the compiler decides if it has an outcome.
         quote_spanned!(Span::mixed_site()=> {
             #[allow(unused_imports)]
             use #krate::__private::WithoutOutcome as _;

@@ -1,4 +1,4 @@
-//! What runs when somebody looks: whom the call is about, and what may be looked into.
+//! The armed half of a hook: the subject of the call, and the values that may be recorded.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
@@ -69,7 +69,7 @@ impl Entry<'_> {
         is_wanted.then(|| quote_spanned!(Span::mixed_site()=> let __caller = ::core::panic::Location::caller();))
     }
 
-    /// An expression: whom the call is about.
+    /// An expression: the subject of the call.
     pub fn subject(&self) -> TokenStream {
         let krate = self.call.krate;
         if let Some(subject) = &self.call.options.subject {
@@ -87,7 +87,7 @@ impl Entry<'_> {
         }
     }
 
-    /// An expression: whom a call is about whose receiver is `it`.
+    /// An expression: the subject of a call whose receiver is `it`.
     fn asked(&self, it: TokenStream) -> TokenStream {
         let krate = self.call.krate;
         let asked = quote_spanned!(Span::mixed_site()=>
