@@ -12,7 +12,7 @@ use crate::subject::Identify;
 
 /// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
 ///
-/// It reads the recording when it is asked, so taking it costs nothing.
+/// It reads the recording on each request, so taking it costs nothing.
 #[derive(Clone)]
 pub struct Profile {
     view: View,
@@ -139,7 +139,7 @@ impl<'a> Counts<'a> {
 #[derive(Clone, Debug)]
 pub struct Rows<'a> {
     profile: &'a Profile,
-    /// Whether the counts are exact; else they are at least what they say.
+    /// True if the counts are exact; otherwise they are lower bounds.
     pub exact: bool,
     /// The rows.
     pub rows: Vec<TallyRow>,

@@ -108,7 +108,7 @@ fn case() {
                     .next();
                 let id = id.map_or(0, |id| id.raw());
                 let at = (key as usize % (notes.len() / 16)) * 16;
-                // SAFETY: the offset is within the map, and aligned; nobody else writes it.
+                // SAFETY: the offset is within the map, and aligned; no other thread writes it.
                 unsafe {
                     notes.as_mut_ptr().add(at).cast::<u64>().write_volatile(id);
                     notes.as_mut_ptr().add(at + 8).cast::<u64>().write_volatile(key);
@@ -123,7 +123,7 @@ fn case() {
             // SAFETY: the child calls hooks and leaves.
             match unsafe { libc::fork() } {
                 0 => {
-                    // The child ends an event that it inherited, and calls on: all of it for nobody.
+                    // The child ends an event that it inherited, and continues: none of it is recorded.
                     open.done(Outcome::Panicked);
                     (5_000..6_000).for_each(|key| _ = work(key));
                     // SAFETY: ends this process without running what belongs to the parent.

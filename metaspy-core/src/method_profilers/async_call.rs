@@ -127,7 +127,7 @@ impl AsyncCall {
 
 impl Drop for AsyncCall {
     fn drop(&mut self) {
-        // Of a thread that is ending nobody is told any more.
+        // Calls of an ending thread are not reported.
         if let State::Paused(entry) = &self.state
             && entry.test_before.is_some()
         {

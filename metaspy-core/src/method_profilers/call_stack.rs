@@ -115,7 +115,7 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
         if thread.is_null() {
             thread = make(local)?;
         }
-        // SAFETY: it was leaked, and `busy` sees to it that nobody else has it.
+        // SAFETY: it was leaked, and `busy` excludes every other user.
         Some(f(unsafe { &mut *thread }))
     })
 }

@@ -1,4 +1,4 @@
-//! Who calls whom, how often, and how long that takes (SPY, section 4.4; Execution profiling blueprints, section 3).
+//! Callers, callees, counts and times (SPY, section 4.4; Execution profiling blueprints, section 3).
 
 use crate::format::profile::Column;
 use crate::method_profilers::{Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables};

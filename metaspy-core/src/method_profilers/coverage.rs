@@ -20,7 +20,7 @@ pub struct TestCoverage {
     tests: SubjectTable,
 }
 
-/// Objects of a method that are told apart.
+/// Distinguished objects of a method.
 const RECEIVERS: usize = 100;
 
 /// The coverage of a method.

@@ -59,7 +59,7 @@ impl About {
         high(self.0) as u64
     }
 
-    /// The same call, counted in another epoch than that of the lane's block.
+    /// The same call, counted in another epoch than the lane's block.
     #[inline(always)]
     pub(super) fn in_epoch(self, epoch: u32) -> Self {
         About(join(epoch, high(self.0)))
@@ -83,7 +83,7 @@ impl About {
         (self.0 >> Self::LOG_AT) as u8
     }
 
-    /// How it ended, if that was said already.
+    /// Its outcome, if it is known already.
     #[inline(always)]
     pub const fn outcome(self) -> Outcome {
         slot::outcome(self.slot_flags())
@@ -101,13 +101,13 @@ impl About {
         slot::level(self.slot_flags())
     }
 
-    /// Whether its time is measured.
+    /// True if its time is measured.
     #[inline(always)]
     pub const fn timed(self) -> bool {
         slot::is_timed(self.slot_flags())
     }
 
-    /// Whether a flag of a guard is set.
+    /// True if a flag of a guard is set.
     #[inline(always)]
     pub const fn is(self, flag: u64) -> bool {
         self.0 & flag != 0
@@ -121,7 +121,7 @@ impl About {
     }
 }
 
-/// The call was counted and is no event, as asked for.
+/// The call was counted and is no event: tally mode.
 pub(crate) const COUNTED: u64 = u64::MAX;
 /// The call was counted because no block was ready.
 pub(crate) const LOST: u64 = u64::MAX - 1;
@@ -136,7 +136,7 @@ impl Begun {
     }
 }
 
-/// Begins an event, if this is the common case: a slot is left, and nothing new was said.
+/// Begins an event, if this is the common case: a slot is left, and the epoch is the same.
 ///
 /// Nothing is called here, so that the common case saves no registers. `None`: nothing was begun.
 #[inline(always)]
@@ -233,7 +233,7 @@ pub(crate) fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Beg
     Begun { id, before: enter(lane, id), start: now, about }
 }
 
-/// Whether the next sampled call of this lane is timed: one in `n`, at random, so that no rhythm of the program
+/// True if the next sampled call of this lane is timed: one in `n`, at random, so that no rhythm of the program
 /// decides which.
 #[inline(always)]
 pub(crate) fn is_timed(lane: &Lane, n: u32) -> bool {

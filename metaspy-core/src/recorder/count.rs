@@ -1,4 +1,4 @@
-//! Calls that are counted and are no events: as asked for, or because no block was ready.
+//! Calls that are counted and are no events: in tally mode, or because no block was ready.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 

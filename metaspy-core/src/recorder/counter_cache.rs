@@ -126,7 +126,7 @@ impl Cells {
         }
     }
 
-    /// The thread ends: what it calls after this is told.
+    /// The thread ends: its later calls are reported.
     pub fn give_up(&self) {
         self.aim(false);
         self.counters.iter().for_each(|own| own.store(null_mut(), Relaxed));
@@ -134,7 +134,7 @@ impl Cells {
         if let Some(layout) = layout()
             && !cells.is_null()
         {
-            // SAFETY: `make` allocated it so, and nobody points to it any more.
+            // SAFETY: `make` allocated it so, and no pointer to it is left.
             unsafe { dealloc(cells.cast(), layout) };
         }
     }

@@ -73,7 +73,7 @@ pub(crate) fn end_apart(lane: &Lane, now: u64, begun: &Begun, site: u32, key: u6
 fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {
     let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
     // SAFETY: the event lies in the block that this lane holds, as the caller has made sure, in a recording that is
-    // never unmapped. While a lane holds a block nobody else writes to its slots.
+    // never unmapped. While a lane holds a block, no other thread writes to its slots.
     unsafe { &*block.add(begun.id as usize % BLOCK_SLOTS) }
 }
 

@@ -111,7 +111,7 @@ impl Lane {
         true
     }
 
-    /// Whether an event lies in the block that this lane fills.
+    /// True if an event is in the block that this lane fills.
     #[inline(always)]
     pub fn holds(&self, begun: &Begun) -> bool {
         begun.id / BLOCK_SLOTS as u64 == self.sequence.load(Relaxed)
@@ -169,13 +169,13 @@ impl Lane {
         self.dice.store(self.row.load(Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, Relaxed);
     }
 
-    /// Whether `log` is not the lane's log.
+    /// True if `log` is not the lane's log.
     #[inline]
     pub fn is_apart(&self, log: &Log) -> bool {
         self.row.load(Relaxed) == 0 || self.log.load(Relaxed) != log.number
     }
 
-    /// Whether it writes the log with this number, now that it has met the current one.
+    /// True if it writes the log with this number, after the change to the current one.
     #[inline]
     pub fn writes(&self, number: u8) -> bool {
         current().is_some_and(|log| {

@@ -1,4 +1,4 @@
-//! Subscription: every event is told once, and nothing waits for whoever is told.
+//! Subscriptions: every event is delivered once, and no hook waits for a subscriber.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 
-/// What was told.
+/// Delivered events.
 #[derive(Clone, Default)]
 struct Told(Arc<Mutex<Vec<Event>>>);
 
@@ -51,7 +51,7 @@ fn each_event_is_told_once_and_after_it_ended() {
     recording.collect();
     recording.collect();
     assert_eq!(told.sites(&recording.store()), "log::INNER Succeeded, log::OUTER Failed");
-    // What has ended when the watching ends is told, collector or not.
+    // Events that ended before the subscription are delivered, with or without a collector.
     enter(&INNER, node(3)).done(Outcome::Returned);
     drop(watching);
     enter(&INNER, node(4)).done(Outcome::Returned);
@@ -87,7 +87,7 @@ fn in_a_small_ring_with_many_threads_nothing_is_told_twice_or_not_at_all() {
     let events = told.events();
     let ids: HashSet<_> = events.iter().map(|event| event.id).collect();
     assert_eq!(ids.len(), events.len(), "none is told twice");
-    // What found no room is no event; all others were told, however often the ring went round.
+    // A call without room is no event. All others were delivered, however often the ring went round.
     let totals = recording.store().totals();
     assert_eq!(events.len() as u64, totals.stored + totals.folded, "{totals:?}");
     assert!(totals.folded > 0, "the ring went round: {totals:?}");

@@ -1,4 +1,4 @@
-//! What metaspy has shown or hashed for itself is no execution of the program, and is done where somebody asks for it.
+//! A `Debug` or `Hash` that metaspy calls is no execution of the program, and runs on request only.
 
 use std::fmt::{self, Debug};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use metaspy_core::{InstallError, Profiler, Recording, Store};
 
 use crate::{Pause, alone, block_on, executions};
 
-/// An answer without end, that says how often it was asked.
+/// A value with an endless `Debug`, which counts its calls.
 struct Answer;
 
 static SHOWN: AtomicUsize = AtomicUsize::new(0);

@@ -1,4 +1,4 @@
-//! How calls end is told as it was.
+//! The end of a call is reported as it was.
 
 use std::panic::catch_unwind;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ impl MethodProfiler for Ends {
     }
 
     fn after(&self, _: &MethodSpy<Self>, _: &Call<'_>, ended: &CallEnd<'_>) {
-        self.0.lock().expect("nobody panicked").push(ended.outcome());
+        self.0.lock().expect("no holder panicked").push(ended.outcome());
     }
 }
 
@@ -53,11 +53,11 @@ fn an_async_call_in_a_destructor_of_an_unwinding_thread_ends_as_it_does() {
         drop(Waits(fails));
         let unwound = catch_unwind(|| {
             let _waits = Waits(fails);
-            panic!("as asked");
+            panic!("on purpose");
         });
         assert!(unwound.is_err());
     }
-    let ended = std::mem::take(&mut *spying.profiler().0.lock().expect("nobody panicked"));
+    let ended = std::mem::take(&mut *spying.profiler().0.lock().expect("no holder panicked"));
     drop(spying);
     assert_eq!(ended, [Outcome::Returned, Outcome::Returned, Outcome::Panicked, Outcome::Panicked]);
 }

@@ -1,4 +1,4 @@
-//! Values that were returned are told apart, and the program cannot tell that they were.
+//! Returned values are compared, and the program does not notice.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! `Calls`: who calls whom, and what is kept around a call.
+//! `Calls`: callers and callees, and data that are kept around a call.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -83,7 +83,7 @@ impl MethodProfiler for Deep {
     }
 
     fn before(&self, _: &MethodSpy<Self>, call: &Call<'_>) {
-        self.0.lock().expect("nobody panicked").push((call.level(), call.caller().is_some()));
+        self.0.lock().expect("no holder panicked").push((call.level(), call.caller().is_some()));
     }
 }
 
@@ -92,7 +92,7 @@ fn what_another_profiler_selects_is_not_around_a_call() {
     let _alone = alone();
     let (deep, all) = (crate::install(Deep::default()), crate::install(Calls::default()));
     Scene::new(&[1]).twice();
-    assert_eq!(*deep.profiler().0.lock().expect("nobody panicked"), [(0, false)]);
+    assert_eq!(*deep.profiler().0.lock().expect("no holder panicked"), [(0, false)]);
     drop((deep, all));
 }
 
@@ -123,7 +123,7 @@ impl MethodProfiler for Around {
 
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         for argument in call.arguments() {
-            argument.show(&mut *spy.data.lock().expect("nobody panicked"));
+            argument.show(&mut *spy.data.lock().expect("no holder panicked"));
         }
     }
 
@@ -137,7 +137,7 @@ impl MethodProfiler for Around {
         let mut shown = String::new();
         ended.show(&mut shown);
         let ended = (spy.facts.name.clone(), ended.outcome(), shown);
-        self.0.lock().expect("nobody panicked").push(ended);
+        self.0.lock().expect("no holder panicked").push(ended);
     }
 }
 
@@ -153,7 +153,7 @@ fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     assert!(pending.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_pending());
     drop(pending);
     assert_eq!(OPEN.load(Ordering::Relaxed), 0);
-    let ended = std::mem::take(&mut *spying.profiler().0.lock().expect("nobody panicked"));
+    let ended = std::mem::take(&mut *spying.profiler().0.lock().expect("no holder panicked"));
     let ended: Vec<(&str, Outcome, &str)> =
         ended.iter().map(|(name, outcome, shown)| (name.as_str(), *outcome, shown.as_str())).collect();
     let expected = [
@@ -169,7 +169,7 @@ fn what_is_kept_is_dropped_when_the_call_has_ended_however_it_did() {
     let (_, mirror) = spying.uninstall();
     let shown = |name: &str| {
         let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is there");
-        method.data.lock().expect("nobody panicked").clone()
+        method.data.lock().expect("no holder panicked").clone()
     };
     assert_eq!(
         (shown("first").as_str(), shown("factorial").as_str(), shown("waits").as_str()),

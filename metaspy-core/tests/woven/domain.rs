@@ -70,7 +70,7 @@ impl Scene {
 
     pub fn fails(&mut self) {
         metaspy_probe::hook!("Scene::fails", 42, 45, "c=1 self=mut type=Scene vis=pub unit", [place self], []);
-        panic!("as asked");
+        panic!("on purpose");
     }
 
     pub fn name(&self) -> &str {

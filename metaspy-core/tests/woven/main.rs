@@ -50,7 +50,7 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Whether this test has a process to itself; if not, it is run in one.
+/// True if this test has a process of its own; otherwise it is run in one.
 fn is_apart(test: &str) -> bool {
     const APART: &str = "METASPY_TEST_APART";
     if std::env::var_os(APART).is_some() {

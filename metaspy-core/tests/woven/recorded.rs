@@ -1,4 +1,4 @@
-//! Woven code in a recording: counted where nobody asks for more, else events with subjects, causes and values.
+//! Woven code in a recording: counted by default, else events with subjects, causes and values.
 
 use metaspy_core::InstallError;
 use metaspy_core::arm::{Arming, Mode};

@@ -14,7 +14,7 @@ use crate::domain::{Layout, Scene, a_test};
 use crate::recorded::{All, calls};
 use crate::{alone, is_apart, number, site, table};
 
-/// Counts calls, receivers and tests, and how often it was asked.
+/// Counts calls, receivers and tests, and its own calls.
 #[derive(Default)]
 struct Light;
 
@@ -68,7 +68,7 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     }
     let measured = known(spying.mirror(), "measure");
     assert_eq!((measured.calls.get(), measured.receivers.len()), (6000, 4));
-    // The test before this one may end meanwhile: then what was settled is asked again.
+    // The test before this one may end meanwhile: then a settled method is observed again.
     assert!((4..8).contains(&measured.asked.get()), "asked {} times", measured.asked.get());
     std::thread::scope(|scope| {
         (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scenes[0].measure())));
