@@ -1,38 +1,31 @@
 #![doc = include_str!("../README.md")]
 
-pub mod arm;
-pub mod causality;
-pub mod clock;
-#[doc(hidden)]
-pub mod environment;
-pub mod hook;
-mod install_error;
-pub mod instrumenter;
-pub mod method_profilers;
 pub mod model;
-mod platform;
-pub mod profile;
+
+pub mod hook;
 pub mod profiler;
+
 mod recorder;
 pub mod recording;
-pub mod remote;
-pub mod site;
-pub mod subject;
-pub mod subscription;
-pub mod trigger;
+
+mod platform;
 
 #[doc(hidden)]
 pub use metaspy_format as format;
 pub use metaspy_reader as store;
 pub use metaspy_reader::{event, selector as select, stream};
+pub use model::{causality, remote, site, subject};
+pub use platform::tick as clock;
+#[doc(hidden)]
+pub use profiler::environment;
+pub use profiler::{arm, instrumenter, method_profilers, profile, subscription, trigger};
 
 pub use causality::{because, current, link};
 pub use event::{Event, EventId, LaneId, Outcome};
-pub use install_error::InstallError;
 pub use instrumenter::{Installation, Instrumenter, Session};
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
-pub use profiler::{Installed, Profiler, UnknownProfiler};
+pub use profiler::{InstallError, Installed, Profiler, UnknownProfiler};
 #[doc(hidden)]
 pub use recorder::protocol;
 pub use recording::Recording;

@@ -6,5 +6,6 @@ pub(crate) mod clock;
 pub(crate) mod exit;
 pub(crate) mod fork;
 pub(crate) mod process;
+pub mod tick;
 
 pub(crate) use metaspy_reader::platform::{lock, map, random, truncation};

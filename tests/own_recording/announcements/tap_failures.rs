@@ -64,7 +64,7 @@ fn overwritten_messages_are_a_gap_in_their_place() {
 }
 
 #[test]
-fn a_bus_that_closes_during_a_lag_is_counted_to_its_end() {
+fn a_bus_that_closes_during_a_lag_is_counted_read_to_end() {
     let _turn = turn();
     let (bus, _) = broadcast::channel(4);
     let (tap, condition) = busy();

@@ -43,7 +43,7 @@ impl DeferredFields {
     /// Arguments are shown before the lock is taken: a `Debug` may use spans itself.
     pub fn arguments<'a>(&self, reify: impl FnOnce(&mut Reify<'a>)) {
         let mut reified = Reify::default();
-        super::super::at_meta_level(|| reify(&mut reified));
+        crate::recorder::at_meta_level(|| reify(&mut reified));
         self.change(|fields| fields.argue(reified.bytes.as_slice()));
     }
 

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use crate::arm::{self, Arming, Group, Mode, SitePattern, Subjects};
-use crate::install_error::InstallError;
 use crate::method_profilers::Observer;
+use crate::profiler::InstallError;
 use crate::select::Selector;
 use crate::site::{self, Family, Site, SiteEntry, SiteId, SiteKind};
 use crate::store::Members;

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard};
 
 use crate::arm::{Arming, Mode};
-use crate::install_error::InstallError;
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::Entry;
@@ -17,6 +16,7 @@ use crate::method_profilers::present::Present;
 use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::lock;
+use crate::profiler::InstallError;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
 use crate::site;

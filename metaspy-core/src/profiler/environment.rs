@@ -12,10 +12,10 @@
 use linkme::distributed_slice;
 
 use crate::arm::{Arming, Mode};
-use crate::install_error::InstallError;
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::FACTORIES;
 use crate::platform::process;
+use crate::profiler::InstallError;
 use crate::recording::StartError;
 use crate::select::Selector;
 use crate::{Profiler, Recording};

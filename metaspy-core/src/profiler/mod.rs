@@ -1,0 +1,15 @@
+//! Profilers: instrumenters composed for one question, what they arm, and what they return.
+
+pub mod arm;
+mod composition;
+#[doc(hidden)]
+pub mod environment;
+mod install_error;
+pub mod instrumenter;
+pub mod method_profilers;
+pub mod profile;
+pub mod subscription;
+pub mod trigger;
+
+pub use composition::*;
+pub use install_error::InstallError;
