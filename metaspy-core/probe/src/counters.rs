@@ -15,7 +15,7 @@ pub struct Counters(AtomicPtr<Cell>);
 /// The counter of one site on one thread.
 #[repr(C)]
 pub struct Cell {
-    /// A copy of the word that [`Site::counted`] points to: the cell is valid as long as both are equal.
+    /// A copy of the word that `Site::counted` points to: the cell is valid as long as both are equal.
     pub who: AtomicU64,
     /// The row: [`COUNT`] is the place of the word that is counted up. If its address is odd, the row is that word alone,
     /// and the outcome of a call is not counted there.

@@ -327,12 +327,9 @@ mod tests {
         let def =
             SiteDef { kind: SiteKind::Method, module: "a", name: "f", file: "a.rs", lines: (1, 2), skipped: None };
         let facts = |owner: fn() -> &'static str| Site::observed(def, "c=1", Some(owner)).facts().into_owned();
-        assert_eq!(facts(|| core::any::type_name::<std::vec::Vec<u8>>()), "c=1 owner=alloc::vec::Vec");
-        assert_eq!(
-            facts(|| core::any::type_name::<&mut (dyn core::fmt::Debug + Send)>()),
-            "c=1 owner=core::fmt::Debug"
-        );
-        assert_eq!(facts(|| core::any::type_name::<[(u8, u16)]>()), "c=1 owner=[(u8,u16)]");
+        assert_eq!(facts(core::any::type_name::<std::vec::Vec<u8>>), "c=1 owner=alloc::vec::Vec");
+        assert_eq!(facts(core::any::type_name::<&mut (dyn core::fmt::Debug + Send)>), "c=1 owner=core::fmt::Debug");
+        assert_eq!(facts(core::any::type_name::<[(u8, u16)]>), "c=1 owner=[(u8,u16)]");
         assert_eq!(Site::observed(def, "c=1", None).facts(), "c=1");
     }
 }
