@@ -114,7 +114,7 @@ fn what_a_function_cannot_take_by_its_looks_is_not_tried() {
         &[
             "a::f: the type that it returns has no name",
             "a::g: it never returns",
-            "a::h: it asks who called it, which a function around its body would hide",
+            "a::h: it is `#[track_caller]`, and a hook around its body would hide the caller",
             "a::i: the type that it returns has no name",
         ],
         &[],
