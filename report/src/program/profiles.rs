@@ -104,10 +104,12 @@ impl Builder {
         for row in &table.rows {
             let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
             let receivers = table.value(row.key, "receivers");
+            let is_by_address =
+                matches!(table.value(row.key, "identity"), Value::Choice(word) if word == TestCoverage::ADDRESS);
             if let Some(count) = receivers.number() {
                 // Objects of different processes are different objects.
                 let before = profile.receivers.unwrap_or_default();
-                let is_least = before.is_least || matches!(receivers, Value::AtLeast(_));
+                let is_least = before.is_least || is_by_address || matches!(receivers, Value::AtLeast(_));
                 profile.receivers = Some(Receivers { count: before.count + count, is_least });
             }
             if let Value::Choice(word) = table.value(row.key, "returns") {

@@ -48,6 +48,12 @@ impl Call<'_> {
         Some((receiver.word ^ kind.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
+    /// True if an address is all that identifies the receiver: another object may have it at another time.
+    #[inline]
+    pub fn is_by_address(&self) -> bool {
+        self.entry.receiver.identity == Identity::Place
+    }
+
     /// The type of the receiver; empty without a receiver.
     pub fn receiver_type(&self) -> &'static str {
         self.entry.receiver.type_name.get()

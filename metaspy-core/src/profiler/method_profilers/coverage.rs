@@ -11,8 +11,8 @@ use crate::method_profilers::{
 /// Counts executions, receivers and tests of each method; with deep weaving, finds the methods that always return the
 /// same.
 ///
-/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns `receivers`, `returns` and `calls`, and `tests`, with a row for each
-/// method and test.
+/// Executions are those of the [tally](crate::Profile::counts). It has two tables: the methods, with the columns
+/// `receivers`, `identity`, `returns` and `calls`, and `tests`, with a row for each method and test.
 #[derive(Default)]
 pub struct TestCoverage {
     /// A method shows what it returns: then the calls that each makes are counted, too.
@@ -22,6 +22,14 @@ pub struct TestCoverage {
 
 /// Distinguished objects of a method.
 const RECEIVERS: usize = 100;
+
+/// How receivers are distinguished. With an address, their number is a lower bound: values move, and memory is reused.
+const IDENTITIES: [&str; 2] = ["key", TestCoverage::ADDRESS];
+
+impl TestCoverage {
+    /// The value of the column `identity` if receivers are distinguished by their addresses.
+    pub const ADDRESS: &'static str = "address";
+}
 
 /// The coverage of a method.
 pub struct Covered {
@@ -33,6 +41,7 @@ pub struct Covered {
     /// profilers count, too, while those are installed.
     pub calls: Count,
     receiver_count: Count,
+    identity: Choice,
     returned: Choice,
     /// The test that was written last.
     last_test: AtomicU32,
@@ -42,6 +51,7 @@ impl Data for Covered {
     fn new(columns: &mut Columns<'_>) -> Self {
         Covered {
             receiver_count: columns.sum(Column::new("receivers").at_most(RECEIVERS as u64)),
+            identity: columns.choice("identity", &IDENTITIES),
             returned: columns.choice("returns", &Returns::NAMES),
             calls: columns.sum("calls"),
             receivers: IdentitySet::default(),
@@ -67,6 +77,7 @@ impl MethodProfiler for TestCoverage {
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         if spy.data.receivers.see(call) {
             spy.data.receiver_count.add(1);
+            spy.data.identity.see(usize::from(call.is_by_address()));
         }
         if let Some(test) = call.test()
             && spy.data.last_test.swap(test.number(), Ordering::Relaxed) != test.number()
