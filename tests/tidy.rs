@@ -70,7 +70,7 @@ fn comments_docs_and_messages_use_plain_words() {
     assert!(
         report.per_mille() <= WORDS_BUDGET && report.worst_package() <= PACKAGE_WORDS_BUDGET,
         "more than {WORDS_BUDGET} of the listed words in 1,000, or {PACKAGE_WORDS_BUDGET} in one package: \
-         reword the files below (STYLE, Plain English)\n{report}"
+         reword the files below (CONTRIBUTING.md has examples)\n{report}"
     );
 }
 

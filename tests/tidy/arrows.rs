@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fs};
 
 use super::source::{files_below, repository};
 
-/// What a package may depend on: DESIGN, section 3. Packages that build others, examples and tests may depend on all.
+/// What a package may depend on; ARCHITECTURE.md has the map. Packages that build others, examples and tests may depend on all.
 const ARROWS: &[(&str, &[&str])] = &[
     // The words of a recording name sites, subjects and outcomes.
     ("metaspy-format", &["metaspy-probe"]),

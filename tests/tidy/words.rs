@@ -1,4 +1,4 @@
-//! Words that STYLE replaces by plainer ones, counted in comments, docs and messages.
+//! Words that plainer ones replace, counted in comments, docs and messages.
 
 use std::{collections::BTreeMap, fmt};
 
