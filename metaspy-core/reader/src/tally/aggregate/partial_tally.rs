@@ -1,0 +1,81 @@
+//! The rows from a part of the events, and the tally that they become.
+
+use crate::tally::aggregate::{Cell, PartialTally};
+use crate::tally::measure::Measure;
+use crate::tally::row_table::{Key, Table};
+use crate::tally::{By, DetailLevel, Tally, TallyRow};
+use metaspy_format::row::OTHERS;
+use metaspy_format::{high, join, low};
+use metaspy_probe::{KindId, SiteId, Subject};
+
+/// The row of the other subjects of a site.
+fn others(key: Key) -> Key {
+    Key { key: 0, who: join(low(key.who), OTHERS.into()) }
+}
+
+impl PartialTally {
+    pub fn new() -> Self {
+        PartialTally { table: Table::new(), cells: Vec::new(), exact: true, self_exact: true }
+    }
+
+    /// The row of a site and a subject, as far as the grouping distinguishes them.
+    #[inline(always)]
+    pub fn row(&mut self, by: By, site: Option<u32>, subject: Option<Subject>) -> usize {
+        let subject = subject.unwrap_or(Subject::NONE);
+        let kind = subject.kind.0.into();
+        let site = site.map_or(0, |site| site + 1);
+        // The table finds dense numbers fastest if they are the first word of a key.
+        let key = match by {
+            By::Site | By::RootCause => Key { key: site.into(), who: 0 },
+            By::Subject => Key { key: subject.key, who: join(0, kind) },
+            By::SiteSubject => Key { key: subject.key, who: join(site, kind) },
+        };
+        let row = self.table.row(key, || others(key));
+        if row >= self.cells.len() {
+            self.cells.resize(row + 1, Cell::default());
+        }
+        row
+    }
+
+    /// The rows of the tally.
+    pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
+        let mut tally = Tally { rows: Vec::new(), exact: self.exact, self_exact: self.self_exact };
+        for (key, cell) in self.table.keys().iter().zip(&self.cells) {
+            let mut measure = cell.whole().settled();
+            if measure == Measure::default() {
+                continue;
+            }
+            if detail == DetailLevel::Counts {
+                let Measure { count, lost, .. } = measure;
+                measure = Measure { count, lost, ..Measure::default() };
+            }
+            let knows_self = measure.timed != 0 && !cell.without_self;
+            measure.self_ticks = knows_self.then(|| (cell.own as i64).max(0) as u64);
+            tally.self_exact &= measure.timed == 0 || knows_self;
+            let (site, kind) = match by {
+                By::Site | By::RootCause => (key.key, 0),
+                By::Subject | By::SiteSubject => (key.who, high(key.who) as u16),
+            };
+            tally.rows.push(TallyRow {
+                site: (site as u32).checked_sub(1).map(SiteId),
+                subject: (kind != 0).then_some(Subject::new(KindId(kind), key.key)),
+                measure,
+            });
+        }
+        tally.rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
+        tally
+    }
+
+    /// Adds the rows of another part.
+    pub(super) fn merge(&mut self, other: PartialTally) {
+        for (key, cell) in other.table.keys().iter().zip(&other.cells) {
+            let row = self.table.row(*key, || others(*key));
+            if row >= self.cells.len() {
+                self.cells.resize(row + 1, Cell::default());
+            }
+            self.cells[row].merge(cell);
+        }
+        self.exact &= other.exact;
+        self.self_exact &= other.self_exact;
+    }
+}
