@@ -40,7 +40,7 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: bus" example bus -- --publishes 20 --subscribers 3
     step "tests of examples" cargo test --package metaspy-examples --release --example bus --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
-    step "fuzz, quick" env PROPTEST_CASES=2000 cargo test -p metaspy-reader --release --lib hostile
+    step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
     step "benchmark smoke: hooks, scan, announcements" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
         --features channels --bench hooks --bench scan --bench announcements -- --smoke

@@ -42,7 +42,8 @@ fn words(text: &str) -> Result<Vec<Word>, FilterError> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
-        let negated = rest.len() > 1 && rest.starts_with('-');
+        // A `-` alone is a word to search for.
+        let negated = rest.strip_prefix('-').is_some_and(|term| term.starts_with(|c: char| !c.is_whitespace()));
         rest = &rest[usize::from(negated)..];
         let mut term = None;
         if let Some((name, behind)) = rest.split_once(':')

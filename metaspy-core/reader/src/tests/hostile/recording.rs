@@ -1,4 +1,4 @@
-//! The reader answers for any bytes.
+//! The reader answers for any words in a recording.
 
 use proptest::prelude::*;
 
@@ -9,10 +9,11 @@ use metaspy_format::arena::Entry;
 use metaspy_format::slot::Mark;
 use metaspy_format::superblock as sb;
 
-use super::{busy, node};
+use super::cases;
+use crate::tests::{busy, node};
 
 /// Calls every function of the reader.
-fn read_everything(store: &Store) {
+pub(super) fn read_everything(store: &Store) {
     let mut store = store.clone();
     let _ = store.refresh();
     let (all, wanted) = (Filter::all(), "site:measure subject:#3 cause:layout quick lane:main -epoch:7 took:<1s");
@@ -47,7 +48,7 @@ fn read_everything(store: &Store) {
     let _ = (store.relations_of(node(1)), store.labelled().count(), store.tick_at_ns(u64::MAX));
 }
 
-fn rich() -> Writer {
+pub(super) fn rich() -> Writer {
     let (mut writer, ids) = busy(2, 2, 9_000, 4);
     writer.details(0, 900_000, ids[3], &[0, 1, 2, 9, 0, b'a', b'b', 1, 2, 3, 4, 5, 6, 7, 8, 9, 0x1b, 0xff]);
     let more = [(Mark::Gap, 1), (Mark::Sent, 0), (Mark::Remote, 1)];
@@ -79,7 +80,7 @@ fn word() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     #[test]
     fn changed_words_neither_panic_the_reader_nor_hold_it_up(
