@@ -42,8 +42,8 @@ if [ "${1:-}" != "--fast" ]; then
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom
     step "fuzz, quick" env PROPTEST_CASES=1000 cargo test -p metaspy-reader --release --lib hostile
     # One build of all three.
-    step "benchmark smoke: hooks, scan, announcements" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
-        --features channels --bench hooks --bench scan --bench announcements -- --smoke
+    step "benchmark smoke: hooks, scan, announcements, stress" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
+        --features channels --bench hooks --bench scan --bench announcements --bench stress -- --smoke
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do

@@ -48,7 +48,7 @@ pub fn read_back(store: &Store, expected: &Expected) -> Found {
 }
 
 /// An answer that satisfies: on a busy machine the collector may still be at work when the last call is over.
-fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> R {
+pub(crate) fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> R {
     let mut answer = ask();
     for _ in 0..500 {
         if is_exact(&answer) {

@@ -13,5 +13,6 @@ pub mod report;
 pub mod rounds;
 pub mod scan;
 pub mod stats;
+pub mod stress;
 pub mod things;
 pub mod workload;
