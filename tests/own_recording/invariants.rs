@@ -249,6 +249,7 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
                 total_ticks,
                 max_ticks,
                 self_ticks,
+                window_self_ticks: self_ticks.unwrap_or_default(),
                 ..Measure::default()
             };
             prop_assert_eq!(measure, expected);

@@ -57,6 +57,7 @@ pub use open::header::{EndState, Header};
 pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
 pub use scan::lanes::RecordedLane;
 pub use tally::measure::Measure;
+pub use tally::shares::Shares;
 pub use tally::totals::Totals;
 pub use tally::{By, DetailLevel, Scope, Tally, TallyRow};
 pub use verify::Verification;

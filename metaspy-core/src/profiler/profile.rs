@@ -7,7 +7,7 @@ use crate::event::EventId;
 use crate::method_profilers::{MethodProfiler, Mirror, Observer, Observing};
 use crate::profiler::View;
 use crate::recording::Recording;
-use crate::store::{self, By, Measure, Scope, Store, TallyRow};
+use crate::store::{self, By, Measure, Scope, Shares, Store, TallyRow};
 use crate::subject::Identify;
 
 /// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
@@ -131,7 +131,8 @@ impl<'a> Counts<'a> {
         drop(lease);
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
-        Rows { profile: self.profile, exact: tally.exact, rows }
+        let shares = Shares::of(rows.iter().map(|row| &row.measure));
+        Rows { profile: self.profile, exact: tally.exact, shares, rows }
     }
 }
 
@@ -141,6 +142,8 @@ pub struct Rows<'a> {
     profile: &'a Profile,
     /// True if the counts are exact; otherwise they are lower bounds.
     pub exact: bool,
+    /// The shares of the rows, in percent.
+    pub shares: Shares,
     /// The rows.
     pub rows: Vec<TallyRow>,
 }
@@ -176,15 +179,21 @@ impl Rows<'_> {
     }
 
     fn line(&self, f: &mut fmt::Formatter<'_>, row: &TallyRow, width: usize) -> fmt::Result {
-        let Measure { count, timed, total_ticks, max_ticks, .. } = row.measure;
-        let at_least = if row.measure.is_partly_timed() { "≥" } else { "" };
+        let Measure { count, timed, total_ticks, window_self_ticks, max_ticks, .. } = row.measure;
         let sign = if self.exact { ' ' } else { '≥' };
-        write!(f, "{:<width$}  {sign}{count:>10}", self.name(row))?;
+        let percent = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.1}"));
+        let calls = percent(self.shares.calls(&row.measure));
+        write!(f, "{:<width$}  {sign}{count:>10} {calls:>5}", self.name(row))?;
         if timed == 0 {
-            return writeln!(f, "           –           –");
+            return writeln!(f, "  {:>11} {:>11} {:>5} {:>11}", "–", "–", "–", "–");
         }
-        let ms = |ticks| format!("{at_least}{:.3} ms", self.profile.store.span_ns(ticks) as f64 / 1e6);
-        writeln!(f, "  {:>11} {:>11}", ms(total_ticks), ms(max_ticks))
+        let is_partial = row.measure.is_partly_timed();
+        let ms = |sign, ticks| format!("{sign}{:.3} ms", self.profile.store.span_ns(ticks) as f64 / 1e6);
+        let at_least = |ticks| ms(if is_partial { "≥" } else { "" }, ticks);
+        // Without the calls that have left the window, it is a lower bound; calls that were not timed may be in it.
+        let own_sign = if is_partial { "~" } else { row.measure.self_ticks.map_or("≥", |_| "") };
+        let (own, own_share) = (ms(own_sign, window_self_ticks), percent(self.shares.self_time(&row.measure)));
+        writeln!(f, "  {:>11} {own:>11} {own_share:>5} {:>11}", at_least(total_ticks), at_least(max_ticks))
     }
 }
 
@@ -194,7 +203,9 @@ impl fmt::Display for Rows<'_> {
             return writeln!(f, "nothing was observed");
         }
         let width = self.rows.iter().map(|row| self.name(row).chars().count()).max().unwrap_or(0).max(4);
-        writeln!(f, "{:<width$}  {:>11}  {:>11} {:>11}", "what", "count", "total", "longest")?;
+        let titles = ["count", "%", "total", "self", "%", "longest"];
+        let [count, calls, total, own, own_share, longest] = titles;
+        writeln!(f, "{:<width$}  {count:>11} {calls:>5}  {total:>11} {own:>11} {own_share:>5} {longest:>11}", "what")?;
         self.rows.iter().try_for_each(|row| self.line(f, row, width))
     }
 }

@@ -202,6 +202,7 @@ impl Element {
         own.panicked = own.panicked.saturating_add(measure.panicked);
         own.cancelled = own.cancelled.saturating_add(measure.cancelled);
         own.running = own.running.saturating_add(measure.running);
+        own.window_self_ticks = own.window_self_ticks.saturating_add(measure.window_self_ticks);
         // A method that was never timed leaves the known self time as it is.
         if measure.timed > 0 {
             own.self_ticks = own.self_ticks.zip(measure.self_ticks).map(|(own, more)| own.saturating_add(more));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{Measure, Process, Value};
+use metaspy_core::store::{Measure, Process, Shares, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
@@ -67,6 +67,8 @@ impl<'a> ProcessOut<'a> {
 
 #[derive(Serialize)]
 struct RowOut<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site: Option<&'a str>,
     key: Option<KeyOut<'a>>,
     label: Option<&'a str>,
     kind: Option<&'a str>,
@@ -74,7 +76,11 @@ struct RowOut<'a> {
     count: Option<u64>,
     total_ns: Option<u64>,
     self_ns: Option<u64>,
+    window_self_ns: Option<u64>,
     max_ns: Option<u64>,
+    count_percent: Option<f64>,
+    total_percent: Option<f64>,
+    self_percent: Option<f64>,
     timed: u64,
     partial: bool,
     lost: u64,
@@ -140,6 +146,7 @@ impl<'a> ConditionOut<'a> {
 /// Rows are written one after the other: a million of them are never held twice.
 struct Rows<'a> {
     store: &'a Store,
+    shares: &'a Shares,
     rows: &'a [Row],
 }
 
@@ -147,7 +154,9 @@ impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut seq = serializer.serialize_seq(Some(self.rows.len()))?;
         for row in self.rows {
+            let share = |of: fn(&Shares, &Measure) -> Option<f64>| of(self.shares, &row.measure).map(hundredths);
             seq.serialize_element(&RowOut {
+                site: row.site.as_deref(),
                 key: match &row.key {
                     Key::Site(path) => Some(KeyOut::Path(path)),
                     Key::Subject(key) => Some(KeyOut::Number(*key)),
@@ -158,7 +167,12 @@ impl Serialize for Rows<'_> {
                 count: row.part.is_none().then_some(row.measure.count),
                 total_ns: row.total_ns(self.store),
                 self_ns: row.self_ns(self.store),
+                window_self_ns: row.window_self_ns(self.store),
                 max_ns: row.max_ns(self.store),
+                count_percent: share(Shares::calls),
+                // The methods of a part call each other, so it has no total.
+                total_percent: share(Shares::total).filter(|_| row.part.is_none()),
+                self_percent: share(Shares::self_time),
                 timed: row.measure.timed,
                 partial: row.measure.is_partly_timed(),
                 lost: row.measure.lost,
@@ -172,6 +186,11 @@ impl Serialize for Rows<'_> {
         }
         seq.end()
     }
+}
+
+/// A percentage with two decimals.
+fn hundredths(percent: f64) -> f64 {
+    (percent * 100.0).round() / 100.0
 }
 
 /// The values of method profilers, by the names of profiler and column. A lower bound is marked by a second key.
@@ -222,7 +241,7 @@ pub fn write(
         exact: report.exact,
         malformed_traceparents: store.header().remote_malformed,
         row_count: report.rows.len(),
-        rows: Rows { store, rows: &report.rows[..top.min(report.rows.len())] },
+        rows: Rows { store, shares: &report.shares, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
         expectations,
         missing: &report.damage,

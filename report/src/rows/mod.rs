@@ -7,7 +7,7 @@ pub mod text;
 
 use std::collections::HashSet;
 
-use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Totals};
+use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Shares, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
 
 use crate::program::{Ratio, Receivers};
@@ -24,6 +24,8 @@ pub enum By {
     Subject,
     /// A place in the code.
     Site,
+    /// A domain object at a place in the code.
+    SiteSubject,
     /// The site of the root cause.
     Cause,
     /// A type with its methods, a trait, or the free functions of a module.
@@ -34,13 +36,14 @@ pub enum By {
 
 impl By {
     /// All of them.
-    pub const ALL: [By; 5] = [By::Subject, By::Site, By::Cause, By::Type, By::Package];
+    pub const ALL: [By; 6] = [By::Subject, By::Site, By::SiteSubject, By::Cause, By::Type, By::Package];
 
     /// The word for it on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             By::Subject => "subject",
             By::Site => "site",
+            By::SiteSubject => "site,subject",
             By::Cause => "cause",
             By::Type => "type",
             By::Package => "package",
@@ -52,6 +55,7 @@ impl By {
         match self {
             By::Subject => "A domain object",
             By::Site => "A place in the code",
+            By::SiteSubject => "A domain object at a place in the code",
             By::Cause => "The site of the root cause",
             By::Type => "A type with its methods, a trait, or the free functions of a module",
             By::Package => "A crate or a module, with all within it",
@@ -75,6 +79,8 @@ pub struct Report {
     pub totals: Totals,
     /// True if every count is exact.
     pub exact: bool,
+    /// The shares of the rows, in percent.
+    pub shares: Shares,
     /// What is damaged or missing, as sentences.
     pub damage: Vec<String>,
     /// The rows, the most frequent first.
@@ -87,6 +93,8 @@ pub struct Report {
 pub struct Row {
     /// What it is about.
     pub key: Key,
+    /// The path of the site of a subject, if the rows are about both.
+    pub site: Option<String>,
     /// Its name: the label of the subject, or the last part of the path of the site.
     pub label: Option<String>,
     /// The kind of the site or of the subject.
@@ -130,6 +138,7 @@ impl Report {
         let tallied = match by {
             By::Subject => store::By::Subject,
             By::Site => store::By::Site,
+            By::SiteSubject => store::By::SiteSubject,
             By::Cause => store::By::RootCause,
             By::Type | By::Package => return Report::of_parts(store, by, filter, top),
         };
@@ -137,6 +146,7 @@ impl Report {
         let profiles = Profiles::read(store);
         let row = |row: &store::TallyRow| match by {
             By::Subject => subject_row(store, &profiles, row.subject, row.measure),
+            By::SiteSubject => site_subject_row(store, &profiles, row),
             _ => site_row(store, &profiles, row.site, row.measure),
         };
         let mut rows: Vec<Row> = tally.rows.iter().map(row).collect();
@@ -147,23 +157,27 @@ impl Report {
         if top.is_all() {
             rows.extend(silent);
         }
-        Report::of_rows(store, by, rows, tally.exact, never)
+        let shares = Shares::of(rows.iter().map(|row| &row.measure));
+        Report::of_rows(store, by, rows, tally.exact, shares, never)
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let (mut rows, exact) = parts::read(store, by, filter);
         sort(&mut rows);
+        // A crate contains its modules, and a package has no total.
+        let apart = rows.iter().filter(|row| by != By::Package || row.kind.as_deref() == Some("crate"));
+        let shares = Shares::of(apart.map(|row| &row.measure));
         let before = rows.len();
         if !top.is_all() {
             rows.retain(|row| row.measure.count > 0);
         }
         let never = before - rows.len();
-        Report::of_rows(store, by, rows, exact, never)
+        Report::of_rows(store, by, rows, exact, shares, never)
     }
 
-    fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, never: usize) -> Report {
+    fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
-        Report { by, exact: totals.exact && exact && damage.is_empty(), damage, totals, rows, never }
+        Report { by, exact: totals.exact && exact && damage.is_empty(), shares, damage, totals, rows, never }
     }
 }
 
@@ -206,7 +220,7 @@ fn silent_in_no_order(store: &Store, profiles: &Profiles, by: By, seen: &[store:
             let labelled = store.labelled().filter(|(subject, _)| !seen.contains(subject));
             labelled.map(|(subject, _)| subject_row(store, profiles, Some(subject), Measure::default())).collect()
         }
-        By::Cause | By::Type | By::Package => Vec::new(),
+        By::SiteSubject | By::Cause | By::Type | By::Package => Vec::new(),
     }
 }
 
@@ -232,10 +246,16 @@ fn subject_row(store: &Store, profiles: &Profiles, subject: Option<Subject>, mea
     Row { label, kind, profiles, ..Row::new(Key::Subject(subject.key), measure) }
 }
 
+fn site_subject_row(store: &Store, profiles: &Profiles, row: &store::TallyRow) -> Row {
+    let site = row.site.map(|id| store.site_path(id).to_owned());
+    let values = row.site.zip(row.subject).map_or_else(Values::new, |(site, subject)| profiles.of_both(site, subject));
+    Row { site, profiles: values, ..subject_row(store, profiles, row.subject, row.measure) }
+}
+
 impl Row {
     /// A row without a name.
     fn new(key: Key, measure: Measure) -> Row {
-        Row { key, label: None, kind: None, measure, part: None, profiles: Values::new() }
+        Row { key, site: None, label: None, kind: None, measure, part: None, profiles: Values::new() }
     }
 
     /// The total time in ns; `None` if nothing was timed, and for types and packages, because their methods call each other.
@@ -246,6 +266,11 @@ impl Row {
     /// The time without called methods; `None` if nothing was timed, or if some calls left the window.
     pub fn self_ns(&self, store: &Store) -> Option<u64> {
         self.measure.self_ticks.filter(|_| self.measure.timed > 0).map(|ticks| store.span_ns(ticks))
+    }
+
+    /// The self time of the calls in the window: a lower bound of the self time if calls have left it.
+    pub fn window_self_ns(&self, store: &Store) -> Option<u64> {
+        (self.measure.timed > 0).then(|| store.span_ns(self.measure.window_self_ticks))
     }
 
     /// The longest call.

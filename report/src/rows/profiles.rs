@@ -18,18 +18,20 @@ pub type Values = BTreeMap<String, BTreeMap<String, ColumnValue>>;
 pub struct Profiles {
     by_site: HashMap<SiteId, Values>,
     by_subject: HashMap<Subject, Values>,
+    by_both: HashMap<(SiteId, Subject), Values>,
 }
 
 impl Profiles {
     /// Reads the profiles of a recording.
     pub fn read(store: &Store) -> Profiles {
-        let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new() };
+        let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
         for profile in store.profiles() {
             for table in &profile.tables {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {
                         add(&mut profiles.by_subject, subject, &values);
+                        add(&mut profiles.by_both, (row.key.site(), subject), &values);
                     }
                     add(&mut profiles.by_site, row.key.site(), &values);
                 }
@@ -46,6 +48,11 @@ impl Profiles {
     /// The values of a subject.
     pub fn of_subject(&self, subject: Subject) -> Values {
         self.by_subject.get(&subject).cloned().unwrap_or_default()
+    }
+
+    /// The values of a subject at a site.
+    pub fn of_both(&self, site: SiteId, subject: Subject) -> Values {
+        self.by_both.get(&(site, subject)).cloned().unwrap_or_default()
     }
 
     /// The merged values of several sites.

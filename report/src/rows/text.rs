@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use metaspy_core::Store;
-use metaspy_core::store::{EndState, Value};
+use metaspy_core::store::{EndState, Measure, Shares, Value};
 
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
@@ -13,11 +13,33 @@ use crate::table::{Column, Table};
 use crate::text::{Unit, clean, clock, counted, duration, grouped, outcomes, shorten, shorten_path};
 
 /// One of the times of a row.
-type Time = fn(&Row, &Store) -> Option<u64>;
+struct Time {
+    title: &'static str,
+    of: fn(&Row, &Store) -> Option<u64>,
+    sign: fn(&Measure) -> &'static str,
+    share: Option<fn(&Shares, &Measure) -> Option<f64>>,
+}
 
-/// Before total, self and longest time of a row of which not all calls were timed: the others would make total and
-/// longest larger; self time also lacks what they would take from it.
-const SIGNS: [&str; 3] = ["≥", "~", "≥"];
+/// The times of a row.
+const TIMES: [Time; 3] = [
+    Time { title: "total", of: Row::total_ns, sign: at_least, share: Some(Shares::total) },
+    Time { title: "self", of: Row::window_self_ns, sign: about, share: Some(Shares::self_time) },
+    Time { title: "max", of: Row::max_ns, sign: at_least, share: None },
+];
+
+/// Before the total and the longest time: calls that were not timed would make them larger.
+fn at_least(measure: &Measure) -> &'static str {
+    if measure.is_partly_timed() { "≥" } else { "" }
+}
+
+/// Before the self time: it may contain calls that were not timed, and it lacks calls that have left the window.
+fn about(measure: &Measure) -> &'static str {
+    match measure.self_ticks {
+        _ if measure.is_partly_timed() => "~",
+        None => "≥",
+        Some(_) => "",
+    }
+}
 
 /// Columns of a name at most.
 const NAME: usize = 44;
@@ -34,7 +56,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         )?;
     } else {
         writeln!(out)?;
-        table(out, store, report.by, rows)?;
+        table(out, store, report, rows)?;
     }
     let more = report.rows.len() - rows.len();
     if more > 0 {
@@ -128,7 +150,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     writeln!(out, "{}  ({exact})", parts.join(", "))
 }
 
-fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Result<()> {
+fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> io::Result<()> {
     let name = |row: &Row| match (&row.key, &row.label) {
         (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
         (Key::Site(path), _) => shorten_path(&clean(path), NAME),
@@ -137,27 +159,39 @@ fn table(out: &mut impl Write, store: &Store, by: By, rows: &[Row]) -> io::Resul
     let cells = |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(of).collect() };
     let kind = |row: &Row| clean(row.kind.as_deref().unwrap_or("–")).into_owned();
     let has_parts = rows.iter().any(|row| row.part.is_some());
-    let title = if by == By::Cause { "root cause" } else { by.name() };
+    let title = match report.by {
+        By::Cause => "root cause",
+        By::SiteSubject => "subject",
+        by => by.name(),
+    };
     let count = if has_parts { "executions" } else { "count" };
-    let mut columns = vec![
+    let share = |of: fn(&Shares, &Measure) -> Option<f64>| {
+        let cell = |row: &Row| of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"));
+        Column::numbers("%", cells(&cell)).at_least(5)
+    };
+    let mut columns = Vec::new();
+    if report.by == By::SiteSubject {
+        let site = |row: &Row| shorten_path(&clean(row.site.as_deref().unwrap_or("–")), NAME);
+        columns.push(Column::words("site", cells(&site)));
+    }
+    columns.extend([
         Column::words(title, cells(&name)),
         Column::words("kind", cells(&kind)).at_most(14),
         Column::numbers(count, cells(&|row| grouped(row.measure.count))).at_least(13),
-    ];
+        share(Shares::calls),
+    ]);
     if has_parts {
         let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));
         columns.push(Column::numbers("receivers", part(&|part| part.receivers.to_string())).at_least(10));
     }
-    let times: [(&str, Time); 3] = [("total", Row::total_ns), ("self", Row::self_ns), ("max", Row::max_ns)];
     // The methods of a part call each other, so it has no total.
-    for ((title, of), sign) in times.into_iter().zip(SIGNS).skip(usize::from(has_parts)) {
+    for Time { title, of, sign, share: share_of } in TIMES.into_iter().skip(usize::from(has_parts)) {
         let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
-        let time = |row: &Row| {
-            let sign = if row.measure.is_partly_timed() { sign } else { "" };
-            of(row, store).map_or("–".into(), |ns| format!("{sign}{}", unit.write(ns)))
-        };
+        let time =
+            |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), unit.write(ns)));
         columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
+        columns.extend(share_of.map(share));
     }
     columns.extend(profile_columns(rows));
     columns.push(Column::words("", cells(&|row| outcomes(&row.measure, ""))));

@@ -60,6 +60,7 @@ impl Row {
             total_ticks: self.0[TOTAL],
             max_ticks: self.0[MAX],
             self_ticks: None,
+            window_self_ticks: 0,
             failed: low(failed_panicked).into(),
             panicked: high(failed_panicked).into(),
             cancelled: low(cancelled_running).into(),

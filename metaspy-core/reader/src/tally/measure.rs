@@ -17,6 +17,8 @@ pub struct Measure {
     pub total_ticks: u64,
     /// Ticks of the timed calls without the timed events that they called in their lane; `None` if unknown.
     pub self_ticks: Option<u64>,
+    /// The self ticks of those calls that are in the window: a lower bound of `self_ticks` if some have left it.
+    pub window_self_ticks: u64,
     /// Ticks of the longest call.
     pub max_ticks: u64,
     /// Calls that returned `Err` or `None`.

@@ -8,6 +8,7 @@ pub(crate) mod fold;
 pub(crate) mod measure;
 pub(crate) mod row_table;
 pub(crate) mod self_time;
+pub(crate) mod shares;
 pub(crate) mod totals;
 
 use std::collections::HashSet;

@@ -187,6 +187,20 @@ fn running_is_what_began_less_what_ended_wherever_it_stands() {
     assert_eq!((measure.timed, measure.total_ticks, measure.max_ticks, measure.self_ticks), (2, 70, 40, None));
 }
 
+#[test]
+fn self_time_of_the_calls_in_the_window_is_known_when_others_have_left_it() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
+    let mut folded = row(Who { kind: 0, ..who(1, false) }, 0, 1);
+    (folded[row::TIMED], folded[row::TOTAL], folded[row::MAX]) = (1, 500, 500);
+    writer.fold_row(0, folded);
+    let rows = writer.store().tally(By::Site, &Scope::default()).rows;
+    let of = |site| rows.iter().find(|row| row.site == Some(SiteId(site))).expect("it has a row").measure;
+    assert_eq!((of(1).total_ticks, of(1).self_ticks, of(1).window_self_ticks), (600, None, 70));
+    assert_eq!((of(2).total_ticks, of(2).self_ticks, of(2).window_self_ticks), (30, Some(30), 30));
+}
+
 /// A fold of the first block that was committed when the process was killed.
 fn with_pending_fold() -> (Writer, u64) {
     let mut writer = scene(1);

@@ -45,12 +45,13 @@ impl PartialTally {
             if measure == Measure::default() {
                 continue;
             }
+            measure.window_self_ticks = (cell.own as i64).max(0) as u64;
             if detail == DetailLevel::Counts {
                 let Measure { count, lost, .. } = measure;
                 measure = Measure { count, lost, ..Measure::default() };
             }
             let knows_self = measure.timed != 0 && !cell.without_self;
-            measure.self_ticks = knows_self.then(|| (cell.own as i64).max(0) as u64);
+            measure.self_ticks = knows_self.then_some(measure.window_self_ticks);
             tally.self_exact &= measure.timed == 0 || knows_self;
             let (site, kind) = match by {
                 By::Site | By::RootCause => (key.key, 0),

@@ -1,0 +1,72 @@
+//! Shares: the part of all calls, and of their time, that a row has.
+
+use crate::tally::measure::Measure;
+
+/// The whole that rows are parts of.
+///
+/// The whole of all times is the sum of the self times, which contain each moment of a thread once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Shares {
+    calls: u64,
+    self_ticks: u64,
+    /// Self time is not known for every timed call.
+    is_partial: bool,
+}
+
+impl Shares {
+    /// The whole of these rows. No call may be in two of them.
+    pub fn of<'m>(rows: impl IntoIterator<Item = &'m Measure>) -> Shares {
+        rows.into_iter().fold(Shares::default(), |whole, row| Shares {
+            calls: whole.calls.saturating_add(row.count),
+            self_ticks: whole.self_ticks.saturating_add(row.window_self_ticks),
+            is_partial: whole.is_partial || (row.timed > 0 && row.self_ticks.is_none()),
+        })
+    }
+
+    /// The share of the calls, in percent.
+    pub fn calls(&self, row: &Measure) -> Option<f64> {
+        percent(row.count, self.calls)
+    }
+
+    /// The share of the self time, in percent. If calls have left the window: of the self time of those in it.
+    pub fn self_time(&self, row: &Measure) -> Option<f64> {
+        percent(row.window_self_ticks, self.self_ticks).filter(|_| row.timed > 0)
+    }
+
+    /// The share of the time, with everything that was called, in percent. Shares of nested calls add up to more than 100;
+    /// recursive calls count each time. `None` if calls have left the window: the whole is unknown then.
+    pub fn total(&self, row: &Measure) -> Option<f64> {
+        percent(row.total_ticks, self.self_ticks).filter(|_| row.timed > 0 && !self.is_partial)
+    }
+}
+
+fn percent(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_calls_and_self_time_add_up_and_totals_nest() {
+        let row = |count, total_ticks, own| Measure {
+            count,
+            timed: count,
+            total_ticks,
+            self_ticks: Some(own),
+            window_self_ticks: own,
+            ..Measure::default()
+        };
+        let (outer, inner) = (row(1, 100, 25), row(3, 75, 75));
+        let shares = Shares::of([&outer, &inner]);
+        assert_eq!([shares.calls(&outer), shares.calls(&inner)], [Some(25.0), Some(75.0)]);
+        assert_eq!([shares.self_time(&outer), shares.self_time(&inner)], [Some(25.0), Some(75.0)]);
+        assert_eq!([shares.total(&outer), shares.total(&inner)], [Some(100.0), Some(75.0)]);
+        // Calls of the inner one have left the window.
+        let left = Measure { self_ticks: None, ..inner };
+        let shares = Shares::of([&outer, &left]);
+        assert_eq!((shares.self_time(&left), shares.total(&outer)), (Some(75.0), None));
+        assert_eq!(Shares::default().calls(&Measure::default()), None);
+    }
+}
