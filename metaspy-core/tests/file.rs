@@ -149,7 +149,7 @@ fn case() {
             let recording = Recording::file(&path).start().unwrap();
             let blocks = |path: &Path| std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512;
             let at_once = blocks(&path);
-            assert!(at_once < 64 << 20, "{at_once} bytes");
+            assert!(at_once < 48 << 20, "{at_once} bytes");
             (0..50_000).for_each(|key| metaspy_core::model::label(node(key), "a label of some length ".repeat(4)));
             assert!(blocks(&path) > at_once + (4 << 20));
             recording.close();

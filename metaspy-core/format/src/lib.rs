@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 #[doc(hidden)]
+pub mod layout;
+#[doc(hidden)]
 pub mod superblock;
 
 #[doc(hidden)]

@@ -66,8 +66,8 @@ pub use verify::Verification;
 #[doc(hidden)]
 pub use filter::matcher;
 #[doc(hidden)]
-pub use open::closing_counts::ClosingCounts;
+pub use metaspy_format::layout::Layout;
 #[doc(hidden)]
-pub use open::header::Layout;
+pub use open::closing_counts::ClosingCounts;
 #[doc(hidden)]
 pub use scan::blocks::{self, Ring};

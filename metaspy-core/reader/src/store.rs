@@ -174,7 +174,7 @@ impl Store {
     }
 
     pub(crate) fn what_is_missing(&self) -> Vec<String> {
-        let mut missing = self.layout.missing(self.words());
+        let mut missing = open::missing::missing(&self.layout, self.words());
         missing.extend(self.names.damage.clone());
         match &self.medium {
             Medium::Merged(merged) => missing.extend(merged.missing()),

@@ -5,11 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
-use crate::platform::map;
 use crate::recorder::log::Log;
 
-/// Bytes that a file allocates at a time: few programs have so many labels that they need a second step.
-pub(crate) const STEP: usize = 1 << 20;
 /// Bytes that labels and relations leave free, for the notes about a full disk.
 const RESERVE: usize = 64 << 10;
 
@@ -46,14 +43,14 @@ impl Log {
     pub(crate) fn append(&self, draft: Draft) {
         let Draft { entry, a, mut words } = draft;
         words[0] = head(entry, words.len(), a);
-        let mut writing = lock(&self.arena);
-        let table = self.layout.arena;
+        let writing = lock(&self.appending);
+        let table = self.arena.area;
         let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
         // Labels and relations leave room for the names of later sites and kinds.
         let is_many = matches!(entry, Entry::Label | Entry::Relation);
-        let (room, ahead) = if is_many { (table.bytes / 4 * 3, RESERVE) } else { (table.bytes, 0) };
+        let (room, ahead) = if is_many { (table.bytes() / 4 * 3, RESERVE) } else { (table.bytes(), 0) };
         let end = (used + words.len()) * 8;
-        if end > room || !self.allocate_arena(&mut writing, (end + ahead).min(table.bytes)) {
+        if end > room || !self.reserve(&self.arena, (end + ahead).min(table.bytes())) {
             if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
                 drop(writing);
                 self.note("The arena is full: some labels and relations are missing. Record with a larger budget.");
@@ -61,20 +58,10 @@ impl Log {
             return;
         }
         let cells = self.cells();
-        for (cell, word) in cells[table.word() + used..].iter().zip(&words) {
+        for (cell, word) in cells[table.at + used..].iter().zip(&words) {
             AtomicU64::store(cell, *word, Ordering::Relaxed);
         }
         self.word(sb::ARENA_USED).store((used + words.len()) as u64, Ordering::Release);
         drop(writing);
-    }
-
-    /// Allocates the arena as far as `wanted` bytes; false if the disk has no room.
-    fn allocate_arena(&self, allocated: &mut usize, wanted: usize) -> bool {
-        let Some((_, file)) = self.file.as_ref().filter(|_| *allocated < wanted) else { return true };
-        let table = self.layout.arena;
-        let bytes = (wanted - *allocated).next_multiple_of(STEP).min(table.bytes - *allocated);
-        let is_there = map::allocate(file, (table.offset + *allocated) as u64, bytes as u64).is_ok();
-        *allocated += if is_there { bytes } else { 0 };
-        is_there
     }
 }

@@ -161,10 +161,10 @@ impl Log {
     pub(crate) fn calibrate(&self) {
         let used = self.word(sb::CALIBRATION_USED).load(Ordering::Relaxed);
         let table = self.layout.calibration;
-        let capacity = (table.bytes / (calibration::WORDS * 8)) as u64;
+        let capacity = (table.len / calibration::WORDS) as u64;
         // The first pair stays; the others are reused in turn.
         let at = if used < capacity { used } else { 1 + (used - 1) % (capacity - 1) };
-        let word = table.word() + at as usize * calibration::WORDS;
+        let word = table.at + at as usize * calibration::WORDS;
         let now = clock::instant();
         let cells = &self.cells()[word..word + calibration::WORDS];
         cells[calibration::TICK].store(now.tick, Ordering::Relaxed);

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::event::Outcome;
+use crate::format::layout::FOLD_BLOCKS;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who};
 use crate::format::slot::{self, Commit, FIRST_MARK, Flags, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
 use crate::recorder::journal::Entry;
-use crate::recorder::layout::FOLD_BLOCKS;
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::evict;
 use crate::recorder::round::Round;
@@ -26,7 +26,7 @@ struct Found {
 impl Log {
     /// Frees up to `want` blocks, oldest first. Returns the number of freed blocks.
     pub(super) fn fold_some(&self, round: &mut Round, want: usize) -> usize {
-        let journal = (self.layout.journal.bytes / 8).saturating_sub(sb::journal::HEADER_WORDS);
+        let journal = self.layout.journal.len.saturating_sub(sb::journal::HEADER_WORDS);
         let batch = FOLD_BLOCKS.min(journal / (1 + 127 * (1 + ROW_WORDS))).max(1);
         let mut freed = 0;
         while freed < want {
@@ -169,7 +169,7 @@ impl Log {
     }
 
     fn probe_tally(&self, key: u64, who: u64, eighths: usize) -> Option<usize> {
-        let rows = self.layout.tally.bytes / (ROW_WORDS * 8);
+        let rows = self.layout.tally.len / ROW_WORDS;
         let mut index = row::first(key, who, rows.trailing_zeros());
         for _ in 0..rows {
             let cells = self.tally_cells(index);
@@ -220,7 +220,7 @@ impl Log {
     }
 
     fn take_back_summary(&self, round: &mut Round, chunk: u64) {
-        let word = self.layout.summaries.word() + chunk as usize * summary::SUMMARY_WORDS;
+        let word = self.layout.summaries.at + chunk as usize * summary::SUMMARY_WORDS;
         let stamp = &self.cells()[word + summary::STAMP];
         if stamp.load(Ordering::Relaxed) != 0 {
             stamp.store(0, Ordering::Release);
@@ -236,7 +236,7 @@ impl Log {
 
     /// The words of a row of the fold table.
     pub(super) fn tally_cells(&self, index: usize) -> &[AtomicU64] {
-        let word = self.layout.tally.word() + index * ROW_WORDS;
+        let word = self.layout.tally.at + index * ROW_WORDS;
         &self.cells()[word..word + ROW_WORDS]
     }
 }

@@ -25,7 +25,7 @@ impl Log {
     /// Commits and applies a fold: rows get their new values, blocks become empty.
     pub(super) fn commit_fold(&self, entry: &Entry<'_>) {
         let table = self.layout.journal;
-        let cells = &self.cells()[table.word()..table.word() + table.bytes / 8];
+        let cells = &self.cells()[table.at..table.at + table.len];
         let folded = self.word(sb::FOLDED).load(Ordering::Relaxed) + entry.events;
         let moved = self.word(sb::MOVED).load(Ordering::Relaxed) + entry.moved;
         cells[journal::BLOCKS].store(entry.sequences.len() as u64, Ordering::Relaxed);

@@ -332,7 +332,7 @@ impl Log {
     fn lane_row(&self) -> Option<u32> {
         let mut rows = lock(&self.lanes);
         let used = self.word(sb::LANES_USED).load(Relaxed);
-        let capacity = (self.layout.lanes.bytes / (row::WORDS * 8)) as u64;
+        let capacity = (self.layout.lanes.len / row::WORDS) as u64;
         let number = if used < capacity {
             self.word(sb::LANES_USED).store(used + 1, std::sync::atomic::Ordering::Release);
             used as u32
@@ -363,7 +363,7 @@ impl Log {
 
     /// The words of a lane's row.
     pub(super) fn lane_cells(&self, number: u32) -> &[AtomicU64] {
-        let at = self.layout.lanes.word() + number as usize * row::WORDS;
+        let at = self.layout.lanes.at + number as usize * row::WORDS;
         &self.cells()[at..at + row::WORDS]
     }
 }

@@ -8,9 +8,10 @@ use std::thread::Thread;
 
 use crate::format::Policy;
 use crate::format::Region;
-use crate::recorder::layout::Layout;
+use crate::format::layout::Layout;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
 
 /// Logs of this process by number. Every guard holds the number.
@@ -60,8 +61,10 @@ pub(crate) struct Log {
     pub(super) ready: ReadyRing<AtomicU64>,
     /// One of [`State`] for each place.
     pub(super) states: Box<[AtomicU8]>,
-    /// Bytes of the arena that are allocated. The lock serialises its writers.
-    pub(super) arena: Mutex<usize>,
+    pub(super) arena: Stepped,
+    /// Serialises the writers of the arena.
+    pub(super) appending: Mutex<()>,
+    pub(crate) profiles: Stepped,
     pub(super) names: Mutex<Named>,
     pub(super) collecting: Mutex<Round>,
     pub(super) collector: OnceLock<Thread>,

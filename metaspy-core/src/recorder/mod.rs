@@ -15,7 +15,6 @@ mod epoch;
 mod fold;
 mod journal;
 mod lane;
-pub(crate) mod layout;
 mod level;
 mod listener;
 mod live_events;
@@ -25,6 +24,7 @@ pub mod protocol;
 mod round;
 mod scratch;
 mod start;
+mod stepped;
 mod summarise;
 mod tally_page;
 

@@ -17,6 +17,7 @@ impl Log {
         if self.is_stopped() {
             return false;
         }
+        self.reserve_ahead();
         let fresh = self.word(sb::FRESH).load(Ordering::Acquire);
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
         // A file grows early and by large steps, because the disk may be slow.
@@ -28,7 +29,7 @@ impl Log {
         {
             let step = STEP.max(round.target).min(self.layout.blocks - grown).next_multiple_of(CHUNK_BLOCKS as u64);
             let step = step.min(self.layout.blocks - grown);
-            let offset = self.layout.chunks.offset as u64 + grown * BLOCK_BYTES as u64;
+            let offset = self.layout.chunks.offset() as u64 + grown * BLOCK_BYTES as u64;
             let bytes = step * BLOCK_BYTES as u64;
             match map::allocate(file, offset, bytes).and_then(|()| self.populate(grown, step)) {
                 Ok(()) => {
@@ -65,14 +66,14 @@ impl Log {
         if kept < self.word(sb::GROWN).load(Ordering::Acquire).max(self.layout.blocks) {
             self.word(sb::GROWN).fetch_min(kept, Ordering::AcqRel);
             // A file that stays too long is no fault.
-            let _ = file.set_len(self.layout.chunks.offset as u64 + kept * BLOCK_BYTES as u64);
+            let _ = file.set_len(self.layout.chunks.offset() as u64 + kept * BLOCK_BYTES as u64);
         }
     }
 
     /// Populates the pages of `blocks` blocks from `place` on.
     pub(super) fn populate(&self, place: u64, blocks: u64) -> std::io::Result<()> {
         let Some(map) = self.region.map() else { return Ok(()) };
-        let offset = self.layout.chunks.offset + place as usize * BLOCK_BYTES;
+        let offset = self.layout.chunks.offset() + place as usize * BLOCK_BYTES;
         map::populate(map, offset, blocks as usize * BLOCK_BYTES)
     }
 

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::format::BLOCK_SLOTS;
+use crate::format::layout::FOLD_BLOCKS;
 use crate::format::row::{self, ROW_WORDS};
 use crate::format::slot::SPAN_MAX;
-use crate::recorder::layout::FOLD_BLOCKS;
 
 /// The sums of a batch of blocks by row.
 pub(super) struct Scratch {

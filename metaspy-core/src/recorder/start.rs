@@ -10,16 +10,17 @@ use std::sync::{Mutex, OnceLock};
 use crate::clock;
 use crate::format::Policy;
 use crate::format::arena::Entry;
+use crate::format::layout::{LARGEST, Layout, SMALLEST};
 use crate::format::{Region, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map};
-use crate::recorder::arena::{self, Draft};
+use crate::recorder::arena::Draft;
 use crate::recorder::epoch::{EPOCH, next_epoch};
-use crate::recorder::layout::{self, LARGEST, Layout, SMALLEST};
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
 
 /// The place of a log.
@@ -144,7 +145,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
         log.note(&note);
         eprintln!("metaspy: {note}");
     }
-    if let Some(said) = layout::other_budget(spec.budget) {
+    if let Some(said) = other_budget(spec.budget) {
         log.note(&said);
     }
     log.calibrate();
@@ -166,6 +167,15 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     Ok(log)
 }
 
+/// A note for a budget that is out of range.
+fn other_budget(wanted: u64) -> Option<String> {
+    match wanted {
+        ..SMALLEST => Some(format!("The budget of {wanted} bytes is below the minimum; this recording takes 1 MiB.")),
+        SMALLEST..=LARGEST => None,
+        _ => Some(format!("The budget of {wanted} bytes is above the maximum; this recording takes 1 TiB.")),
+    }
+}
+
 /// True if there is no room on the disk or in the user's quota.
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
@@ -175,8 +185,9 @@ fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
     let layout = Layout::new(spec.budget, policy);
-    let map = map::anonymous(layout.total_bytes).map_err(StartError::Memory)?;
-    let log = Log::new(Spec { policy, ..spec.clone() }, layout, Region::writable(map), None, number);
+    let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
+    let stepped = [layout.arena, layout.profiles].map(Stepped::in_memory);
+    let log = Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, number);
     log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
     Ok(log)
 }
@@ -185,32 +196,24 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     let layout = Layout::new(spec.budget, spec.policy);
     let file = new_file(path).map_err(failed)?;
-    let made = file
-        .set_len(layout.total_bytes as u64)
-        .and_then(|()| allocate_tables(&file, &layout))
-        .and_then(|()| map::file(&file, layout.total_bytes));
-    let map = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
-    let region = Region::writable(map);
+    let made =
+        file.set_len(layout.total_bytes() as u64).and_then(|()| allocate_tables(&file, &layout)).and_then(|()| {
+            let areas = [layout.arena, layout.profiles].map(|area| Stepped::in_file(area, &file));
+            let [arena, profiles] = areas;
+            Ok((map::file(&file, layout.total_bytes())?, [arena?, profiles?]))
+        });
+    let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
     let file = Some((path.to_owned(), file));
-    let log = Log::new(spec.clone(), layout, region, file, number);
-    Ok(log)
+    Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), file, number))
 }
 
-/// Bytes of the arena that a file allocates at once.
-fn arena_at_once(layout: &Layout) -> usize {
-    layout.arena.bytes.min(arena::STEP)
-}
-
-/// Allocates all tables except most of the arena: no hook touches the arena, and its writer can handle a full disk. The
-/// tallies need their room when the disk is full, because then many events leave the window.
+/// Allocates the first page and all areas, except those that are allocated in steps. The tallies need their room when the
+/// disk is full, because then many events leave the window.
 fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
-    let first = layout.arena.offset + arena_at_once(layout);
-    let rest = layout.arena.offset + layout.arena.bytes;
-    map::allocate(file, 0, first as u64)?;
-    match layout.table_bytes() - rest {
-        0 => Ok(()),
-        bytes => map::allocate(file, rest as u64, bytes as u64),
-    }
+    map::allocate(file, 0, sb::BYTES as u64)?;
+    let in_steps = [sb::ARENA, sb::PROFILES, sb::CHUNKS];
+    let mut at_once = layout.areas().filter(|(word, ..)| !in_steps.contains(word));
+    at_once.try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
 }
 
 /// Creates a new file that only its user can read. It never opens an existing file or follows a link.
@@ -237,7 +240,14 @@ fn new_file(path: &Path) -> io::Result<File> {
 }
 
 impl Log {
-    fn new(spec: Spec, layout: Layout, region: Region, file: Option<(PathBuf, File)>, number: u8) -> Log {
+    fn new(
+        spec: Spec,
+        layout: Layout,
+        [arena, profiles]: [Stepped; 2],
+        region: Region,
+        file: Option<(PathBuf, File)>,
+        number: u8,
+    ) -> Log {
         let words = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
         let ready = layout.blocks.min(1 << 15) as usize;
         let log = Log {
@@ -248,7 +258,9 @@ impl Log {
             file,
             ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
             states: states(layout.blocks as usize),
-            arena: Mutex::new(arena_at_once(&layout)),
+            arena,
+            appending: Mutex::new(()),
+            profiles,
             names: Mutex::new(Named::default()),
             collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
@@ -268,11 +280,10 @@ impl Log {
     }
 
     fn describe_layout(&self, spec: &Spec) {
-        let tables = self.layout.tables();
         let words = [
             (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
             (sb::STATE, sb::STATE_LIVE),
-            (sb::TOTAL_BYTES, self.layout.total_bytes as u64),
+            (sb::TOTAL_BYTES, self.layout.total_bytes() as u64),
             (sb::BLOCKS, self.layout.blocks),
             (sb::POLICY, spec.policy as u64),
             (sb::BUDGET, spec.budget.clamp(SMALLEST, LARGEST)),
@@ -286,8 +297,8 @@ impl Log {
             (sb::SPAN_WORD, span::recording_word(platform::random())),
             (sb::TRACE_WORD, platform::random() | 1),
         ];
-        let places =
-            tables.into_iter().flat_map(|(word, table)| [(word, table.offset as u64), (word + 1, table.bytes as u64)]);
+        let areas = self.layout.areas();
+        let places = areas.flat_map(|(word, _, area)| [(word, area.offset() as u64), (word + 1, area.bytes() as u64)]);
         for (word, value) in words.into_iter().chain(places) {
             self.word(word).store(value, Ordering::Relaxed);
         }
@@ -341,7 +352,7 @@ extern "C" fn in_forked_child() {
         log.stop();
         if let Some(map) = log.region.map() {
             // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.
-            unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes) };
+            unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes()) };
         }
     }
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);

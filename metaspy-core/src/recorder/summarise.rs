@@ -42,7 +42,7 @@ impl Log {
         for place in first..first + CHUNK_BLOCKS as u64 {
             self.sum_block(place, &mut sum);
         }
-        let word = self.layout.summaries.word() + chunk as usize * summary::SUMMARY_WORDS;
+        let word = self.layout.summaries.at + chunk as usize * summary::SUMMARY_WORDS;
         let cells = &self.cells()[word..word + summary::SUMMARY_WORDS];
         let words = sum.pack();
         for word in (0..summary::SUMMARY_WORDS).filter(|&word| word != summary::STAMP) {

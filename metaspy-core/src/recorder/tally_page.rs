@@ -305,11 +305,11 @@ impl Log {
             rows.saturating_mul(ROW_WORDS as u64).saturating_add(head::HEADER_WORDS as u64).saturating_mul(8)
         };
         let first = |at: u64| {
-            let has_room = at.saturating_add(length(rows as u64)) <= area.bytes as u64;
-            has_room.then(|| &self.cells()[area.word() + at as usize / 8 + head::ROWS])
+            let has_room = at.saturating_add(length(rows as u64)) <= area.bytes() as u64;
+            has_room.then(|| &self.cells()[area.at + at as usize / 8 + head::ROWS])
         };
         let at = claim(self.word(sb::PAGES_USED), rows as u64, length, first)?;
-        Some((area.word() + at as usize / 8, rows))
+        Some((area.at + at as usize / 8, rows))
     }
 
     /// Calls `f` with a row in the page of threads without a lane. It never waits: false if the page is locked or full.

@@ -15,9 +15,10 @@ use std::sync::atomic::Ordering;
 pub use metaspy_format::Policy;
 use metaspy_reader::units::parse_size;
 
+use crate::format::layout;
 use crate::format::superblock as sb;
 use crate::platform::truncation;
-use crate::recorder::{self, Backing, Log, Spec, layout};
+use crate::recorder::{self, Backing, Log, Spec};
 use crate::store::Store;
 
 /// The default budget of a recording: 256 MiB.

@@ -93,6 +93,57 @@ fn values_of_threads_are_merged_by_the_rule_of_their_column_also_of_threads_that
     assert_eq!(values(&recording.store()), numbers(bytes + 33, 33, 10, &["even", "odd"]));
 }
 
+/// Calls in a column among many.
+struct Wide;
+
+struct WideRow([Count; 64]);
+
+impl Data for WideRow {
+    fn new(columns: &mut Columns<'_>) -> Self {
+        WideRow(std::array::from_fn(|at| columns.sum(Column::new(&format!("column {at}")))))
+    }
+}
+
+impl MethodProfiler for Wide {
+    const NAME: &'static str = "wide";
+    type Package = ();
+    type Type = ();
+    type Method = WideRow;
+    type Around = ();
+
+    fn before(&self, spy: &MethodSpy<Self>, _: &Call<'_>) {
+        spy.data.0[7].add(1);
+    }
+}
+
+#[test]
+fn a_file_grows_with_the_values_of_many_threads() {
+    const THREADS: usize = 400;
+    let _alone = alone();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide.spy");
+    let recording = Recording::file(&path).start().expect("it starts");
+    let installed = crate::install(Wide);
+    let all_read = std::sync::Barrier::new(THREADS);
+    std::thread::scope(|scope| {
+        (0..THREADS).for_each(|_| {
+            _ = scope.spawn(|| {
+                read_now();
+                all_read.wait();
+            })
+        });
+    });
+    let store = recording.store();
+    let used = store.ring().words.get(metaspy_core::format::superblock::PROFILES_USED);
+    assert!(used > 1 << 20, "{used} bytes are not more than a step");
+    let site = store.sites().iter().find(|site| site.path.ends_with("::read_now")).expect("it is there");
+    let profile = store.profile("wide").expect("it was installed");
+    let table = profile.table("").expect("it has columns");
+    assert_eq!((table.value(RowKey::Site(site.id), "column 7"), table.lost), (Value::Number(THREADS as u64), 0));
+    drop(installed);
+    recording.close();
+    std::fs::remove_file(&path).expect("it is ours");
+}
+
 #[test]
 fn a_recording_that_begins_later_has_the_tables_too() {
     let _alone = alone();

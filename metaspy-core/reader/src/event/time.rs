@@ -1,7 +1,7 @@
 //! Conversion of ticks to time, by the calibration pairs that the recorder writes each second.
 
-use crate::open::header::Layout;
 use metaspy_format::Words;
+use metaspy_format::layout::Layout;
 use metaspy_format::superblock::calibration::{MONOTONIC_NS, REAL_NS, TICK, WORDS};
 use metaspy_format::superblock::{self as sb};
 

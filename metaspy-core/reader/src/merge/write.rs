@@ -5,6 +5,7 @@ use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
 use crate::merge::{MergeError, Plan};
+use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
@@ -31,46 +32,40 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
     let pairs = &first.store.time().pairs;
     let (folded, pages): (usize, usize) =
         plan.rows.iter().fold((0, 0), |(folded, pages), rows| (folded + rows.folded.len(), pages + rows.pages.len()));
-    let chunks = plan.whole.blocks as usize / CHUNK_BLOCKS;
     let mut end = sb::BYTES / 8;
-    let mut table = |words: usize| {
-        let at = end;
-        end += words;
-        (at, words)
+    let mut area = |words: usize| Area::after(&mut end, words);
+    let layout = Layout {
+        calibration: area(pairs.len() * calibration::WORDS),
+        journal: area(sb::journal::HEADER_WORDS),
+        lanes: area(plan.lanes as usize * lane_row::WORDS),
+        arena: area(plan.arena.words.len()),
+        pages: area(page::HEADER_WORDS + pages * ROW_WORDS),
+        tally: area(folded * ROW_WORDS),
+        profiles: area(plan.tables.words.len()),
+        summaries: area(plan.whole.blocks as usize / CHUNK_BLOCKS * summary::SUMMARY_WORDS),
+        chunks: area(plan.whole.blocks as usize * (BLOCK_BYTES / 8)),
+        blocks: plan.whole.blocks,
     };
-    let tables = [
-        (sb::CALIBRATION, table(pairs.len() * calibration::WORDS)),
-        (sb::SUMMARIES, table(chunks * summary::SUMMARY_WORDS)),
-        (sb::JOURNAL, table(sb::journal::HEADER_WORDS)),
-        (sb::LANES, table(plan.lanes as usize * lane_row::WORDS)),
-        (sb::ARENA, table(plan.arena.words.len())),
-        (sb::PAGES, table(page::HEADER_WORDS + pages * ROW_WORDS)),
-        (sb::TALLY, table(folded * ROW_WORDS)),
-        (sb::PROFILES, table(plan.tables.words.len())),
-    ];
-    let at = end.next_multiple_of(BLOCK_BYTES / 8);
-    let blocks = (at, plan.whole.blocks as usize * (BLOCK_BYTES / 8));
-    let bytes = (at + blocks.1) * 8;
+    let bytes = layout.total_bytes();
     let output = OutputMemory::new(bytes).map_err(MergeError::Room)?;
-    for (word, (at, words)) in tables.into_iter().chain([(sb::CHUNKS, blocks)]) {
-        output.write(word, [at as u64 * 8, words as u64 * 8]);
+    for (word, _, area) in layout.areas() {
+        output.write(word, [area.offset() as u64, area.bytes() as u64]);
     }
-    let at = |table: usize| tables.iter().find(|(word, _)| *word == table).map_or(0, |(_, (at, _))| *at);
     let ticks = pairs.iter().map(|pair| (first.tick(pair.tick), pair.real_ns));
-    output.write(at(sb::CALIBRATION), ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
-    output.write(at(sb::ARENA), plan.arena.words.iter().copied());
-    output.write(at(sb::PROFILES), plan.tables.words.iter().copied());
+    output.write(layout.calibration.at, ticks.flat_map(|(tick, real_ns)| [tick, tick, tick, real_ns]));
+    output.write(layout.arena.at, plan.arena.words.iter().copied());
+    output.write(layout.profiles.at, plan.tables.words.iter().copied());
     output.set(sb::PROFILES_USED, plan.tables.words.len() as u64 * 8);
     let rows_of = |of: fn(&Rows) -> &Vec<[u64; ROW_WORDS]>| plan.rows.iter().flat_map(of).flatten().copied();
-    output.write(at(sb::TALLY), rows_of(|rows| &rows.folded));
+    output.write(layout.tally.at, rows_of(|rows| &rows.folded));
     if pages > 0 {
-        output.set(at(sb::PAGES) + page::ROWS, pages as u64);
-        output.write(at(sb::PAGES) + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
+        output.set(layout.pages.at + page::ROWS, pages as u64);
+        output.write(layout.pages.at + page::HEADER_WORDS, rows_of(|rows| &rows.pages));
         output.set(sb::PAGES_USED, ((page::HEADER_WORDS + pages * ROW_WORDS) * 8) as u64);
     }
     for input in &plan.inputs {
         let lanes = input.store.layout().lanes.of(input.store.words());
-        let to = at(sb::LANES) + input.lane as usize * lane_row::WORDS;
+        let to = layout.lanes.at + input.lane as usize * lane_row::WORDS;
         output.write(to, (0..input.lanes as usize * lane_row::WORDS).map(|word| lanes.get(word)));
         // The offset is that of a page in the other recording.
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
@@ -78,8 +73,8 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
     let cells = output.cells();
     let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.pending))
         .map(|(input, pending)| {
-            let summaries = &cells[at(sb::SUMMARIES)..at(sb::SUMMARIES) + chunks * summary::SUMMARY_WORDS];
-            let blocks = &cells[blocks.0..blocks.0 + blocks.1];
+            let of = |area: Area| &cells[area.at..area.at + area.len];
+            let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
             Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(pending.as_ref())
         })
         .collect();

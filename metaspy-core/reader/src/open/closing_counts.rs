@@ -1,7 +1,7 @@
 //! The counts that a recording had when it was closed. Verification compares them with the present ones.
 
-use crate::open::header::Layout;
 use crate::scan::blocks::Ring;
+use metaspy_format::layout::Layout;
 use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
 use metaspy_format::{CHUNK_BLOCKS, Words};

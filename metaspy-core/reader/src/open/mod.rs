@@ -2,6 +2,7 @@
 
 pub mod closing_counts;
 pub mod header;
+pub(crate) mod missing;
 
 use std::fmt;
 use std::fs::{self, File};
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
-use crate::open::header::Layout;
 use crate::platform::truncation;
+use metaspy_format::layout::Layout;
 use metaspy_format::{Region, high, superblock as sb};
 
 /// Why a recording cannot be read.

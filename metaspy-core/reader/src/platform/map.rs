@@ -18,6 +18,11 @@ pub fn file(file: &File, bytes: usize) -> io::Result<MmapRaw> {
 
 /// Allocates bytes of a file on its disk. An error if there is no room.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    if reserve(file, offset, bytes)? { Ok(()) } else { write_zeros(file, offset, bytes) }
+}
+
+/// As [`allocate`], without changing what the bytes hold. False if the system cannot do this.
+pub fn reserve(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
@@ -25,16 +30,20 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
             // SAFETY: the descriptor is open for the call; no memory is passed.
             let answer = unsafe { libc::fallocate(file.as_raw_fd(), 0, offset as i64, bytes as i64) };
             match answer {
-                0 => return Ok(()),
+                0 => return Ok(true),
                 _ => match io::Error::last_os_error() {
                     error if error.kind() == io::ErrorKind::Interrupted => {}
-                    error if error.raw_os_error() == Some(libc::EOPNOTSUPP) => break,
+                    error if error.raw_os_error() == Some(libc::EOPNOTSUPP) => return Ok(false),
                     error => return Err(error),
                 },
             }
         }
     }
-    write_zeros(file, offset, bytes)
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = (file, offset, bytes);
+        Ok(false)
+    }
 }
 
 /// The fallback where the system cannot allocate: it writes zeros.

@@ -10,6 +10,7 @@ use crate::Store;
 use crate::event::Outcome;
 use crate::open::closing_counts::ClosingCounts;
 use crate::open::header::EndState;
+use crate::open::missing;
 use crate::scan;
 use crate::scan::blocks::{Block, Ring, Slot};
 use crate::tally::fold::Pending;
@@ -156,7 +157,7 @@ impl Store {
             damaged: all.damages.into_iter().map(|(_, text)| text).collect(),
             more_damaged: all.more + more as u64,
             missing: self.missing().to_vec(),
-            unused_cut: self.layout().unused_cut(self.words()),
+            unused_cut: missing::unused_cut(self.layout(), self.words()),
             malformed_traceparents: self.header().remote_malformed,
             notes: self.notes().to_vec(),
         }

@@ -28,7 +28,7 @@ pub(super) struct KeyIndex {
 impl KeyIndex {
     /// An index with room for as many rows as the recording allows; `None` if it has no room at all.
     pub fn new(log: &'static Log, table: u32) -> Option<Self> {
-        let fitting = (log.layout.profiles.bytes / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, ROWS_MAX);
+        let fitting = (log.layout.profiles.bytes() / AREA_SHARE / (Key::WORDS * 8)).clamp(ROWS_MIN, ROWS_MAX);
         let mut rows = 1 << fitting.ilog2();
         let keys = loop {
             match pages::take(log, Content { table, kind: Kind::Keys }, 0, rows * Key::WORDS) {

@@ -10,14 +10,14 @@ use crate::recorder::protocol::claim;
 
 /// Takes a page for a run of words that begins with the word `first`; all of them are 0. `None` if the area is full.
 pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize) -> Option<&'static [AtomicU64]> {
-    let area = log.layout.profiles;
+    let area = log.profiles.area;
     let length = |words: u64| words.saturating_add(page::HEADER_WORDS as u64).saturating_mul(8);
     let free = |at: u64| {
-        let has_room = at.saturating_add(length(words as u64)) <= area.bytes as u64;
-        has_room.then(|| &log.cells()[area.word() + at as usize / 8 + page::WORDS])
+        let end = usize::try_from(at.saturating_add(length(words as u64))).ok()?;
+        log.reserve(&log.profiles, end).then(|| &log.cells()[area.at + at as usize / 8 + page::WORDS])
     };
     let at = claim(log.word(sb::PROFILES_USED), words as u64, length, free)?;
-    let page = &log.cells()[area.word() + at as usize / 8..];
+    let page = &log.cells()[area.at + at as usize / 8..];
     page[page::FIRST].store(first, Relaxed);
     // A reader that sees what the page holds sees its first word as well.
     page[page::CONTENT].store(content.pack(), Release);
@@ -28,7 +28,7 @@ pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize
 pub(super) fn each(log: &'static Log, mut each: impl FnMut(Content, u64, &'static [AtomicU64])) {
     let area = log.layout.profiles;
     let used = log.word(sb::PROFILES_USED).load(std::sync::atomic::Ordering::Acquire) as usize / 8;
-    let cells = &log.cells()[area.word()..area.word() + used.min(area.bytes / 8)];
+    let cells = &log.cells()[area.at..area.at + used.min(area.len)];
     let mut rest = cells;
     while rest.len() > page::HEADER_WORDS {
         let words = rest[page::WORDS].load(Relaxed) as usize;

@@ -1,0 +1,199 @@
+//! The areas of a recording: their names, their places, and their shares of a budget.
+
+use crate::row::ROW_WORDS;
+use crate::superblock::{self as sb, Policy};
+use crate::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, Words, summary};
+
+/// The smallest budget. With less, the tables would leave no room for events.
+pub const SMALLEST: u64 = 1 << 20;
+/// The largest budget: 1 TiB.
+pub const LARGEST: u64 = 1 << 40;
+/// Blocks folded at once at most: the journal has room for a row of each of their events.
+pub const FOLD_BLOCKS: usize = 32;
+
+/// Words of a memory page. Each area begins at one.
+const PAGE: usize = 4096 / 8;
+/// Words of a block.
+const BLOCK_WORDS: usize = BLOCK_BYTES / 8;
+/// The largest accepted number of places. Larger numbers would overflow the arithmetic of ids.
+const BLOCKS_MAX: u64 = 1 << 40;
+
+/// An area: its place in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area {
+    /// The first word.
+    pub at: usize,
+    /// The number of words.
+    pub len: usize,
+}
+
+impl Area {
+    /// An area behind the ones before it.
+    pub fn after(end: &mut usize, len: usize) -> Self {
+        let at = *end;
+        *end = (at + len).next_multiple_of(PAGE);
+        Area { at, len }
+    }
+
+    /// Reads the byte offset and the length at the words `at` and `at + 1`. The part outside the recording is cut off.
+    fn read(words: Words<'_>, at: usize) -> Self {
+        let (offset, bytes) = (words.get(at), words.get(at + 1));
+        let from = usize::try_from(offset / 8).unwrap_or(usize::MAX).min(words.len());
+        let len = usize::try_from(bytes / 8).unwrap_or(usize::MAX).min(words.len() - from);
+        match offset % 8 {
+            0 => Area { at: from, len },
+            _ => Area { at: from, len: 0 },
+        }
+    }
+
+    /// Its words.
+    pub fn of(self, words: Words<'_>) -> Words<'_> {
+        words.slice(self.at, self.len)
+    }
+
+    /// Its byte offset.
+    pub fn offset(self) -> usize {
+        self.at * 8
+    }
+
+    /// Its bytes.
+    pub fn bytes(self) -> usize {
+        self.len * 8
+    }
+}
+
+macro_rules! areas {
+    ($($(#[$doc:meta])* $area:ident: $word:ident, $name:literal;)*) => {
+        /// The places of all areas. They never change while a recording grows; only the used part of each area does.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Layout {
+            $($(#[$doc])* pub $area: Area,)*
+            /// Places of the ring; never 0.
+            pub blocks: u64,
+        }
+
+        impl Layout {
+            /// Reads the places of the areas; `None` if the number of blocks is impossible.
+            pub fn read(words: Words<'_>) -> Option<Self> {
+                let blocks = words.get(sb::BLOCKS);
+                (1..=BLOCKS_MAX).contains(&blocks).then(|| Layout { $($area: Area::read(words, sb::$word),)* blocks })
+            }
+
+            /// Each area, with the word of the superblock that holds its offset, and its name.
+            pub fn areas(&self) -> impl Iterator<Item = (usize, &'static str, Area)> {
+                [$((sb::$word, $name, self.$area)),*].into_iter()
+            }
+        }
+    };
+}
+
+areas! {
+    /// Calibration pairs.
+    calibration: CALIBRATION, "calibration pairs";
+    /// The fold's journal.
+    journal: JOURNAL, "journal of the fold";
+    /// Lanes.
+    lanes: LANES, "lanes";
+    /// The arena.
+    arena: ARENA, "names and labels";
+    /// Tally pages.
+    pages: PAGES, "tallies of the lanes";
+    /// The fold table.
+    tally: TALLY, "tallies of folded events";
+    /// Pages of profile tables.
+    profiles: PROFILES, "tables of profilers";
+    /// Chunk summaries.
+    summaries: SUMMARIES, "chunk summaries";
+    /// The blocks.
+    chunks: CHUNKS, "blocks of events";
+}
+
+impl Layout {
+    /// The layout for `budget` bytes. A growing log has `budget` bytes of blocks beside tables of a fixed size.
+    /// Other logs fit into their budget as a whole.
+    pub fn new(budget: u64, policy: Policy) -> Self {
+        let budget = budget.clamp(SMALLEST, LARGEST) as usize;
+        // Tables are sized for the part of a growing log that stays in use.
+        let tables = budget.min(256 << 20);
+        let lanes = (tables / BLOCK_BYTES / 2).clamp(64, 16 * 1024);
+        // Half the table stays free, because it uses open addressing.
+        let tally_rows = (tables / 8 / (ROW_WORDS * 8)).next_power_of_two() / 2;
+        let fold_events = FOLD_BLOCKS * 127;
+        let journal = (sb::journal::HEADER_WORDS + FOLD_BLOCKS + fold_events * (1 + ROW_WORDS)) * 8;
+        let mut end = sb::BYTES / 8;
+        let mut area = |bytes: usize| Area::after(&mut end, bytes.next_multiple_of(4096) / 8);
+        let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
+        let journal = area(journal.min(tables / 4));
+        let lanes = area(lanes * sb::lane::WORDS * 8);
+        // Labels and relations do not shrink with the budget, but the smallest recordings must still hold events.
+        let arena = area(if tables < 4 << 20 { tables / 16 } else { tables / 10 });
+        let pages = area(tables / 16);
+        let tally = area(tally_rows * ROW_WORDS * 8);
+        let profiles = area(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
+        // Each chunk costs its summary too; a growing log spends the whole budget on chunks.
+        let room = if policy == Policy::Grow { budget } else { budget.saturating_sub(end * 8) };
+        let chunks = (room / (CHUNK_BYTES + summary::SUMMARY_WORDS * 8)).max(1);
+        let summaries = Area::after(&mut end, chunks * summary::SUMMARY_WORDS);
+        let at = end.next_multiple_of(CHUNK_BYTES.min(budget / 8).max(4096) / 8);
+        let (chunks, blocks) = (Area { at, len: chunks * CHUNK_BYTES / 8 }, (chunks * CHUNK_BLOCKS) as u64);
+        Layout { calibration, journal, lanes, arena, pages, tally, profiles, summaries, chunks, blocks }
+    }
+
+    /// Bytes of the whole recording.
+    pub fn total_bytes(&self) -> usize {
+        self.chunks.offset() + self.chunks.bytes()
+    }
+
+    /// The first word of the block at `place`.
+    #[inline(always)]
+    pub fn block_word(&self, place: u64) -> usize {
+        self.chunks.at + place as usize * BLOCK_WORDS
+    }
+
+    /// Whole blocks in the recording.
+    pub fn whole_blocks(&self) -> u64 {
+        (self.chunks.len / BLOCK_WORDS) as u64
+    }
+
+    /// Places that may hold a block now: the used places, as far as the recording reaches.
+    pub fn places(&self, words: Words<'_>) -> u64 {
+        let held = self.chunks.len.div_ceil(BLOCK_WORDS) as u64;
+        words.acquire(sb::FRESH).min(self.blocks).min(held)
+    }
+
+    /// Chunks that may hold events now.
+    pub fn chunks(&self, words: Words<'_>) -> u64 {
+        self.places(words).div_ceil(CHUNK_BLOCKS as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_fits_its_budget_and_spends_most_of_it_on_events() {
+        for budget in [1 << 20, 4 << 20, 16 << 20, 256 << 20, 1 << 30] {
+            let layout = Layout::new(budget, Policy::KeepNewest);
+            assert!(layout.total_bytes() as u64 <= budget + (64 << 10), "{budget}: {layout:?}");
+            assert!(layout.chunks.bytes() as u64 * 2 >= budget, "{budget}: {layout:?}");
+        }
+    }
+
+    #[test]
+    fn no_area_overlaps_another() {
+        for budget in [1 << 20, 16 << 20, 256 << 20] {
+            let layout = Layout::new(budget, Policy::KeepNewest);
+            let mut areas: Vec<Area> = layout.areas().map(|(_, _, area)| area).collect();
+            areas.sort_by_key(|area| area.at);
+            assert!(areas.windows(2).all(|pair| pair[0].at + pair[0].len <= pair[1].at), "{budget}: {layout:?}");
+        }
+    }
+
+    #[test]
+    fn two_thousand_threads_find_a_block_each_in_sixteen_mebibytes() {
+        let layout = Layout::new(16 << 20, Policy::KeepNewest);
+        assert!(layout.blocks > 2_000, "{layout:?}");
+        assert!(layout.lanes.len / sb::lane::WORDS >= 2_000, "{layout:?}");
+    }
+}
