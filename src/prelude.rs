@@ -11,9 +11,9 @@ pub use crate::{
 };
 #[cfg(feature = "record")]
 pub use crate::{
-    CallInstrumenter, Event, EventId, Group, InstallError, Installed, Instrumenter, Mode, Outcome, Profile, Profiler,
-    Recording, Selector, Trigger, because, carried, current, group, in_group, link, live::LiveEvents, methods, objects,
-    on, productions::productions, site, tasks::tasks,
+    CallInstrumenter, Event, EventId, Group, InstallError, Installed, InstalledHere, Instrumenter, Mode, Outcome,
+    Profile, Profiler, Recording, Selector, Trigger, because, carried, current, group, in_group, link,
+    live::LiveEvents, methods, objects, on, productions::productions, site, tasks::tasks,
 };
 #[cfg(feature = "tokio")]
 pub use crate::{announcements, announcements_in, proxied};

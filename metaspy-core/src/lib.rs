@@ -25,7 +25,7 @@ pub use event::{Event, EventId, LaneId, Outcome};
 pub use instrumenter::{Installation, Instrumenter, Session};
 pub use model::{forget, label, relate, unrelate};
 pub use profile::Profile;
-pub use profiler::{InstallError, Installed, Profiler, UnknownProfiler};
+pub use profiler::{InstallError, Installed, InstalledHere, Profiler, UnknownProfiler};
 #[doc(hidden)]
 pub use recorder::protocol;
 pub use recording::Recording;

@@ -9,8 +9,8 @@ pub use metaspy_core::arm::{Group, Mode};
 pub use metaspy_core::subscription::Subscription;
 pub use metaspy_core::trigger::Hit;
 pub use metaspy_core::{
-    Event, EventId, InstallError, Installed, LaneId, Outcome, Profile, Profiler, Recording, Selector, Store, Trigger,
-    UnknownProfiler,
+    Event, EventId, InstallError, Installed, InstalledHere, LaneId, Outcome, Profile, Profiler, Recording, Selector,
+    Store, Trigger, UnknownProfiler,
 };
 pub use metaspy_core::{method_profilers, profiler, recording, store};
 pub use metaspy_instrumenters::live;

@@ -4,11 +4,13 @@
 mod causes;
 #[path = "../common/mod.rs"]
 mod common;
+mod ends;
 mod futures;
 mod handlers;
 mod identity;
 mod locks;
 mod observe;
+mod parallel;
 mod productions;
 mod span_fields;
 mod spans;

@@ -9,6 +9,7 @@ use dashmap::DashMap;
 
 use crate::clock;
 use crate::format::arena::{self, Entry};
+use crate::model::ends;
 use crate::recorder::{self, Draft, Listener, Log, Module};
 use crate::subject::{Identify, Subject};
 
@@ -51,9 +52,11 @@ pub fn unrelate(name: impl Into<String>, from: impl Identify, to: impl Identify)
     }
 }
 
-/// Ends a subject. Its label is removed, and its key may identify another object from now on.
+/// Ends a subject. Its label is removed, and its key may identify another object from now on. Profilers that were
+/// installed [until then](crate::Installed::until_end_of) are uninstalled.
 pub fn forget(subject: impl Identify) {
     let subject = subject.identify();
+    ends::ended(subject);
     LABELS.remove(&subject);
     if let Some(log) = recorder::current() {
         let entry = Draft::new(Entry::Ended, u32::from(subject.kind.0));

@@ -1,9 +1,11 @@
 //! What events are about: sites, subjects, causes, and the domain's labels and relations.
 
 pub mod causality;
+mod ends;
 mod labels;
 pub mod remote;
 pub mod site;
 pub mod subject;
 
+pub(crate) use ends::when_ended;
 pub use labels::{forget, label, relate, unrelate};

@@ -6,20 +6,20 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 pub use metaspy_format::View;
 
-use crate::arm::{self, Arming, Mode};
+use crate::arm;
 use crate::event::Event;
 use crate::format::arena::Entry;
 use crate::hook;
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::{FACTORIES, Instrument, MethodProfiler, Observer, ProfilerFactory};
+use crate::model;
 use crate::platform::lock::lock;
 use crate::profile::Profile;
 use crate::profiler::InstallError;
 use crate::recorder::Draft;
 use crate::recording::Recording;
-use crate::site::{Site, SiteDef, SiteKind};
 use crate::store::{Filter, Scope, Store};
-use crate::subject::Subject;
+use crate::subject::Identify;
 use crate::subscription::Subscription;
 use crate::trigger::Trigger;
 
@@ -82,12 +82,13 @@ impl Profiler {
         self
     }
 
-    /// Installs it: the whole process is observed until the guard is dropped.
+    /// Installs it: the whole process is observed until the guard is dropped. Tests run in parallel, so a test that counts
+    /// uses [`Profiler::profile`] or [`Profiler::install_here`].
     pub fn install(self) -> Result<Installed, InstallError> {
         hook::meta(|| self.install_in(Session::new))
     }
 
-    fn install_in(mut self, session: fn(u64) -> Session) -> Result<Installed, InstallError> {
+    pub(super) fn install_in(mut self, session: fn(u64) -> Session) -> Result<Installed, InstallError> {
         let recording = Recording::current()?;
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
@@ -125,23 +126,6 @@ impl Profiler {
         lock(&INSTALLED).push(Arc::downgrade(&shared));
         Ok(Installed { shared, hooks, triggers, ended: false })
     }
-
-    /// Installs it around a block: the profile is about what ran in the block and what that caused, on any thread.
-    ///
-    /// Every call in it is an event, as only events know what led to them: modes below [`Mode::Sampled`] are raised to
-    /// [`Mode::Full`].
-    pub fn profile<R>(self, block: impl FnOnce() -> R) -> Result<(R, Profile), InstallError> {
-        let mut installed = hook::meta(|| self.install_in(Session::of_events))?;
-        let site = block_site();
-        hook::meta(|| arm::arms().arm(installed.shared.session().profiler(), site, Arming::all(Mode::Full)));
-        let call = hook::enter(site, Subject::NONE);
-        let root = call.event();
-        let value = block();
-        call.done(crate::event::Outcome::Returned);
-        let mut profile = installed.end();
-        profile.narrow_to(root);
-        Ok((value, profile))
-    }
 }
 
 /// No method profiler of this program has the name.
@@ -156,18 +140,6 @@ impl fmt::Display for UnknownProfiler {
 }
 
 impl std::error::Error for UnknownProfiler {}
-
-fn block_site() -> &'static Site {
-    static SITE: Site = Site::new(SiteDef {
-        kind: SiteKind::Block,
-        module: "metaspy",
-        name: "Profiler::profile",
-        file: file!(),
-        lines: (line!(), line!()),
-        skipped: None,
-    });
-    &SITE
-}
 
 fn paths(sites: &[crate::SiteId]) -> Vec<String> {
     let all = crate::site::entries();
@@ -227,6 +199,15 @@ impl Installed {
         self.end()
     }
 
+    /// Keeps it installed until `model` ends; then uninstalls it, and passes its profile to `then`.
+    ///
+    /// A `Spied<T>` ends when it is dropped. Any other subject ends with [`forget`](crate::forget), which the `Drop` of
+    /// a model can call. `then` runs on the thread that ends the model. What it calls is not observed, and a panic in it is
+    /// caught. A model can also own its profiler: a field of this type is dropped with it.
+    pub fn until_end_of(self, model: impl Identify, then: impl FnOnce(Profile) + Send + 'static) {
+        model::when_ended(model.identify(), move || then(self.uninstall()));
+    }
+
     /// The profile so far.
     pub fn so_far(&self) -> Profile {
         self.shared.so_far()
@@ -241,6 +222,11 @@ impl Installed {
     pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Subscription {
         let scope = self.shared.scope(self.shared.first..u32::MAX);
         Subscription::begin(scope, vec![filter], move |store, event, _| see(store, event))
+    }
+
+    /// The number of the profiler.
+    pub(super) fn number(&self) -> u64 {
+        self.shared.session().profiler()
     }
 
     fn end(&mut self) -> Profile {

@@ -4,6 +4,7 @@ pub mod arm;
 mod composition;
 #[doc(hidden)]
 pub mod environment;
+mod here;
 mod install_error;
 pub mod instrumenter;
 pub mod method_profilers;
@@ -12,4 +13,5 @@ pub mod subscription;
 pub mod trigger;
 
 pub use composition::*;
+pub use here::InstalledHere;
 pub use install_error::InstallError;

@@ -21,6 +21,8 @@ pub struct Profile {
     scope: Scope,
     method_profilers: Vec<&'static dyn Observer>,
     installation: u64,
+    /// It has more than it should: the event that it is about found no room.
+    is_too_wide: bool,
 }
 
 impl Profile {
@@ -31,13 +33,14 @@ impl Profile {
         method_profilers: Vec<&'static dyn Observer>,
         installation: u64,
     ) -> Self {
-        Profile { view, recording, store: recording.store(), scope, method_profilers, installation }
+        Profile { view, recording, store: recording.store(), scope, method_profilers, installation, is_too_wide: false }
     }
 
-    /// Only what `root` led to. Without a root (it found no room in the log) the profile stays as wide as it was, and
-    /// says so.
-    pub(crate) fn narrow_to(&mut self, root: Option<EventId>) {
-        self.scope.under = root;
+    /// Only what `root` led to. Without a root, because it found no room in the log, the profile stays as wide as it was,
+    /// and is not exact.
+    pub(crate) fn narrowed_to(mut self, root: Option<EventId>) -> Self {
+        (self.scope.under, self.is_too_wide) = (root, root.is_none());
+        self
     }
 
     /// The profiler's view.
@@ -132,7 +135,7 @@ impl<'a> Counts<'a> {
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
         let shares = Shares::of(rows.iter().map(|row| &row.measure));
-        Rows { profile: self.profile, exact: tally.exact, shares, rows }
+        Rows { profile: self.profile, exact: tally.exact && !self.profile.is_too_wide, shares, rows }
     }
 }
 
