@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use metaspy::instrumenter::register;
 use metaspy::prelude::*;
+use metaspy::{Site, SiteDef, SiteKind, hook};
 
 struct Scene(u32);
 
@@ -193,4 +195,40 @@ fn objects_enter_and_leave_a_group() {
 fn a_selector_that_matches_nothing_names_the_nearest() {
     let refused = Profiler::new("typo").observe(methods("Scene::mesure")).install().expect_err("a typing error");
     assert!(refused.to_string().contains("Scene::measure"), "{refused}");
+}
+
+register! {
+    static MOVED: Site = Site::new(SiteDef {
+        kind: SiteKind::Announcement,
+        module: module_path!(),
+        name: "moved",
+        file: file!(),
+        lines: (line!(), line!()),
+        skipped: None,
+    });
+}
+
+#[derive(Debug, PartialEq)]
+struct Moved {
+    to: (i32, i32),
+}
+
+#[test]
+fn a_handler_gets_the_typed_value_that_an_event_carries() {
+    let places = Arc::new(Mutex::new(Vec::new()));
+    let (seen, others) = (places.clone(), Said::default());
+    let wrong = others.clone();
+    let calls = methods(&MOVED).before(move |call| match call.payload::<Moved>() {
+        Some(moved) => seen.lock().expect("no holder panics").push(moved.to),
+        None => wrong.say(format!("{:?}", call.payload::<u32>())),
+    });
+    let profiler = Profiler::new("moves").observe(calls).install().expect("installed");
+    for moved in [Moved { to: (1, 2) }, Moved { to: (3, 4) }] {
+        hook::instant_with(&MOVED, Subject::NONE, None, |reify| reify.payload(&moved));
+    }
+    hook::instant_with(&MOVED, Subject::NONE, None, |reify| reify.payload(&7_u32));
+    hook::instant(&MOVED, Subject::NONE);
+    assert_eq!(profiler.uninstall().counts().total(), 4);
+    assert_eq!(*places.lock().expect("no holder panics"), [(1, 2), (3, 4)]);
+    assert_eq!(others.all(), ["Some(7)", "None"]);
 }

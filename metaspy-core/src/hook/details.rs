@@ -13,7 +13,7 @@ use crate::recorder;
 /// Bytes of one value at most; what is longer is cut and marked.
 pub const VALUE_MAX: usize = 256;
 
-/// Receives a call's receiver and arguments, if they are required.
+/// Receives the receiver, the payload and the arguments of a call, if they are required.
 #[derive(Default)]
 pub struct Reify<'a> {
     pub(crate) receiver: Option<&'a dyn Any>,
@@ -24,6 +24,12 @@ impl<'a> Reify<'a> {
     /// The receiver, for handlers that know its type.
     pub fn receiver(&mut self, receiver: &'a dyn Any) {
         self.receiver = Some(receiver);
+    }
+
+    /// A typed value that the event carries, for handlers that know its type: [`CallView::payload`](crate::hook::CallView::payload).
+    /// An event has a receiver or a payload.
+    pub fn payload(&mut self, payload: &'a dyn Any) {
+        self.receiver = Some(payload);
     }
 
     /// An argument, by name.

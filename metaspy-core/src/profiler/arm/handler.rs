@@ -35,6 +35,12 @@ impl CallView<'_> {
         self.arguments.iter().find(|detail| detail.name == name).map(|detail| detail.value.as_str())
     }
 
+    /// The typed value that the event carries, if its instrumenter passed one and it is a `T`. Only before the event:
+    /// afterwards it may be gone.
+    pub fn payload<T: 'static>(&self) -> Option<&T> {
+        self.receiver()
+    }
+
     /// The receiver, if the site offers it and it is a `T`. Only before the call: afterwards it may be gone.
     pub fn receiver<T: 'static>(&self) -> Option<&T> {
         self.receiver?.downcast_ref()
