@@ -13,5 +13,5 @@ mod tap;
 pub use crate::announce::Announce;
 pub use callbacks::Callbacks;
 pub use kind::{ByItself, KindOf};
-pub use proxy::{Bus, Envelope, SpiedStream, broadcast, mpsc, oneshot, proxied, watch};
+pub use proxy::{Bus, Envelope, SpiedReceiver, SpiedSender, SpiedStream, broadcast, mpsc, oneshot, proxied, watch};
 pub use tap::{Announcements, Announcer, Received, Source, announcements, announcements_in};

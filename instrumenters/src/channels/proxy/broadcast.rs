@@ -2,13 +2,12 @@
 
 use std::panic::Location;
 
-use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, SendError, TryRecvError};
 use tokio::sync::broadcast as tokio;
 
 use super::endpoint::Endpoint;
-use super::{Bus, Envelope};
+use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
 /// As [`tokio::sync::broadcast::channel`](tokio::channel()). The channel is named after the type of its messages.
 #[track_caller]
@@ -18,14 +17,11 @@ pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
 
 pub(super) fn pair<T: Clone>(endpoint: Endpoint<T>, capacity: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::channel(capacity);
-    (Sender { inner: sender, endpoint }, Receiver { inner: receiver, endpoint, last: None })
+    (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
 /// A [`tokio::Sender`] whose messages are events.
-pub struct Sender<T> {
-    inner: tokio::Sender<Envelope<T>>,
-    endpoint: Endpoint<T>,
-}
+pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
     /// As [`tokio::Sender::send`]: how many receivers there are.
@@ -38,7 +34,7 @@ impl<T> Sender<T> {
 
     /// As [`tokio::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
-        Receiver { inner: self.inner.subscribe(), endpoint: self.endpoint, last: None }
+        SpiedReceiver::new(self.inner.subscribe(), self.endpoint)
     }
 
     forward! { Sender:
@@ -53,11 +49,7 @@ impl<T> Sender<T> {
 weak_sender!(Sender, WeakSender);
 
 /// A [`tokio::Receiver`] whose receipts are events.
-pub struct Receiver<T> {
-    inner: tokio::Receiver<Envelope<T>>,
-    endpoint: Endpoint<T>,
-    last: Option<EventId>,
-}
+pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T: Clone> Receiver<T> {
     /// As [`tokio::Receiver::recv`], and as safe to cancel.
@@ -69,10 +61,10 @@ impl<T: Clone> Receiver<T> {
     /// As [`tokio::Receiver::try_recv`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         match self.inner.try_recv() {
-            Ok(envelope) => Ok(self.endpoint.receive(envelope, &mut self.last)),
+            Ok(envelope) => Ok(self.open(envelope)),
             Err(error) => {
                 if let TryRecvError::Lagged(missed) = error {
-                    self.endpoint.missed(missed);
+                    self.receipts.endpoint.missed(missed);
                 }
                 Err(error)
             }
@@ -88,10 +80,10 @@ impl<T: Clone> Receiver<T> {
 
     fn take(&mut self, received: Result<Envelope<T>, RecvError>) -> Result<T, RecvError> {
         match received {
-            Ok(envelope) => Ok(self.endpoint.receive(envelope, &mut self.last)),
+            Ok(envelope) => Ok(self.open(envelope)),
             Err(error) => {
                 if let RecvError::Lagged(missed) = error {
-                    self.endpoint.missed(missed);
+                    self.receipts.endpoint.missed(missed);
                 }
                 Err(error)
             }
@@ -100,7 +92,7 @@ impl<T: Clone> Receiver<T> {
 
     /// As [`tokio::Receiver::resubscribe`].
     pub fn resubscribe(&self) -> Self {
-        Receiver { inner: self.inner.resubscribe(), endpoint: self.endpoint, last: None }
+        SpiedReceiver::new(self.inner.resubscribe(), self.receipts.endpoint)
     }
 }
 
@@ -114,7 +106,3 @@ impl<T> Receiver<T> {
         fn is_closed(&self) -> bool;
     }
 }
-
-receipts!(Receiver);
-into_inner!(Sender, Receiver);
-handles!(Sender, Receiver);

@@ -130,13 +130,6 @@ impl<T> Endpoint<T> {
         cause
     }
 
-    /// Takes the message out of its envelope, and sets `last` to the event of the receipt.
-    #[inline]
-    pub fn receive(&self, envelope: Envelope<T>, last: &mut Option<EventId>) -> T {
-        *last = self.received(&envelope);
-        envelope.value
-    }
-
     /// Records a receipt.
     #[inline]
     pub fn received(&self, envelope: &Envelope<T>) -> Option<EventId> {

@@ -37,6 +37,7 @@ pub mod broadcast;
 mod bus;
 mod channel_sites;
 mod endpoint;
+mod handle;
 pub mod mpsc;
 pub mod oneshot;
 mod stream;
@@ -50,6 +51,7 @@ use crate::sites::Sites;
 
 pub use bus::Bus;
 pub use endpoint::Envelope;
+pub use handle::{SpiedReceiver, SpiedSender};
 pub use stream::SpiedStream;
 
 /// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and [`SpiedStream`].

@@ -5,13 +5,12 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, TryRecvError};
 use tokio::sync::oneshot as tokio;
 
 use super::endpoint::Endpoint;
-use super::{Bus, Envelope};
+use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
 /// As [`tokio::sync::oneshot::channel`](tokio::channel()). The channel is named after the type of its message.
 #[track_caller]
@@ -21,14 +20,11 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
 
 pub(super) fn pair<T>(endpoint: Endpoint<T>) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::channel();
-    (Sender { inner: sender, endpoint }, Receiver { inner: receiver, endpoint, last: None })
+    (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
 /// A [`tokio::Sender`] whose message is an event.
-pub struct Sender<T> {
-    inner: tokio::Sender<Envelope<T>>,
-    endpoint: Endpoint<T>,
-}
+pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
     /// As [`tokio::Sender::send`].
@@ -55,24 +51,20 @@ impl<T> Sender<T> {
 }
 
 /// A [`tokio::Receiver`] whose receipt is an event.
-pub struct Receiver<T> {
-    inner: tokio::Receiver<Envelope<T>>,
-    endpoint: Endpoint<T>,
-    last: Option<EventId>,
-}
+pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T> Receiver<T> {
     /// As [`tokio::Receiver::try_recv`].
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let envelope = self.inner.try_recv()?;
-        Ok(self.endpoint.receive(envelope, &mut self.last))
+        Ok(self.open(envelope))
     }
 
     /// As [`tokio::Receiver::blocking_recv`].
     #[track_caller]
     pub fn blocking_recv(self) -> Result<T, RecvError> {
-        let envelope = self.inner.blocking_recv()?;
-        Ok(self.endpoint.receive(envelope, &mut None))
+        let SpiedReceiver { inner, receipts } = self;
+        Ok(receipts.open(inner.blocking_recv()?))
     }
 
     forward! { Receiver:
@@ -86,12 +78,7 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = &mut *self;
-        let received = std::task::ready!(Pin::new(&mut this.inner).poll(context));
-        Poll::Ready(received.map(|envelope| this.endpoint.receive(envelope, &mut this.last)))
+        let received = std::task::ready!(Pin::new(&mut self.inner).poll(context));
+        Poll::Ready(received.map(|envelope| self.open(envelope)))
     }
 }
-
-receipts!(Receiver);
-into_inner!(Sender, Receiver);
-handles!(Sender, Receiver);

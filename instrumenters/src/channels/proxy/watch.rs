@@ -6,13 +6,12 @@
 use std::ops::Deref;
 use std::panic::Location;
 
-use metaspy_core::EventId;
 pub use tokio::error;
 use tokio::error::{RecvError, SendError};
 use tokio::sync::watch as tokio;
 
 use super::endpoint::Endpoint;
-use super::{Bus, Envelope};
+use super::{Bus, Envelope, SpiedReceiver, SpiedSender};
 
 /// As [`tokio::sync::watch::channel`](tokio::channel()). The channel is named after the type of its values.
 #[track_caller]
@@ -22,14 +21,11 @@ pub fn channel<T>(first: T) -> (Sender<T>, Receiver<T>) {
 
 pub(super) fn pair<T>(endpoint: Endpoint<T>, first: T) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::channel(Envelope::new(first));
-    (Sender { inner: sender, endpoint }, Receiver { inner: receiver, endpoint, last: None })
+    (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
 /// A [`tokio::Sender`] whose changes are events.
-pub struct Sender<T> {
-    inner: tokio::Sender<Envelope<T>>,
-    endpoint: Endpoint<T>,
-}
+pub type Sender<T> = SpiedSender<tokio::Sender<Envelope<T>>, T>;
 
 impl<T> Sender<T> {
     /// As [`tokio::Sender::send`].
@@ -75,7 +71,7 @@ impl<T> Sender<T> {
 
     /// As [`tokio::Sender::subscribe`].
     pub fn subscribe(&self) -> Receiver<T> {
-        Receiver { inner: self.inner.subscribe(), endpoint: self.endpoint, last: None }
+        SpiedReceiver::new(self.inner.subscribe(), self.endpoint)
     }
 
     forward! { Sender:
@@ -107,38 +103,34 @@ impl<T> Deref for Ref<'_, T> {
 }
 
 /// A [`tokio::Receiver`] that makes an event of each change that it sees.
-pub struct Receiver<T> {
-    inner: tokio::Receiver<Envelope<T>>,
-    endpoint: Endpoint<T>,
-    last: Option<EventId>,
-}
+pub type Receiver<T> = SpiedReceiver<tokio::Receiver<Envelope<T>>, T>;
 
 impl<T> Receiver<T> {
     /// As [`tokio::Receiver::changed`], and as safe to cancel.
     pub async fn changed(&mut self) -> Result<(), RecvError> {
         self.inner.changed().await?;
-        let Receiver { inner, endpoint, last } = self;
         // A change since then is seen now, so it has no receipt of its own.
-        *last = endpoint.received(&inner.borrow_and_update());
+        let SpiedReceiver { inner, receipts } = self;
+        receipts.see(&inner.borrow_and_update());
         Ok(())
     }
 
     /// As [`tokio::Receiver::borrow_and_update`].
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        let Receiver { inner, endpoint, last } = self;
+        let SpiedReceiver { inner, receipts } = self;
         let value = inner.borrow_and_update();
         if value.has_changed() {
-            *last = endpoint.received(&value);
+            receipts.see(&value);
         }
         Ref(value)
     }
 
     /// As [`tokio::Receiver::wait_for`], and as safe to cancel.
     pub async fn wait_for(&mut self, mut condition: impl FnMut(&T) -> bool) -> Result<Ref<'_, T>, RecvError> {
-        let Receiver { inner, endpoint, last } = self;
+        let SpiedReceiver { inner, receipts } = self;
         let value = inner.wait_for(|envelope| condition(&envelope.value)).await?;
         if value.has_changed() {
-            *last = endpoint.received(&value);
+            receipts.see(&value);
         }
         Ok(Ref(value))
     }
@@ -160,14 +152,3 @@ impl<T> Receiver<T> {
         fn same_channel(&self, other: &Self) -> bool;
     }
 }
-
-impl<T> Clone for Receiver<T> {
-    fn clone(&self) -> Self {
-        Receiver { inner: self.inner.clone(), ..*self }
-    }
-}
-
-clone_sender!(Sender);
-receipts!(Receiver);
-into_inner!(Sender, Receiver);
-handles!(Sender, Receiver);

@@ -10,8 +10,8 @@ pub use sender::{Sender, UnboundedSender, WeakSender, WeakUnboundedSender};
 pub use tokio::error;
 use tokio::sync::mpsc as tokio;
 
-use super::Bus;
 use super::endpoint::Endpoint;
+use super::{Bus, SpiedReceiver, SpiedSender};
 
 /// As [`tokio::sync::mpsc::channel`](tokio::channel()). The channel is named after the type of its messages.
 #[track_caller]
@@ -28,10 +28,10 @@ pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
 
 pub(super) fn bounded<T>(endpoint: Endpoint<T>, buffer: usize) -> (Sender<T>, Receiver<T>) {
     let (sender, receiver) = tokio::channel(buffer);
-    (Sender::new(sender, endpoint), Receiver::new(receiver, endpoint))
+    (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }
 
 pub(super) fn unbounded<T>(endpoint: Endpoint<T>) -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let (sender, receiver) = tokio::unbounded_channel();
-    (UnboundedSender::new(sender, endpoint), UnboundedReceiver::new(receiver, endpoint))
+    (SpiedSender::new(sender, endpoint), SpiedReceiver::new(receiver, endpoint))
 }

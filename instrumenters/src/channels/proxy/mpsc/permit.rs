@@ -5,8 +5,8 @@ use std::panic::Location;
 use tokio::sync::mpsc as tokio;
 
 use super::Sender;
-use crate::channels::proxy::Envelope;
 use crate::channels::proxy::endpoint::Endpoint;
+use crate::channels::proxy::{Envelope, SpiedSender};
 
 /// A [`tokio::Permit`] of a proxied channel.
 pub struct Permit<'a, T> {
@@ -68,12 +68,12 @@ impl<T> OwnedPermit<T> {
     #[track_caller]
     pub fn send(self, value: T) -> Sender<T> {
         let OwnedPermit { inner, endpoint } = self;
-        Sender::new(endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true), endpoint)
+        SpiedSender::new(endpoint.send(value, Location::caller(), |envelope| inner.send(envelope), |_| true), endpoint)
     }
 
     /// As [`tokio::OwnedPermit::release`].
     pub fn release(self) -> Sender<T> {
-        Sender::new(self.inner.release(), self.endpoint)
+        SpiedSender::new(self.inner.release(), self.endpoint)
     }
 
     forward! { OwnedPermit:
@@ -81,4 +81,4 @@ impl<T> OwnedPermit<T> {
     }
 }
 
-handles!(Permit<'a>, PermitIterator<'a>, OwnedPermit);
+permits!(Permit<'a>, PermitIterator<'a>, OwnedPermit);

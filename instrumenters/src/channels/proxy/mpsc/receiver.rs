@@ -2,32 +2,22 @@
 
 use std::task::{Context, Poll, ready};
 
-use metaspy_core::EventId;
 use tokio::sync::mpsc as tokio;
 
 use super::error::TryRecvError;
-use crate::channels::proxy::Envelope;
-use crate::channels::proxy::endpoint::Endpoint;
+use crate::channels::proxy::{Envelope, SpiedReceiver};
 
 /// A receiver with all methods that both kinds have.
 macro_rules! receiver {
     ($receiver:ident) => {
         #[doc = concat!("A [`tokio::", stringify!($receiver), "`]. Each receipt is an event.")]
-        pub struct $receiver<T> {
-            inner: tokio::$receiver<Envelope<T>>,
-            endpoint: Endpoint<T>,
-            last: Option<EventId>,
-        }
+        pub type $receiver<T> = SpiedReceiver<tokio::$receiver<Envelope<T>>, T>;
 
         impl<T> $receiver<T> {
-            pub(super) fn new(inner: tokio::$receiver<Envelope<T>>, endpoint: Endpoint<T>) -> Self {
-                $receiver { inner, endpoint, last: None }
-            }
-
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::recv`], and as safe to cancel.")]
             pub async fn recv(&mut self) -> Option<T> {
                 let envelope = self.inner.recv().await?;
-                Some(self.endpoint.receive(envelope, &mut self.last))
+                Some(self.open(envelope))
             }
 
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::recv_many`], and as safe to cancel.")]
@@ -41,14 +31,14 @@ macro_rules! receiver {
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::try_recv`].")]
             pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
                 let envelope = self.inner.try_recv()?;
-                Ok(self.endpoint.receive(envelope, &mut self.last))
+                Ok(self.open(envelope))
             }
 
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::blocking_recv`].")]
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
                 let envelope = self.inner.blocking_recv()?;
-                Some(self.endpoint.receive(envelope, &mut self.last))
+                Some(self.open(envelope))
             }
 
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::blocking_recv_many`].")]
@@ -63,7 +53,7 @@ macro_rules! receiver {
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::poll_recv`].")]
             pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<T>> {
                 let envelope = ready!(self.inner.poll_recv(context));
-                Poll::Ready(envelope.map(|envelope| self.endpoint.receive(envelope, &mut self.last)))
+                Poll::Ready(envelope.map(|envelope| self.open(envelope)))
             }
 
             #[doc = concat!("As [`tokio::", stringify!($receiver), "::poll_recv_many`].")]
@@ -80,7 +70,7 @@ macro_rules! receiver {
             }
 
             fn receive_all(&mut self, envelopes: Vec<Envelope<T>>, buffer: &mut Vec<T>) {
-                let values = envelopes.into_iter().map(|envelope| self.endpoint.receive(envelope, &mut self.last));
+                let values = envelopes.into_iter().map(|envelope| self.open(envelope));
                 buffer.extend(values);
             }
 
@@ -93,10 +83,6 @@ macro_rules! receiver {
                 fn sender_weak_count(&self) -> usize;
             }
         }
-
-        receipts!($receiver);
-        into_inner!($receiver);
-        handles!($receiver);
     };
 }
 

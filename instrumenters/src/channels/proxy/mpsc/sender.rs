@@ -7,23 +7,15 @@ use tokio::sync::mpsc as tokio;
 
 use super::error::{SendError, TrySendError};
 use super::permit::{OwnedPermit, Permit, PermitIterator};
-use crate::channels::proxy::Envelope;
-use crate::channels::proxy::endpoint::Endpoint;
+use crate::channels::proxy::{Envelope, SpiedSender};
 
 /// A sender with all methods that both kinds have.
 macro_rules! sender {
     ($sender:ident, $weak:ident) => {
         #[doc = concat!("A [`tokio::", stringify!($sender), "`]. Each message is an event.")]
-        pub struct $sender<T> {
-            inner: tokio::$sender<Envelope<T>>,
-            endpoint: Endpoint<T>,
-        }
+        pub type $sender<T> = SpiedSender<tokio::$sender<Envelope<T>>, T>;
 
         impl<T> $sender<T> {
-            pub(super) fn new(inner: tokio::$sender<Envelope<T>>, endpoint: Endpoint<T>) -> Self {
-                $sender { inner, endpoint }
-            }
-
             forward! { $sender:
                 async fn closed(&self);
                 fn is_closed(&self) -> bool;
@@ -32,8 +24,6 @@ macro_rules! sender {
         }
 
         weak_sender!($sender, $weak);
-        into_inner!($sender);
-        handles!($sender);
     };
 }
 
@@ -115,11 +105,11 @@ impl<T> Sender<T> {
 
     /// As [`tokio::Sender::try_reserve_owned`].
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Self>> {
-        let Sender { inner, endpoint } = self;
+        let SpiedSender { inner, endpoint } = self;
         match inner.try_reserve_owned() {
             Ok(permit) => Ok(OwnedPermit::new(permit, endpoint)),
-            Err(TrySendError::Full(inner)) => Err(TrySendError::Full(Sender { inner, endpoint })),
-            Err(TrySendError::Closed(inner)) => Err(TrySendError::Closed(Sender { inner, endpoint })),
+            Err(TrySendError::Full(inner)) => Err(TrySendError::Full(SpiedSender::new(inner, endpoint))),
+            Err(TrySendError::Closed(inner)) => Err(TrySendError::Closed(SpiedSender::new(inner, endpoint))),
         }
     }
 
