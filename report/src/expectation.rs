@@ -1,6 +1,7 @@
 //! `--expect`: a condition for every event of a kind, and the events that miss it.
 //!
-//! `site:layout => cause:change`: nothing is laid out without a change above it.
+//! `site:layout => cause:change`: nothing is laid out without a change among its reasons: its cause, its
+//! links, and their reasons.
 
 use std::fmt;
 use std::str::FromStr;
@@ -52,7 +53,7 @@ pub struct Outcome {
     missed: u64,
     /// Calls without an event: it is not known if they miss it.
     unknown: u64,
-    /// True if every event was decided: no chain of causes was too long.
+    /// True if every event was decided: no chain of reasons was too long.
     exact: bool,
     /// The oldest events that miss it.
     offenders: Vec<Offender>,
@@ -67,6 +68,8 @@ struct Offender {
     subject: Option<String>,
     /// The site of its cause.
     cause: Option<String>,
+    /// The sites of its further reasons.
+    links: Vec<String>,
 }
 
 impl Expectation {
@@ -90,12 +93,14 @@ impl Expectation {
 impl Offender {
     fn of(store: &Store, event: &Event) -> Self {
         let cause = event.cause.and_then(|cause| store.event(cause));
+        let links = store.links(event.id).into_iter().filter_map(|link| store.event(link));
         Offender {
             event: event.id.to_string(),
             time_ns: store.time_ns(event.start),
             site: store.site_path(event.site).to_owned(),
             subject: event.subject.map(|subject| store.subject_text(subject)),
             cause: cause.map(|cause| store.site_path(cause.site).to_owned()),
+            links: links.map(|link| store.site_path(link.site).to_owned()).collect(),
         }
     }
 }
@@ -104,7 +109,7 @@ impl Outcome {
     /// True if it holds; `None` if that cannot be decided.
     pub fn holds(&self) -> Option<bool> {
         match (self.missed, self.unknown) {
-            // An event that seems to miss it may have a cause that was not reached.
+            // An event that seems to miss it may have a reason that was not reached.
             (1.., _) if !self.exact => None,
             (0, 0) => Some(true),
             (0, _) => None,
@@ -115,7 +120,7 @@ impl Outcome {
     /// The reason why it cannot be decided.
     pub fn doubt(&self) -> String {
         if !self.exact {
-            return format!("--expect '{}' cannot be decided: some chains of causes are too long", self.expectation);
+            return format!("--expect '{}' cannot be decided: some chains of reasons are too long", self.expectation);
         }
         let calls = counted(self.unknown, "call");
         format!(
@@ -142,6 +147,9 @@ impl fmt::Display for Outcome {
             let about = offender.subject.as_ref().map_or(String::new(), |subject| format!("  {subject}"));
             let cause = offender.cause.as_ref().map_or("no cause".to_owned(), |cause| format!("caused by {cause}"));
             write!(f, "\n  {}  {}{about}  {cause}", offender.event, offender.site)?;
+            if !offender.links.is_empty() {
+                write!(f, ", linked to {}", offender.links.join(", "))?;
+            }
         }
         match self.missed - self.offenders.len() as u64 {
             0 => Ok(()),

@@ -7,7 +7,7 @@ use crate::common::quietly;
 use crate::turn;
 use metaspy::prelude::*;
 use metaspy::store::{Filter, Position};
-use metaspy::{Event, Outcome, Store};
+use metaspy::{Event, EventId, Outcome, Store};
 
 struct Door(ObjectId);
 
@@ -20,6 +20,13 @@ impl Door {
     }
     fn paint(&self) {}
     fn repaint(&self) {
+        self.paint();
+    }
+    fn order(&self) -> Option<EventId> {
+        metaspy::current()
+    }
+    fn deliver(&self, order: EventId) {
+        assert!(metaspy::current().is_some_and(|delivery| metaspy::link(delivery, order)));
         self.paint();
     }
 }
@@ -102,6 +109,19 @@ fn an_event_without_the_expected_cause_misses_the_expectation() {
     assert_eq!(met.iter().count(), 1);
     let offender = marks(profile.store(), "needless")[0].cause.and_then(|cause| profile.store().event(cause));
     assert_eq!(offender.map(|event| event.cause), Some(None));
+}
+
+#[test]
+fn a_link_is_a_reason_for_an_expectation() {
+    let _turn = turn();
+    let (trigger, met) = telling(Trigger::expect("site:paint", "cause:Door::order").named("unordered"));
+    let profiler =
+        Profiler::new("doors").observe(methods("Door::*")).trigger(trigger).install().expect("it is observed");
+    let door = door();
+    let order = door.order().expect("it is observed");
+    door.deliver(order);
+    drop(profiler);
+    assert_eq!(met.iter().collect::<Vec<_>>(), [""; 0]);
 }
 
 #[test]

@@ -169,6 +169,34 @@ fn an_expectation_names_what_misses_it() {
 }
 
 #[test]
+fn links_are_reasons() {
+    let path = fixture::directory().join("links.spy");
+    {
+        let _turn = fixture::turn();
+        let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 1);
+        fixture::linked_layout();
+        drop(installed);
+        recording.close();
+    }
+    let expect = ["report", text(&path), "--expect", "site:layout => cause:resize"];
+    let (code, out, error) = ended(&expect);
+    assert!(code == 1 && out.contains("   missed by 4 of 5\n"), "{out}{error}");
+    let (_, report) = json(&["report", text(&path), "--expect", "site:layout => cause:never"]);
+    let links: Vec<&Value> =
+        report["expectations"][0]["offenders"].as_array().unwrap().iter().map(|it| &it["links"]).collect();
+    assert_eq!(links[4], &serde_json::json!(["page::resize"]), "{report}");
+    let (_, out, _) = ended(&["report", text(&path), "--expect", "site:layout => cause:never"]);
+    assert!(out.contains("caused by page::frame, linked to page::resize"), "{out}");
+    let (_, report) = json(&["report", text(&path), "--by", "cause"]);
+    let roots = report["rows"].as_array().unwrap().iter().map(|row| (row["key"].as_str().unwrap(), &row["count"]));
+    // The change itself, and the layout and the measure below it. These two are in both rows.
+    assert_eq!(roots.collect::<Vec<_>>(), [("page::frame", &22.into()), ("page::resize", &3.into())]);
+    assert_eq!((&report["shared"], &report["emitted"]), (&2.into(), &23.into()));
+    let (_, out, _) = ended(&["report", text(&path), "--by", "cause", "--filter", "cause:resize"]);
+    assert!(out.contains("2 calls with several root causes, in the row of each"), "{out}");
+}
+
+#[test]
 fn where_events_left_the_window_an_expectation_may_not_be_decided() {
     let path = fixture::directory().join("undecided.spy");
     {

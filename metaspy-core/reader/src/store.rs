@@ -7,6 +7,7 @@ use std::sync::Arc;
 use metaspy_format::{Region, Words, superblock as sb};
 use metaspy_probe::{KindId, SiteId, Subject};
 
+use crate::causes::links::KnownLinks;
 use crate::event::time::Time;
 use crate::names::Names;
 use crate::open::Mapped;
@@ -43,6 +44,7 @@ pub struct Store {
     pub(crate) missing: Arc<Vec<String>>,
     /// Filters that were compiled with the current names.
     pub(crate) compiled: Arc<matcher::Compiled>,
+    pub(crate) links: Arc<KnownLinks>,
 }
 
 /// The place that a recording is read from.
@@ -85,6 +87,7 @@ impl Store {
             time: Arc::new(Time::read(words, &layout)),
             missing: Arc::default(),
             compiled: Arc::default(),
+            links: Arc::default(),
             mapped: Arc::new(mapped),
         };
         store.missing = Arc::new(store.what_is_missing());

@@ -132,9 +132,9 @@ impl<'a> Counts<'a> {
         let lease = self.profile.recording.lease();
         let tally = self.profile.store.tally(by, &self.profile.scope);
         drop(lease);
+        let shares = tally.shares();
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
-        let shares = Shares::of(rows.iter().map(|row| &row.measure));
         Rows { profile: self.profile, exact: tally.exact && !self.profile.is_too_wide, shares, rows }
     }
 }

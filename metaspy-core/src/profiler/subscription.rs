@@ -159,7 +159,7 @@ impl Inner {
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
         let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
         let mut matchers: Vec<(Matcher, Memory)> =
-            self.filters.iter().map(compiled).map(|matcher| (matcher.clone(), matcher.memory())).collect();
+            self.filters.iter().map(compiled).map(|matcher| (matcher.clone(), matcher.memory(store))).collect();
         for LiveEvent { head, slot } in fed.iter().filter(|fed| self.scope.epochs.contains(&fed.head.epoch)) {
             let mut passed = 0;
             for (at, (matcher, memory)) in matchers.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
 use super::text::state;
-use super::{Key, Part, Report, Row, Values};
+use super::{By, Key, Part, Report, Row, Values};
 use crate::condition::Verdict;
 use crate::expectation::Outcome;
 use crate::program::ColumnValue;
@@ -30,6 +30,8 @@ struct Out<'a> {
     lost: u64,
     exact: bool,
     malformed_traceparents: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shared: Option<u64>,
     row_count: usize,
     rows: Rows<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -240,6 +242,7 @@ pub fn write(
         lost: totals.lost + totals.unnamed,
         exact: report.exact,
         malformed_traceparents: store.header().remote_malformed,
+        shared: (report.by == By::Cause).then_some(report.shared),
         row_count: report.rows.len(),
         rows: Rows { store, shares: &report.shares, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),

@@ -87,6 +87,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// The number of sites or labelled subjects without calls, if they are not among the rows.
     pub never: usize,
+    /// Calls in several rows, because they have several root causes.
+    pub shared: u64,
 }
 
 /// A row.
@@ -157,8 +159,8 @@ impl Report {
         if top.is_all() {
             rows.extend(silent);
         }
-        let shares = Shares::of(rows.iter().map(|row| &row.measure));
-        Report::of_rows(store, by, rows, tally.exact, shares, never)
+        let shares = tally.shares();
+        Report { shared: tally.shared, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
@@ -177,7 +179,7 @@ impl Report {
 
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
-        Report { by, exact: totals.exact && exact && damage.is_empty(), shares, damage, totals, rows, never }
+        Report { by, exact: totals.exact && exact && damage.is_empty(), shares, damage, totals, rows, never, shared: 0 }
     }
 }
 

@@ -71,6 +71,10 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         };
         writeln!(out, "{} {what}: --top all lists them", grouped(report.never as u64))?;
     }
+    if report.shared > 0 {
+        let calls = counted(report.shared, "call");
+        writeln!(out, "links are reasons, too: {calls} with several root causes, in the row of each")?;
+    }
     for verdict in verdicts {
         writeln!(out, "{verdict}")?;
     }

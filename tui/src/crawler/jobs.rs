@@ -105,8 +105,8 @@ pub enum Answer {
 /// The effects of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Effects {
-    /// The tree, depth first: level and event.
-    pub tree: Vec<(usize, Event)>,
+    /// The tree, depth first.
+    pub tree: Vec<Effect>,
     /// The direct effects by site, the most frequent first.
     pub by_site: Vec<(metaspy_core::SiteId, usize)>,
     /// Number of direct effects.
@@ -117,6 +117,17 @@ pub struct Effects {
     pub cut: bool,
     /// True if effects on other lanes are included.
     pub whole: bool,
+}
+
+/// An effect in the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Effect {
+    /// Its level; 0 is a direct effect.
+    pub depth: usize,
+    /// The event.
+    pub event: Event,
+    /// True if a link makes it an effect: its cause is another event.
+    pub is_link: bool,
 }
 
 /// The progress of a job, shared with its thread.
@@ -251,8 +262,8 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
     // Sites with equal counts keep the order of time.
     answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     let mut seen = HashSet::from([id]);
-    let mut next: Vec<(usize, EventId)> = direct.into_iter().rev().map(|id| (0, id)).collect();
-    while let Some((depth, id)) = next.pop() {
+    let mut next: Vec<(usize, EventId, EventId)> = direct.into_iter().rev().map(|effect| (0, effect, id)).collect();
+    while let Some((depth, id, reason)) = next.pop() {
         if answer.tree.len() == TREE || progress.is_stopped() {
             answer.cut = true;
             break;
@@ -262,9 +273,9 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
         if !seen.insert(id) {
             continue;
         }
-        answer.tree.push((depth, event));
+        answer.tree.push(Effect { depth, event, is_link: event.cause != Some(reason) });
         if depth < DEPTH {
-            next.extend(of(id).into_iter().rev().map(|id| (depth + 1, id)));
+            next.extend(of(id).into_iter().rev().map(|effect| (depth + 1, effect, id)));
         }
     }
     answer

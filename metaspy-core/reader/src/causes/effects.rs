@@ -5,8 +5,8 @@
 //! event. If all causes are in other blocks, it takes eight bytes.
 
 use crate::Store;
+use crate::causes::chunk_index::ChunkIndex;
 use crate::event::EventId;
-use crate::scan;
 use crate::scan::blocks::{Block, Record, Ring};
 use metaspy_format::slot::Mark;
 use metaspy_format::{BLOCK_SLOTS, header};
@@ -38,30 +38,19 @@ use metaspy_format::{BLOCK_SLOTS, header};
 /// ```
 pub struct EffectsIndex {
     store: Store,
-    /// The stamp that each chunk had when it was indexed; 0 = it had no summary, and is indexed again by the next
-    /// update.
-    stamps: Vec<u64>,
-    /// Sorted runs of pairs from chunks that do not change.
-    settled: Vec<Vec<u64>>,
-    /// Pairs from the other chunks.
-    fresh: Vec<u64>,
+    pairs: ChunkIndex<u64>,
 }
 
 /// Effects that are returned at once.
 const EFFECTS_MAX: usize = 1 << 16;
-/// Runs at most, before they are merged.
-const RUNS_MAX: usize = 16;
 /// The low bits of a pair are the place of the block. Place and slot of the cause are above them.
 const PLACE_BITS: u32 = 28;
-/// Chunks that are read between two reports of progress.
-const CHUNKS_PER_REPORT: usize = 512;
 
 impl EffectsIndex {
     /// Builds the index. Calls `progress` with the number of chunks that are read and the number of all chunks. `None`
     /// if `progress` returns false.
     pub fn build(store: &Store, progress: impl FnMut(u64, u64) -> bool) -> Option<Self> {
-        let mut index =
-            EffectsIndex { store: store.clone(), stamps: Vec::new(), settled: Vec::new(), fresh: Vec::new() };
+        let mut index = EffectsIndex { store: store.clone(), pairs: ChunkIndex::new() };
         index.read_on(progress).then_some(index)
     }
 
@@ -107,8 +96,7 @@ impl EffectsIndex {
 
     /// Bytes of the index.
     pub fn bytes(&self) -> usize {
-        let pairs: usize = self.settled.iter().map(Vec::len).sum::<usize>() + self.fresh.len();
-        pairs * size_of::<u64>() + self.stamps.len() * size_of::<u64>()
+        self.pairs.bytes()
     }
 
     /// Places of the blocks that may hold effects of an event.
@@ -117,7 +105,7 @@ impl EffectsIndex {
         let own = header::place(id.sequence(), blocks);
         let cause = pair(own, id.slot(), 0);
         let mut places = vec![own];
-        for run in self.settled.iter().chain([&self.fresh]) {
+        for run in self.pairs.runs() {
             let from = run.partition_point(|&pair| pair < cause);
             let of_cause = run[from..].iter().take_while(|&&pair| pair >> PLACE_BITS == cause >> PLACE_BITS);
             places.extend(of_cause.map(|pair| pair & ((1 << PLACE_BITS) - 1)));
@@ -125,46 +113,10 @@ impl EffectsIndex {
         places
     }
 
-    fn read_on(&mut self, mut progress: impl FnMut(u64, u64) -> bool) -> bool {
+    fn read_on(&mut self, progress: impl FnMut(u64, u64) -> bool) -> bool {
         let store = self.store.clone();
         let ring = store.ring();
-        let count = ring.chunk_count() as usize;
-        self.stamps.resize(count, 0);
-        let stamps: Vec<u64> =
-            (0..count as u64).map(|chunk| ring.summary(chunk).map_or(0, |summary| summary.stamp)).collect();
-        let changed = |known: &[u64], chunk: usize| stamps[chunk] == 0 || stamps[chunk] != known[chunk];
-        let chunks: Vec<u64> =
-            (0..count).filter(|&chunk| changed(&self.stamps, chunk)).map(|chunk| chunk as u64).collect();
-        let mut fresh = Vec::new();
-        let mut run = Vec::new();
-        for (done, part) in chunks.chunks(CHUNKS_PER_REPORT).enumerate() {
-            if !progress((done * CHUNKS_PER_REPORT) as u64, chunks.len() as u64) {
-                return false;
-            }
-            let threads = scan::threads_for(part.len());
-            let read = scan::each(part, threads, Pairs::default, |pairs, &chunk| {
-                let into = if stamps[chunk as usize] == 0 { &mut pairs.fresh } else { &mut pairs.settled };
-                pairs_of_chunk(ring, chunk, into);
-            });
-            for pairs in read {
-                fresh.extend(pairs.fresh);
-                run.extend(pairs.settled);
-            }
-        }
-        fresh.sort_unstable();
-        run.sort_unstable();
-        self.fresh = fresh;
-        self.stamps = stamps;
-        if !run.is_empty() {
-            self.settled.push(run);
-        }
-        if self.settled.len() > RUNS_MAX {
-            let mut all = std::mem::take(&mut self.settled).concat();
-            all.sort_unstable();
-            all.dedup();
-            self.settled = vec![all];
-        }
-        progress(chunks.len() as u64, chunks.len() as u64)
+        self.pairs.read_on(ring, |chunk, into| pairs_of_chunk(ring, chunk, into), |_| true, progress)
     }
 }
 
@@ -172,13 +124,6 @@ impl std::fmt::Debug for EffectsIndex {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EffectsIndex").field("bytes", &self.bytes()).finish_non_exhaustive()
     }
-}
-
-/// The pairs from one thread.
-#[derive(Default)]
-struct Pairs {
-    settled: Vec<u64>,
-    fresh: Vec<u64>,
 }
 
 /// A cause by place and slot, and the place of a block with an effect of it, in one word.

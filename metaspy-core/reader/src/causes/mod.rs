@@ -1,9 +1,12 @@
-//! Causes: the chain up, the index of effects down, links, and causes in other processes.
+//! Causes: the chain up, the index of effects down, links, values that pass from reasons to effects, and causes in
+//! other processes.
 
+mod chunk_index;
 pub(crate) mod effects;
-pub(crate) mod link_effects;
+pub(crate) mod links;
+pub(crate) mod reasons;
 pub(crate) mod remote;
-pub(crate) mod root_cause;
+pub(crate) mod roots;
 
 use std::collections::HashSet;
 

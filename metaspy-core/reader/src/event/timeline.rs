@@ -55,11 +55,10 @@ impl Store {
     }
 
     fn walk<D: Direction>(&self, from: Position, filter: &Filter, max: usize, budget: usize) -> Page {
-        let ring = self.ring();
         let mut page = Page::default();
         let Some(from) = self.key_of::<D>(from) else { return page };
         let matcher = self.compile(filter, 0..=0);
-        let mut merge = Merge::<D>::new(ring, from, &matcher);
+        let mut merge = Merge::<D>::new(self, from, &matcher);
         while page.events.len() < max {
             match merge.next(budget.max(1)) {
                 Step::Event(head, slot) => page.events.push(self.completed(head.event(&slot))),
@@ -210,7 +209,8 @@ pub(crate) enum Step {
 }
 
 impl<'a, D: Direction> Merge<'a, D> {
-    pub(crate) fn new(ring: Ring<'a>, from: Bound, matcher: &'a Matcher) -> Self {
+    pub(crate) fn new(store: &'a Store, from: Bound, matcher: &'a Matcher) -> Self {
+        let ring = store.ring();
         let tick = from.tick();
         let mut chunks: Vec<(D::Order, u64)> = ring
             .chunks()
@@ -231,7 +231,7 @@ impl<'a, D: Direction> Merge<'a, D> {
             ring,
             from,
             matcher,
-            memory: matcher.memory(),
+            memory: matcher.memory(store),
             chunks,
             blocks: BinaryHeap::new(),
             cursors: BinaryHeap::new(),
@@ -242,6 +242,11 @@ impl<'a, D: Direction> Merge<'a, D> {
             last: None,
             looked_at: 0,
         }
+    }
+
+    /// True if a chain of reasons was too long, so that an event may lack.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.memory.is_exhausted()
     }
 
     /// True if the walk has reached its end.

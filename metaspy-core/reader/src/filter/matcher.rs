@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
 use crate::Store;
-use crate::causes::root_cause::CauseChains;
+use crate::causes::links::Links;
+use crate::causes::reasons::{Reached, Reasons};
 use crate::event::EventId;
 use crate::filter::selector::Selector;
 use crate::filter::{Compare, Condition, Filter, SubjectCondition};
@@ -46,7 +47,7 @@ enum Test {
     Levels(u8, u8),
     Epoch(Compare, u64),
     Text(Sites, HashSet<Subject>),
-    /// With the number of its chains in [`Memory`].
+    /// With the number of its walk in [`Memory`].
     Cause(Sites, usize),
 }
 
@@ -110,13 +111,13 @@ impl std::fmt::Debug for Members {
     }
 }
 
-/// The memory of a thread that tests events: chains of causes.
-pub struct Memory(Vec<CauseChains>);
+/// The memory of a thread that tests events: the reasons of these events.
+pub struct Memory(Vec<Reasons>);
 
 impl Memory {
-    /// True if a chain of causes took too long and was given up.
+    /// True if a chain of reasons took too long and was given up.
     pub fn is_exhausted(&self) -> bool {
-        self.0.iter().any(CauseChains::is_exhausted)
+        self.0.iter().any(Reasons::is_exhausted)
     }
 }
 
@@ -174,9 +175,20 @@ impl Matcher {
     }
 
     /// A memory for one thread.
-    pub fn memory(&self) -> Memory {
+    pub fn memory(&self, store: &Store) -> Memory {
+        let links = if self.follows_reasons() { store.all_links() } else { Links::none() };
+        self.memory_with(&links)
+    }
+
+    /// A memory for one thread. The links matter only if the filter follows reasons.
+    pub(crate) fn memory_with(&self, links: &Arc<Links>) -> Memory {
         let causes = self.tests.iter().filter(|(_, test)| matches!(test, Test::Cause(..))).count();
-        Memory((0..causes).map(|_| CauseChains::new(self.places)).collect())
+        Memory((0..causes).map(|_| Reasons::new(self.places, links)).collect())
+    }
+
+    /// True if a condition is about the reasons of events.
+    pub(crate) fn follows_reasons(&self) -> bool {
+        self.tests.iter().any(|(_, test)| matches!(test, Test::Cause(..)))
     }
 
     /// False if no event of the chunk can match.
@@ -230,10 +242,10 @@ impl Matcher {
                     Test::Lane(lanes) => lanes.contains(&head.lane),
                     Test::Level(compare, level) => compare.holds(slot::level(slot.end).into(), *level),
                     Test::Levels(first, last) => (*first..=*last).contains(&slot::level(slot.end)),
-                    Test::Cause(sites, lineage) => EventId::from_raw(slot.cause).is_some_and(|cause| {
-                        let matching = |_: EventId, slot: &Slot| sites.contains(slot.site).then_some(1);
-                        memory.0[*lineage].value(ring, cause, matching) == 1
-                    }),
+                    Test::Cause(sites, walk) => {
+                        let matching = Reached(|_: EventId, slot: &Slot| sites.contains(slot.site));
+                        memory.0[*walk].inherited(ring, head.id(slot.slot), slot, &matching) == 1
+                    }
                     Test::Subject(..)
                     | Test::Site(..)
                     | Test::Key(..)

@@ -150,7 +150,7 @@ impl Filter {
     pub fn matches(&self, store: &Store, event: &Event) -> bool {
         let matcher = store.compile(self, 0..=0);
         let (head, slot) = taken_apart(event);
-        matcher.matches(store.ring(), &head, &slot, &mut matcher.memory())
+        matcher.matches(store.ring(), &head, &slot, &mut matcher.memory(store))
     }
 
     /// Checks the filter against a recording. The error has the nearest names if one of the selectors matches no site,

@@ -14,7 +14,7 @@ pub struct Violations {
     pub violated: u64,
     /// The oldest violations.
     pub events: Vec<Event>,
-    /// True if all events were checked: no chain of causes was too long.
+    /// True if all events were checked: no chain of reasons was too long.
     pub exact: bool,
 }
 
@@ -26,8 +26,8 @@ impl Store {
     pub fn violations(&self, every: &Filter, holds: &Filter, max: usize) -> Violations {
         let ring = self.ring();
         let (every, holds) = (self.compile(every, 0..=0), self.compile(holds, 0..=3));
-        let mut memory = holds.memory();
-        let mut merge = Merge::<Ahead>::new(ring, Bound::All, &every);
+        let mut memory = holds.memory(self);
+        let mut merge = Merge::<Ahead>::new(self, Bound::All, &every);
         let mut found = Violations::default();
         while let Step::Event(head, slot) = merge.next(usize::MAX) {
             found.checked += 1;
@@ -38,7 +38,7 @@ impl Store {
                 }
             }
         }
-        found.exact = !memory.is_exhausted();
+        found.exact = !memory.is_exhausted() && !merge.is_exhausted();
         found
     }
 }

@@ -11,12 +11,12 @@ pub(crate) mod self_time;
 pub(crate) mod shares;
 pub(crate) mod totals;
 
-use std::collections::HashSet;
 use std::ops::{Range, RangeInclusive};
 use std::time::{Duration, Instant};
 
 use crate::Store;
-use crate::causes::link_effects::link_effects;
+use crate::causes::links::Links;
+use crate::causes::roots::Roots;
 use crate::event::EventId;
 use crate::filter::Filter;
 use crate::filter::matcher::{Matcher, Members};
@@ -26,6 +26,7 @@ use crate::scan::{self, Levels, SubjectCounts};
 use crate::tally::aggregate::{Aggregation, PartialTally};
 use crate::tally::fold::{Pending, Row, Source};
 use crate::tally::measure::Measure;
+use crate::tally::shares::Shares;
 use metaspy_format::row;
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
@@ -39,7 +40,8 @@ pub enum By {
     Subject,
     /// One row for each subject at each site.
     SiteSubject,
-    /// One row for each site of a root cause.
+    /// One row for each site of a root cause. Links are reasons, too, so a call can have several root causes. It is
+    /// then in the row of each.
     RootCause,
 }
 
@@ -148,6 +150,17 @@ pub struct Tally {
     pub exact: bool,
     /// True if self time is known for every timed call.
     pub self_exact: bool,
+    /// Calls with several root causes. They are in several rows of [`By::RootCause`].
+    pub shared: u64,
+    /// What the rows together have more than all calls, because some calls are in several rows.
+    pub(crate) repeated: Shares,
+}
+
+impl Tally {
+    /// The shares of the rows, in percent of all calls.
+    pub fn shares(&self) -> Shares {
+        Shares::of(self.rows.iter().map(|row| &row.measure)).without(&self.repeated)
+    }
 }
 
 /// A live recording that changes during the reading is read again for this long.
@@ -178,7 +191,8 @@ impl Store {
         let pending = ring.pending();
         let folded = pending.as_ref().map_or(&[][..], |pending| &pending.blocks);
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
-        let link_effects = scope.under.map_or_else(HashSet::new, |under| link_effects(ring, under));
+        let follows_reasons = scope.under.is_some() || by == By::RootCause || matcher.follows_reasons();
+        let links = if follows_reasons { self.all_links() } else { Links::none() };
         let asyncs = self.asyncs();
         let levels = matcher.only_levels().filter(|_| scope.is_plain()).map(Levels::new);
         let plain = levels.filter(|_| by != By::RootCause);
@@ -188,7 +202,8 @@ impl Store {
             matcher: &matcher,
             scope,
             plain,
-            link_effects: &link_effects,
+            links: &links,
+            roots: &Roots::below(scope.under),
             folded,
             asyncs: &asyncs,
         };

@@ -23,6 +23,22 @@ impl Shares {
         })
     }
 
+    /// A call or some self time more.
+    pub(crate) fn add(&mut self, calls: u64, self_ticks: u64) {
+        self.calls = self.calls.saturating_add(calls);
+        self.self_ticks = self.self_ticks.saturating_add(self_ticks);
+    }
+
+    /// The whole without a part that was counted again.
+    pub(crate) fn without(self, again: &Shares) -> Shares {
+        let Shares { calls, self_ticks, .. } = again;
+        Shares {
+            calls: self.calls.saturating_sub(*calls),
+            self_ticks: self.self_ticks.saturating_sub(*self_ticks),
+            ..self
+        }
+    }
+
     /// The share of the calls, in percent.
     pub fn calls(&self, row: &Measure) -> Option<f64> {
         percent(row.count, self.calls)

@@ -1,7 +1,9 @@
 //! Tallies and totals.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
+use crate::causes::links::Links;
+use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::tally::aggregate::Aggregation;
 use crate::testing::{Draft, Writer};
@@ -118,7 +120,8 @@ fn self_time_is_the_same_however_many_threads_tell_it() {
         matcher: &matcher,
         scope: &scope,
         plain: None,
-        link_effects: &HashSet::new(),
+        links: &Links::none(),
+        roots: &Roots::default(),
         folded: &[],
         asyncs: &[],
     };
@@ -265,11 +268,65 @@ fn effects_follow_from_causes_and_links() {
     assert_eq!(count(&writer.store()), 2);
     writer.mark(1, 5, Mark::Link, [stranger.raw(), elsewhere.raw(), 0]);
     assert_eq!(count(&writer.store()), 4);
+    // A link is a reason, so an event without a cause is no root.
     let by_cause = writer.store().tally(By::RootCause, &Scope::default());
-    assert_eq!(
-        by_cause.rows.iter().map(|row| (row.site, row.measure.count)).collect::<Vec<_>>(),
-        [(Some(SiteId(1)), 3), (Some(SiteId(3)), 2)]
-    );
+    assert_eq!(roots(&by_cause), [(Some(1), 5)]);
+}
+
+fn roots(tally: &Tally) -> Vec<(Option<u32>, u64)> {
+    tally.rows.iter().map(|row| (row.site.map(|site| site.0), row.measure.count)).collect()
+}
+
+#[test]
+fn a_call_with_several_root_causes_is_in_the_row_of_each() {
+    let mut writer = scene(1);
+    let frame = writer.event(Draft { start: 0, span: Some(90), ..Draft::default() });
+    let change = writer.event(Draft { lane: 1, site: 2, start: 0, ..Draft::default() });
+    let layout = writer.event(Draft { site: 3, start: 10, span: Some(50), cause: Some(frame), ..Draft::default() });
+    writer.mark(0, 11, Mark::Link, [layout.raw(), change.raw(), 0]);
+    writer.event(Draft { site: 3, start: 12, span: Some(20), cause: Some(layout), ..Draft::default() });
+    writer.event(Draft { site: 3, start: 70, span: Some(5), cause: Some(frame), ..Draft::default() });
+    let store = writer.store();
+    let tally = store.tally(By::RootCause, &Scope::default());
+    assert_eq!((roots(&tally), tally.shared, tally.exact), (vec![(Some(1), 4), (Some(2), 3)], 2, true));
+    let shares: Vec<_> = tally.rows.iter().map(|row| tally.shares().calls(&row.measure)).collect();
+    assert_eq!(shares, [Some(80.0), Some(60.0)]);
+    let own: Vec<_> = tally.rows.iter().map(|row| row.measure.self_ticks).collect();
+    // The frame: 35 of its own, 50 in the first layout, 5 in the last. The change: 1 of its own, 50 in the layout.
+    assert_eq!(own, [Some(35 + 50 + 5), Some(1 + 50)]);
+    let count = |filter: &str| {
+        let scope = Scope::matching(filter.parse().expect("a filter"));
+        store.tally(By::Site, &scope).rows.iter().map(|row| row.measure.count).sum::<u64>()
+    };
+    let [of_frame, of_change, of_none] = ["cause:layout", "cause:measure", "-cause:**"].map(count);
+    assert_eq!((of_frame, of_change, of_none), (3, 2, 2));
+    let [every, holds] = ["site:announce", "cause:measure"].map(|filter| filter.parse().expect("a filter"));
+    let found = store.violations(&every, &holds, 10);
+    assert_eq!((found.checked, found.violated, found.exact), (3, 1, true));
+    // Below the change, the layout is the first effect.
+    let below = store.tally(By::RootCause, &Scope { under: Some(change), ..Scope::default() });
+    assert_eq!(roots(&below), [(Some(3), 2)]);
+}
+
+#[test]
+fn events_that_are_their_own_reasons_have_the_other_reasons_as_well() {
+    let mut writer = scene(1);
+    let root = writer.event(Draft { start: 0, ..Draft::default() });
+    let ids: Vec<EventId> = (1..200).map(|start| writer.event(Draft { site: 2, start, ..Draft::default() })).collect();
+    // A ring of links: each event is a reason of the next one, the last one of the first.
+    for (at, id) in ids.iter().enumerate() {
+        writer.mark(1, 300, Mark::Link, [ids[(at + 1) % ids.len()].raw(), id.raw(), 0]);
+    }
+    let count = |store: &Store, filter: &str| {
+        let scope = Scope::matching(filter.parse().expect("a filter"));
+        store.tally(By::Site, &scope).rows.iter().map(|row| row.measure.count).sum::<u64>()
+    };
+    let apart = writer.store();
+    assert_eq!((count(&apart, "cause:layout"), roots(&apart.tally(By::RootCause, &Scope::default())).len()), (0, 2));
+    writer.mark(1, 301, Mark::Link, [ids[77].raw(), root.raw(), 0]);
+    let whole = writer.store();
+    assert_eq!(count(&whole, "cause:layout"), 199);
+    assert_eq!(roots(&whole.tally(By::RootCause, &Scope::default())), [(Some(1), 200)]);
 }
 
 #[test]

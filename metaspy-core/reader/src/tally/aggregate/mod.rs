@@ -5,9 +5,11 @@
 
 mod partial_tally;
 
-use std::collections::HashSet;
+use std::sync::Arc;
 
-use crate::causes::root_cause::{CauseChains, GONE};
+use crate::causes::links::Links;
+use crate::causes::reasons::{NOTHING, Reached, Reasons};
+use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::filter::matcher::{Matcher, Memory};
 use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
@@ -16,6 +18,7 @@ use crate::scan::{self, Levels};
 use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
 use crate::tally::self_time::{NO_ROW, SelfTimes};
+use crate::tally::shares::Shares;
 use crate::tally::{By, Scope};
 use metaspy_format::slot::{Mark, SPAN_MAX};
 
@@ -27,8 +30,9 @@ pub(crate) struct Aggregation<'a> {
     pub scope: &'a Scope,
     /// The levels that count, if the filter has no other condition.
     pub plain: Option<Levels>,
-    /// Events that a link places under [`Scope::under`].
-    pub link_effects: &'a HashSet<EventId>,
+    /// The links, if reasons are followed.
+    pub links: &'a Arc<Links>,
+    pub roots: &'a Roots,
     /// Sequences of the blocks of a pending fold.
     pub folded: &'a [u64],
     /// True for async sites, by number.
@@ -41,6 +45,10 @@ pub(crate) struct PartialTally {
     pub cells: Vec<Cell>,
     pub exact: bool,
     self_exact: bool,
+    /// Calls with several root causes.
+    shared: u64,
+    /// What these calls add to the sums of all rows.
+    repeated: Shares,
 }
 
 /// The sums of a row.
@@ -63,10 +71,10 @@ pub(crate) struct Cell {
 struct Worker<'a> {
     part: PartialTally,
     memory: Memory,
-    /// Marks the events under [`Scope::under`].
-    lineage: Option<CauseChains>,
-    /// The sites of the root causes. They are another value, so they need another cache.
-    roots: Option<CauseChains>,
+    /// Finds the events under [`Scope::under`].
+    under: Option<Reasons>,
+    /// Finds the sites of the root causes. They are another value, so they need another cache.
+    roots: Option<Reasons>,
     self_times: Option<SelfTimes<'a>>,
     /// `None` while the block is being added up.
     block: Option<Box<Block>>,
@@ -79,7 +87,7 @@ impl<'a> Aggregation<'a> {
         let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
         let threads = scan::threads_for(units.len());
         let workers = scan::each(&units, threads, || self.worker(None), |worker, unit| self.unit(worker, *unit));
-        merged(workers)
+        self.merged(workers)
     }
 
     /// Outcomes and times.
@@ -104,10 +112,10 @@ impl<'a> Aggregation<'a> {
             },
         );
         match workers.into_iter().collect::<Option<Vec<_>>>() {
-            Some(workers) => merged(workers.into_iter().flatten()),
+            Some(workers) => self.merged(workers.into_iter().flatten()),
             // The causes did not show what was open in a lane at the beginning of a stretch: read all stretches in one
             // go.
-            None => merged(self.stretch(&units, true)),
+            None => self.merged(self.stretch(&units, true)),
         }
     }
 
@@ -127,9 +135,9 @@ impl<'a> Aggregation<'a> {
     fn worker(&self, self_times: Option<SelfTimes<'a>>) -> Worker<'a> {
         Worker {
             part: PartialTally::new(),
-            memory: self.matcher.memory(),
-            lineage: self.scope.under.map(|_| CauseChains::new(self.ring.places())),
-            roots: (self.by == By::RootCause).then(|| CauseChains::new(self.ring.places())),
+            memory: self.matcher.memory_with(self.links),
+            under: self.scope.under.map(|_| Reasons::new(self.ring.places(), self.links)),
+            roots: (self.by == By::RootCause).then(|| Reasons::new(self.ring.places(), self.links)),
             self_times,
             block: Some(Block::boxed()),
         }
@@ -247,30 +255,31 @@ impl<'a> Aggregation<'a> {
     }
 
     fn is_under(&self, worker: &mut Worker<'a>, under: EventId, id: EventId, slot: &Slot) -> bool {
-        if id == under || self.link_effects.contains(&id) {
-            return id != under;
-        }
-        let Some(cause) = EventId::from_raw(slot.cause) else { return false };
-        let own = |id, _: &Slot| (id == under || self.link_effects.contains(&id)).then_some(1);
-        worker.lineage.as_mut().is_some_and(|lineage| lineage.value(self.ring, cause, own) == 1)
+        let reached = Reached(|id: EventId, _: &Slot| id == under);
+        id != under
+            && worker.under.as_mut().is_some_and(|reasons| reasons.inherited(self.ring, id, slot, &reached) == 1)
     }
 
+    /// The root causes of an event, as a value of [`Roots`].
     fn root(&self, worker: &mut Worker<'a>, id: EventId, slot: &Slot) -> Option<u32> {
-        let roots = worker.roots.as_mut()?;
-        // Chains begin at the direct effects of [`Scope::under`], if it is set.
-        let under = self.scope.under.map_or(0, EventId::raw);
-        let begins = |cause: u64| cause == 0 || cause == under;
-        let root = |_: EventId, slot: &Slot| begins(slot.cause).then_some(slot.site);
-        let value = match EventId::from_raw(slot.cause) {
-            Some(cause) if !begins(slot.cause) => match roots.value(self.ring, cause, root) {
-                GONE if self.ring.remote(cause).is_some() => slot.site,
-                value => value,
-            },
-            _ => slot.site,
-        };
-        // Its effects come soon.
-        roots.remember(id, value);
-        (value != GONE).then_some(value)
+        let value = worker.roots.as_mut()?.inherited(self.ring, id, slot, self.roots);
+        (value != NOTHING).then_some(value)
+    }
+
+    fn merged(&self, workers: impl IntoIterator<Item = Worker<'a>>) -> PartialTally {
+        let mut whole = PartialTally::new();
+        for worker in workers {
+            let gave_up = worker.memory.is_exhausted()
+                || [&worker.under, &worker.roots].into_iter().flatten().any(Reasons::is_exhausted);
+            let mut part = worker.part;
+            part.exact &= !gave_up;
+            part.self_exact &= worker.self_times.is_none_or(|self_times| self_times.is_exact());
+            whole.merge(part);
+        }
+        if self.by == By::RootCause {
+            whole.divide_roots(self.roots);
+        }
+        whole
     }
 }
 
@@ -314,17 +323,4 @@ impl Cell {
         self.own = self.own.wrapping_add(other.own);
         self.without_self |= other.without_self;
     }
-}
-
-fn merged<'a>(workers: impl IntoIterator<Item = Worker<'a>>) -> PartialTally {
-    let mut whole = PartialTally::new();
-    for worker in workers {
-        let gave_up = worker.memory.is_exhausted()
-            || [&worker.lineage, &worker.roots].into_iter().flatten().any(CauseChains::is_exhausted);
-        let mut part = worker.part;
-        part.exact &= !gave_up;
-        part.self_exact &= worker.self_times.is_none_or(|self_times| self_times.is_exact());
-        whole.merge(part);
-    }
-    whole
 }

@@ -1,8 +1,10 @@
 //! The rows from a part of the events, and the tally that they become.
 
+use crate::causes::roots::Roots;
 use crate::tally::aggregate::{Cell, PartialTally};
 use crate::tally::measure::Measure;
 use crate::tally::row_table::{Key, Table};
+use crate::tally::shares::Shares;
 use crate::tally::{By, DetailLevel, Tally, TallyRow};
 use metaspy_format::row::OTHERS;
 use metaspy_format::{high, join, low};
@@ -15,7 +17,14 @@ fn others(key: Key) -> Key {
 
 impl PartialTally {
     pub fn new() -> Self {
-        PartialTally { table: Table::new(), cells: Vec::new(), exact: true, self_exact: true }
+        PartialTally {
+            table: Table::new(),
+            cells: Vec::new(),
+            exact: true,
+            self_exact: true,
+            shared: 0,
+            repeated: Shares::default(),
+        }
     }
 
     /// The row of a site and a subject, as far as the grouping distinguishes them.
@@ -39,7 +48,13 @@ impl PartialTally {
 
     /// The rows of the tally.
     pub fn into_tally(self, by: By, detail: DetailLevel) -> Tally {
-        let mut tally = Tally { rows: Vec::new(), exact: self.exact, self_exact: self.self_exact };
+        let mut tally = Tally {
+            rows: Vec::new(),
+            exact: self.exact,
+            self_exact: self.self_exact,
+            shared: self.shared,
+            repeated: self.repeated,
+        };
         for (key, cell) in self.table.keys().iter().zip(&self.cells) {
             let mut measure = cell.whole().settled();
             if measure == Measure::default() {
@@ -65,6 +80,28 @@ impl PartialTally {
         }
         tally.rows.sort_by_key(|row| (std::cmp::Reverse(row.measure.count), row.site, row.subject));
         tally
+    }
+
+    /// Replaces the rows of sets of root causes by rows of their sites. A call counts in the row of each.
+    pub(super) fn divide_roots(&mut self, roots: &Roots) {
+        for row in 0..self.cells.len() {
+            let Some(value) = (self.table.keys()[row].key as u32).checked_sub(1) else { continue };
+            let sites = roots.sites(value);
+            if sites == [Some(value)] {
+                continue;
+            }
+            let cell = std::mem::take(&mut self.cells[row]);
+            if let again @ 1.. = sites.len() as u64 - 1 {
+                let (calls, own) = (cell.whole().count, (cell.own as i64).max(0) as u64);
+                self.shared += calls;
+                self.repeated.add(calls.saturating_mul(again), own.saturating_mul(again));
+            }
+            for site in sites {
+                let at = self.row(By::RootCause, site, None);
+                self.cells[at].merge(&cell);
+            }
+        }
+        self.exact &= !roots.is_full();
     }
 
     /// Adds the rows of another part.

@@ -28,7 +28,7 @@ pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
     let links = store.links(event.id);
     if !links.is_empty() {
         rows.push(PaneRow::plain(Content::Blank));
-        rows.push(PaneRow::plain(Content::Title(format!("further causes  {}", links.len()))));
+        rows.push(PaneRow::plain(Content::Title(format!("further reasons (links)  {}", links.len()))));
         let linked = links.iter().take(SHOWN).map(|&id| match store.event(id) {
             Some(event) => Content::Event(event),
             None => Content::Note(format!("{id}: left the window")),

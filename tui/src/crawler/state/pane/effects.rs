@@ -22,9 +22,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         PaneRow::plain(Content::Title(headline(store, effects, columns))),
         PaneRow::plain(Content::Current(*event)),
     ];
-    for (at, &(depth, event)) in effects.tree.iter().enumerate() {
-        let following = effects.tree[at + 1..].iter().map(|&(depth, _)| depth + 1);
-        rows.push(PaneRow { indent: indent(depth + 1, following), content: Content::Event(event) });
+    for (at, effect) in effects.tree.iter().enumerate() {
+        let following = effects.tree[at + 1..].iter().map(|effect| effect.depth + 1);
+        let mut indent = indent(effect.depth + 1, following);
+        if effect.is_link {
+            indent.push_str("link ");
+        }
+        rows.push(PaneRow { indent, content: Content::Event(effect.event) });
     }
     if effects.cut {
         rows.push(PaneRow::plain(Content::Note("… and more: open one of these events".into())));
