@@ -29,7 +29,7 @@
 //! |---|---|---|
 //! | `methods`, `on` | observed methods, on all objects | |
 //! | `objects`, `group`, `in_group` | the same methods, on selected objects | |
-//! | `announcements`, `proxied` | channels, streams and callback lists | `tokio` |
+//! | `announcements`, `proxied` | channels, streams and callback lists | `tokio`, `channels`, `flume`, `crossbeam-channel`, `async-channel` |
 //! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky` |
 //! | `spans` | spans and events of `tracing` | `tracing` |
 //! | `tasks` | tasks, threads and futures | `tokio` for tokio's |

@@ -3,6 +3,8 @@
 //! Without the feature `record`, the prelude has the names of the observed side only. The module `tasks` and the
 //! parser libraries have traits with a method `spied`; import these where you need them.
 
+#[cfg(feature = "channels")]
+pub use crate::proxied;
 #[cfg(feature = "tracing")]
 pub use crate::spans::spans;
 pub use crate::{
@@ -16,4 +18,4 @@ pub use crate::{
     live::LiveEvents, methods, objects, on, productions::productions, site, tasks::tasks,
 };
 #[cfg(feature = "tokio")]
-pub use crate::{announcements, announcements_in, proxied};
+pub use crate::{announcements, announcements_in};

@@ -24,7 +24,7 @@ pub(crate) fn for_calls<T: ?Sized>(name: &'static str, at: &'static Location<'st
 
 /// The site of a kind of announcements: `jobs::Done::sent`. There is one for each bus, kind and end. The cache compares
 /// names by address, so all three must be interned.
-#[cfg(feature = "tokio")]
+#[cfg(feature = "channels")]
 pub(crate) fn for_announcements(
     bus: &'static str,
     kind: &'static str,

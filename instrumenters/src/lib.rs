@@ -18,7 +18,7 @@ mod state;
 mod watched;
 
 // Libraries.
-#[cfg(feature = "tokio")]
+#[cfg(feature = "channels")]
 pub mod channels;
 pub mod locks;
 pub mod productions;
@@ -34,7 +34,7 @@ pub mod live;
 pub mod __private;
 mod announce;
 mod dynamic_sites;
-#[cfg(feature = "tokio")]
+#[cfg(feature = "channels")]
 mod interned;
 mod lookup_cache;
 

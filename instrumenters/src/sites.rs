@@ -20,7 +20,7 @@ enum Selection {
     Family(Family, &'static str),
     /// Sites of this kind that match the selector, now or later.
     #[cfg_attr(
-        not(any(feature = "tokio", feature = "tracing")),
+        not(any(feature = "channels", feature = "tracing")),
         expect(dead_code, reason = "only spans and announcements are registered late")
     )]
     Future(String, SiteKind),
@@ -38,7 +38,7 @@ impl Sites {
     }
 
     /// For a kind whose sites are registered late: a selector that matches none is no error.
-    #[cfg(any(feature = "tokio", feature = "tracing"))]
+    #[cfg(any(feature = "channels", feature = "tracing"))]
     pub(crate) fn or_later(self, kind: SiteKind) -> Self {
         match self.0 {
             Selection::Matching(selector) => Sites(Selection::Future(selector, kind)),

@@ -16,8 +16,10 @@ pub use metaspy_core::{method_profilers, profiler, recording, store};
 pub use metaspy_instrumenters::live;
 
 // Instrumenters.
+#[cfg(feature = "channels")]
+pub use metaspy_instrumenters::channels::{self, proxied};
 #[cfg(feature = "tokio")]
-pub use metaspy_instrumenters::channels::{self, announcements, announcements_in, proxied};
+pub use metaspy_instrumenters::channels::{announcements, announcements_in};
 pub use metaspy_instrumenters::productions::{self, productions};
 #[cfg(feature = "tracing")]
 pub use metaspy_instrumenters::spans::{self, spans};

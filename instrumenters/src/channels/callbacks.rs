@@ -38,7 +38,7 @@ impl Callbacks {
     /// A callback list with a name.
     #[track_caller]
     pub fn new(name: &str) -> Self {
-        Callbacks { name: crate::interned::name(name), bus: super::tap::named_bus(name), at: Location::caller() }
+        Callbacks { name: crate::interned::name(name), bus: super::named_bus::named_bus(name), at: Location::caller() }
     }
 
     /// Records an announcement: `announce` calls the callbacks.

@@ -1,17 +1,32 @@
 //! Channels, streams and callback lists: what is announced, how often, and what caused it.
 //!
-//! There are two techniques. A **tap** ([`announcements`]) is one more receiver on a bus. It needs no edits, but it does
-//! not know the sender, and it may lag. A **proxy** ([`Bus`], [`mpsc`], [`broadcast`], …) wraps both ends of a channel.
-//! Its causes are exact, and it adds no lag. Use a tap to learn *what* is announced, and a proxy to learn *who* sent it.
+//! There are two techniques. A **tap** (`announcements`) is one more receiver on a bus. It needs no edits, but it does
+//! not know the sender, and it may lag. A **proxy** ([`Bus`], [`std_mpsc`], …) wraps both ends of a channel. Its causes are
+//! exact, and it adds no lag. Use a tap to learn *what* is announced, and a proxy to learn *who* sent it.
 //! (MetaSpy: announcement instrumenters.)
+//!
+//! The feature `channels` has callback lists and the channels of the standard library. Each other library is a feature.
 
 mod callbacks;
+#[cfg(feature = "tokio")]
 mod kind;
+mod named_bus;
 mod proxy;
+#[cfg(feature = "tokio")]
 mod tap;
 
 pub use crate::announce::Announce;
 pub use callbacks::Callbacks;
+#[cfg(feature = "tokio")]
 pub use kind::{ByItself, KindOf};
-pub use proxy::{Bus, Envelope, SpiedReceiver, SpiedSender, SpiedStream, broadcast, mpsc, oneshot, proxied, watch};
+#[cfg(feature = "async-channel")]
+pub use proxy::async_channel;
+#[cfg(feature = "crossbeam-channel")]
+pub use proxy::crossbeam;
+#[cfg(feature = "flume")]
+pub use proxy::flume;
+pub use proxy::{Bus, Carries, Envelope, Messages, SpiedReceiver, SpiedSender, proxied, std_mpsc};
+#[cfg(feature = "tokio")]
+pub use proxy::{SpiedStream, broadcast, mpsc, oneshot, watch};
+#[cfg(feature = "tokio")]
 pub use tap::{Announcements, Announcer, Received, Source, announcements, announcements_in};

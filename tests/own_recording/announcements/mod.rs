@@ -1,5 +1,6 @@
 //! Announcements: taps and proxies, in everyday cases and in bad ones.
 
+mod libraries;
 mod proxies;
 mod proxy_failures;
 mod tap_failures;

@@ -7,6 +7,8 @@ use metaspy_core::hook::Reify;
 
 use super::channel_sites::ChannelSites;
 use super::endpoint::Endpoint;
+use super::handle::{SpiedReceiver, SpiedSender};
+#[cfg(feature = "tokio")]
 use super::{broadcast, mpsc, oneshot, watch};
 use crate::announce::Announce;
 
@@ -15,9 +17,9 @@ use crate::announce::Announce;
 /// ```
 /// use metaspy::channels::Bus;
 ///
-/// let (jobs, queue) = Bus::new("jobs").mpsc::<String>(16);
-/// let (states, state) = Bus::new("states").watch(0);
-/// let (news, reader) = Bus::new("news").details().broadcast::<&str>(16);
+/// let (jobs, queue) = Bus::new("jobs").wrap(std::sync::mpsc::channel());
+/// jobs.send("a job").unwrap();
+/// assert_eq!(queue.recv(), Ok("a job"));
 /// ```
 ///
 /// Channels with one name share their sites. Each channel is a subject: `jobs #1`.
@@ -92,6 +94,9 @@ impl Bus {
     }
 }
 
+/// A sender or a receiver of a library, whose messages are envelopes of `T`.
+pub trait Carries<T> {}
+
 impl<M> Bus<M> {
     /// Records messages, by their `Debug`, as details.
     pub fn details(self) -> Bus<Shown<M>> {
@@ -104,6 +109,27 @@ impl<M> Bus<M> {
         Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }
     }
 
+    /// Wraps both ends of a channel: `Bus::new("jobs").wrap(flume::bounded(16))`. The channel must be new, because messages
+    /// from before have no envelope.
+    pub fn wrap<S: Carries<T>, R: Carries<T>, T>(self, ends: (S, R)) -> (SpiedSender<S, T>, SpiedReceiver<R, T>)
+    where
+        M: Messages<T>,
+    {
+        let endpoint = self.endpoint();
+        (SpiedSender::new(ends.0, endpoint), SpiedReceiver::new(ends.1, endpoint))
+    }
+
+    fn endpoint<T>(&self) -> Endpoint<T>
+    where
+        M: Messages<T>,
+    {
+        Endpoint::new(ChannelSites::named::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
+    }
+}
+
+/// Channels of tokio.
+#[cfg(feature = "tokio")]
+impl<M> Bus<M> {
     /// As [`tokio::sync::broadcast::channel`].
     pub fn broadcast<T: Clone>(self, capacity: usize) -> (broadcast::Sender<T>, broadcast::Receiver<T>)
     where
@@ -142,13 +168,6 @@ impl<M> Bus<M> {
         M: Messages<T>,
     {
         oneshot::pair(self.endpoint())
-    }
-
-    fn endpoint<T>(&self) -> Endpoint<T>
-    where
-        M: Messages<T>,
-    {
-        Endpoint::new(ChannelSites::named::<T>(self.name, self.at), self.messages.kind(), self.messages.show())
     }
 }
 

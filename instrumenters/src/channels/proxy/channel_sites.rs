@@ -19,6 +19,7 @@ pub(super) struct ChannelSites {
     at: &'static Location<'static>,
     pub sent: &'static Site,
     pub received: &'static Site,
+    #[cfg_attr(not(feature = "tokio"), expect(dead_code, reason = "only tokio's broadcast overwrites messages"))]
     pub missed: &'static Site,
     owner: Owner,
     channels: AtomicU64,

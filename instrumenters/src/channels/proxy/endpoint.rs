@@ -3,6 +3,8 @@
 use std::panic::Location;
 
 use metaspy_core::causality::{Carried, current};
+#[cfg(any(feature = "async-channel", feature = "flume"))]
+use metaspy_core::hook::Resource;
 use metaspy_core::hook::{self, Frame, Guard, Pending, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
@@ -76,8 +78,7 @@ impl<T> Endpoint<T> {
         send: impl FnOnce(Envelope<T>) -> R,
         is_ok: impl FnOnce(&R) -> bool,
     ) -> R {
-        // A receipt needs its cause even if only receipts are observed.
-        if self.kind.is_none() && !self.sent.is_armed() && !self.received.is_armed() {
+        if self.is_unarmed() {
             return send(Envelope::new(value));
         }
         let site = self.sent_site(&value);
@@ -87,6 +88,46 @@ impl<T> Endpoint<T> {
         let sent = send(Envelope { value, cause: Carried::new(attempt.event().or_else(current)) });
         attempt.done(outcome(is_ok(&sent)));
         sent
+    }
+
+    /// As [`send`](Self::send), where the channel may be full: waiting for room is part of the event.
+    #[inline]
+    pub fn send_waiting<R>(
+        &self,
+        value: T,
+        at: &'static Location<'static>,
+        send: impl FnOnce(Envelope<T>) -> R,
+        is_ok: impl FnOnce(&R) -> bool,
+    ) -> R {
+        if self.is_unarmed() { send(Envelope::new(value)) } else { self.send_as_call(value, at, send, is_ok) }
+    }
+
+    /// Sends a message and awaits room for it, which is part of the event. If the future is dropped, the sending is cancelled.
+    #[cfg(any(feature = "async-channel", feature = "flume"))]
+    pub async fn send_awaited<R, F: Future<Output = R>>(
+        &self,
+        value: T,
+        at: &'static Location<'static>,
+        send: impl FnOnce(Envelope<T>) -> F,
+        is_ok: impl FnOnce(&R) -> bool,
+    ) -> R {
+        if self.is_unarmed() {
+            return send(Envelope::new(value)).await;
+        }
+        let mut attempt = Attempt(Resource::begin(self.sent_site(&value), self.subject, |reify| {
+            self.show(&value, reify);
+            reify.arg("caller", &format_args!("{at}"));
+        }));
+        let cause = Carried::new(attempt.0.event().or_else(current));
+        let sent = send(Envelope { value, cause }).await;
+        attempt.end(outcome(is_ok(&sent)));
+        sent
+    }
+
+    /// True if neither end is observed. A receipt needs its cause even if only receipts are observed.
+    #[inline(always)]
+    fn is_unarmed(&self) -> bool {
+        self.kind.is_none() && !self.sent.is_armed() && !self.received.is_armed()
     }
 
     /// Sends a message as a call that may take time, with the message and the caller as details. If sends are only
@@ -117,9 +158,10 @@ impl<T> Endpoint<T> {
         sent
     }
 
-    /// Records that a value was changed in place, and returns the cause of its receipts. The value is not shown: its
-    /// `Debug` may use the channel, which is locked.
-    pub fn changed(&self, value: &T, at: &'static Location<'static>) -> Carried {
+    /// Records a sending without a length, and returns the cause of its receipts. The value is not shown: its `Debug` may
+    /// use the channel, which may be locked.
+    #[cfg(feature = "tokio")]
+    pub fn announced(&self, value: &T, at: &'static Location<'static>) -> Carried {
         let site = self.sent_site(value);
         if !site.is_armed() {
             return Carried::new(current());
@@ -140,6 +182,7 @@ impl<T> Endpoint<T> {
     }
 
     /// Records messages that were overwritten before they were received.
+    #[cfg(feature = "tokio")]
     #[cold]
     pub fn missed(&self, count: u64) {
         hook::missed(self.sites.missed, self.subject, count);
@@ -164,6 +207,24 @@ impl<T> Endpoint<T> {
         if let Some(show) = self.show {
             show(value, reify);
         }
+    }
+}
+
+/// A sending that waits for room. Dropping it cancels it.
+#[cfg(any(feature = "async-channel", feature = "flume"))]
+struct Attempt(Resource);
+
+#[cfg(any(feature = "async-channel", feature = "flume"))]
+impl Attempt {
+    fn end(&mut self, outcome: Outcome) {
+        std::mem::replace(&mut self.0, Resource::inert()).end(outcome);
+    }
+}
+
+#[cfg(any(feature = "async-channel", feature = "flume"))]
+impl Drop for Attempt {
+    fn drop(&mut self) {
+        self.end(Outcome::Cancelled);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Proxies: channels with both ends observed.
 //!
-//! They have the names and methods of tokio's channels, so one `use` selects them. Each message travels in an [`Envelope`]
+//! They have the names and methods of the channels inside, so one `use` selects them. Each message travels in an [`Envelope`]
 //! with the event of its sending. So the cause of a receipt is exact, whatever the channel drops, and there is no table
 //! beside it. A proxy adds no lag: a `broadcast` overwrites what it would have overwritten without it.
 //!
@@ -18,9 +18,9 @@
 //! use metaspy::channels::Bus;
 //! use metaspy::prelude::*;
 //!
-//! let (jobs, mut queue) = Bus::new("jobs").mpsc::<u32>(16);
+//! let (jobs, queue) = Bus::new("jobs").wrap(std::sync::mpsc::channel());
 //! let profiler = Profiler::new("jobs").observe(proxied("jobs::*")).install()?;
-//! jobs.try_send(7).unwrap();
+//! jobs.send(7).unwrap();
 //! assert_eq!(queue.try_recv(), Ok(7));
 //! let received = queue.received().expect("it was observed");
 //! let profile = profiler.uninstall();
@@ -30,17 +30,35 @@
 //! # Ok::<(), metaspy::InstallError>(())
 //! ```
 
+#[cfg(feature = "tokio")]
 #[macro_use]
 mod handles;
+#[macro_use]
+mod methods;
 
-pub mod broadcast;
 mod bus;
 mod channel_sites;
 mod endpoint;
 mod handle;
+mod messages;
+
+// The channels of each library.
+#[cfg(feature = "async-channel")]
+pub mod async_channel;
+#[cfg(feature = "tokio")]
+pub mod broadcast;
+#[cfg(feature = "crossbeam-channel")]
+pub mod crossbeam;
+#[cfg(feature = "flume")]
+pub mod flume;
+#[cfg(feature = "tokio")]
 pub mod mpsc;
+#[cfg(feature = "tokio")]
 pub mod oneshot;
+pub mod std_mpsc;
+#[cfg(feature = "tokio")]
 mod stream;
+#[cfg(feature = "tokio")]
 pub mod watch;
 
 use metaspy_core::SiteKind;
@@ -49,12 +67,14 @@ use metaspy_core::arm::Subjects;
 use crate::call_instrumenter::CallInstrumenter;
 use crate::sites::Sites;
 
-pub use bus::Bus;
+pub use bus::{Bus, Carries};
 pub use endpoint::Envelope;
 pub use handle::{SpiedReceiver, SpiedSender};
+pub use messages::Messages;
+#[cfg(feature = "tokio")]
 pub use stream::SpiedStream;
 
-/// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and [`SpiedStream`].
+/// Observes proxies by name: the channels of [`Bus`], [`Callbacks`](super::Callbacks) and `SpiedStream`.
 ///
 /// The selector also matches channels that are made later, so a name without a channel is no error. Where several
 /// channels have one name, [`objects`](crate::objects()) selects: `objects([&sender], "jobs::*")`.

@@ -67,7 +67,7 @@ impl<S: Stream<Item: 'static>> SpiedStream<S> {
     /// Makes events of a stream's items.
     #[track_caller]
     pub fn new(name: &str, stream: S) -> Self {
-        let bus = crate::channels::tap::named_bus(name);
+        let bus = crate::channels::named_bus::named_bus(name);
         let name = crate::interned::name(name);
         SpiedStream {
             stream: Box::pin(stream),

@@ -58,7 +58,7 @@ impl<T> Sender<T> {
         self.inner.send_if_modified(|envelope| {
             let modified = modify(&mut envelope.value);
             if modified {
-                envelope.cause = self.endpoint.changed(&envelope.value, at);
+                envelope.cause = self.endpoint.announced(&envelope.value, at);
             }
             modified
         })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::{Identify, InstallError, Installation, Instrumenter, Kind, Session, Subject, label};
+use metaspy_core::{Identify, InstallError, Installation, Instrumenter, Session, Subject, label};
 use tokio_stream::Stream;
 
 mod block_on;
@@ -17,6 +17,7 @@ mod sites;
 mod sources;
 
 use super::kind::{ByClosure, ByItself, KindOf};
+use super::named_bus::{BUS, named_bus};
 use crate::dynamic_sites::path_of;
 use emit::Emitter;
 use listener::Listener;
@@ -185,15 +186,6 @@ impl<S: Source, K> Announcements<S, K> {
             }
         }
     }
-}
-
-static BUS: Kind = Kind::new("Bus");
-
-/// The subject of all buses with this name.
-pub(in crate::channels) fn named_bus(name: &str) -> Subject {
-    let bus = Subject::new(BUS.id(), crate::interned::number(name));
-    label(bus, name);
-    bus
 }
 
 impl<S, K> Instrumenter for Announcements<S, K>

@@ -1,0 +1,12 @@
+//! Buses that are subjects by their name.
+
+use metaspy_core::{Kind, Subject, label};
+
+pub(super) static BUS: Kind = Kind::new("Bus");
+
+/// The subject of all buses with this name.
+pub(super) fn named_bus(name: &str) -> Subject {
+    let bus = Subject::new(BUS.id(), crate::interned::number(name));
+    label(bus, name);
+    bus
+}

@@ -1,0 +1,29 @@
+//! An iterator over the messages of a receiver.
+
+use std::fmt;
+
+/// The messages of a proxied receiver. Each is received when it is taken.
+pub struct Messages<R, T> {
+    receiver: R,
+    next: fn(&R) -> Option<T>,
+}
+
+impl<R, T> Messages<R, T> {
+    pub(super) fn new(receiver: R, next: fn(&R) -> Option<T>) -> Self {
+        Messages { receiver, next }
+    }
+}
+
+impl<R, T> Iterator for Messages<R, T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        (self.next)(&self.receiver)
+    }
+}
+
+impl<R: fmt::Debug, T> fmt::Debug for Messages<R, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Messages").field(&self.receiver).finish()
+    }
+}
