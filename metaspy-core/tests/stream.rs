@@ -1,12 +1,13 @@
 //! A recording that folds while it is sent: whatever the receiver has when a round is settled counts as the sender does.
 
 use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::format::superblock::STATEMENTS_TURN;
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Scope};
 use metaspy_core::stream::{Receiver, Sender};
 use metaspy_core::{
     InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Store, Subject,
-    clock, hook,
+    clock, hook, model,
 };
 
 metaspy_core::site::register! {
@@ -49,9 +50,17 @@ fn what_is_folded_between_rounds_counts_once() {
     let mut bytes = Vec::new();
     let mut sender = Sender::new(Store::open(&path).expect("it is there"), &mut bytes).expect("a vector takes all");
     let mut outer = Vec::new();
+    let subject = |key| Subject::new(NODE.id(), key);
+    model::label(subject(1), "it stays");
     for round in 0..40_u64 {
         for step in 0..1_500 {
             clock::advance(3);
+            if step % 50 == 0 {
+                // Statements about nodes that come and go move to the other half now and then.
+                let node = subject(1_000 + round * 100 + step);
+                model::label(node, "it goes");
+                model::forget(node);
+            }
             let call = hook::enter(&STEP, Subject::new(NODE.id(), (round + step) % 17));
             clock::advance(5);
             match step % 500 {
@@ -78,6 +87,11 @@ fn what_is_folded_between_rounds_counts_once() {
     assert_eq!(arrived.totals(), there.totals());
     assert!(arrived.totals().exact && arrived.verify().is_sound(), "{:?}", arrived.verify());
     assert_eq!(rows(&arrived), rows(&there));
+    let labels = |store: &Store| {
+        store.labelled().map(|(node, label)| (node.key, label.to_owned())).collect::<std::collections::BTreeMap<_, _>>()
+    };
+    assert_eq!((labels(&arrived), arrived.label(subject(1))), (labels(&there), Some("it stays")));
+    assert!(arrived.ring().words.get(STATEMENTS_TURN) > 3 && arrived.header().statements_lost == 0);
     assert_eq!((arrived.end_state(), arrived.missing()), (there.end_state(), there.missing()));
     std::fs::remove_file(path).expect("it was there");
 }

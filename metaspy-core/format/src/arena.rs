@@ -1,13 +1,25 @@
-//! The arena: everything about a recording that is text. Entries are only appended, and never by a hook.
+//! The arena and the statements: everything about a recording that is text. Entries are only appended, and never by a
+//! hook.
 //!
-//! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and readers stop there.
+//! The arena has the names of the program, and what happened to the recording: views, epochs, notes. The statements are
+//! about subjects, which come and go: labels, relations and ends. They have an area of their own, so that they never take
+//! the room of names. Before version 1.5 they were in the arena.
+//!
+//! The first page's `ARENA_USED` (words) is stored with release after an entry is complete, and readers stop there. The
+//! statements have two halves. When the newest half has little room, the statements that are still needed are copied to
+//! the other one, and `STATEMENTS_TURN` is stored with release. So a reader that finds the turn unchanged has read a half
+//! that was not overwritten meanwhile.
+//!
+//! A statement is needed while its subject lives. What was stated about a subject that ended, its end included, is needed
+//! while an event of the subject is in the blocks.
+//!
 //! Word 0 of an entry is the kind (low 8 bits), the length in words with this one (24 bits) and `a` (high 32 bits). The
 //! payload follows. A string is a word with its length in bytes, then its bytes, padded with zeros to whole words.
 
 use metaspy_probe::{KindId, SiteKind};
 use serde::{Deserialize, Serialize};
 
-use crate::{high, join, low};
+use crate::{Words, high, join, low};
 
 /// The kinds of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +47,7 @@ pub enum Entry {
     Note = 8,
     /// `a` = the epoch that begins. Word: tick. String: what was installed or uninstalled.
     Epoch = 9,
-    /// `a` = lane. String: the whole name of the thread.
+    /// `a` = lane. String: the whole name of the thread. Only merged recordings have it.
     Lane = 10,
     /// `a` = kind of the first subject | kind of the second << 16. Words: both keys. String: the name of a relation
     /// that ended.
@@ -66,6 +78,36 @@ impl Entry {
             _ => return None,
         })
     }
+}
+
+/// An entry where it was found.
+#[derive(Clone, Copy)]
+pub struct Found<'a> {
+    /// The position of its first word.
+    pub at: usize,
+    /// Its length in words.
+    pub length: usize,
+    /// Its kind; `None` for a kind of a later version.
+    pub entry: Option<Entry>,
+    /// The high half of its first word.
+    pub a: u32,
+    /// The words behind the first one.
+    pub words: Words<'a>,
+}
+
+/// Passes each entry between two positions to `each`. Returns the position at which it stopped: `end`, or that of an entry
+/// with an impossible length.
+pub fn walk<'a>(words: Words<'a>, from: usize, end: usize, mut each: impl FnMut(Found<'a>)) -> usize {
+    let mut at = from;
+    while at < end {
+        let (kind, length, a) = unpack_head(words.get(at));
+        if length == 0 || length > end - at {
+            break;
+        }
+        each(Found { at, length, entry: Entry::from_byte(kind), a, words: words.slice(at + 1, length - 1) });
+        at += length;
+    }
+    at
 }
 
 /// Word 0 of an entry.

@@ -95,7 +95,9 @@ areas! {
     /// Lanes.
     lanes: LANES, "lanes";
     /// The arena.
-    arena: ARENA, "names and labels";
+    arena: ARENA, "names";
+    /// Statements about subjects, two halves.
+    statements: STATEMENTS, "labels and relations";
     /// Tally pages.
     pages: PAGES, "tallies of the lanes";
     /// The fold table.
@@ -125,8 +127,10 @@ impl Layout {
         let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
         let journal = area(journal.min(tables / 4));
         let lanes = area(lanes * sb::lane::WORDS * 8);
-        // Labels and relations do not shrink with the budget, but the smallest recordings must still hold events.
-        let arena = area(if tables < 4 << 20 { tables / 16 } else { tables / 10 });
+        // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.
+        let (names, half) = if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
+        let arena = area(names);
+        let statements = area(2 * half.next_multiple_of(4096));
         let pages = area(tables / 16);
         let tally = area(tally_rows * ROW_WORDS * 8);
         let profiles = area(if tables < 4 << 20 { tables / 32 } else { tables / 16 });
@@ -136,7 +140,13 @@ impl Layout {
         let summaries = Area::after(&mut end, chunks * summary::SUMMARY_WORDS);
         let at = end.next_multiple_of(CHUNK_BYTES.min(budget / 8).max(4096) / 8);
         let (chunks, blocks) = (Area { at, len: chunks * CHUNK_BYTES / 8 }, (chunks * CHUNK_BLOCKS) as u64);
-        Layout { calibration, journal, lanes, arena, pages, tally, profiles, summaries, chunks, blocks }
+        Layout { calibration, journal, lanes, arena, statements, pages, tally, profiles, summaries, chunks, blocks }
+    }
+
+    /// The half of the statements after this many turns.
+    pub fn half(&self, turn: u64) -> Area {
+        let len = self.statements.len / 2 / PAGE * PAGE;
+        Area { at: self.statements.at + len * (turn % 2) as usize, len }
     }
 
     /// Bytes of the whole recording.

@@ -11,7 +11,7 @@ pub const MAGIC_WORD: u64 = u64::from_le_bytes(*b"METASPY\0");
 /// Version of the layout. A reader refuses a newer major version, and reads every older one.
 pub const MAJOR: u32 = 1;
 /// Minor version. It adds parts that an older reader skips.
-pub const MINOR: u32 = 4;
+pub const MINOR: u32 = 5;
 
 /// [`MAGIC_WORD`]. It is stored last when a recording is made.
 pub const MAGIC: usize = 0;
@@ -64,6 +64,8 @@ pub const TALLY: usize = 28;
 pub const CHUNKS: usize = 30;
 /// Pages of profile tables ([`super::profile`]). Empty in recordings before version 1.4.
 pub const PROFILES: usize = 32;
+/// Statements about subjects, two halves ([`super::arena`]). Empty in recordings before version 1.5.
+pub const STATEMENTS: usize = 34;
 
 /// The current epoch.
 pub const EPOCH: usize = 64;
@@ -86,7 +88,7 @@ pub const REENTRANT: usize = 71;
 pub const UNNAMED: usize = 72;
 /// Ticks before the base of their block. They count as 0.
 pub const CLOCK_BEHIND: usize = 73;
-/// Arena entries that found no room.
+/// Names, views, epochs and marks that found no room.
 pub const ARENA_LOST: usize = 74;
 /// Details that were cut or found no room.
 pub const DETAILS_CUT: usize = 75;
@@ -124,6 +126,14 @@ pub const REMOTE_MALFORMED: usize = 89;
 pub const PROFILES_USED: usize = 90;
 /// Values of profile tables that found no room, and whose table has no count of its own.
 pub const PROFILES_LOST: usize = 91;
+
+/// Number of times that the statements were moved to the other half (release). The newest half is this modulo 2. A
+/// half changes only by additions while it is the newest.
+pub const STATEMENTS_TURN: usize = 92;
+/// Words of the first half of the statements in use (release). The word behind it is about the second half.
+pub const STATEMENTS_USED: usize = 93;
+/// Statements that found no room.
+pub const STATEMENTS_LOST: usize = 95;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

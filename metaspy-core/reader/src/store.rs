@@ -101,7 +101,7 @@ impl Store {
         let grown = self.follow_growth();
         let words = self.mapped.region.words();
         // Clones share the names until an addition is read.
-        if self.names.is_behind(words) && Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
+        if self.names.is_behind(words, &self.layout) && Arc::make_mut(&mut self.names).read_on(words, &self.layout) {
             self.compiled = Arc::default();
         }
         self.time = Arc::new(Time::read(words, &self.layout));

@@ -1,4 +1,4 @@
-//! Writes the arena: names, labels, relations, views. No hook calls it.
+//! Writes the arena: names of the program, views, epochs, notes. No hook calls it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,13 +6,14 @@ use crate::format::arena::{Entry, head, push_text};
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::log::Log;
+use crate::recorder::stepped::Stepped;
 
-/// Bytes that labels and relations leave free, for the notes about a full disk.
-const RESERVE: usize = 64 << 10;
+/// Bytes that are kept for the notes about a loss.
+const RESERVE: usize = 1 << 10;
 
 /// An entry being built.
 pub(crate) struct Draft {
-    entry: Entry,
+    pub(super) entry: Entry,
     a: u32,
     words: Vec<u64>,
 }
@@ -31,6 +32,12 @@ impl Draft {
         push_text(&mut self.words, text);
         self
     }
+
+    /// Its words.
+    pub(super) fn finish(mut self) -> Vec<u64> {
+        self.words[0] = head(self.entry, self.words.len(), self.a);
+        self.words
+    }
 }
 
 impl Log {
@@ -41,27 +48,42 @@ impl Log {
 
     /// Appends an entry. An entry without room is left out and counted.
     pub(crate) fn append(&self, draft: Draft) {
-        let Draft { entry, a, mut words } = draft;
-        words[0] = head(entry, words.len(), a);
-        let writing = lock(&self.appending);
-        let table = self.arena.area;
-        let used = self.word(sb::ARENA_USED).load(Ordering::Relaxed) as usize;
-        // Labels and relations leave room for the names of later sites and kinds.
-        let is_many = matches!(entry, Entry::Label | Entry::Relation);
-        let (room, ahead) = if is_many { (table.bytes() / 4 * 3, RESERVE) } else { (table.bytes(), 0) };
-        let end = (used + words.len()) * 8;
-        if end > room || !self.reserve(&self.arena, (end + ahead).min(table.bytes())) {
-            if self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
-                drop(writing);
-                self.note("The arena is full: some labels and relations are missing. Record with a larger budget.");
-            }
-            return;
+        // Views, epochs, notes and marks come as long as the program runs. They leave a quarter to the names of later sites.
+        let room = match draft.entry {
+            Entry::Site | Entry::Kind | Entry::Program => self.arena.area.bytes() - RESERVE,
+            _ => self.arena.area.bytes() / 4 * 3,
+        };
+        let is_there = {
+            let _appending = lock(&self.appending);
+            self.write_entry(&self.arena, sb::ARENA_USED, room, &draft.finish())
+        };
+        if !is_there && self.word(sb::ARENA_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
+            self.note_loss(
+                "There is no room for more names, views or notes: some are missing. Record with a larger budget.",
+            );
         }
-        let cells = self.cells();
-        for (cell, word) in cells[table.at + used..].iter().zip(&words) {
+    }
+
+    /// Writes a note about a loss, for which there is room.
+    pub(super) fn note_loss(&self, text: &str) {
+        let _appending = lock(&self.appending);
+        let note = Draft::new(Entry::Note, 0).text(text).finish();
+        self.write_entry(&self.arena, sb::ARENA_USED, self.arena.area.bytes(), &note);
+    }
+
+    /// Writes an entry behind the used words of an area, and counts its words there. False if it ends behind `room` bytes,
+    /// or if the disk is full. The caller holds the lock of the area's writers.
+    pub(super) fn write_entry(&self, stepped: &Stepped, used: usize, room: usize, entry: &[u64]) -> bool {
+        let used = self.word(used);
+        let at = used.load(Ordering::Relaxed) as usize;
+        let end = at + entry.len();
+        if end * 8 > room || !stepped.reserve(end * 8) {
+            return false;
+        }
+        for (cell, word) in self.cells()[stepped.area.at + at..].iter().zip(entry) {
             AtomicU64::store(cell, *word, Ordering::Relaxed);
         }
-        self.word(sb::ARENA_USED).store((used + words.len()) as u64, Ordering::Release);
-        drop(writing);
+        used.store(end as u64, Ordering::Release);
+        true
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 
 use crate::format::Policy;
@@ -11,6 +11,7 @@ use crate::format::Region;
 use crate::format::layout::Layout;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
 
@@ -57,11 +58,12 @@ pub(crate) struct Log {
     pub number: u8,
     pub policy: Policy,
     /// The file, if it has one.
-    pub file: Option<(PathBuf, std::fs::File)>,
+    pub file: Option<(PathBuf, Arc<std::fs::File>)>,
     pub(super) ready: ReadyRing<AtomicU64>,
     /// One of [`State`] for each place.
     pub(super) states: Box<[AtomicU8]>,
     pub(super) arena: Stepped,
+    pub(super) statements: StatementHalves,
     /// Serialises the writers of the arena.
     pub(super) appending: Mutex<()>,
     pub(crate) profiles: Stepped,

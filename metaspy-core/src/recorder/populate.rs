@@ -6,6 +6,7 @@ use crate::format::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, superblock as sb};
 use crate::platform::map;
 use crate::recorder::log::Log;
 use crate::recorder::round::Round;
+use crate::recorder::stepped;
 
 /// Blocks allocated at a time: 4 MiB.
 const STEP: u64 = 16 * CHUNK_BLOCKS as u64;
@@ -17,7 +18,7 @@ impl Log {
         if self.is_stopped() {
             return false;
         }
-        self.reserve_ahead();
+        self.reserve_profiles();
         let fresh = self.word(sb::FRESH).load(Ordering::Acquire);
         let grown = self.word(sb::GROWN).load(Ordering::Relaxed);
         // A file grows early and by large steps, because the disk may be slow.
@@ -55,6 +56,14 @@ impl Log {
             return from + step < ahead;
         }
         false
+    }
+
+    /// Allocates the next step of the profile tables before a hook needs it.
+    fn reserve_profiles(&self) {
+        let used = self.word(sb::PROFILES_USED).load(Ordering::Relaxed) as usize;
+        if used > 0 {
+            let _ = self.profiles.reserve((used + stepped::STEP / 2).min(self.profiles.area.bytes()));
+        }
     }
 
     /// Trims a file to its used part. The caller holds the collector's lock. Each lane may still take one block, so there is

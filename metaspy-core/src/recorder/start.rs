@@ -5,12 +5,12 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock;
 use crate::format::Policy;
 use crate::format::arena::Entry;
-use crate::format::layout::{LARGEST, Layout, SMALLEST};
+use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
 use crate::format::{Region, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map};
@@ -20,6 +20,7 @@ use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
 
@@ -186,7 +187,7 @@ fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
     let layout = Layout::new(spec.budget, policy);
     let map = map::anonymous(layout.total_bytes()).map_err(StartError::Memory)?;
-    let stepped = [layout.arena, layout.profiles].map(Stepped::in_memory);
+    let stepped = in_steps(&layout).map(Stepped::in_memory);
     let log = Log::new(Spec { policy, ..spec.clone() }, layout, stepped, Region::writable(map), None, number);
     log.word(sb::GROWN).store(layout.blocks, Ordering::Release);
     Ok(log)
@@ -195,23 +196,27 @@ fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
 fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     let layout = Layout::new(spec.budget, spec.policy);
-    let file = new_file(path).map_err(failed)?;
+    let file = Arc::new(new_file(path).map_err(failed)?);
     let made =
         file.set_len(layout.total_bytes() as u64).and_then(|()| allocate_tables(&file, &layout)).and_then(|()| {
-            let areas = [layout.arena, layout.profiles].map(|area| Stepped::in_file(area, &file));
-            let [arena, profiles] = areas;
-            Ok((map::file(&file, layout.total_bytes())?, [arena?, profiles?]))
+            let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &file));
+            Ok((map::file(&file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
         });
     let (map, stepped) = made.inspect_err(|_| drop(std::fs::remove_file(path))).map_err(failed)?;
     let file = Some((path.to_owned(), file));
     Ok(Log::new(spec.clone(), layout, stepped, Region::writable(map), file, number))
 }
 
+/// The areas that a file allocates in steps.
+fn in_steps(layout: &Layout) -> [Area; 4] {
+    [layout.arena, layout.half(0), layout.half(1), layout.profiles]
+}
+
 /// Allocates the first page and all areas, except those that are allocated in steps. The tallies need their room when the
 /// disk is full, because then many events leave the window.
 fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
     map::allocate(file, 0, sb::BYTES as u64)?;
-    let in_steps = [sb::ARENA, sb::PROFILES, sb::CHUNKS];
+    let in_steps = [sb::ARENA, sb::STATEMENTS, sb::PROFILES, sb::CHUNKS];
     let mut at_once = layout.areas().filter(|(word, ..)| !in_steps.contains(word));
     at_once.try_for_each(|(_, _, area)| map::allocate(file, area.offset() as u64, area.bytes() as u64))
 }
@@ -243,9 +248,9 @@ impl Log {
     fn new(
         spec: Spec,
         layout: Layout,
-        [arena, profiles]: [Stepped; 2],
+        [arena, first, second, profiles]: [Stepped; 4],
         region: Region,
-        file: Option<(PathBuf, File)>,
+        file: Option<(PathBuf, Arc<File>)>,
         number: u8,
     ) -> Log {
         let words = |count: usize| (0..count).map(|_| AtomicU64::new(0)).collect();
@@ -259,6 +264,7 @@ impl Log {
             ready: ReadyRing::new(words(ready), AtomicU64::new(0), AtomicU64::new(0)),
             states: states(layout.blocks as usize),
             arena,
+            statements: StatementHalves::new([first, second]),
             appending: Mutex::new(()),
             profiles,
             names: Mutex::new(Named::default()),

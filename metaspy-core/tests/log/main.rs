@@ -2,6 +2,7 @@
 
 mod announced;
 mod profiles;
+mod statements;
 mod subscriptions;
 
 use std::sync::{Mutex, MutexGuard};

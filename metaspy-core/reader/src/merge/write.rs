@@ -11,7 +11,7 @@ use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 
 /// Counts of the first page that are sums over the inputs.
-const SUMS: [usize; 12] = [
+const SUMS: [usize; 13] = [
     sb::REENTRANT,
     sb::UNNAMED,
     sb::CLOCK_BEHIND,
@@ -24,6 +24,7 @@ const SUMS: [usize; 12] = [
     sb::OTHERS,
     sb::REMOTE_MALFORMED,
     sb::PROFILES_LOST,
+    sb::STATEMENTS_LOST,
 ];
 
 /// Writes the merged recording.
@@ -39,6 +40,8 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
         journal: area(sb::journal::HEADER_WORDS),
         lanes: area(plan.lanes as usize * lane_row::WORDS),
         arena: area(plan.arena.words.len()),
+        // Nothing is added to a merged recording, so statements are in the arena.
+        statements: area(0),
         pages: area(page::HEADER_WORDS + pages * ROW_WORDS),
         tally: area(folded * ROW_WORDS),
         profiles: area(plan.tables.words.len()),

@@ -8,12 +8,13 @@ pub(crate) mod sanitise;
 pub(crate) mod subject;
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{Ordering, fence};
 
 use crate::names::program::{Program, RecordedView};
 use crate::names::relations::Relations;
 use crate::names::sanitise::string;
 use metaspy_format::Words;
-use metaspy_format::arena::{Entry, unpack_head, unpack_nature, unpack_site, unpack_two_kinds};
+use metaspy_format::arena::{Entry, Found, unpack_nature, unpack_site, unpack_two_kinds, walk};
 use metaspy_format::facts::Facts;
 use metaspy_format::layout::Layout;
 use metaspy_format::profile::TableDef;
@@ -128,14 +129,13 @@ pub struct UserMark {
 pub(crate) struct Names {
     /// Words of the arena that have been read.
     used: usize,
+    /// The part of the statements that has been read.
+    stated: Stated,
     pub sites: Vec<RecordedSite>,
     /// Index in `sites` plus 1, by the number of the site; 0 = unknown.
     site_at: Vec<u32>,
     pub kinds: HashMap<KindId, RecordedKind>,
-    pub labels: HashMap<Subject, String>,
-    pub relations: Relations,
     pub views: Vec<RecordedView>,
-    pub ended: HashMap<Subject, u64>,
     pub program: Program,
     pub notes: Vec<String>,
     pub epochs: Vec<RecordedEpoch>,
@@ -145,7 +145,31 @@ pub(crate) struct Names {
     pub tables: BTreeMap<u32, TableDef>,
     /// A sentence about the unreadable part, if there is one.
     pub damage: Option<String>,
+    pub labels: HashMap<Subject, String>,
+    pub relations: Relations,
+    pub ended: HashMap<Subject, u64>,
 }
+
+/// How much of the statements has been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Stated {
+    /// The number of turns then.
+    turn: u64,
+    /// Words of the half of this turn.
+    used: usize,
+}
+
+impl Stated {
+    /// All that there is now.
+    fn now(words: Words<'_>, layout: &Layout) -> Self {
+        let turn = words.acquire(sb::STATEMENTS_TURN);
+        let used = words.acquire(sb::STATEMENTS_USED + (turn % 2) as usize);
+        Stated { turn, used: usize::try_from(used).unwrap_or(usize::MAX).min(layout.half(turn).len) }
+    }
+}
+
+/// Attempts to read statements that are moved meanwhile.
+const TRIES: usize = 3;
 
 /// Sites have numbers of 20 bits.
 const SITE_LIMIT: usize = 1 << 20;
@@ -156,24 +180,50 @@ impl Names {
         let arena = layout.arena.of(words);
         let promised = words.acquire(sb::ARENA_USED);
         let end = usize::try_from(promised).unwrap_or(usize::MAX).min(arena.len());
-        let before = self.used;
-        while self.used < end && self.damage.is_none() {
-            let (kind, length, a) = unpack_head(arena.get(self.used));
-            if length == 0 || length > end - self.used {
-                self.damage = Some(format!("names and labels: unreadable from word {} of {promised} on", self.used));
+        let before = (self.used, self.stated);
+        if self.damage.is_none() {
+            self.used = walk(arena, self.used, end, |found| self.entry(found));
+            if self.used < end {
+                self.damage = Some(format!("names: unreadable from word {} of {promised} on", self.used));
+            }
+        }
+        for _ in 0..TRIES {
+            let now = Stated::now(words, layout);
+            self.read_statements(words, layout, now);
+            fence(Ordering::Acquire);
+            if words.get(sb::STATEMENTS_TURN) == now.turn {
                 break;
             }
-            if let Some(entry) = Entry::from_byte(kind) {
-                self.entry(entry, a, arena.slice(self.used + 1, length - 1));
-            }
-            self.used += length;
+            // The half may have been overwritten, so what was read is worth nothing.
+            self.forget_statements(u64::MAX);
         }
-        self.used != before
+        (self.used, self.stated) != before
     }
 
-    /// True if the arena has additions that have not been read.
-    pub fn is_behind(&self, words: Words<'_>) -> bool {
+    fn read_statements(&mut self, words: Words<'_>, layout: &Layout, now: Stated) {
+        if self.stated.turn != now.turn {
+            self.forget_statements(now.turn);
+        }
+        self.stated.used = walk(layout.half(now.turn).of(words), self.stated.used, now.used, |found| self.entry(found));
+        if self.stated.used < now.used {
+            let (at, end) = (self.stated.used, now.used);
+            self.damage.get_or_insert_with(|| format!("labels and relations: unreadable from word {at} of {end} on"));
+            self.stated.used = end;
+        }
+    }
+
+    /// Begins anew with the statements of a turn.
+    fn forget_statements(&mut self, turn: u64) {
+        self.stated = Stated { turn, used: 0 };
+        self.labels.clear();
+        self.relations = Relations::default();
+        self.ended.clear();
+    }
+
+    /// True if there are additions that have not been read.
+    pub fn is_behind(&self, words: Words<'_>, layout: &Layout) -> bool {
         self.damage.is_none() && words.acquire(sb::ARENA_USED) > self.used as u64
+            || self.stated != Stated::now(words, layout)
     }
 
     /// The site with this number.
@@ -187,7 +237,8 @@ impl Names {
         self.lanes.get(&lane).map(String::as_str)
     }
 
-    fn entry(&mut self, entry: Entry, a: u32, words: Words<'_>) {
+    fn entry(&mut self, Found { entry, a, words, .. }: Found<'_>) {
+        let Some(entry) = entry else { return };
         let text = |at| string(words, at).0;
         let kind = KindId(a as u16);
         match entry {

@@ -29,6 +29,8 @@ pub struct Sender<W> {
     stamps: Vec<u64>,
     /// Words of the arena that were sent. The arena only grows.
     arena: usize,
+    /// The words of the first page about the statements that were sent.
+    stated: [u64; 3],
     fold: Option<(u64, u64)>,
     page: Box<[u64; PAGE]>,
 }
@@ -44,6 +46,7 @@ impl<W: Write> Sender<W> {
             blocks: Vec::new(),
             stamps: Vec::new(),
             arena: 0,
+            stated: [0; 3],
             fold: None,
             page: Box::new([0; PAGE]),
             store,
@@ -78,12 +81,19 @@ impl<W: Write> Sender<W> {
         }
         let before = store.ring().fold_state();
         // Counters are read before the rows that they count, and arrive after them.
-        let first: Vec<u64> = (0..PAGE).map(|at| words.acquire(at)).collect();
+        let mut first: Vec<u64> = (0..PAGE).map(|at| words.acquire(at)).collect();
         if self.fold.is_none() {
             // A receiver needs the places of all tables, even if the stream ends in this round.
             self.words(Frame::Words, 0, &first)?;
         }
         self.send_tables(&store, &layout, &first, before)?;
+        let stated = &mut first[sb::STATEMENTS_TURN..][..3];
+        if words.acquire(sb::STATEMENTS_TURN) == stated[0] {
+            self.stated.copy_from_slice(stated);
+        } else {
+            // The half that was sent may have been overwritten meanwhile. The receiver still has the one before.
+            stated.copy_from_slice(&self.stated);
+        }
         self.send_blocks(store.ring())?;
         self.words(Frame::Words, 0, &first)?;
         let settled = store.ring().fold_state() == before;
@@ -95,6 +105,9 @@ impl<W: Write> Sender<W> {
     fn send_tables(&mut self, store: &Store, layout: &Layout, first: &[u64], fold: (u64, u64)) -> io::Result<()> {
         let used = |word: usize, each: usize| usize::try_from(first[word]).unwrap_or(usize::MAX).saturating_mul(each);
         let arena = used(sb::ARENA_USED, 1).min(layout.arena.len);
+        let turn = first[sb::STATEMENTS_TURN];
+        let used_half = sb::STATEMENTS_USED + (turn % 2) as usize;
+        let stated = if turn == self.stated[0] { self.stated[used_half - sb::STATEMENTS_TURN] } else { 0 };
         let chunks = store.ring().chunk_count() as usize;
         let folded = self.fold != Some(fold);
         let tables = [
@@ -103,6 +116,7 @@ impl<W: Write> Sender<W> {
             (layout.journal, 0, if folded && fold.0 != 0 { journal_words(store, layout) } else { 0 }),
             (layout.lanes, 0, used(sb::LANES_USED, lane::WORDS)),
             (layout.arena, self.arena, arena),
+            (layout.half(turn), usize::try_from(stated).unwrap_or(0).min(layout.half(turn).len), used(used_half, 1)),
             (layout.pages, 0, used(sb::PAGES_USED, 1) / 8),
             (layout.tally, 0, if folded && first[sb::TALLY_USED] != 0 { layout.tally.len } else { 0 }),
             (layout.profiles, 0, used(sb::PROFILES_USED, 1) / 8),

@@ -14,7 +14,7 @@ pub(super) fn take(log: &'static Log, content: Content, first: u64, words: usize
     let length = |words: u64| words.saturating_add(page::HEADER_WORDS as u64).saturating_mul(8);
     let free = |at: u64| {
         let end = usize::try_from(at.saturating_add(length(words as u64))).ok()?;
-        log.reserve(&log.profiles, end).then(|| &log.cells()[area.at + at as usize / 8 + page::WORDS])
+        log.profiles.reserve(end).then(|| &log.cells()[area.at + at as usize / 8 + page::WORDS])
     };
     let at = claim(log.word(sb::PROFILES_USED), words as u64, length, free)?;
     let page = &log.cells()[area.at + at as usize / 8..];
