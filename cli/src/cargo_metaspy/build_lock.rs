@@ -6,8 +6,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use metaspy_weave::plan::{PLAN, Plan, Selection, write_whole};
-use metaspy_weave::wrapper::File as Library;
+use metaspy_weave::plan::{File as Library, PLAN, Plan, Selection, write_whole};
 use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::clean::Stale;

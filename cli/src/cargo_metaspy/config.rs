@@ -11,7 +11,7 @@ use toml::{Table, Value};
 
 use crate::cargo_metaspy::cargo::Cargo;
 
-/// The tables `build` and `target` of every source of the configuration, the strongest first.
+/// The tables `build`, `target` and `profile` of every source of the configuration, the strongest first.
 pub struct Config(Vec<Part>);
 
 /// A source of the configuration.
@@ -20,6 +20,7 @@ struct Part {
     dir: PathBuf,
     build: Table,
     target: Table,
+    profile: Table,
 }
 
 impl Config {
@@ -56,9 +57,12 @@ impl Config {
 
     /// Everything that the configuration says about the compiler's flags. If it does not change, cargo passes the same flags.
     pub fn flags(&self) -> String {
-        let text = |part: &Part| format!("{:?} {:?}", part.build.get("rustflags"), part.target);
+        let text = |part: &Part| format!("{:?} {:?} {:?}", part.build.get("rustflags"), part.target, part.profile);
         let mut flags: Vec<String> = self.0.iter().map(text).collect();
-        let is_flags = |name: &str| name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS") || name == "RUSTFLAGS";
+        let is_flags = |name: &str| {
+            let is_cargos = name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS");
+            is_cargos || name.starts_with("CARGO_PROFILE_") || name == "RUSTFLAGS"
+        };
         let set = env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_flags));
         let mut set: Vec<String> = set.map(|set| format!("{set:?}")).collect();
         set.sort_unstable();
@@ -90,7 +94,7 @@ impl Part {
         let keys = [("rustc-wrapper", "CARGO_BUILD_RUSTC_WRAPPER"), ("target", "CARGO_BUILD_TARGET")];
         let set =
             keys.into_iter().filter_map(|(key, name)| Some((key.to_owned(), Value::String(env::var(name).ok()?))));
-        Part { dir: here.to_owned(), build: set.collect(), target: Table::new() }
+        Part { dir: here.to_owned(), build: set.collect(), target: Table::new(), profile: Table::new() }
     }
 
     fn in_directory(dir: &Path) -> Option<Part> {
@@ -104,6 +108,6 @@ impl Part {
             Some(Value::Table(part)) => part,
             _ => Table::new(),
         };
-        Some(Part { dir: dir.to_owned(), build: part("build"), target: part("target") })
+        Some(Part { dir: dir.to_owned(), build: part("build"), target: part("target"), profile: part("profile") })
     }
 }

@@ -125,14 +125,15 @@ fn usable(options: &Woven, records: bool) -> Result<()> {
 
 fn plan(settings: &Settings<'_>, graph: &Graph, options: &Woven, with_tests: bool, dir: &Path) -> Result<Plan> {
     let selection = options.selection();
+    let cache = runtime::cache_directory(dir)?;
     let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, with_tests, dir)?;
     profilers::check(graph, &options.profiler, is_core_needed)?;
     let core = match is_core_needed {
-        true => Some(runtime::core(settings, dir, &options.profiler)?),
+        true => Some(runtime::core(settings, &cache, &options.profiler)?),
         false => None,
     };
     profilers::stamp_targets(&mut targets, core.as_ref())?;
-    Ok(Plan { dir: dir.to_owned(), selection, targets, core })
+    Ok(Plan { dir: dir.to_owned(), cache, selection, targets, core })
 }
 
 /// The target directory by default: below the target directory of cargo. A program of a run may run this command; then the

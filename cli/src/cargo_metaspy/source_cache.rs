@@ -7,9 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, thread};
 
-use metaspy_weave::plan::{stamp, write_whole};
+use metaspy_weave::plan::{File, stamp, write_whole};
 use metaspy_weave::source::{self, Function};
-use metaspy_weave::wrapper::File;
 use serde::{Deserialize, Serialize};
 
 use crate::cargo_metaspy::graph::Crate;

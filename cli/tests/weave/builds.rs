@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Package, host, manifest, target_dir, three};
+use crate::common::{Package, host, manifest, three};
 
 #[test]
 fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
@@ -37,13 +37,13 @@ fn another_selection_weaves_what_it_must() {
 fn a_plain_build_is_what_it_was() {
     let package = three("untouched");
     package.cargo(&["build", "--offline"]);
-    let program = target_dir().join("debug/untouched");
+    let program = package.target_dir().join("debug/untouched");
     let before = fs::read(&program).expect("it was built");
     package.metaspy(&["build"]);
     let plain = package.cargo(&["build", "--offline"]);
     assert_eq!(plain.compiled(), [""; 0]);
     assert!(fs::read(program).expect("it is there") == before, "the program is the same");
-    let woven = fs::read(target_dir().join("metaspy/debug/untouched")).expect("it was built");
+    let woven = fs::read(package.target_dir().join("metaspy/debug/untouched")).expect("it was built");
     assert!(contains(&woven, b"metaspy_woven") && !contains(&before, b"metaspy_woven"));
 }
 
@@ -56,7 +56,7 @@ fn a_program_with_a_core_of_its_own_has_that_one_alone() {
     let core = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
     let package = Package::new(
-        "own_core",
+        "with_core/own",
         &[
             ("Cargo.toml", &manifest("own_core", "2024", &dependencies)),
             (
@@ -220,4 +220,30 @@ fn a_directory_that_is_called_as_a_profile_is_none() {
     let again = build(&["build", "--weave", "below_release::one"]);
     assert!(again.compiled().is_empty() && again.wove("below_release::one"), "{}", again.said);
     assert_eq!(build(&["build", "--weave", "below_release::two"]).compiled(), ["below_release"]);
+}
+
+#[test]
+fn the_core_is_built_once_for_all_projects() {
+    let [one, other] = ["cached_one", "cached_other"].map(|name| {
+        Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", "fn main() {\n}\n")])
+    });
+    one.metaspy(&["run"]);
+    let did = other.metaspy(&["run"]);
+    assert!(!did.said.contains("building its core"), "{}", did.said);
+    assert_eq!(did.calls("cached_other::main"), Some(1));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_cache_that_others_can_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let package = Package::new(
+        "uncached",
+        &[("Cargo.toml", &manifest("uncached", "2024", "")), ("src/main.rs", "fn main() {\n}\n")],
+    );
+    let open = package.dir.join("open");
+    fs::create_dir(&open).expect("it is new");
+    fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
+    let did = package.metaspy_in(&["build"], &[("METASPY_CACHE", open.as_os_str())]);
+    assert!(did.code == 2 && did.said.contains("METASPY_CACHE") && did.said.contains("another user"), "{}", did.said);
 }

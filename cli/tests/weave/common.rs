@@ -11,8 +11,8 @@ use serde_json::Value;
 /// What a command did, unless a test names another file.
 const JSON: &str = "metaspy.json";
 
-/// A package of a test. Packages share a target directory, and so the core that programs are given; each has a name of
-/// its own.
+/// A package of a test. Packages share the core that programs are given. Each has a target directory of its own, because runs
+/// with different selections wait for each other in one.
 pub struct Package {
     /// Its directory.
     pub dir: PathBuf,
@@ -33,7 +33,7 @@ pub struct Did {
 impl Package {
     /// A package with these files, made anew. A file without a directory stands in `src`.
     pub fn new(dir: &str, files: &[(&str, &str)]) -> Package {
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join(dir);
+        let dir = temporary().join("packages").join(dir);
         let _ = fs::remove_dir_all(&dir);
         let package = Package { dir };
         for (path, text) in files {
@@ -120,9 +120,17 @@ impl Package {
         Did::of(command.output().expect("cargo runs, as it runs this test"))
     }
 
+    /// The directory that it is built in.
+    pub fn target_dir(&self) -> PathBuf {
+        let packages = temporary().join("packages");
+        // A package in another one shares its target directory.
+        let name = self.dir.strip_prefix(packages).ok().and_then(|path| path.components().next());
+        temporary().join("targets").join(name.map_or("other".as_ref(), |name| name.as_os_str()))
+    }
+
     fn clean_command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        command.current_dir(&self.dir).env("CARGO_TARGET_DIR", target_dir());
+        command.current_dir(&self.dir).env("CARGO_TARGET_DIR", self.target_dir()).env("METASPY_CACHE", cache());
         for name in [
             "RUSTFLAGS",
             "RUSTC_WRAPPER",
@@ -174,9 +182,14 @@ impl Did {
     }
 }
 
-/// Where the packages are built.
-pub fn target_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("target")
+/// The directory of everything that these tests write.
+pub fn temporary() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// What is built once for all tests.
+pub fn cache() -> PathBuf {
+    temporary().join("cache")
 }
 
 /// What the compiler builds for.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::common::{Package, manifest, target_dir, three};
+use crate::common::{Package, manifest, three};
 
 #[test]
 fn a_selector_that_matches_nothing_is_answered_with_names() {
@@ -20,7 +20,7 @@ fn a_build_that_was_killed_recovers() {
     let package = three("killed");
     package.metaspy(&["build", "--weave", "killed_*::one"]);
     // What a killed build leaves: half a copy, and cargo does not know of the crate.
-    let mirror = mirror("killed_a-");
+    let mirror = mirror(&package, "killed_a-");
     fs::remove_dir_all(&mirror).expect("it is removed");
     fs::create_dir_all(mirror.join("half")).expect("half of it is there");
     package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    5\n}\n");
@@ -60,7 +60,7 @@ fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
     );
     assert!(package.metaspy(&["build"]).wove("uncopied::one"));
     // As on a full disk: the directory cannot be made.
-    let mirror = mirror("uncopied-");
+    let mirror = mirror(&package, "uncopied-");
     fs::remove_dir_all(&mirror).expect("it is removed");
     fs::write(&mirror, "in the way").expect("it is written");
     package.write("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n");
@@ -71,8 +71,8 @@ fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
     assert!(package.metaspy(&["build"]).wove("uncopied::two"));
 }
 
-fn mirror(unit: &str) -> PathBuf {
-    let mirrors = fs::read_dir(target_dir().join("metaspy/weave/overlays")).expect("there are copies");
+fn mirror(package: &Package, unit: &str) -> PathBuf {
+    let mirrors = fs::read_dir(package.target_dir().join("metaspy/weave/overlays")).expect("there are copies");
     let mut mirrors = mirrors.flatten().map(|entry| entry.path());
     mirrors.find(|path| path.to_string_lossy().contains(unit)).expect("it was woven")
 }

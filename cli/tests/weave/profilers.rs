@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::common::{Package, manifest};
+use crate::common::{Package, manifest, temporary};
 
 /// What a stranger writes.
 const HOT: &str = "use metaspy_core::method_profilers::{Call, Columns, Count, Data, MethodProfiler, MethodSpy};
@@ -92,7 +92,7 @@ fn two_profilers_see_the_same_run() {
 #[test]
 fn what_is_made_anew_runs() {
     let package = shouting("made");
-    let made = Path::new(env!("CARGO_TARGET_TMPDIR")).join("packages").join("made-anew");
+    let made = temporary().join("packages/made-anew");
     let _ = fs::remove_dir_all(&made);
     let path = made.to_str().expect("it is UTF-8");
     let new = package.plain_metaspy(&["new", path]);
@@ -111,7 +111,7 @@ fn a_program_with_a_core_of_its_own_is_told_what_to_do() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
     let files = [("Cargo.toml", manifest("cored", "2024", &dependencies)), ("src/main.rs", "fn main() {}\n".into())];
-    let package = Package::new("cored", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
+    let package = Package::new("with_core/told", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
     let hot = profiler("hot_cored", HOT);
     let did = package.try_metaspy(&["run", "--profiler", hot.dir.to_str().expect("it is UTF-8")]);
     assert!(did.code == 2 && did.said.contains("`cored` depends on metaspy"), "{}", did.said);

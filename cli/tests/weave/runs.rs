@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-use crate::common::{Package, manifest, target_dir, three};
+use crate::common::{Package, manifest, three};
 
 #[cfg(unix)]
 #[test]
@@ -36,7 +36,7 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
         let kill = format!("kill -{signal} -{group}");
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
     };
-    let runs = target_dir().join("metaspy/weave/runs");
+    let runs = package.target_dir().join("metaspy/weave/runs");
     let running = start();
     let killed = running.id();
     send("KILL", killed);

@@ -4,7 +4,7 @@ use std::fs;
 
 #[cfg(unix)]
 use crate::common::three;
-use crate::common::{Package, host, manifest, target_dir};
+use crate::common::{Package, host, manifest};
 
 #[cfg(unix)]
 #[test]
@@ -118,7 +118,7 @@ fn build_scripts_and_programs_may_start_cargo_and_build_what_it_builds() {
             ),
         ],
     );
-    let theirs = target_dir();
+    let theirs = package.target_dir();
     let environment = [("CARGO_AT_HAND", env!("CARGO").as_ref()), ("EXPECTED", theirs.as_os_str())];
     let did = package.metaspy_in(&["run"], &environment);
     assert!(did.code == 0 && did.calls("starting::one") == Some(1), "{}", did.said);

@@ -5,12 +5,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::common::{Did, Package};
+use crate::common::{Did, Package, temporary};
 
 /// The command of the README, at the root of the repository, with these words behind it. What it does goes into this file.
 fn tell(json: &str, more: &[&str]) -> Did {
     let package = Package { dir: Path::new(env!("CARGO_MANIFEST_DIR")).join("..") };
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(json);
+    let file = temporary().join(json);
     let file = file.to_str().expect("a build stands where its path can be written");
     let line = ["test", "--manifest-path", "examples/coverage/Cargo.toml", "--weave", "roxmltree::**"];
     let line = [&line[..], more].concat();

@@ -7,9 +7,9 @@ use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
 use metaspy_report::coverage::Run;
 use metaspy_report::program::Builder;
-use metaspy_weave::plan::Plan;
+use metaspy_weave::plan::{File, Plan};
 use metaspy_weave::source::Facts;
-use metaspy_weave::wrapper::{File, Left, Listing, Method, listings};
+use metaspy_weave::wrapper::{Left, Listing, Method, listings};
 
 use crate::cargo_metaspy::profilers::Requested;
 use crate::cargo_metaspy::recordings::Recordings;

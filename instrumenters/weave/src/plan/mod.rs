@@ -9,10 +9,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
+mod file_state;
 mod function_selector;
 mod selection;
 mod subject;
 
+pub use file_state::{Content, File};
 pub use function_selector::{FunctionSelector, FunctionSelectorError};
 pub use selection::{Selection, Selectors};
 pub use subject::{SubjectError, SubjectOf};
@@ -27,6 +29,8 @@ pub const CHAIN: &str = "METASPY_WEAVE_CHAIN";
 pub struct Plan {
     /// The directory of everything that weaving writes.
     pub dir: PathBuf,
+    /// The directory of what is built once for a compiler.
+    pub cache: PathBuf,
     /// The selected functions.
     pub selection: Selection,
     /// The crates that are changed, by the file of their root.

@@ -1,4 +1,4 @@
-//! A core for programs that have none, built once for each compiler and target.
+//! A core for programs that have none, built once for each compiler, target and set of flags.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
 use crate::runtime::profilers::{self, Profiler};
-use crate::runtime::{build_dir, version};
+use crate::runtime::{build_dir, cache, version};
 
 /// The files of the core's packages that this command was built with, by their paths in a workspace.
 pub(super) static SOURCE: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/core.rs"));
@@ -69,41 +69,53 @@ pub fn core_stamp() -> String {
     stamp(SOURCE.iter().flat_map(|(path, text)| [*path, *text]).chain([LOCK]))
 }
 
-/// The core, built if it is not there yet; with the profilers of these directories, built with it.
-pub fn core(settings: &Settings<'_>, dir: &Path, profiler_dirs: &[PathBuf]) -> Result<Core> {
-    let dir = unpack(settings, dir)?;
+/// The core, built if the cache does not have it; with the profilers of these directories, built with it.
+pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) -> Result<Core> {
     let of_dir = |dir: &PathBuf| Profiler::of(dir, settings.cargo);
     let profilers = profiler_dirs.iter().map(of_dir).collect::<Result<Vec<_>>>()?;
-    if !profilers.is_empty() {
-        let package = profilers::write(&profilers, &dir, LOCK)?;
-        return Build { settings, dir: &dir, profilers: &profilers }.run(&package, profilers::PACKAGE);
-    }
-    let built = dir.join("core.json");
-    if let Some(core) = fs::read(&built).ok().and_then(|text| serde_json::from_slice::<Core>(&text).ok())
-        && core.library.is_file()
-    {
+    let dir = cache.join("core").join(settings.stamp()?);
+    let core = cache::entry(&dir, |dir| {
+        eprintln!("     Metaspy building its core, once for this compiler");
+        unpack(dir)?;
+        let core = Build { settings, dir, profilers: &[] }.run(dir, "metaspy-core")?;
+        let files = files(&core);
+        Ok((core, files))
+    })?;
+    if profilers.is_empty() {
         return Ok(core);
     }
-    eprintln!("     Metaspy building its core, once for this compiler");
-    let core = Build { settings, dir: &dir, profilers: &[] }.run(&dir, "metaspy-core")?;
-    write_whole(&built, &serde_json::to_vec(&core)?)?;
-    Ok(core)
+    let package = profilers::write(&profilers, &dir, LOCK)?;
+    Build { settings, dir: &dir, profilers: &profilers }.run(&package, profilers::PACKAGE)
 }
 
-/// Writes the core's source, if it is not there yet, and returns its directory.
-fn unpack(settings: &Settings<'_>, dir: &Path) -> Result<PathBuf> {
-    let parts =
-        [core_stamp(), version()?.to_owned(), settings.target.unwrap_or_default().to_owned(), settings.flags.clone()];
-    let dir = dir.join("core").join(stamp(parts.iter().map(String::as_str).chain(ALONE)));
-    // The manifest is written last: if it exists, all files do.
-    if !dir.join("Cargo.toml").is_file() {
-        write_whole(&dir.join("Cargo.lock"), LOCK.as_bytes())?;
-        for (path, text) in SOURCE {
-            write_whole(&dir.join(path), text.as_bytes())?;
-        }
-        write_whole(&dir.join("Cargo.toml"), WORKSPACE.as_bytes())?;
+impl Settings<'_> {
+    /// A name for what is built with these settings, by this compiler.
+    fn stamp(&self) -> Result<String> {
+        let wrapper = self.wrapper.as_deref().unwrap_or_default().to_string_lossy();
+        let parts = [&core_stamp(), version()?, self.target.unwrap_or_default(), &self.flags, &wrapper];
+        Ok(stamp(parts.into_iter().chain(ALONE)))
     }
-    Ok(dir)
+}
+
+/// Writes the core's source. A build that was killed may have left a part of it.
+fn unpack(dir: &Path) -> Result<()> {
+    let manifests = [("Cargo.toml", WORKSPACE), ("Cargo.lock", LOCK)];
+    for (path, text) in SOURCE.iter().copied().chain(manifests) {
+        let path = dir.join(path);
+        // Cargo builds what has a new time.
+        if fs::read(&path).ok().as_deref() != Some(text.as_bytes()) {
+            write_whole(&path, text.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// The files that programs are linked with.
+fn files(core: &Core) -> Vec<PathBuf> {
+    let in_dir = |dir: &PathBuf| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    let dependencies = core.dependencies.iter().flat_map(in_dir);
+    let is_library = |path: &PathBuf| path.extension().is_some_and(|extension| extension != "d");
+    dependencies.filter(is_library).chain([core.library.clone()]).collect()
 }
 
 /// A build of the core, and of what is built with it.

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::plan::{stamp, write_whole};
+use crate::runtime::cache;
 use crate::runtime::core::SOURCE;
 
 /// Its crate names, for programs without and with optimisation. Woven code uses another name.
@@ -29,10 +30,6 @@ impl Hooks {
 
     fn libraries(&self) -> [PathBuf; 2] {
         [false, true].map(|is_optimized| self.library(is_optimized))
-    }
-
-    fn are_there(&self) -> bool {
-        self.libraries().iter().all(|library| library.is_file())
     }
 
     /// Puts the libraries where cargo makes the compiler and rustdoc search for dependencies. Crates of both kinds may
@@ -61,21 +58,25 @@ pub fn source() -> String {
     files().flat_map(|(path, text)| [path, "\n", text]).collect()
 }
 
-/// The crate for a compiler and a target, built if it does not exist yet. Wrappers that build it at the same time do not
-/// interfere.
-pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<Hooks> {
+/// The crate for a compiler and a target, built if the cache does not have it.
+pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, cache: &Path) -> Result<Hooks> {
     let source = source();
     let (program, before) = rustc.split_first().context("there is a compiler")?;
     let version = version_of(program, before)?;
     let target_text = target.map(|target| target.to_string_lossy().into_owned()).unwrap_or_default();
     let stamp = stamp([source.as_str(), &version, &target_text]);
-    let hooks = Hooks { dir: dir.join("hooks").join(&stamp), stamp };
-    if hooks.are_there() {
-        return Ok(hooks);
-    }
-    let part = hooks.dir.with_extension(std::process::id().to_string());
-    fs::create_dir_all(&part)?;
-    let sources = part.join("src");
+    let hooks = Hooks { dir: cache.join("hooks").join(&stamp), stamp };
+    cache::entry(&hooks.dir, |dir| {
+        compile(rustc, target, dir)?;
+        Ok(((), hooks.libraries().into()))
+    })?;
+    Ok(hooks)
+}
+
+/// Compiles the crate twice.
+fn compile(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<()> {
+    let (program, before) = rustc.split_first().context("there is a compiler")?;
+    let sources = dir.join("src");
     for (path, text) in files() {
         write_whole(&sources.join(path), text.as_bytes())?;
     }
@@ -90,7 +91,7 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
             "-Copt-level=3",
             "-Cmetadata=metaspy",
         ]);
-        command.arg(&file).arg("--out-dir").arg(&part);
+        command.arg(&file).arg("--out-dir").arg(dir);
         command.args(target.into_iter().flat_map(|target| [OsStr::new("--target"), target]));
         command.output().context("the compiler cannot be started")
     };
@@ -104,14 +105,7 @@ pub fn hooks(rustc: &[OsString], target: Option<&OsStr>, dir: &Path) -> Result<H
             bail!("the compiler refuses the hooks: {}", String::from_utf8_lossy(&output.stderr));
         }
     }
-    if fs::rename(&part, &hooks.dir).is_err() {
-        // Another wrapper was faster.
-        let _ = fs::remove_dir_all(&part);
-    }
-    match hooks.are_there() {
-        true => Ok(hooks),
-        false => bail!("the hooks cannot be kept in {}", hooks.dir.display()),
-    }
+    Ok(())
 }
 
 fn version_of(rustc: &OsStr, before: &[OsString]) -> Result<String> {

@@ -1,10 +1,12 @@
 //! What woven programs are linked with: the little that woven code calls, and a core for programs that have none.
 
+mod cache;
 mod core;
 mod hooks;
 mod profilers;
 mod toolchain;
 
+pub use cache::directory as cache_directory;
 pub use core::{ALONE, BUILDS_CORE, Settings, core, core_stamp};
 pub use hooks::{Hooks, hooks, source as hooks_source};
 pub use toolchain::{build_dir, version};

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{Plan, Target, write_whole};
+use crate::plan::{Content, File, Plan, Target, write_whole};
 use crate::source::{CrateSource, SelfKind, Visibility};
-use crate::wrapper::file_state::{File, Source};
 
 /// The version of the lists. A crate with a list of another version is woven again.
 pub const FORMAT: &str = "listing 5";
@@ -23,7 +22,7 @@ pub struct Listing {
     /// The file of its root.
     pub root: PathBuf,
     /// The files that it was compiled from, with their state.
-    pub sources: Vec<Source>,
+    pub sources: Vec<Content>,
     /// Functions with a hook.
     pub woven: Vec<Method>,
     /// Functions whose hook sees less than requested.
@@ -97,7 +96,7 @@ impl Listing {
     /// Adds the files of this source, with their present state.
     pub fn with_files(mut self, source: &CrateSource) -> Self {
         let files = source.files.iter().map(|file| &file.path).chain(&source.missing);
-        self.sources = files.cloned().map(Source::at).collect();
+        self.sources = files.cloned().map(Content::at).collect();
         self
     }
 
@@ -158,6 +157,6 @@ pub fn listings(dir: &Path) -> Vec<(File, Listing)> {
 /// The lists of crates whose source has changed. Cargo compiles such a crate again if it is needed, and then its list is
 /// written again.
 pub fn outdated(dir: &Path) -> Vec<File> {
-    let is_outdated = |listing: &Listing| !listing.sources.iter().all(Source::is_same);
+    let is_outdated = |listing: &Listing| !listing.sources.iter().all(Content::is_same);
     listings(dir).into_iter().filter(|(_, listing)| is_outdated(listing)).map(|(file, _)| file).collect()
 }

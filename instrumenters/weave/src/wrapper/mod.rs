@@ -7,7 +7,6 @@ mod arguments;
 mod compile;
 mod diagnostics;
 mod fallback;
-mod file_state;
 mod link_core;
 mod listing;
 mod overlay;
@@ -23,7 +22,6 @@ use crate::plan::{CHAIN, PLAN, Plan, Target};
 use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
 
-pub use file_state::File;
 pub use listing::{FORMAT, Left, Listing, Method, listings, outdated};
 pub use stamp::{CrateStamp, PLAIN, stamps};
 
@@ -94,7 +92,7 @@ fn woven(compiler: &[OsString], arguments: &Arguments) -> Result<Option<ExitCode
         stamp::write(&plan, arguments, target)?;
     }
     let Some(target) = target else { return Ok(None) };
-    let hooks = runtime::hooks(compiler, arguments.target(), &plan.dir)?;
+    let hooks = runtime::hooks(compiler, arguments.target(), &plan.cache)?;
     if let Some(libraries) = arguments.out_dir().filter(|_| !arguments.is_program()) {
         hooks.put_beside(&libraries)?;
     }

@@ -39,26 +39,31 @@ impl File {
     }
 }
 
-/// A source file. It is unchanged as long as its text is, because cargo builds nothing again if a package is fetched again.
+/// A file that is unchanged as long as its content is, whatever its time: packages are fetched again, and caches copied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
+pub struct Content {
     file: File,
-    text: u64,
+    hash: u64,
 }
 
-impl Source {
+impl Content {
+    /// True if the file existed.
+    pub fn exists(&self) -> bool {
+        self.file.state.is_some()
+    }
+
     /// The present state of a file.
-    pub fn at(path: PathBuf) -> Source {
-        Source { text: text_of(&path), file: File::at(path) }
+    pub fn at(path: PathBuf) -> Content {
+        Content { hash: hash_of(&path), file: File::at(path) }
     }
 
     /// True if it has not changed.
     pub fn is_same(&self) -> bool {
-        self.file.is_same() || self.file.state.is_some() && self.text == text_of(self.file.path())
+        self.file.is_same() || self.file.state.is_some() && self.hash == hash_of(self.file.path())
     }
 }
 
-fn text_of(path: &Path) -> u64 {
+fn hash_of(path: &Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     fs::read(path).unwrap_or_default().hash(&mut hasher);
     hasher.finish()
