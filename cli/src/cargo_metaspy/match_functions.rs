@@ -19,6 +19,8 @@ pub struct Search {
     found: BTreeSet<usize>,
     /// For selectors whose path matched, and whose other conditions did not: the number of such functions.
     near: BTreeMap<usize, usize>,
+    /// The places of trusting selectors that match a selected function.
+    trusted: BTreeSet<usize>,
     /// The places of subjects that a selected function has.
     subjects_found: BTreeSet<usize>,
     /// The first selected function without the parameter that is its subject.
@@ -54,6 +56,7 @@ impl Search {
             selectors: selection.parse()?,
             found: BTreeSet::new(),
             near: BTreeMap::new(),
+            trusted: BTreeSet::new(),
             subjects_found: BTreeSet::new(),
             mistaken: None,
             names: BTreeSet::new(),
@@ -85,8 +88,10 @@ impl Search {
         }
         let line = self.selectors.means(path, function).then(|| {
             let subject = self.subject_of(path, function).unwrap_or_default();
+            let trusting = self.selectors.trust.iter().enumerate().filter(|(_, words)| words.means(path, function));
+            let is_trusted = trusting.map(|(at, _)| self.trusted.insert(at)).count() > 0;
             self.selected.insert(path.to_owned());
-            format!("{path} {} {subject}", file.display())
+            format!("{path} {} {subject} {is_trusted}", file.display())
         });
         self.names.insert(path.to_owned());
         line
@@ -124,6 +129,10 @@ impl Search {
                 false => bail!("no function matches `{text}`; did you mean {}?", nearest.join(", ")),
             }
         }
+        if let Some(at) = lost(&self.trusted, self.selectors.trust.len()) {
+            let nearest = self.selectors.trust[at].nearest(self.selected.iter().map(String::as_str));
+            bail!("no selected function matches --trust `{}`{}", self.texts.trust[at], did_you_mean(&nearest));
+        }
         if let Some(at) = lost(&self.subjects_found, self.selectors.subjects.len()) {
             let text = &self.texts.subjects[at];
             let functions = &self.selectors.subjects[at].functions;
@@ -144,6 +153,10 @@ impl Search {
         let mut modules = self.names.iter().filter_map(|name| name.strip_suffix("::*"));
         modules.find(|module| self.selectors.weave[at].has_path(&format!("{module}::{last}"), &Function::default()))
     }
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    if nearest.is_empty() { String::new() } else { format!("; did you mean {}?", nearest.join(", ")) }
 }
 
 impl Mistaken {

@@ -198,7 +198,7 @@ fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
         Ok(())\n    }\n}\nfn takes(of: Token<'_>) -> usize {\n    of.0.len()\n}\nfn other(of: u8) -> u8 {\n    of\n}\nfn main() {\n    let text = String::from(\"a\");\n    \
         takes(Token(&text));\n    other(1);\n}\n";
     let package = Package::new("unshown", &[("Cargo.toml", &manifest("unshown", "2024", "")), ("src/main.rs", text)]);
-    let did = package.metaspy(&["run", "--args"]);
+    let did = package.metaspy(&["run", "--args", "--trust", "takes"]);
     assert_eq!((did.calls("unshown::takes"), did.calls("unshown::other")), (Some(1), Some(1)), "{}", did.json);
     let light = did.json["light"].as_array().expect("there is a list");
     assert_eq!(

@@ -14,3 +14,4 @@ mod settings;
 mod story;
 mod told;
 mod types;
+mod values;

@@ -50,6 +50,7 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
+        is_trusted: false,
         is_alone: false,
     };
     let hooks: Vec<Hook<'_>> = functions.iter().filter(|function| function.skipped.is_none()).map(hook).collect();

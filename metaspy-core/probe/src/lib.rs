@@ -20,6 +20,8 @@ mod counters;
 mod guard;
 #[doc(hidden)]
 pub mod hash;
+#[doc(hidden)]
+pub mod known;
 mod macros;
 mod outcome;
 mod site;
@@ -38,3 +40,11 @@ pub use subject::{KindId, Subject};
 pub use text::Text;
 pub use value::*;
 pub use value_copy::*;
+
+/// What a value of any type can do.
+#[doc(hidden)]
+pub mod any {
+    pub use crate::value::{CanBeHashed, CanBeShown, CannotBeHashed, CannotBeShown};
+    #[cfg(not(metaspy_bare))]
+    pub use crate::value_copy::{CanBeKept, CanBeListed, CannotBeKept, CannotBeListed};
+}

@@ -3,9 +3,9 @@
 /// Begins a call that ends where the enclosing block does.
 #[macro_export]
 macro_rules! hook {
-    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [$($argument:ident),*]) => {
+    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [$($argument:tt)*]) => {
         let mut frame = $crate::Frame::vacant();
-        let _guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument),*], frame);
+        let _guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument)*], frame);
     };
 }
 
@@ -14,13 +14,13 @@ macro_rules! hook {
 macro_rules! whole {
     (
         $name:literal, $first:literal, $last:literal, $facts:literal,
-        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+        [$($subject:tt)*], [$($argument:tt)*], [$kind:ident $trust:ident $($returned:tt)*], $body:tt
     ) => {{
         let mut frame = $crate::Frame::vacant();
-        let guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument),*], frame);
+        let guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument)*], frame);
         let value = $crate::once(move || -> $($returned)* $body);
         if guard.is_seen() {
-            guard.returned(&$crate::value!($kind "", value));
+            guard.returned(&$crate::value!($kind $trust "", value));
         }
         value
     }};
@@ -31,10 +31,10 @@ macro_rules! whole {
 macro_rules! polled {
     (
         $name:literal, $first:literal, $last:literal, $facts:literal,
-        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+        [$($subject:tt)*], [$($argument:tt)*], [$kind:ident $trust:ident $($returned:tt)*], $body:tt
     ) => {
         $crate::Polled::new(
-            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument),*]),
+            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument)*]),
             $crate::future!([$($returned)*], $body),
             |_, _| {},
         )
@@ -47,12 +47,12 @@ macro_rules! polled {
 macro_rules! polled_whole {
     (
         $name:literal, $first:literal, $last:literal, $facts:literal,
-        [$($subject:tt)*], [$($argument:ident),*], [$kind:ident $($returned:tt)*], $body:tt
+        [$($subject:tt)*], [$($argument:tt)*], [$kind:ident $trust:ident $($returned:tt)*], $body:tt
     ) => {
         $crate::Polled::new(
-            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument),*]),
+            $crate::start!($name, $first, $last, $facts, [$($subject)*], [$($argument)*]),
             $crate::future!([$($returned)*], $body),
-            |call, value: &$($returned)*| call.returned(&$crate::value!($kind "", *value)),
+            |call, value: &$($returned)*| call.returned(&$crate::value!($kind $trust "", *value)),
         )
         .await
     };
@@ -115,7 +115,7 @@ macro_rules! enter {
     }};
     (
         $name:literal, $first:literal, $last:literal, $facts:literal,
-        [$($subject:tt)*], [$($argument:ident),+], $frame:ident
+        [$($subject:tt)*], [$($trust:ident $argument:ident),+], $frame:ident
     ) => {{
         let site = $crate::site!($name, $first, $last, $facts);
         match site.is_armed() {
@@ -124,7 +124,7 @@ macro_rules! enter {
                 &mut $frame,
                 &$crate::Seen::new(
                     $crate::receiver!(site $($subject)*),
-                    &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),+],
+                    &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),+],
                 ),
             ),
             false => $crate::Guard::unarmed(site),
@@ -135,14 +135,17 @@ macro_rules! enter {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! start {
-    ($name:literal, $first:literal, $last:literal, $facts:literal, [$($subject:tt)*], [$($argument:ident),*]) => {{
+    (
+        $name:literal, $first:literal, $last:literal, $facts:literal,
+        [$($subject:tt)*], [$($trust:ident $argument:ident),*]
+    ) => {{
         let site = $crate::site!($name, $first, $last, $facts);
         match site.is_armed() {
             true => $crate::AsyncCall::start(
                 site,
                 &$crate::Seen::new(
                     $crate::receiver!(site $($subject)*),
-                    &[$($crate::value!(borrowed $crate::library::stringify!($argument), $argument)),*],
+                    &[$($crate::value!(borrowed $trust $crate::library::stringify!($argument), $argument)),*],
                 ),
             ),
             false => $crate::AsyncCall::unobserved(site),
@@ -168,24 +171,27 @@ macro_rules! receiver {
     }};
 }
 
-/// A value, and what can be done with it. One that is not `own` may refer to what does not stay, so it is not kept.
+/// A value, and what can be done with it: by code of `any` type, or of `known` types. One that is not `own` may refer to what
+/// does not stay, so it is not kept.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! value {
-    (own $name:expr, $value:expr) => {{
+    (own $trust:ident $name:expr, $value:expr) => {{
         #[allow(unused_imports)]
-        use $crate::{CanBeKept as _, CanBeListed as _, CannotBeKept as _, CannotBeListed as _};
+        use $crate::$trust::{CanBeKept as _, CanBeListed as _, CannotBeKept as _, CannotBeListed as _};
         let probe = $crate::Probe::of(&$value);
-        $crate::value!(@ $name, $value, (&probe).can_compare().or((&probe).can_compare_items()))
+        $crate::value!(@ $trust $name, $value, (&probe).can_compare().or((&probe).can_compare_items()))
     }};
-    (borrowed $name:expr, $value:expr) => {
-        $crate::value!(@ $name, $value, $crate::library::option::Option::None)
+    (borrowed $trust:ident $name:expr, $value:expr) => {
+        $crate::value!(@ $trust $name, $value, $crate::library::option::Option::None)
     };
-    (@ $name:expr, $value:expr, $compare:expr) => {{
+    (@ $trust:ident $name:expr, $value:expr, $compare:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::$trust::{CanBeHashed as _, CanBeShown as _, CannotBeHashed as _, CannotBeShown as _};
         #[allow(unused_imports)]
         use $crate::{
-            CanBeHashed as _, CanBeShown as _, CannotBeHashed as _, CannotBeShown as _, IsNoOption as _, IsNoResult as _,
-            Options as _, Refers as _, RefersMut as _, RefersNot as _, RefersNotMut as _, Results as _,
+            IsNoOption as _, IsNoResult as _, Options as _, Refers as _, RefersMut as _, RefersNot as _,
+            RefersNotMut as _, Results as _,
         };
         let probe = $crate::Probe::of(&$value);
         let pointee = (&probe).refers_to().or((&probe).refers_to_mut());

@@ -252,7 +252,7 @@ pub fn how(
     How { type_name, show, hash, compare, pointee, failed }
 }
 
-fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
+pub(crate) fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
     struct Into(*mut u8, Put);
     impl Write for Into {
         fn write_str(&mut self, part: &str) -> fmt::Result {
@@ -265,7 +265,7 @@ fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
     let _ = write!(Into(into, put), "{value:?}");
 }
 
-fn hash<T: Hash>(at: *const u8) -> u64 {
+pub(crate) fn hash<T: Hash>(at: *const u8) -> u64 {
     let mut key = Fingerprint::default();
     // SAFETY: as in `show`.
     unsafe { &*at.cast::<T>() }.hash(&mut key);

@@ -59,7 +59,7 @@ const MOST: usize = 4096;
 
 #[cfg(not(metaspy_bare))]
 impl Compare {
-    fn by<T: PartialEq + 'static>(keep: fn(*const u8) -> *mut u8) -> Self {
+    pub(crate) fn by<T: PartialEq + 'static>(keep: fn(*const u8) -> *mut u8) -> Self {
         Compare { keep, same: same::<T>, forget: forget::<T>, of: TypeId::of::<T>() }
     }
 }
@@ -120,13 +120,13 @@ impl<T: Listed> Listed for Option<T> {
 }
 
 #[cfg(not(metaspy_bare))]
-fn keep<T: Copy>(at: *const u8) -> *mut u8 {
+pub(crate) fn keep<T: Copy>(at: *const u8) -> *mut u8 {
     // SAFETY: `Value::new` paired this function with a `T`, which it borrows.
     kept(size_of::<T>(), || unsafe { *at.cast::<T>() })
 }
 
 #[cfg(not(metaspy_bare))]
-fn keep_listed<T: Listed>(at: *const u8) -> *mut u8 {
+pub(crate) fn keep_listed<T: Listed>(at: *const u8) -> *mut u8 {
     // SAFETY: as in `keep`.
     let value = unsafe { &*at.cast::<T>() };
     kept(value.bytes(), || value.copied())

@@ -26,7 +26,7 @@ impl Debug for Answer {
 }
 
 async fn ask() -> Answer {
-    metaspy_probe::polled_whole!("ask", 2, 2, "c=1 self=none async deep", [], [], [own Answer], {
+    metaspy_probe::polled_whole!("ask", 2, 2, "c=1 self=none async deep", [], [], [own any Answer], {
         Pause(false).await;
         Answer
     })

@@ -29,7 +29,7 @@ impl MethodProfiler for Ends {
 }
 
 async fn rests(fails: bool) -> u32 {
-    metaspy_probe::polled_whole!("rests", 1, 1, "c=1 self=none async deep", [], [], [own u32], {
+    metaspy_probe::polled_whole!("rests", 1, 1, "c=1 self=none async deep", [], [], [own any u32], {
         Pause(false).await;
         assert!(!fails, "as asked");
         7

@@ -46,29 +46,29 @@ struct Plot {
 
 impl Plot {
     fn config(&self) -> Arc<Config> {
-        metaspy_probe::whole!("Plot::config", 1, 1, "c=1 self=ref type=Plot deep", [place self], [], [own Arc<Config>], {
+        metaspy_probe::whole!("Plot::config", 1, 1, "c=1 self=ref type=Plot deep", [place self], [], [own any Arc<Config>], {
             self.config.clone().unwrap_or_else(|| Arc::new(Config { scale: 1.0 }))
         })
     }
 
     fn ticket(&self) -> Ticket {
-        metaspy_probe::whole!("Plot::ticket", 2, 2, "c=1 self=ref type=Plot deep", [place self], [], [own Ticket], { Ticket(1.0) })
+        metaspy_probe::whole!("Plot::ticket", 2, 2, "c=1 self=ref type=Plot deep", [place self], [], [own any Ticket], { Ticket(1.0) })
     }
 
     fn points(&self) -> Vec<Point> {
-        metaspy_probe::whole!("Plot::points", 3, 3, "c=1 self=ref type=Plot deep", [place self], [], [own Vec<Point>], {
+        metaspy_probe::whole!("Plot::points", 3, 3, "c=1 self=ref type=Plot deep", [place self], [], [own any Vec<Point>], {
             (0..self.points).map(|_| Point(0.0)).collect()
         })
     }
 
     fn some(&self) -> Option<Vec<f32>> {
-        metaspy_probe::whole!("Plot::some", 4, 4, "c=1 self=ref type=Plot deep", [place self], [], [own Option<Vec<f32>>], {
+        metaspy_probe::whole!("Plot::some", 4, 4, "c=1 self=ref type=Plot deep", [place self], [], [own any Option<Vec<f32>>], {
             Some(vec![self.points as f32])
         })
     }
 
     fn label(&self) -> String {
-        metaspy_probe::whole!("Plot::label", 5, 5, "c=1 self=ref type=Plot deep", [place self], [], [own String], { ".".repeat(self.points) })
+        metaspy_probe::whole!("Plot::label", 5, 5, "c=1 self=ref type=Plot deep", [place self], [], [own any String], { ".".repeat(self.points) })
     }
 }
 

@@ -49,7 +49,7 @@ impl Scene {
     }
 
     pub fn factorial(&self, of: u32) -> u32 {
-        metaspy_probe::hook!("Scene::factorial", 37, 40, "c=2 self=ref type=Scene vis=pub", [place self], [of]);
+        metaspy_probe::hook!("Scene::factorial", 37, 40, "c=2 self=ref type=Scene vis=pub", [place self], [any of]);
         if of == 0 { 1 } else { of * self.factorial(of - 1) }
     }
 
@@ -74,22 +74,22 @@ impl Scene {
     }
 
     pub fn name(&self) -> &str {
-        metaspy_probe::whole!("Scene::name", 47, 49, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [borrowed &str], { "scene" })
+        metaspy_probe::whole!("Scene::name", 47, 49, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [borrowed any &str], { "scene" })
     }
 
     pub fn push(&mut self, node: u32) -> &mut Self {
-        metaspy_probe::whole!("Scene::push", 51, 56, "c=1 self=mut type=Scene vis=pub deep", [place self], [node], [borrowed &mut Self], {
+        metaspy_probe::whole!("Scene::push", 51, 56, "c=1 self=mut type=Scene vis=pub deep", [place self], [any node], [borrowed any &mut Self], {
             self.nodes.push(node);
             self
         })
     }
 
     pub fn count(&self) -> usize {
-        metaspy_probe::whole!("Scene::count", 58, 60, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own usize], { self.nodes.len() })
+        metaspy_probe::whole!("Scene::count", 58, 60, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own any usize], { self.nodes.len() })
     }
 
     pub fn area(&self) -> f32 {
-        metaspy_probe::whole!("Scene::area", 62, 64, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own f32], { self.nodes.len() as f32 })
+        metaspy_probe::whole!("Scene::area", 62, 64, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own any f32], { self.nodes.len() as f32 })
     }
 
     pub fn opaque(&self) -> impl Fn() + use<> {
@@ -98,11 +98,11 @@ impl Scene {
     }
 
     pub fn closure(&self) -> Box<dyn Fn()> {
-        metaspy_probe::whole!("Scene::closure", 71, 73, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own Box<dyn Fn()>], { Box::new(|| {}) })
+        metaspy_probe::whole!("Scene::closure", 71, 73, "c=1 self=ref type=Scene vis=pub deep", [place self], [], [own any Box<dyn Fn()>], { Box::new(|| {}) })
     }
 
     pub fn first(&self, or: bool) -> Result<u32, String> {
-        metaspy_probe::whole!("Scene::first", 75, 81, "c=2 self=ref type=Scene vis=pub deep", [place self], [or], [own Result<u32, String>], {
+        metaspy_probe::whole!("Scene::first", 75, 81, "c=2 self=ref type=Scene vis=pub deep", [place self], [any or], [own any Result<u32, String>], {
             if or {
                 return Ok(7);
             }
@@ -111,7 +111,7 @@ impl Scene {
     }
 
     pub async fn waits(&self, times: u32) -> usize {
-        metaspy_probe::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [times], [own usize], {
+        metaspy_probe::polled_whole!("Scene::waits", 83, 90, "c=2 self=ref type=Scene vis=pub async deep", [place self], [any times], [own any usize], {
             for _ in 0..times {
                 Pause(false).await;
                 self.measure();

@@ -3,8 +3,18 @@
 use std::ffi::OsString;
 
 /// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 9] =
-    ["--weave", "--without", "--subject", "--top", "--profile", "--profiler", "--callers", "--lcov", "--cobertura"];
+const WITH_VALUE: [&str; 10] = [
+    "--weave",
+    "--without",
+    "--subject",
+    "--trust",
+    "--top",
+    "--profile",
+    "--profiler",
+    "--callers",
+    "--lcov",
+    "--cobertura",
+];
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";
 /// Words without a value.

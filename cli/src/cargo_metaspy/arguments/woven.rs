@@ -25,6 +25,11 @@ pub struct Woven {
     /// Records arguments, too, of parameters with a plain name
     #[arg(long)]
     pub args: bool,
+    /// With `--returns` and `--args`: runs `Debug`, `Hash` and `PartialEq` of all types on values of these functions. Otherwise
+    /// only functions that other crates can call have values of types that are not std's: the others may return values
+    /// that their callers complete
+    #[arg(long, value_name = "SELECTOR")]
+    pub trust: Vec<String>,
     /// Closures of these functions get a hook, too: `Scene::measure::{closure#1}` is the first of `Scene::measure`
     #[arg(long)]
     pub closures: bool,
@@ -76,6 +81,7 @@ impl Woven {
             returns: self.returns,
             args: self.args,
             subjects: self.subject.clone(),
+            trust: self.trust.clone(),
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct Selection {
     pub args: bool,
     /// The subjects of the calls of some functions.
     pub subjects: Vec<String>,
+    /// Functions whose values are given to code of any type, although no other crate can call them.
+    pub trust: Vec<String>,
 }
 
 /// The selected functions, as parsed selectors.
@@ -33,6 +35,8 @@ pub struct Selectors {
     pub closures: bool,
     /// The subjects of calls. If several select a function, the last one counts.
     pub subjects: Vec<SubjectOf>,
+    /// Functions whose values are given to code of any type.
+    pub trust: Vec<FunctionSelector>,
 }
 
 impl Selection {
@@ -45,6 +49,7 @@ impl Selection {
             weave: parse(&self.weave)?,
             without: parse(&self.without)?,
             closures: self.closures,
+            trust: parse(&self.trust)?,
             subjects: self.subjects.iter().map(|text| Ok(text.parse()?)).collect::<Result<_>>()?,
         })
     }
@@ -66,6 +71,11 @@ impl Selectors {
         (self.closures || !function.facts.is_closure)
             && (self.weave.is_empty() || self.weave.iter().any(|words| words.means(path, function)))
             && !self.without.iter().any(|words| words.means(path, function))
+    }
+
+    /// True if the values of a function are given to code of any type by request.
+    pub fn trusts(&self, path: &str, function: &Function) -> bool {
+        self.trust.iter().any(|words| words.means(path, function))
     }
 
     /// The subject of the calls of a function, if one is given.

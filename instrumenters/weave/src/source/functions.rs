@@ -39,6 +39,8 @@ pub struct Function {
     pub signature: FunctionSignature,
     /// The properties that selectors test.
     pub properties: Properties,
+    /// True if other crates can call it: then its values are complete, and code of their types may run on them.
+    pub is_exported: bool,
     /// The reason why it cannot be woven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<Cow<'static, str>>,
@@ -48,6 +50,9 @@ pub struct Function {
     /// The type of its `impl`.
     #[serde(skip)]
     pub(super) self_type: Option<TypeRef>,
+    /// The trait of its `impl`, or the trait whose default method it is.
+    #[serde(skip)]
+    pub(super) of_trait: Option<TypeRef>,
     /// What it returns.
     #[serde(skip)]
     pub(super) returned: Option<Returned>,
@@ -78,6 +83,7 @@ pub(super) fn of(file: &syn::File, source: &str, offset: usize) -> (Functions, V
         scopes: vec![Scope::default()],
         scope: 0,
         self_type: None,
+        of_trait: None,
     };
     search.visit_file(file);
     search.found.all.sort_by_key(|function| function.body.start);
@@ -104,6 +110,8 @@ struct Search<'s> {
     scope: usize,
     /// The type of the `impl` at hand.
     self_type: Option<TypeRef>,
+    /// The trait at hand.
+    of_trait: Option<TypeRef>,
 }
 
 impl Search<'_> {
@@ -131,6 +139,9 @@ impl Search<'_> {
         let (modules, name) = (self.modules.clone(), self.owners.join("::"));
         let skipped = skipped.map(Cow::Borrowed);
         let (scope, self_type, returned) = (self.scope, self.self_type.take(), Returned::new(&sig.output));
+        let of_trait = self.of_trait.take();
+        let is_exported =
+            facts.visibility == Visibility::Public && !facts.is_nested && !matches!(sig.safety, syn::Safety::Unsafe(_));
         self.found.all.push(Function {
             modules,
             name,
@@ -139,9 +150,11 @@ impl Search<'_> {
             facts,
             signature,
             properties,
+            is_exported,
             skipped,
             scope,
             self_type: self_type.clone(),
+            of_trait: of_trait.clone(),
             returned,
         });
         let outer = self.enter(Some(self.scope));
@@ -150,7 +163,7 @@ impl Search<'_> {
         let in_function = replace(&mut self.in_function, true);
         visit::visit_block(self, block);
         (self.owner, self.around, self.in_function) = (owner, around, in_function);
-        (self.scope, self.self_type) = (outer, self_type);
+        (self.scope, self.self_type, self.of_trait) = (outer, self_type, of_trait);
         self.owners.pop();
     }
 
@@ -241,16 +254,19 @@ impl<'ast> Visit<'ast> for Search<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let owner = Owner::of_impl(item);
+        let of_trait = item.trait_.as_ref().map(|(path, ..)| TypeRef::of_path(path));
         let outer = self.self_type.replace(TypeRef::new(&item.self_ty, &item.generics));
+        let outer_trait = replace(&mut self.of_trait, of_trait);
         self.within(&owner.names(), owner, |search| visit::visit_item_impl(search, item));
-        self.self_type = outer;
+        (self.self_type, self.of_trait) = (outer, outer_trait);
     }
 
     fn visit_item_trait(&mut self, item: &'ast ItemTrait) {
         let owner = Owner::of_trait(item);
         let outer = self.self_type.take();
+        let outer_trait = self.of_trait.replace(TypeRef::of_name(&item.ident));
         self.within(&owner.names(), owner, |search| visit::visit_item_trait(search, item));
-        self.self_type = outer;
+        (self.self_type, self.of_trait) = (outer, outer_trait);
     }
 
     fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {

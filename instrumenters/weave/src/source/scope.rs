@@ -18,6 +18,8 @@ pub(super) struct Scope {
     pub outer: Option<usize>,
     /// The types, traits, aliases and modules that it declares.
     pub items: BTreeMap<String, Declaration>,
+    /// The names of those that are `pub`.
+    pub public: BTreeSet<String>,
     /// The names that it imports.
     pub imports: Vec<Import>,
     /// Types that macro calls in it are given, as `bitflags! { struct Flags … }`.
@@ -52,6 +54,8 @@ pub(super) struct Import {
     pub path: Path,
     /// The name; `None` for a glob.
     pub name: Option<String>,
+    /// True for a `pub use`.
+    pub is_pub: bool,
 }
 
 /// A path without arguments.
@@ -84,50 +88,57 @@ pub(super) struct Returned {
 impl Scope {
     /// Adds what an item declares.
     pub fn declare(&mut self, item: &Item) {
-        let (ident, declaration) = match item {
-            Item::Struct(item) => (&item.ident, Declaration::Type),
-            Item::Enum(item) => (&item.ident, Declaration::Type),
-            Item::Union(item) => (&item.ident, Declaration::Type),
-            Item::Trait(item) => (&item.ident, Declaration::Type),
-            Item::TraitAlias(item) => (&item.ident, Declaration::Type),
-            Item::Mod(item) => (&item.ident, Declaration::Module),
-            Item::Type(item) => (&item.ident, Declaration::Alias(Alias::new(item))),
+        let (ident, vis, declaration) = match item {
+            Item::Struct(item) => (&item.ident, &item.vis, Declaration::Type),
+            Item::Enum(item) => (&item.ident, &item.vis, Declaration::Type),
+            Item::Union(item) => (&item.ident, &item.vis, Declaration::Type),
+            Item::Trait(item) => (&item.ident, &item.vis, Declaration::Type),
+            Item::TraitAlias(item) => (&item.ident, &item.vis, Declaration::Type),
+            Item::Mod(item) => (&item.ident, &item.vis, Declaration::Module),
+            Item::Type(item) => (&item.ident, &item.vis, Declaration::Alias(Alias::new(item))),
             Item::Use(item) => {
                 let mut path = Path { is_global: item.leading_colon.is_some(), segments: Vec::new() };
-                return self.import(&item.tree, &mut path);
+                return self.import(&item.tree, &mut path, is_pub(&item.vis));
             }
             Item::ExternCrate(item) => {
                 let path = Path { is_global: true, segments: vec![name::of_ident(&item.ident)] };
                 let renamed = item.rename.as_ref().map(|(_, ident)| ident);
                 let name = Some(name::of_ident(renamed.unwrap_or(&item.ident)));
-                return self.imports.push(Import { path, name });
+                return self.imports.push(Import { path, name, is_pub: is_pub(&item.vis) });
             }
             Item::Macro(ItemMacro { ident: None, mac, .. }) => return made(mac.tokens.clone(), &mut self.made),
             _ => return,
         };
+        if is_pub(vis) {
+            self.public.insert(name::of_ident(ident));
+        }
         // Of several under conditions, the first one is as good as another.
         self.items.entry(name::of_ident(ident)).or_insert(declaration);
     }
 
-    fn import(&mut self, tree: &UseTree, path: &mut Path) {
+    fn import(&mut self, tree: &UseTree, path: &mut Path, is_pub: bool) {
         let mut add = |path: &Path, ident: Option<&Ident>, renamed: Option<&Ident>| {
             let mut path = path.clone();
             path.segments.extend(ident.filter(|ident| *ident != "self").map(name::of_ident));
             let name = renamed.map(name::of_ident).or_else(|| path.segments.last().cloned());
-            self.imports.push(Import { path, name });
+            self.imports.push(Import { path, name, is_pub });
         };
         match tree {
             UseTree::Path(item) => {
                 path.segments.push(name::of_ident(&item.ident));
-                self.import(&item.tree, path);
+                self.import(&item.tree, path, is_pub);
                 path.segments.pop();
             }
             UseTree::Name(item) => add(path, Some(&item.ident), None),
             UseTree::Rename(item) => add(path, Some(&item.ident), Some(&item.rename)),
-            UseTree::Glob(_) => self.imports.push(Import { path: path.clone(), name: None }),
-            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, path)),
+            UseTree::Glob(_) => self.imports.push(Import { path: path.clone(), name: None, is_pub }),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.import(tree, path, is_pub)),
         }
     }
+}
+
+fn is_pub(vis: &syn::Visibility) -> bool {
+    matches!(vis, syn::Visibility::Public(_))
 }
 
 impl Alias {
@@ -155,6 +166,16 @@ impl Path {
 }
 
 impl TypeRef {
+    /// The type or trait with this path.
+    pub fn of_path(path: &syn::Path) -> Self {
+        TypeRef::Path(Path::new(path))
+    }
+
+    /// The type or trait with this name.
+    pub fn of_name(ident: &Ident) -> Self {
+        TypeRef::Path(Path { is_global: false, segments: vec![name::of_ident(ident)] })
+    }
+
     /// The type of an `impl` or an alias with these parameters. A reference is what it refers to.
     pub fn new(ty: &Type, generics: &Generics) -> Self {
         match ty {

@@ -23,6 +23,8 @@ pub struct Hook<'f> {
     pub subject: Option<&'f str>,
     /// True if it sees arguments.
     pub with_args: bool,
+    /// True if values are given to code of their types, whatever these are.
+    pub is_trusted: bool,
     /// True if it only marks which test runs.
     pub is_alone: bool,
 }
@@ -43,7 +45,8 @@ impl Hook<'_> {
             // No copy is kept of a value that may contain a reference.
             true => {
                 let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
-                format!("{site},[{} {}],{{{}", if is_lent { "borrowed" } else { "own" }, signature.returns, self.held())
+                let kind = if is_lent { "borrowed" } else { "own" };
+                format!("{site},[{kind} {} {}],{{{}", self.trust(), signature.returns, self.held())
             }
             false => format!("{site});"),
         }
@@ -66,6 +69,11 @@ impl Hook<'_> {
         }
     }
 
+    /// The types whose code may run on values of a call.
+    fn trust(&self) -> &'static str {
+        if self.is_trusted { "any" } else { "known" }
+    }
+
     fn facts(&self) -> String {
         let facts = &self.function.facts;
         Facts { is_alone: self.is_alone, is_deep: self.kind.is_deep(), ..facts.clone() }.to_string()
@@ -80,7 +88,8 @@ impl Hook<'_> {
     }
 
     fn arguments(&self) -> String {
-        if self.with_args { self.function.signature.parameters.join(",") } else { String::new() }
+        let parameters = self.function.signature.parameters.iter().filter(|_| self.with_args);
+        parameters.map(|name| format!("{} {name}", self.trust())).collect::<Vec<_>>().join(",")
     }
 }
 

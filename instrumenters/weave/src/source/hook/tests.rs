@@ -13,6 +13,7 @@ fn hooks(functions: &[Function], is_deep: bool) -> Vec<Hook<'_>> {
         kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
+        is_trusted: function.is_exported,
         is_alone: false,
     };
     can_be.map(hook).collect()
@@ -137,7 +138,7 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     let method = "impl A<u8> {\n pub(crate) fn f(&mut self, a: u8, (b, c): D) -> u8 {\n a? } }";
     assert_eq!(
         text_of(method, |_| {}),
-        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[a],[own u8],{__metaspy::held!(c b a self);…})"#
+        r#"__metaspy::whole!("A::f",2,3,"c=2 self=mut type=A vis=restricted deep",[place self],[known a],[own known u8],{__metaspy::held!(c b a self);…})"#
     );
     assert_eq!(
         text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
@@ -150,7 +151,7 @@ fn async_functions_are_polled_or_only_begun() {
     let test = "#[tokio::test]\nasync fn f() {}";
     assert_eq!(
         text_of(test, |hook| (hook.kind, hook.is_alone) = (HookKind::Polled, true)),
-        r#"__metaspy::polled!("f",2,2,"c=1 self=none vis=private async test unit alone",[],[],[own ()],{…})"#
+        r#"__metaspy::polled!("f",2,2,"c=1 self=none vis=private async test unit alone",[],[],[own known ()],{…})"#
     );
     assert_eq!(
         text_of("async fn f() -> impl Fn() {}", |_| {}),

@@ -3,9 +3,12 @@
 //! The compiler resolves names after macros are expanded; this sees source only. A type that a macro makes has no
 //! definition here, and the methods of its `impl`s are marked as unresolved.
 
+mod exported;
+
 use std::collections::{HashMap, HashSet};
 
 use crate::source::files::SourceFile;
+use crate::source::resolve::exported::Exported;
 use crate::source::scope::{Alias, Declaration, Import, Path, Returned, Scope, TypeRef};
 
 /// Types of the prelude, with their paths as `std::any::type_name` prints them.
@@ -27,12 +30,14 @@ const STEPS: usize = 4096;
 pub(super) fn resolve(files: &mut [SourceFile]) {
     let resolved: Vec<Vec<Resolved>> = {
         let tree = Tree::new(files);
-        files.iter().map(|file| tree.of_file(file)).collect()
+        let exported = exported::of(&tree);
+        files.iter().map(|file| tree.of_file(file, &exported)).collect()
     };
     for (file, resolved) in files.iter_mut().zip(resolved) {
         let functions = file.parsed.iter_mut().flat_map(|parsed| &mut parsed.functions.all);
-        for (function, Resolved { owner, is_nothing }) in functions.zip(resolved) {
+        for (function, Resolved { owner, is_nothing, is_exported }) in functions.zip(resolved) {
             function.facts.is_unit |= is_nothing;
+            function.is_exported &= is_exported;
             match owner {
                 Some(Some(owner)) => function.facts.owner = Some(owner),
                 Some(None) => {
@@ -50,6 +55,7 @@ struct Resolved {
     /// The owner of a method of an `impl`; `Some(None)` if it is not known.
     owner: Option<Option<String>>,
     is_nothing: bool,
+    is_exported: bool,
 }
 
 /// What a path means.
@@ -85,7 +91,7 @@ impl<'s> Tree<'s> {
         tree
     }
 
-    fn of_file(&self, file: &SourceFile) -> Vec<Resolved> {
+    fn of_file(&self, file: &SourceFile, exported: &Exported) -> Vec<Resolved> {
         let Ok(parsed) = &file.parsed else { return Vec::new() };
         let of_function = |function: &crate::source::Function| {
             let search = |around: &[String]| Search::new(self, around, &parsed.scopes, function.scope);
@@ -103,6 +109,7 @@ impl<'s> Tree<'s> {
                     .returned
                     .as_ref()
                     .is_some_and(|returned| file.modules.iter().all(|around| search(around).is_nothing(returned))),
+                is_exported: file.modules.iter().all(|around| exported.has(&search(around), function)),
             }
         };
         parsed.functions.all.iter().map(of_function).collect()

@@ -6,6 +6,20 @@ use crate::source::parse;
 
 /// Resolves a crate of these files, each with the modules that it is, and compares the owners of all methods.
 fn check(files: &[(&[&str], &str)], expected: &[(&str, &str)]) {
+    let files = resolved(files);
+    let functions = files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
+    let found: Vec<(String, String)> = functions
+        .filter_map(|function| {
+            let owner = function.facts.owner.clone()?;
+            let mark = if function.facts.is_unresolved { "?" } else { "" };
+            Some((function.name.clone(), format!("{owner}{mark}")))
+        })
+        .collect();
+    let found: Vec<(&str, &str)> = found.iter().map(|(name, owner)| (name.as_str(), owner.as_str())).collect();
+    assert_eq!(found, expected);
+}
+
+fn resolved(files: &[(&[&str], &str)]) -> Vec<SourceFile> {
     let mut files: Vec<SourceFile> = (files.iter())
         .map(|(modules, text)| SourceFile {
             path: PathBuf::new(),
@@ -18,16 +32,39 @@ fn check(files: &[(&[&str], &str)], expected: &[(&str, &str)]) {
         })
         .collect();
     resolve(&mut files);
+    files
+}
+
+#[test]
+fn a_function_is_exported_if_other_crates_can_call_it() {
+    let root = "
+        mod hidden; pub mod shown; mod globbed; mod used; mod own; pub use globbed::*; pub use used::{named, Named};
+        pub(crate) use own::Own as Renamed; fn private() {} pub fn root() {} pub unsafe fn dangerous() {}
+        pub fn around() { pub fn nested() {} }";
+    let hidden = "pub fn free() {} pub struct Hidden; impl Hidden { pub fn of_hidden() {} } impl Clone for Hidden { fn clone() {} }";
+    let shown = "
+        pub fn shown() {} pub struct Shown; impl Shown { pub fn of_shown() {} pub(crate) fn within() {} fn alone() {} }
+        impl Clone for Shown { fn cloned() {} } impl std::fmt::Debug for Shown { fn printed() {} }
+        trait Own { fn default() {} } impl Own for Shown { fn private_trait() {} } impl super::hidden::Trait for Shown { fn unknown_trait() {} }
+        pub trait Open { fn open_default() {} } impl Open for crate::hidden::Hidden { fn open_of_hidden() {} }
+        pub mod below { pub fn deep() {} } mod closed { pub fn closed() {} }";
+    let globbed = "pub fn globbed() {} pub struct Globbed; impl Globbed { pub fn of_globbed() {} }";
+    let used = "pub fn named() {} pub fn unnamed() {} pub struct Named; impl Named { pub fn of_named() {} }";
+    let own = "pub struct Own; impl Own { pub fn of_own() {} }";
+    let files: [(&[&str], &str); 6] = [
+        (&[""], root),
+        (&["hidden"], hidden),
+        (&["shown"], shown),
+        (&["globbed"], globbed),
+        (&["used"], used),
+        (&["own"], own),
+    ];
+    let files = resolved(&files);
     let functions = files.iter().flat_map(|file| &file.parsed.as_ref().expect("it is Rust").functions.all);
-    let found: Vec<(String, String)> = functions
-        .filter_map(|function| {
-            let owner = function.facts.owner.clone()?;
-            let mark = if function.facts.is_unresolved { "?" } else { "" };
-            Some((function.name.clone(), format!("{owner}{mark}")))
-        })
-        .collect();
-    let found: Vec<(&str, &str)> = found.iter().map(|(name, owner)| (name.as_str(), owner.as_str())).collect();
-    assert_eq!(found, expected);
+    let exported = functions.filter(|function| function.is_exported).map(|function| function.name.as_str());
+    let expected = "root around shown Shown::of_shown Shown::Clone::cloned Shown::Debug::printed Open::open_default deep globbed \
+                    Globbed::of_globbed named Named::of_named";
+    assert_eq!(exported.collect::<Vec<_>>().join(" "), expected);
 }
 
 #[test]

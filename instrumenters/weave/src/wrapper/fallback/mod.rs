@@ -31,6 +31,7 @@ struct Chosen {
     kind: HookKind,
     subject: Option<String>,
     with_args: bool,
+    is_trusted: bool,
     /// The hook of a test that is not selected.
     is_alone: bool,
     /// The function, once for each module that its file is.
@@ -100,6 +101,7 @@ impl ChosenHooks {
                 let (kind, less) = HookKind::of(function, plan.selection.returns && is_selected);
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
+                let is_trusted = function.is_exported || selected.iter().any(|path| selectors.trusts(path, function));
                 let paths = if is_selected { selected } else { others };
                 let methods: Vec<Method> = paths.into_iter().map(|path| method(path, &shown, function)).collect();
                 for method in methods.iter().filter(|_| is_selected) {
@@ -107,7 +109,9 @@ impl ChosenHooks {
                 }
                 if function.skipped.is_none() {
                     let with_args = plan.selection.args && is_selected && !function.signature.parameters.is_empty();
-                    choice.hooks.insert((at, place), Chosen { kind, subject, with_args, is_alone, methods });
+                    choice
+                        .hooks
+                        .insert((at, place), Chosen { kind, subject, with_args, is_trusted, is_alone, methods });
                 }
             }
             if is_any_selected {
@@ -132,6 +136,7 @@ impl ChosenHooks {
                 kind: chosen.kind,
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
+                is_trusted: chosen.is_trusted,
                 is_alone: chosen.is_alone,
             })
             .collect()

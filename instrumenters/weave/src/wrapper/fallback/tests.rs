@@ -25,7 +25,7 @@ impl Case {
             stamp: String::new(),
         };
         let listing = Listing::of(&target, Path::new("lib.rs"));
-        let plan = Plan { dir: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
+        let plan = Plan { dir: PathBuf::new(), cache: PathBuf::new(), selection, targets: BTreeMap::new(), core: None };
         let choice = ChosenHooks::new(&plan, &target, &source, listing, |file| file.path.clone(), as_test);
         Case { source, choice: choice.expect("the selectors are sound") }
     }
