@@ -14,12 +14,15 @@ mod sites;
 
 // Values that are observed.
 mod spied;
+mod lookups;
 mod state;
 mod watched;
 
 // Libraries.
 #[cfg(feature = "channels")]
 pub mod channels;
+#[cfg(feature = "io")]
+pub mod io;
 pub mod locks;
 pub mod productions;
 #[cfg(feature = "tracing")]
@@ -37,9 +40,12 @@ mod dynamic_sites;
 #[cfg(feature = "channels")]
 mod interned;
 mod lookup_cache;
+#[cfg(any(feature = "io", feature = "tracing"))]
+mod text_key;
 
 pub use announce::Announce;
 pub use call_instrumenter::CallInstrumenter;
+pub use lookups::Lookups;
 pub use methods::{ReceiverSite, methods, on};
 pub use objects::{group, in_group, objects};
 pub use site_ref::{NamedSite, SiteRef};

@@ -12,7 +12,7 @@ mod values;
 pub use causality::{Because, EventId, because, current, forget, label, link, relate, unrelate};
 pub use identity::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject};
 pub use remote::{FromRemote, MalformedTraceParent, TraceParent, from_remote};
-pub use values::{Spied, Watched};
+pub use values::{Lookups, Spied, Watched};
 
 /// A message that has a kind; see `#[derive(Announce)]`.
 pub trait Announce {

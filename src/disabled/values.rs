@@ -1,4 +1,4 @@
-//! `Spied<T>` and `Watched<T>`, which are a `T` in size and layout.
+//! `Spied<T>` and `Watched<T>`, which are a `T` in size and layout, and `Lookups`, which is nothing.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};
@@ -106,7 +106,27 @@ impl<T> Watched<T> {
     }
 }
 
-identify!({T} Spied<T>, {T} Watched<T>);
+#[derive(Debug)]
+pub struct Lookups;
+
+impl Lookups {
+    #[inline(always)]
+    pub fn new(_name: &'static str) -> Self {
+        Lookups
+    }
+
+    #[inline(always)]
+    pub fn look_up<V>(&self, _key: impl Identify, look_up: impl FnOnce() -> Option<V>) -> Option<V> {
+        look_up()
+    }
+
+    #[inline(always)]
+    pub fn fill<V>(&self, _key: impl Identify, make: impl FnOnce() -> V) -> V {
+        make()
+    }
+}
+
+identify!({T} Spied<T>, {T} Watched<T>, Lookups);
 
 /// The values are shown, not their wrappers.
 macro_rules! shown {

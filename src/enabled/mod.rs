@@ -2,7 +2,7 @@
 
 // The identity of domain objects, and what is known of them.
 pub use metaspy_core::{Identify, Key, Kind, KindId, ObjectId, Owner, Subject, forget, label, relate, unrelate};
-pub use metaspy_instrumenters::{Announce, Spied, Watched, state};
+pub use metaspy_instrumenters::{Announce, Lookups, Spied, Watched, state};
 
 // Profilers and their results.
 pub use metaspy_core::arm::{Group, Mode};
@@ -20,6 +20,10 @@ pub use metaspy_instrumenters::live;
 pub use metaspy_instrumenters::channels::{self, proxied};
 #[cfg(feature = "tokio")]
 pub use metaspy_instrumenters::channels::{announcements, announcements_in};
+#[cfg(feature = "allocations")]
+pub use metaspy_core::hook::SpiedAllocator;
+#[cfg(feature = "io")]
+pub use metaspy_instrumenters::io;
 pub use metaspy_instrumenters::productions::{self, productions};
 #[cfg(feature = "tracing")]
 pub use metaspy_instrumenters::spans::{self, spans};

@@ -5,6 +5,7 @@ mod causes;
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;
+mod files;
 mod futures;
 mod handlers;
 mod identity;

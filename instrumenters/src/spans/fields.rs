@@ -8,7 +8,7 @@ use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, span};
 
 use crate::spans::callsite::Callsite;
-use crate::spans::text_key;
+use crate::text_key;
 
 /// A source of fields.
 pub(super) trait Fields {

@@ -10,7 +10,7 @@ use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, Level};
 
 use crate::spans::callsite::{Callsite, EventRole, event_name};
-use crate::spans::text_key::{FNV_BASIS, fnv};
+use crate::text_key::{FNV_BASIS, fnv};
 
 /// The most places: targets may be made at run time.
 const PLACES_MAX: usize = 1 << 14;

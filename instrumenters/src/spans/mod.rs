@@ -31,7 +31,6 @@ mod fields;
 mod layer;
 mod log_records;
 mod open_spans;
-mod text_key;
 
 pub use layer::{Spans, layer};
 

@@ -4,6 +4,8 @@
 
 mod adapter;
 mod address_identity;
+#[cfg(feature = "allocations")]
+mod allocation;
 mod async_call;
 mod call;
 mod details;
@@ -20,6 +22,8 @@ pub(crate) use adapter::address as adapter;
 pub(crate) use address_identity::registered_at;
 pub use address_identity::{AddressIdentity, RegisteredIdentity};
 pub(crate) use async_call::wants_details;
+#[cfg(feature = "allocations")]
+pub use allocation::SpiedAllocator;
 pub use async_call::{AsyncCall, show};
 pub use call::{Call, count, enter, enter_in, enter_site_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;

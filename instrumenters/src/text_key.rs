@@ -16,7 +16,7 @@ const TEXT_MAX: usize = 1 << 16;
 const LABELS_MAX: usize = 1 << 16;
 
 /// The subject of this kind with the value's text as its name. The text of a number is the number.
-pub(super) fn subject(kind: KindId, value: &dyn Debug) -> Subject {
+pub(crate) fn subject(kind: KindId, value: &dyn Debug) -> Subject {
     let mut text = Text { hash: FNV_BASIS, seen: 0, begin: String::new() };
     // Only the beginning of a text that is too long counts.
     let _ = write!(text, "{value:?}");
@@ -52,10 +52,10 @@ struct Text {
 }
 
 /// The initial hash.
-pub(super) const FNV_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
+pub(crate) const FNV_BASIS: u64 = 0xCBF2_9CE4_8422_2325;
 
 /// Continues a hash (FNV-1a). The result does not depend on how the bytes are cut into pieces.
-pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01B3))
 }
 
