@@ -31,6 +31,9 @@
 //! | `objects`, `group`, `in_group` | the same methods, on selected objects | |
 //! | `announcements`, `proxied` | channels, streams and callback lists | `tokio`, `channels`, `flume`, `crossbeam-channel`, `async-channel` |
 //! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky` |
+//! | `methods("alloc::*")` | allocations (`SpiedAllocator`) | `allocations` |
+//! | `methods("fs::*")` and names of streams | files and streams (`io`) | `io` |
+//! | `methods` with the name of a cache | hits and misses (`Lookups`) | |
 //! | `spans` | spans and events of `tracing` | `tracing` |
 //! | `tasks` | tasks, threads and futures | `tokio` for tokio's |
 //! | `methods` with the name of a lock | waits and holds (`locks`) | `tokio` for tokio's |

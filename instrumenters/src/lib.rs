@@ -13,8 +13,8 @@ mod site_ref;
 mod sites;
 
 // Values that are observed.
-mod spied;
 mod lookups;
+mod spied;
 mod state;
 mod watched;
 

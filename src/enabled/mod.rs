@@ -16,12 +16,12 @@ pub use metaspy_core::{method_profilers, profiler, recording, store};
 pub use metaspy_instrumenters::live;
 
 // Instrumenters.
+#[cfg(feature = "allocations")]
+pub use metaspy_core::hook::SpiedAllocator;
 #[cfg(feature = "channels")]
 pub use metaspy_instrumenters::channels::{self, proxied};
 #[cfg(feature = "tokio")]
 pub use metaspy_instrumenters::channels::{announcements, announcements_in};
-#[cfg(feature = "allocations")]
-pub use metaspy_core::hook::SpiedAllocator;
 #[cfg(feature = "io")]
 pub use metaspy_instrumenters::io;
 pub use metaspy_instrumenters::productions::{self, productions};

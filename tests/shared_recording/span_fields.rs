@@ -180,3 +180,20 @@ fn what_a_handler_tells_is_at_meta_level() {
         ("", vec!["span".to_owned(), "said".to_owned()])
     );
 }
+
+/// The events of sqlx have these fields (`sqlx_core::logger`).
+fn logged(summary: &str, rows: u64) {
+    tracing::debug!(target: "sqlx::query", summary, db.statement = "", rows_affected = 0_u64, rows_returned = rows);
+}
+
+#[test]
+fn a_field_of_another_crate_is_the_subject() {
+    metaspy_instrumenters::spans::subject_field("sqlx::query", "summary");
+    let seen = seen("sqlx::query", || {
+        ["SELECT a FROM b", "SELECT a FROM b", "DELETE FROM b"].into_iter().for_each(|statement| logged(statement, 1));
+    });
+    let rows = seen.profile.counts().by_subject();
+    let counts: Vec<(String, u64)> = rows.rows.iter().map(|row| (rows.name(row), row.measure.count)).collect();
+    assert_eq!(counts, [("SELECT a FROM b".to_owned(), 2), ("DELETE FROM b".to_owned(), 1)]);
+    assert_eq!(seen.details(0)[0], "summary=\"SELECT a FROM b\"");
+}

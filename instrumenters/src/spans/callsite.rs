@@ -8,6 +8,7 @@ use metaspy_core::{Kind, KindId, Site, SiteDef, SiteKind};
 use tracing_core::{Level, Metadata};
 
 use crate::lookup_cache::LookupCache;
+use crate::spans::subject_fields;
 
 /// A callsite of `tracing`, and what is known before it runs.
 pub(super) struct Callsite {
@@ -63,7 +64,8 @@ impl Callsite {
             lines,
             skipped: None,
         });
-        let subject = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
+        let own = metadata.fields().iter().find_map(|field| Some((field.index(), subject_kind(field.name())?)));
+        let subject = own.or_else(|| subject_fields::chosen(metadata));
         Callsite { site, subject, role: EventRole::from_metadata(metadata) }
     }
 }

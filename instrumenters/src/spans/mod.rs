@@ -31,8 +31,10 @@ mod fields;
 mod layer;
 mod log_records;
 mod open_spans;
+mod subject_fields;
 
 pub use layer::{Spans, layer};
+pub use subject_fields::subject_field;
 
 use metaspy_core::SiteKind;
 use metaspy_core::arm::Subjects;

@@ -21,9 +21,9 @@ pub use crate::arm::{CallView, Handler};
 pub(crate) use adapter::address as adapter;
 pub(crate) use address_identity::registered_at;
 pub use address_identity::{AddressIdentity, RegisteredIdentity};
-pub(crate) use async_call::wants_details;
 #[cfg(feature = "allocations")]
 pub use allocation::SpiedAllocator;
+pub(crate) use async_call::wants_details;
 pub use async_call::{AsyncCall, show};
 pub use call::{Call, count, enter, enter_in, enter_site_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;
