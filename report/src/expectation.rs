@@ -117,6 +117,16 @@ impl Outcome {
         }
     }
 
+    /// As it was written.
+    pub fn expectation(&self) -> &str {
+        &self.expectation
+    }
+
+    /// True if there was no event to check.
+    pub fn is_empty(&self) -> bool {
+        self.judged == 0 && self.unknown == 0
+    }
+
     /// The reason why it cannot be decided.
     pub fn doubt(&self) -> String {
         if !self.exact {
@@ -132,7 +142,11 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = if self.missed > 0 { "MISSED" } else { "expected" };
+        let word = match self.missed {
+            0 if self.is_empty() => "NOTHING CHECKED",
+            0 => "expected",
+            _ => "MISSED",
+        };
         let least = match (self.exact, self.unknown) {
             (false, _) => "~ ",
             (true, 1..) => "≥ ",

@@ -165,12 +165,17 @@ pub struct Report {
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
-    /// Ends with 1 if this holds: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also total and self
+    /// Ends with 1 if this holds, or if nothing was recorded: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also
+    /// total and self
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<String>,
-    /// Ends with 1 if an event passes the first filter and not the second: 'site:layout => cause:change'
+    /// Ends with 1 if an event passes the first filter and not the second, or if none passes the first:
+    /// 'site:layout => cause:change'
     #[arg(long, value_name = "EXPECTATION", allow_hyphen_values = true)]
     pub expect: Vec<String>,
+    /// --fail-if and --expect also pass if there was nothing to check
+    #[arg(long)]
+    pub allow_empty: bool,
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,
@@ -213,7 +218,8 @@ pub struct Grammar {
     /// Ends with 1 if less of the productions in use matched
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub fail_under: Option<f64>,
-    /// Compares with what --json wrote earlier; ends with 1 if what matched there matches no more
+    /// Compares with what --json wrote earlier; ends with 1 if a production that matched there matches no more, or an
+    /// input that was accepted is rejected
     #[arg(long, value_name = "OLD.json")]
     pub baseline: Option<PathBuf>,
     /// Records each activation of a production as an event into this file; `metaspy open` walks the parses

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use metaspy_core::store::{Filter, FilterError};
+use metaspy_core::Store;
+use metaspy_core::store::{By, DetailLevel, Filter, FilterError, Scope};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::rows;
@@ -59,6 +60,26 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     if let Some(unknown) = outcomes.iter().find(|outcome| !missed && outcome.holds().is_none()) {
         return Err(say(unknown.doubt()));
     }
-    let failed = missed || verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
+    let unchecked = if options.allow_empty { Vec::new() } else { unchecked(&store, &filter, &verdicts, &outcomes) };
+    for text in &unchecked {
+        eprintln!("metaspy: {text}; --allow-empty accepts this");
+    }
+    let failed = missed
+        || !unchecked.is_empty()
+        || verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Sentences about conditions and expectations that had nothing to check.
+fn unchecked(store: &Store, filter: &Filter, verdicts: &[Verdict], outcomes: &[Outcome]) -> Vec<String> {
+    if verdicts.is_empty() && outcomes.is_empty() {
+        return Vec::new();
+    }
+    let scope = Scope { filter: filter.clone(), detail: DetailLevel::Counts, ..Scope::default() };
+    if store.tally(By::Site, &scope).rows.iter().all(|row| row.measure.count == 0) {
+        let why = if store.totals().emitted == 0 { "nothing was recorded" } else { "no event passes --filter" };
+        return vec![format!("{why}, so no condition was checked")];
+    }
+    let empty = outcomes.iter().filter(|outcome| outcome.is_empty());
+    empty.map(|outcome| format!("--expect '{}': no event passes the first filter", outcome.expectation())).collect()
 }

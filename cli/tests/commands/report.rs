@@ -168,6 +168,33 @@ fn an_expectation_names_what_misses_it() {
     }
 }
 
+/// A condition over no events is not met: a program that stopped to record would pass it for ever.
+#[test]
+fn a_condition_without_events_fails_unless_that_is_allowed() {
+    let path = fixture::closed("nothing.spy", 0);
+    for gate in [["--expect", "site:layout => cause:resize"], ["--fail-if", "count(site:layout) > 10"]] {
+        let check = |more: &[&str]| ended(&[&["report", text(&path)], &gate[..], more].concat());
+        for json in [&[][..], &["--json"]] {
+            let (code, out, error) = check(json);
+            assert!(code == 1 && error.contains("nothing was recorded, so no condition was checked"), "{out}{error}");
+            let (code, _, error) = check(&[json, &["--allow-empty"]].concat());
+            assert_eq!((code, error.as_str()), (0, ""), "{gate:?}");
+        }
+    }
+    assert_eq!(ended(&["report", text(&path)]).0, 0);
+    let full = fixture::closed("something.spy", 3);
+    let check = |more: &[&str]| ended(&[&["report", text(&full)], more].concat());
+    let (code, _, error) = check(&["--filter", "subject:#999", "--fail-if", "count(*) > 10"]);
+    assert!(code == 1 && error.contains("no event passes --filter"), "{error}");
+    let (code, out, error) = check(&["--expect", "site:never => cause:resize"]);
+    assert!(code == 1 && out.contains("NOTHING CHECKED: site:never") && error.contains("--allow-empty"), "{out}{error}");
+    assert_eq!(check(&["--expect", "site:never => cause:resize", "--allow-empty"]).0, 0);
+    // A count of zero is a measure, where other events were recorded.
+    assert_eq!(check(&["--fail-if", "count(site:never) > 0"]).0, 0);
+    // A selector that matches no site is a mistake, whatever is allowed.
+    assert_eq!(check(&["--expect", "site:nothere => cause:resize", "--allow-empty"]).0, 2);
+}
+
 #[test]
 fn links_are_reasons() {
     let path = fixture::directory().join("links.spy");

@@ -74,6 +74,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         filter: None,
         fail_if: Vec::new(),
         expect: Vec::new(),
+        allow_empty: false,
         json: JsonOption::default(),
     };
     let ended = report::run(&report, out)?;
