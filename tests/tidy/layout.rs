@@ -27,7 +27,7 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("recorder/begin.rs", "lane.roll() >> 32", "a random number"),
     ("recorder/collector.rs", "mebibytes", "a unit"),
     ("recorder/populate.rs", "mebibytes", "a unit"),
-    ("recording/directory.rs", "0o077", "permissions of a file"),
+    ("recording/directory.rs", "0o002", "permissions of a file"),
     ("remote.rs", "parent.trace >> 64", "halves of a W3C trace id"),
     ("remote.rs", "number << 4", "a hexadecimal digit"),
     ("stream.rs", "with_capacity", "a number of bytes"),

@@ -30,3 +30,65 @@ fn a_listed_recording_is_found_by_name_and_by_process() {
     let (code, out) = ended(&["verify", "nobody"]);
     assert!(code == Some(2) && out.contains("no live recording with this name"), "{out}");
 }
+
+/// A directory for live recordings, empty.
+fn empty(name: &str) -> std::path::PathBuf {
+    let directory = fixture::directory().join(name);
+    std::fs::create_dir_all(&directory).expect("the test's directory can be written");
+    directory
+}
+
+fn clean(directory: &std::path::Path) -> (Option<i32>, String) {
+    let output = metaspy(&["clean"]).env("METASPY_DIR", directory).output().expect("the command can be started");
+    (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints UTF-8"))
+}
+
+#[test]
+fn only_recordings_that_ended_are_removed() {
+    let directory = empty("cleaned");
+    let run = directory.join("holidays");
+    std::fs::create_dir_all(&run).unwrap();
+    let recording = fixture::closed("cleaned.spy", 3);
+    let file = |name: &str| directory.join(name);
+    std::fs::copy(&recording, file("layout-4194999-7.spy")).unwrap();
+    std::fs::copy(&recording, file("written-4194998-7.spy")).unwrap();
+    // Files of other content with the name of a recording, and with the name of a note.
+    let photos = [file("photos-2024-12.spy"), run.join("photos-2023-12.spy"), file("removed.txt"), run.join("removed.txt")];
+    for photo in &photos {
+        std::fs::write(photo, "no recording").unwrap();
+    }
+    // A process of another PID namespace holds its lock, and its number is unknown here.
+    let elsewhere = std::fs::File::open(file("written-4194998-7.spy")).unwrap();
+    elsewhere.lock().expect("the file system has locks");
+    let (code, out) = clean(&directory);
+    assert_eq!((code, out.contains("1 recording removed")), (Some(0), true), "{out}");
+    assert!(!file("layout-4194999-7.spy").exists() && file("written-4194998-7.spy").exists(), "{out}");
+    for photo in &photos {
+        assert_eq!(std::fs::read_to_string(photo).expect("it is not ours"), "no recording");
+    }
+    drop(elsewhere);
+    assert!(clean(&directory).1.contains("1 recording removed"));
+    assert!(!file("written-4194998-7.spy").exists() && run.exists());
+}
+
+/// Every user can write to `/tmp`: it keeps its mode, and nothing is recorded or removed there.
+#[test]
+fn a_directory_of_all_users_is_refused_and_keeps_its_mode() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = empty("shared");
+    let mode = || std::fs::metadata(&directory).unwrap().permissions().mode() & 0o7777;
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o1777)).unwrap();
+    let path = directory.join("layout-4194999-7.spy");
+    std::fs::copy(fixture::closed("shared.spy", 3), &path).unwrap();
+    let (code, out) = clean(&directory);
+    assert!(code == Some(2) && out.contains("every user can write there"), "{out}");
+    assert!(path.exists());
+    let mut story = metaspy(&["__story"]);
+    let output = story.env("METASPY_RECORD", "live").env("METASPY_DIR", &directory).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("every user can write there"), "{error}");
+    assert_eq!((mode(), std::fs::read_dir(&directory).unwrap().count()), (0o1777, 1));
+    // A directory that others can only read is the user's own.
+    std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!((clean(&directory).0, mode()), (Some(0), 0o755));
+}

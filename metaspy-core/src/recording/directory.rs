@@ -1,18 +1,23 @@
-//! The directory of live recordings, which `attach` and `list` read.
+//! The directory of live recordings, which `attach` and `list` read. Other files may be in it: a file is a recording if
+//! its name, its header and, while its process writes it, its lock show this.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::platform::process;
 use crate::recorder::StartError;
+use crate::recording::identity::{Writer, writer_of};
+use crate::recording::writer_lock;
 
 /// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of the current run.
 const BUDGET: u64 = 2 << 30;
 
 /// The file with the names of recordings that were removed to make room.
 const REMOVED: &str = "removed.txt";
+/// Its first line. Without this line, the file is not ours.
+const REMOVED_TITLE: &str = "# Recordings that metaspy removed to make room:";
 
 /// A recording in the directory.
 #[derive(Clone, Debug)]
@@ -72,7 +77,7 @@ pub fn list() -> Vec<Listed> {
 }
 
 fn list_in(dir: &Path, run: Option<String>) -> Vec<Listed> {
-    entries(dir).filter_map(|path| Some(Listed { run: run.clone(), ..look(&path)? })).collect()
+    entries(dir).filter_map(|path| Some(Listed { run: run.clone(), ..look(&path)?.0 })).collect()
 }
 
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
@@ -82,7 +87,15 @@ fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
 /// The names of recordings that were removed from this directory to make room.
 pub fn removed_from(dir: &Path) -> Vec<String> {
     let removed = fs::read_to_string(dir.join(REMOVED)).unwrap_or_default();
-    removed.lines().map(str::to_owned).collect()
+    let names = removed.strip_prefix(REMOVED_TITLE).unwrap_or_default();
+    names.lines().filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Removes the list of removed recordings.
+fn forget_removed(dir: &Path) {
+    if !removed_from(dir).is_empty() {
+        let _ = fs::remove_file(dir.join(REMOVED));
+    }
 }
 
 /// The recording of a process.
@@ -92,33 +105,62 @@ pub fn find(pid: u32) -> Option<Listed> {
     found.into_iter().next()
 }
 
-/// Removes the recordings of ended processes, and returns them.
+/// Removes the recordings of ended processes, and returns them. An error if the directory belongs to other users as well.
 pub fn clean() -> std::io::Result<Vec<Listed>> {
+    let dir = directory();
+    if dir.exists() {
+        check_own(&dir).map_err(std::io::Error::other)?;
+    }
     let mut removed = Vec::new();
-    for dead in list().into_iter().filter(|listed| !listed.alive) {
-        fs::remove_file(&dead.path)?;
+    for dead in list() {
+        if !remove_ended(&dead.path)? {
+            continue;
+        }
         if let (Some(_), Some(run)) = (&dead.run, dead.path.parent()) {
-            let _ = fs::remove_file(run.join(REMOVED));
             // This succeeds only for the last recording of a run.
-            let _ = fs::remove_dir(run);
+            let is_last = list_in(run, None).is_empty();
+            if is_last {
+                forget_removed(run);
+                let _ = fs::remove_dir(run);
+            }
         }
         removed.push(dead);
     }
-    let _ = fs::remove_file(directory().join(REMOVED));
+    forget_removed(&dir);
     Ok(removed)
 }
 
-/// Parses a file name: program, process and its start time, as `name-pid-start.spy`.
-fn look(path: &Path) -> Option<Listed> {
+/// Removes a file if it is a recording that no process writes. True if it was one.
+fn remove_ended(path: &Path) -> std::io::Result<bool> {
+    if !look(path).is_some_and(|(_, is_over)| is_over) {
+        return Ok(false);
+    }
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
+    }
+}
+
+/// Reads the name of a file (program, process and its start time, as `name-pid-start.spy`) and its header. Also returns
+/// true if no process writes the recording.
+fn look(path: &Path) -> Option<(Listed, bool)> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".spy")?;
     let mut parts = stem.rsplitn(3, '-');
     let start: u64 = parts.next()?.split('.').next()?.parse().ok()?;
     let pid: u32 = parts.next()?.parse().ok()?;
     let name = parts.next()?.to_owned();
-    let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file)?;
-    let alive = process::start_of(pid) == Some(start);
+    let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && is_own(meta))?;
+    let mut file = fs::File::open(path).ok()?;
+    let is_written = writer_lock::is_taken(&file);
+    // A process that has just started has not written the header yet.
+    let header = writer_of(&mut file);
+    let writer = header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false }))?;
+    let runs = |pid, start| process::start_of(pid) == Some(start);
+    let is_over = !is_written && (writer.has_closed || !runs(writer.pid, writer.start));
+    let alive = is_written || runs(pid, start);
     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    Some(Listed { path: path.to_owned(), pid, name, run: None, alive, bytes: on_disk(&meta), changed })
+    let listed = Listed { path: path.to_owned(), pid, name, run: None, alive, bytes: on_disk(&meta), changed };
+    Some((listed, is_over))
 }
 
 fn on_disk(meta: &fs::Metadata) -> u64 {
@@ -171,7 +213,7 @@ fn make_room(budget: u64, run: Option<&str>) {
     while bytes + budget > BUDGET.max(budget)
         && let Some(oldest) = dead.pop()
     {
-        if fs::remove_file(&oldest.path).is_ok() {
+        if remove_ended(&oldest.path).is_ok_and(|is_removed| is_removed) {
             bytes -= oldest.bytes;
             let _ = note_removed(&oldest.path);
         }
@@ -179,11 +221,18 @@ fn make_room(budget: u64, run: Option<&str>) {
 }
 
 fn note_removed(path: &Path) -> std::io::Result<()> {
-    let mut notes = fs::OpenOptions::new().create(true).append(true).open(path.with_file_name(REMOVED))?;
+    let mut notes = fs::OpenOptions::new().create(true).append(true).read(true).open(path.with_file_name(REMOVED))?;
+    let mut before = String::new();
+    notes.read_to_string(&mut before)?;
+    match before.starts_with(REMOVED_TITLE) {
+        true => {}
+        false if before.is_empty() => writeln!(notes, "{REMOVED_TITLE}")?,
+        false => return Err(std::io::Error::other("another file has this name")),
+    }
     writeln!(notes, "{}", path.file_name().unwrap_or_default().display())
 }
 
-/// Checks that the directory belongs to the user and that no other user can read it.
+/// Makes the directory, which no other user can read then, or checks that an existing one is the user's own.
 fn make_private(dir: &Path) -> Result<(), StartError> {
     secure(dir).map_err(|why| StartError::Directory { path: dir.to_owned(), why })
 }
@@ -197,19 +246,38 @@ fn secure(dir: &Path) -> Result<(), String> {
         builder.mode(0o700);
     }
     builder.create(dir).map_err(|error| error.to_string())?;
+    check_own(dir)
+}
+
+/// Checks that a directory belongs to the user, and that not every user can put files there. Its mode stays as it is.
+fn check_own(dir: &Path) -> Result<(), String> {
     let meta = fs::symlink_metadata(dir).map_err(|error| error.to_string())?;
     if !meta.is_dir() {
         return Err("it is a link, not a directory".into());
     }
+    if !is_own(&meta) {
+        return Err("it belongs to another user".into());
+    }
     #[cfg(unix)]
     {
-        use std::os::unix::fs::{MetadataExt, PermissionsExt};
-        if meta.uid() != process::user() {
-            return Err("it belongs to another user".into());
-        }
-        if meta.permissions().mode() & 0o077 != 0 {
-            fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).map_err(|error| error.to_string())?;
+        use std::os::unix::fs::PermissionsExt;
+        if meta.permissions().mode() & 0o002 != 0 {
+            return Err("every user can write there: choose a directory of your own, such as one within it".into());
         }
     }
     Ok(())
+}
+
+/// True if the file or directory belongs to the user.
+fn is_own(meta: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        meta.uid() == process::user()
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = meta;
+        true
+    }
 }

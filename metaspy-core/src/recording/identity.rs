@@ -6,12 +6,32 @@ use std::path::Path;
 
 use crate::format::superblock as sb;
 
+/// The process of a recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Writer {
+    pub pid: u32,
+    pub start: u64,
+    /// True if it closed the recording.
+    pub has_closed: bool,
+}
+
 /// True if a file starts like a recording.
 pub fn is_recording(path: &Path) -> bool {
-    let mut magic = [0; 8];
-    File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok()
-        && u64::from_le_bytes(magic) == sb::MAGIC_WORD
+    File::open(path).is_ok_and(|mut file| writer_of(&mut file).is_some())
 }
+
+/// The process that made a recording. `None` if the file is no recording, or not yet.
+pub(crate) fn writer_of(file: &mut File) -> Option<Writer> {
+    let mut head = Vec::new();
+    file.take(HEAD).read_to_end(&mut head).ok()?;
+    let word = |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
+    let is_recording = word(sb::MAGIC)? == sb::MAGIC_WORD;
+    let has_closed = word(sb::STATE)? == sb::STATE_CLOSED;
+    is_recording.then_some(Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed })
+}
+
+/// Bytes from the beginning of a recording to the end of the words about its process.
+const HEAD: u64 = 512;
 
 /// The build id that the linker wrote into an ELF program, in hexadecimal; otherwise size and time of its file.
 pub(crate) fn build_id(program: &Path) -> String {

@@ -3,6 +3,7 @@
 pub(crate) mod directory;
 mod identity;
 mod names;
+pub(crate) mod writer_lock;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};

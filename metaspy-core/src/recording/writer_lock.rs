@@ -1,0 +1,29 @@
+//! The lock that a process holds on the file that it records into. The system releases it when the process ends,
+//! however it ends, and other PID namespaces see it.
+
+use std::fs::{File, TryLockError};
+
+/// Trials of the writer. Another process holds the lock only while it looks.
+const TRIALS: usize = 50;
+
+/// Takes the lock until the file is closed. A file system without locks has none.
+pub(crate) fn take(file: &File) {
+    for _ in 0..TRIALS {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+            Ok(()) | Err(TryLockError::Error(_)) => return,
+        }
+    }
+}
+
+/// True if a process records into the file. It takes the lock for a moment.
+pub(crate) fn is_taken(file: &File) -> bool {
+    match file.try_lock_shared() {
+        Ok(()) => {
+            let _ = file.unlock();
+            false
+        }
+        Err(TryLockError::WouldBlock) => true,
+        Err(TryLockError::Error(_)) => false,
+    }
+}
