@@ -106,6 +106,32 @@ fn the_editor_opens_the_source_and_returns_the_screen() {
     quits(&mut terminal);
 }
 
+#[cfg(unix)]
+#[test]
+fn an_editor_gets_file_and_line_in_its_own_form() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = fixture::directory().join("editors");
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let code = directory.join("code");
+    fs::write(&code, include_str!("editor.sh")).expect("the test's directory can be written");
+    fs::set_permissions(&code, fs::Permissions::from_mode(0o755)).expect("it is the test's own");
+    let path = fixture::closed("forms.spy", 40);
+    for (number, (editor, expected)) in
+        [("code -g", "edits -g"), ("code", "edits -g"), ("code {line}:{file}", "edits 88:")].into_iter().enumerate()
+    {
+        let Some(mut terminal) = Tmux::start(&format!("form{number}")) else { return };
+        let metaspy = env!("CARGO_BIN_EXE_metaspy");
+        terminal.command(&format!("EDITOR='{}/{editor}' {metaspy} open {}", directory.display(), path.display()));
+        terminal.wait_for("760 events");
+        terminal.keys(&["e"]);
+        let screen = terminal.wait_for(expected);
+        assert!(screen.contains("mod.rs:88") || editor.contains('{'), "{screen}");
+        terminal.keys(&["Enter"]);
+        terminal.wait_for("760 events");
+        quits(&mut terminal);
+    }
+}
+
 #[test]
 fn a_resized_window_is_redrawn() {
     let Some((mut terminal, _)) = crawl("window.spy") else { return };

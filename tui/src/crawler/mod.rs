@@ -7,6 +7,7 @@
 pub mod command;
 #[doc(hidden)]
 pub mod draw;
+mod editor;
 #[doc(hidden)]
 pub mod jobs;
 #[doc(hidden)]

@@ -14,7 +14,7 @@ use super::keys::Mode;
 use super::state::{Crawler, Request};
 use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
-use super::{draw, keys};
+use super::{draw, editor, keys};
 
 /// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
@@ -103,12 +103,12 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     }
     let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
     let editor =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
     let editor = editor.unwrap_or_else(|| "vi".into());
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or("vi");
+    let words = editor::words(&editor, &path, line);
+    let program = &words[0];
     let mut process = Process::new(program);
-    process.args(words).arg(format!("+{line}")).arg(path);
+    process.args(&words[1..]);
     // If the recording comes on standard input, the editor reads its keys from the terminal, too.
     if !io::stdin().is_terminal()
         && let Ok(keys) = File::open(terminal::KEYS)
@@ -118,7 +118,7 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     let status = process.status();
     match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("{program} ended with {status}")),
-        Err(error) => Err(format!("{program}: {error}; set EDITOR to an installed editor")),
+        Ok(status) => Err(format!("{} ended with {status}", program.display())),
+        Err(error) => Err(format!("{}: {error}; set EDITOR to an installed editor", program.display())),
     }
 }
