@@ -1,8 +1,10 @@
 //! The ends of a command: exit codes and error messages.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
+
+use metaspy_report::text::clean_lines;
 
 /// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,11 @@ impl fmt::Display for Sentence {
 }
 
 impl std::error::Error for Sentence {}
+
+/// Prints a message of a command on standard error, without the characters that a terminal obeys.
+pub fn complain(command: &str, message: &(impl fmt::Display + ?Sized)) {
+    let _ = writeln!(io::stderr(), "{command}: {}", clean_lines(&message.to_string()));
+}
 
 /// An error with this message.
 pub fn say(text: impl Into<String>) -> anyhow::Error {

@@ -94,6 +94,11 @@ fn a_selector_that_matches_nothing_is_reported_and_the_program_runs() {
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("METASPY_OBSERVE") && error.contains("Scene::measure"), "{error}");
     std::fs::remove_file(path).expect("it was recorded all the same");
+    // A value of the environment does not drive the terminal.
+    let (path, output) = run("evil", Some("\u{1b}[2Jevil"));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("evil") && !error.contains('\u{1b}'), "{error}");
+    std::fs::remove_file(path).expect("it was recorded all the same");
 }
 
 #[test]

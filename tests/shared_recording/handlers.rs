@@ -195,6 +195,8 @@ fn objects_enter_and_leave_a_group() {
 fn a_selector_that_matches_nothing_names_the_nearest() {
     let refused = Profiler::new("typo").observe(methods("Scene::mesure")).install().expect_err("a typing error");
     assert!(refused.to_string().contains("Scene::measure"), "{refused}");
+    // `fn main() -> Result<(), InstallError>` prints this.
+    assert_eq!(format!("{refused:?}"), refused.to_string());
 }
 
 register! {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         // The reader of the output has read enough.
         Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("metaspy: {error:#}");
+            exit::complain("metaspy", &format!("{error:#}"));
             ExitCode::from(exit::UNUSABLE)
         }
     }

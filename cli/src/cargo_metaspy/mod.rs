@@ -30,6 +30,7 @@ use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper;
 
+use crate::exit::complain;
 use arguments::Woven;
 use cargo::Cargo;
 use config::Config;
@@ -53,7 +54,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("error: metaspy: {error:#}");
+            complain("error: metaspy", &format!("{error:#}"));
             ExitCode::from(UNUSABLE)
         }
     }

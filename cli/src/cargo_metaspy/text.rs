@@ -26,7 +26,11 @@ pub fn woven(woven: &Woven) -> String {
         packages.map(|(package, functions)| format!("{functions} of {}", package.replace('@', " "))).collect();
     match packages.is_empty() {
         true => "wove nothing".into(),
-        false => format!("wove {} functions: {}", woven.packages.values().sum::<usize>(), packages.join(", ")),
+        false => format!(
+            "wove {}: {}",
+            counted(woven.packages.values().sum::<usize>() as u64, "function"),
+            packages.join(", ")
+        ),
     }
 }
 
@@ -48,7 +52,7 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
         ran += u64::from(method.measure.count > 0);
         all += 1;
     }
-    let mut lines = vec![format!("{} of {} functions ran", grouped(ran), grouped(all))];
+    let mut lines = vec![format!("{} of {} ran", grouped(ran), counted(all, "function"))];
     if run.program.profiles.has_coverage() {
         lines.extend(text::coverage(&run.program, options.top.rows()));
     }

@@ -22,7 +22,7 @@ use std::time::SystemTime;
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_report::table::{Column, Table};
-use metaspy_report::text::{clean, short};
+use metaspy_report::text::{clean, counted, file_name, short};
 use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
@@ -144,7 +144,7 @@ fn list(json: &JsonOption, out: &mut impl Write) -> Result<Ended> {
 
 fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
     if all.is_empty() {
-        writeln!(out, "No recordings in {}.", live::directory().display())?;
+        writeln!(out, "No recordings in {}.", file_name(&live::directory()))?;
         return writeln!(out, "Start a program with METASPY_RECORD=live, or try:  metaspy demo");
     }
     let text = |of: &dyn Fn(&Listed) -> String| -> Vec<String> { all.iter().map(of).collect() };
@@ -154,7 +154,7 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
         Column::words("state", text(&|it| if it.alive { "running".into() } else { "ended".into() })),
         Column::numbers("size", text(&|it| format!("{}B", short(it.bytes)))).at_least(8),
         Column::words("last written", text(&ago)),
-        Column::words("file", text(&|it| clean(&it.path.display().to_string()).into_owned())),
+        Column::words("file", text(&|it| file_name(&it.path))),
     ]);
     table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
@@ -175,10 +175,9 @@ fn clean_up(out: &mut impl Write) -> Result<Ended> {
     let removed = live::clean()?;
     let bytes = removed.iter().map(|it| it.bytes).sum();
     for it in &removed {
-        writeln!(out, "removed {}", it.path.display())?;
+        writeln!(out, "removed {}", file_name(&it.path))?;
     }
-    let recordings = if removed.len() == 1 { "recording" } else { "recordings" };
-    writeln!(out, "{} {recordings} removed, {}B", removed.len(), short(bytes))?;
+    writeln!(out, "{} removed, {}B", counted(removed.len() as u64, "recording"), short(bytes))?;
     out.flush()?;
     Ok(Ended::Fine)
 }

@@ -10,7 +10,7 @@ use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::rows;
 use metaspy_report::text::clean_lines;
 
-use crate::exit::{Ended, say};
+use crate::exit::{Ended, complain, say};
 use crate::metaspy::arguments;
 use crate::metaspy::live;
 
@@ -31,7 +31,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let store = live::open_all(&options.sources)?;
     match filter.check(&store) {
         // Kinds are known when a subject of theirs is met; sites before the program begins.
-        Err(error @ FilterError::NoSuchKind { .. }) => eprintln!("metaspy: --filter: {error}"),
+        Err(error @ FilterError::NoSuchKind { .. }) => complain("metaspy", &format!("--filter: {error}")),
         checked => checked.map_err(|error| say(format!("--filter: {error}")))?,
     }
     for condition in &conditions {
@@ -62,11 +62,12 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     }
     let unchecked = if options.allow_empty { Vec::new() } else { unchecked(&store, &filter, &verdicts, &outcomes) };
     for text in &unchecked {
-        eprintln!("metaspy: {text}; --allow-empty accepts this");
+        complain("metaspy", &format!("{text}; --allow-empty accepts this"));
     }
     let failed = missed
         || !unchecked.is_empty()
-        || verdicts.iter().any(|verdict| verdict.holds == Some(true)) || !report.damage.is_empty();
+        || verdicts.iter().any(|verdict| verdict.holds == Some(true))
+        || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
 }
 

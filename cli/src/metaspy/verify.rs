@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use metaspy_core::store::EndState;
 use metaspy_core::store::Verification;
-use metaspy_report::text::{clean, grouped};
+use metaspy_report::text::{clean, counted, grouped};
 
 use crate::exit::Ended;
 use crate::metaspy::live;
@@ -55,7 +55,7 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
         writeln!(out, "damaged: {}", clean(text))?;
     }
     if found.more_damaged > 0 {
-        writeln!(out, "damaged: {} further places", grouped(found.more_damaged))?;
+        writeln!(out, "damaged: {}", counted(found.more_damaged, "further place"))?;
     }
     for text in &found.missing {
         writeln!(out, "missing: {}", clean(text))?;
@@ -67,8 +67,8 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
         writeln!(out, "note: {}", clean(note))?;
     }
     if found.unused_cut > 0 {
-        let bytes = grouped(found.unused_cut);
-        writeln!(out, "the file was cut by {bytes} bytes behind its last block: no event stood there")?;
+        let bytes = counted(found.unused_cut, "byte");
+        writeln!(out, "the file was cut by {bytes} behind its last block: no event stood there")?;
     }
     writeln!(out, "{}", if found.is_sound() { "sound" } else { "NOT SOUND: what could be read was read" })?;
     Ok(())

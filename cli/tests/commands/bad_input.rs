@@ -215,3 +215,34 @@ fn nothing_to_list_says_where_it_looked() {
     assert_eq!(ended(&["list", "--json"]).1.trim(), "[]");
     assert!(ended(&["clean"]).1.contains("0 recordings removed"));
 }
+
+/// Names of files and values of variables are not ours: no message passes their escape sequences to the terminal.
+#[cfg(unix)]
+#[test]
+fn messages_have_no_control_characters_of_names_and_variables() {
+    const EVIL: &str = "\u{1b}]0;title\u{7}\u{1b}[2J\u{9b}31m";
+    let check = |what: &str, command: &mut std::process::Command| {
+        let output = command.output().expect("the command can be started");
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("it prints UTF-8");
+        let bad = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert!(bad.is_none() && text.contains("title"), "{what}: {text:?}");
+    };
+    for command in ["report", "verify", "open", "stream"] {
+        check(command, &mut metaspy(&[command, &format!("/nowhere/{EVIL}")]));
+        check(command, &mut metaspy(&[command, EVIL]));
+    }
+    check(
+        "--filter",
+        &mut metaspy(&["report", text(&fixture::closed("evil.spy", 1)), "--filter", &format!("site:{EVIL}")]),
+    );
+    let story = || metaspy(&["__story"]);
+    check("METASPY_BUDGET", story().env("METASPY_RECORD", "live").env("METASPY_BUDGET", EVIL));
+    check("METASPY_RECORD", story().env("METASPY_RECORD", format!("/nowhere/{EVIL}")));
+    let directory = fixture::directory().join(EVIL);
+    check("METASPY_DIR", metaspy(&["list"]).env("METASPY_DIR", &directory));
+    std::fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let path = directory.join("layout-4194999-7.spy");
+    std::fs::copy(fixture::closed("evil.spy", 1), path).expect("the test's directory can be written");
+    check("list", metaspy(&["list"]).env("METASPY_DIR", &directory));
+    check("clean", metaspy(&["clean"]).env("METASPY_DIR", &directory));
+}

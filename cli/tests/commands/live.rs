@@ -53,7 +53,8 @@ fn only_recordings_that_ended_are_removed() {
     std::fs::copy(&recording, file("layout-4194999-7.spy")).unwrap();
     std::fs::copy(&recording, file("written-4194998-7.spy")).unwrap();
     // Files of other content with the name of a recording, and with the name of a note.
-    let photos = [file("photos-2024-12.spy"), run.join("photos-2023-12.spy"), file("removed.txt"), run.join("removed.txt")];
+    let photos =
+        [file("photos-2024-12.spy"), run.join("photos-2023-12.spy"), file("removed.txt"), run.join("removed.txt")];
     for photo in &photos {
         std::fs::write(photo, "no recording").unwrap();
     }

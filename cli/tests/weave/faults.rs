@@ -113,7 +113,7 @@ fn a_program_may_run_this_command_itself() {
         ],
     );
     let did = package.metaspy_in(&["run"], &[("COMMAND", env!("CARGO_BIN_EXE_cargo-metaspy").as_ref())]);
-    assert!(did.code == 0 && did.printed.contains("wove 1 functions: 1 of nested 0.1.0"), "{}", did.printed);
+    assert!(did.code == 0 && did.printed.contains("wove 1 function: 1 of nested 0.1.0"), "{}", did.printed);
 }
 
 #[test]

@@ -24,6 +24,8 @@ mod merge;
 
 pub mod stream;
 
+pub mod text;
+
 pub mod units;
 
 #[doc(hidden)]

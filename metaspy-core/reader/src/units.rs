@@ -60,6 +60,24 @@ fn whole(value: f64) -> Option<u64> {
     (value >= 0.0 && value < u64::MAX as f64).then(|| value.round() as u64)
 }
 
+/// `8401204` as `8,401,204`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 lane`, `2 lanes`: a number of things.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

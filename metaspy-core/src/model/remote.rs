@@ -22,7 +22,7 @@ use crate::event::EventId;
 use crate::format::slot::Mark;
 use crate::format::{span, superblock as sb};
 use crate::recorder;
-use crate::store::{Layout, Ring};
+use crate::store::{Layout, Ring, debug_as_message};
 
 /// The current event, as one process sends it to another. Its text is that of the W3C header `traceparent`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +92,7 @@ impl FromStr for TraceParent {
 }
 
 /// An error: the text is no `traceparent`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct MalformedTraceParent;
 
 impl fmt::Display for MalformedTraceParent {
@@ -100,6 +100,8 @@ impl fmt::Display for MalformedTraceParent {
         f.write_str("this is no traceparent: it reads 00-<32 digits of the trace>-<16 of the span>-01, in lower case")
     }
 }
+
+debug_as_message!(MalformedTraceParent);
 
 impl std::error::Error for MalformedTraceParent {}
 

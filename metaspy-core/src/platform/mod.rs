@@ -7,5 +7,7 @@ pub(crate) mod exit;
 pub(crate) mod fork;
 pub(crate) mod process;
 pub mod tick;
+mod warn;
 
 pub(crate) use metaspy_reader::platform::{lock, map, random, truncation};
+pub(crate) use warn::warn;

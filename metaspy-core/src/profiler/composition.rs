@@ -18,7 +18,7 @@ use crate::profile::Profile;
 use crate::profiler::InstallError;
 use crate::recorder::Draft;
 use crate::recording::Recording;
-use crate::store::{Filter, Scope, Store};
+use crate::store::{Filter, Scope, Store, debug_as_message};
 use crate::subject::Identify;
 use crate::subscription::Subscription;
 use crate::trigger::Trigger;
@@ -129,7 +129,7 @@ impl Profiler {
 }
 
 /// No method profiler of this program has the name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct UnknownProfiler(String);
 
 impl fmt::Display for UnknownProfiler {
@@ -138,6 +138,8 @@ impl fmt::Display for UnknownProfiler {
         write!(f, "there is no profiler `{}`; this program has {}", self.0, known.join(", "))
     }
 }
+
+debug_as_message!(UnknownProfiler);
 
 impl std::error::Error for UnknownProfiler {}
 

@@ -14,7 +14,7 @@ use linkme::distributed_slice;
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::FACTORIES;
-use crate::platform::process;
+use crate::platform::{process, warn};
 use crate::profiler::InstallError;
 use crate::recording::StartError;
 use crate::select::Selector;
@@ -33,7 +33,7 @@ pub(crate) fn start() {
     if process::is_privileged() {
         // The environment is that of a user who has fewer rights than the program.
         if ["METASPY_PROFILE", "METASPY_RECORD"].into_iter().any(is_set) {
-            eprintln!("metaspy: nothing is recorded: {}", StartError::Privileged);
+            warn(&format!("nothing is recorded: {}", StartError::Privileged));
         }
         return;
     }
@@ -44,7 +44,7 @@ pub(crate) fn start() {
     }
     let started = if is_set("METASPY_RECORD") { Recording::current() } else { Recording::live_by_default() };
     if let Err(error) = started {
-        eprintln!("metaspy: nothing is recorded: {error}");
+        warn(&format!("nothing is recorded: {error}"));
         return;
     }
     start_profilers();
@@ -56,7 +56,7 @@ pub(crate) fn start() {
         match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned(), mode)).install() {
             // Until the process ends.
             Ok(installed) => std::mem::forget(installed),
-            Err(error) => eprintln!("metaspy: METASPY_OBSERVE: {error}"),
+            Err(error) => warn(&format!("METASPY_OBSERVE: {error}")),
         }
     }
 }
@@ -82,14 +82,14 @@ fn start_profilers() {
         let profiler = match Profiler::named(name) {
             Ok(profiler) => profiler,
             Err(error) => {
-                eprintln!("metaspy: METASPY_PROFILE: {error}");
+                warn(&format!("METASPY_PROFILE: {error}"));
                 continue;
             }
         };
         match profiler.install() {
             // Until the process ends.
             Ok(installed) => std::mem::forget(installed),
-            Err(error) => eprintln!("metaspy: the profiler `{name}` is not installed: {error}"),
+            Err(error) => warn(&format!("the profiler `{name}` is not installed: {error}")),
         }
     }
 }
@@ -106,7 +106,7 @@ fn mode() -> Mode {
         Err(_) | Ok("" | "full") => Mode::Full,
         Ok("tally") => Mode::Tally,
         Ok(other) => {
-            eprintln!("metaspy: METASPY_MODE={other} is neither `full` nor `tally`; `full` is used");
+            warn(&format!("METASPY_MODE={other} is neither `full` nor `tally`; `full` is used"));
             Mode::Full
         }
     }
@@ -122,9 +122,9 @@ impl Instrumenter for Selected {
             && self.0 != EVERYTHING
         {
             // Spans, and names that a parser gives, are known when the program first comes by.
-            eprintln!(
-                "metaspy: METASPY_OBSERVE: {error} (Sites that are registered later, such as spans, are still matched.)"
-            );
+            warn(&format!(
+                "METASPY_OBSERVE: {error} (Sites that are registered later, such as spans, are still matched.)"
+            ));
         }
         let details = std::env::var_os("METASPY_DETAILS").is_some_and(|value| !value.is_empty() && value != "0");
         session.arm_pending(&selector, None, &Arming { details, ..Arming::all(self.1) })?;

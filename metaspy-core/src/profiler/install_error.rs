@@ -4,9 +4,9 @@ use std::fmt;
 
 use crate::method_profilers::TooManyProfilers;
 use crate::recorder::StartError;
+use crate::store::debug_as_message;
 
 /// Why a profiler could not be installed. Nothing of it is installed then.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum InstallError {
     /// A selector matches no site.
@@ -58,6 +58,8 @@ impl fmt::Display for InstallError {
         }
     }
 }
+
+debug_as_message!(InstallError);
 
 impl std::error::Error for InstallError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

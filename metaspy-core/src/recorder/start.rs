@@ -13,7 +13,7 @@ use crate::format::arena::Entry;
 use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
 use crate::format::{Region, span, superblock as sb};
 use crate::platform::lock::lock;
-use crate::platform::{self, map};
+use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
 use crate::recorder::epoch::{EPOCH, next_epoch};
 use crate::recorder::listener::{self, sync_names};
@@ -23,6 +23,8 @@ use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
+use crate::store::debug_as_message;
+use crate::store::text::file_name;
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -42,7 +44,6 @@ pub(crate) struct Spec {
 }
 
 /// An error at the start of a recording.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
     /// The file cannot be made.
@@ -73,7 +74,7 @@ impl fmt::Display for StartError {
             StartError::File { path, source } => write!(
                 f,
                 "cannot record to {}: {source}. Choose another path, make room, or use a smaller budget",
-                path.display()
+                file_name(path)
             ),
             StartError::Memory(source) => {
                 write!(f, "no memory for a recording: {source}. Use a smaller budget")
@@ -83,11 +84,13 @@ impl fmt::Display for StartError {
             StartError::Directory { path, why } => write!(
                 f,
                 "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",
-                path.display()
+                file_name(path)
             ),
         }
     }
 }
+
+debug_as_message!(StartError);
 
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
@@ -144,7 +147,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     listener::started(log);
     if let Some(note) = note {
         log.note(&note);
-        eprintln!("metaspy: {note}");
+        warn(&note);
     }
     if let Some(said) = other_budget(spec.budget) {
         log.note(&said);

@@ -18,7 +18,7 @@ use metaspy_reader::units::parse_size;
 
 use crate::format::layout;
 use crate::format::superblock as sb;
-use crate::platform::truncation;
+use crate::platform::{truncation, warn};
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::store::Store;
 
@@ -215,7 +215,7 @@ impl Builder {
 pub(crate) fn default_spec() -> Result<Spec, StartError> {
     let budget = match std::env::var("METASPY_BUDGET") {
         Ok(text) => parse_size(&text).unwrap_or_else(|error| {
-            eprintln!("metaspy: METASPY_BUDGET: {error}; the default of 256MiB is used");
+            warn(&format!("METASPY_BUDGET: {error}; the default of 256MiB is used"));
             DEFAULT_BUDGET
         }),
         Err(_) => DEFAULT_BUDGET,

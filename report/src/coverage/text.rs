@@ -8,7 +8,7 @@ use super::{Constants, Example, Run, constants, patterns};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
 use crate::rows;
 use crate::table::{Column, Table, Top};
-use crate::text::{duration, grouped, percent};
+use crate::text::{counted, duration, grouped, percent};
 
 /// Rows of a table, and types in a list, by default.
 const TOP: usize = 20;
@@ -29,7 +29,7 @@ pub fn functions(run: &Run, top: Top) -> Vec<String> {
     let cells: Vec<Option<&Element>> = rows.iter().map(|method| Some(*method)).collect();
     let mut lines = table(&cells, &run.program.profiles, names);
     if ran > shown {
-        lines.push(format!("{:>14}  {} more functions ran; --top all shows all", "…", grouped((ran - shown) as u64)));
+        lines.push(format!("{:>14}  {} ran; --top all shows all", "…", counted((ran - shown) as u64, "more function")));
     }
     lines
 }
@@ -112,7 +112,7 @@ pub fn coverage(program: &Program, top: Top) -> Vec<String> {
     }
     let unresolved = program.types().filter(|ty| ty.is_unresolved() && ty.methods > 0).count();
     if unresolved > 0 {
-        let types = if unresolved == 1 { "1 type".to_owned() } else { format!("{unresolved} types") };
+        let types = counted(unresolved as u64, "type");
         lines.push(format!("{types} without a known definition: their methods count, and they do not count as types"));
     }
     for found in patterns(program).into_iter().filter(|found| !found.examples.is_empty()) {
@@ -130,11 +130,12 @@ fn ratio(name: &str, of: Ratio) -> Option<String> {
     let Ratio { methods, covered, types, covered_types } = of;
     let text = |covered: u32, all: u32| percent(covered.into(), all.into());
     (methods > 0).then(|| {
-        let methods = format!("{covered} of {methods} methods ({})", text(covered, methods));
+        let methods = format!("{covered} of {} ({})", counted(methods.into(), "method"), text(covered, methods));
         match types {
             0 => format!("{name}: covered {methods}"),
             _ => {
-                format!("{name}: covered {methods}, {covered_types} of {types} types ({})", text(covered_types, types))
+                let all = counted(types.into(), "type");
+                format!("{name}: covered {methods}, {covered_types} of {all} ({})", text(covered_types, types))
             }
         }
     })
@@ -242,7 +243,7 @@ mod tests {
             [
                 "    executions  function",
                 "         1,200  a::b::Scene::Layout::measure",
-                "             …  1 more functions ran; --top all shows all",
+                "             …  1 more function ran; --top all shows all",
             ]
         );
     }
@@ -261,7 +262,7 @@ mod tests {
         assert_eq!(
             coverage(&program, Top::All),
             [
-                "a: covered 1 of 4 methods (25.0 %), 0 of 1 types (0.0 %)",
+                "a: covered 1 of 4 methods (25.0 %), 0 of 1 type (0.0 %)",
                 "1 type without a known definition: their methods count, and they do not count as types",
                 "absent: no method ran (1)",
                 "  a::Never: two (12), one (1)",

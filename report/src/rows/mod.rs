@@ -12,7 +12,7 @@ use metaspy_core::{SiteId, Store, Subject, store};
 
 use crate::program::{Ratio, Receivers};
 use crate::table::Top;
-use crate::text::short_path;
+use crate::text::{counted, short_path};
 use profiles::Profiles;
 
 pub use profiles::Values;
@@ -193,7 +193,7 @@ fn damage(store: &Store) -> Vec<String> {
     let mut damage = found.missing;
     damage.extend(found.damaged);
     if found.more_damaged > 0 {
-        damage.push(format!("{} further places", found.more_damaged));
+        damage.push(counted(found.more_damaged, "further place"));
     }
     damage
 }

@@ -63,12 +63,15 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
     }
     if report.never > 0 {
-        let what = match report.by {
-            By::Subject => "labelled subjects were never observed",
-            By::Type => "types, traits and modules' functions never ran",
-            By::Package => "crates and modules never ran",
-            _ => "sites were never called",
+        let (one, many) = match report.by {
+            By::Subject => ("labelled subject was never observed", "labelled subjects were never observed"),
+            By::Type => {
+                ("type, trait or module's functions never ran", "types, traits and modules' functions never ran")
+            }
+            By::Package => ("crate or module never ran", "crates and modules never ran"),
+            _ => ("site was never called", "sites were never called"),
         };
+        let what = if report.never == 1 { one } else { many };
         writeln!(out, "{} {what}: --top all lists them", grouped(report.never as u64))?;
     }
     if report.shared > 0 {
@@ -119,6 +122,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     let whole = clock(store.time_ns(header.last_tick));
     let of = match store.processes().len() {
         0 => format!("process {}", header.pid),
+        1 => "1 process".to_owned(),
         count => format!("{count} processes"),
     };
     writeln!(out, "{}  {state}  {whole}  {of}", clean(&store.program().name))?;

@@ -1,13 +1,12 @@
 //! Text: numbers, durations, names that fit into columns, and strings without control characters.
 
-mod clean;
 mod fit;
 mod units;
 
 use metaspy_core::store::Measure;
 
-pub use clean::{clean, clean_lines};
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
+pub use metaspy_reader::text::{clean, clean_lines, file_name};
 pub use units::{Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short};
 
 /// `3 failed, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did.

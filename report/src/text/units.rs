@@ -2,25 +2,7 @@
 //!
 //! The units of command lines, filters and environment variables are parsed in [`metaspy_reader::units`].
 
-pub use metaspy_reader::units::{parse_duration_ns, parse_number, parse_size};
-
-/// `8401204` as `8,401,204`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 lane`, `2 lanes`: a number of things.
-pub fn counted(number: u64, thing: &str) -> String {
-    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
+pub use metaspy_reader::units::{counted, grouped, parse_duration_ns, parse_number, parse_size};
 
 /// A number in at most seven columns: `9,999` as it is, then `8.4 M`.
 pub fn short(number: u64) -> String {

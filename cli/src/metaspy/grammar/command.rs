@@ -9,11 +9,12 @@ use metaspy_report::grammar::baseline::{Baseline, Comparison};
 use metaspy_report::grammar::verdict;
 use metaspy_report::grammar::writer::Page;
 use metaspy_report::grammar::{lcov, text};
+use metaspy_report::text::file_name;
 use serde::Serialize;
 
 use super::merged;
 use super::run as run_inputs;
-use crate::exit::{Ended, say};
+use crate::exit::{Ended, complain, say};
 use crate::metaspy::arguments;
 use crate::options::JsonOption;
 
@@ -35,7 +36,7 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
     write(out, &options.json, &report, &failures, |out| {
         text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)?;
         match &options.record {
-            Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file.display()),
+            Some(file) => writeln!(out, "\nThe parses, event by event:  metaspy open {}", file_name(file)),
             None => Ok(()),
         }
     })?;
@@ -63,7 +64,7 @@ pub fn write<W: Write>(
     json.write(out, object, text)?;
     if json.replaces_text() {
         // The text ends with the failures. JSON does not contain them, so they go to standard error.
-        failures.iter().for_each(|failure| eprintln!("metaspy: {failure}"));
+        failures.iter().for_each(|failure| complain("metaspy", failure));
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// An error in a grammar.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum GrammarError {
     /// It does not compile; with pest's message.
     Invalid(String),
@@ -41,5 +41,7 @@ impl fmt::Display for GrammarError {
         }
     }
 }
+
+metaspy_core::store::debug_as_message!(GrammarError);
 
 impl std::error::Error for GrammarError {}

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use crate::debug_as_message;
 use crate::event::Outcome;
 use crate::filter::parse::{OUTCOMES, TERMS};
 use crate::filter::selector::SelectorError;
 
 /// Why a line is not a filter. The message states what to write instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterError {
     /// An unknown term.
@@ -76,6 +77,8 @@ impl fmt::Display for FilterError {
         }
     }
 }
+
+debug_as_message!(FilterError);
 
 impl std::error::Error for FilterError {}
 

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
+use crate::debug_as_message;
+
 /// A pattern for the paths of sites.
 ///
 /// ```
@@ -26,7 +28,7 @@ pub struct Selector {
 }
 
 /// Why a text is not a selector.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SelectorError {
     /// The text is empty.
@@ -52,6 +54,8 @@ impl fmt::Display for SelectorError {
         }
     }
 }
+
+debug_as_message!(SelectorError);
 
 impl std::error::Error for SelectorError {}
 

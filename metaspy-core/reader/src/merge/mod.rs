@@ -22,11 +22,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::Store;
+use crate::debug_as_message;
 use crate::event::LaneId;
 use crate::open::Mapped;
 use crate::open::header::EndState;
 use crate::store::Medium;
 use crate::tally::fold::Pending;
+use crate::text::clean;
 use clock::AlignedClock;
 use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::superblock::{self as sb, lane as lane_row};
@@ -68,7 +70,6 @@ pub(crate) struct Merged {
 }
 
 /// Why recordings cannot be merged.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum MergeError {
     /// No recording is given.
@@ -88,11 +89,13 @@ impl fmt::Display for MergeError {
         match self {
             MergeError::Nothing => f.write_str("there is no recording to read: give at least one"),
             MergeError::Twice(first, second) => {
-                write!(f, "{first} and {second} are the same recording: give each once")
+                write!(f, "{} and {} are the same recording: give each once", clean(first), clean(second))
             }
             MergeError::SameProcess(first, second, pid) => write!(
                 f,
-                "{first} and {second} are two recordings of process {pid}, one after the other: open them one by one"
+                "{} and {} are two recordings of process {pid}, one after the other: open them one by one",
+                clean(first),
+                clean(second)
             ),
             MergeError::TooMany(what) => {
                 write!(f, "together they have more {what} than a recording can hold: give fewer recordings")
@@ -104,6 +107,8 @@ impl fmt::Display for MergeError {
         }
     }
 }
+
+debug_as_message!(MergeError);
 
 impl std::error::Error for MergeError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -1,5 +1,6 @@
 //! Text from a recording is untrusted: no part of it may reach a terminal as a command.
 
+use crate::text::is_harmless;
 use metaspy_format::Words;
 use metaspy_format::arena::TEXT_MAX;
 
@@ -16,17 +17,8 @@ pub(crate) fn sanitised_bytes(bytes: &[u8]) -> String {
 fn harmless(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' => ' ',
-        c if c.is_control() => char::REPLACEMENT_CHARACTER,
-        // Line and paragraph separators; embeddings, overrides and isolates of direction; the byte order mark.
-        '\u{2028}'
-        | '\u{2029}'
-        | '\u{200E}'
-        | '\u{200F}'
-        | '\u{202A}'..='\u{202E}'
-        | '\u{2066}'..='\u{2069}'
-        | '\u{061C}'
-        | '\u{FEFF}' => char::REPLACEMENT_CHARACTER,
-        c => c,
+        c if is_harmless(c) => c,
+        _ => char::REPLACEMENT_CHARACTER,
     }
 }
 

@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
+use crate::debug_as_message;
 use crate::platform::truncation;
+use crate::text::file_name;
 use metaspy_format::layout::Layout;
 use metaspy_format::{Region, high, superblock as sb};
 
 /// Why a recording cannot be read.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
     /// There is no such file.
@@ -44,16 +45,16 @@ impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             OpenError::Missing(path) => {
-                write!(f, "there is no file {}: `metaspy list` shows the recordings there are", path.display())
+                write!(f, "there is no file {}: `metaspy list` shows the recordings there are", file_name(path))
             }
             OpenError::NoFile(path) => {
-                write!(f, "{} is not a file: give the path of a recording (`.spy`) in it", path.display())
+                write!(f, "{} is not a file: give the path of a recording (`.spy`) in it", file_name(path))
             }
             OpenError::Unreadable(path, error) => {
-                write!(f, "{} cannot be read ({error}): check who owns it and its permissions", path.display())
+                write!(f, "{} cannot be read ({error}): check who owns it and its permissions", file_name(path))
             }
             OpenError::Empty(path) => {
-                write!(f, "{} is empty: its recorder stopped before it wrote anything; record again", path.display())
+                write!(f, "{} is empty: its recorder stopped before it wrote anything; record again", file_name(path))
             }
             OpenError::NotARecording => {
                 write!(f, "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows")
@@ -73,6 +74,8 @@ impl fmt::Display for OpenError {
         }
     }
 }
+
+debug_as_message!(OpenError);
 
 impl std::error::Error for OpenError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

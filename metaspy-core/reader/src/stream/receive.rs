@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use crate::merge::output::temporary_file;
 use crate::platform::map;
 use crate::stream::StreamState;
-use crate::{EndState, OpenError, Store};
+use crate::{EndState, OpenError, Store, debug_as_message};
 use metaspy_format::stream::{self, Frame, HEAD_WORDS, HEADER_WORDS, Head};
 use metaspy_format::{Region, SLOT_WORDS, header, superblock as sb};
 
@@ -19,7 +19,6 @@ const STEP: usize = 1 << 17;
 const ROUND_MAX: usize = 8 << 20;
 
 /// Why a stream cannot be read.
-#[derive(Debug)]
 #[non_exhaustive]
 pub enum StreamError {
     /// The input is empty.
@@ -66,6 +65,8 @@ impl fmt::Display for StreamError {
         }
     }
 }
+
+debug_as_message!(StreamError);
 
 impl std::error::Error for StreamError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {

@@ -15,6 +15,7 @@ use crate::scan;
 use crate::scan::blocks::{Block, Ring, Slot};
 use crate::tally::fold::Pending;
 use crate::tally::totals::Totals;
+use crate::units::counted;
 use crate::verify::empty_places::EmptyPlaces;
 use metaspy_format::row::COUNT;
 use metaspy_format::slot;
@@ -232,28 +233,29 @@ impl Store {
             let was_folded = words.get(sb::FOLD_DONE) != 0 || ring.pending().is_some();
             if !was_folded && found.empty.places > lanes {
                 let empty = std::mem::take(&mut found.empty);
-                found.damage(u64::MAX, || format!("{} blocks of events are gone{}", empty.places, empty.describe()));
+                found.damage(u64::MAX, || {
+                    let are = if empty.places == 1 { "is" } else { "are" };
+                    format!("{} of events {are} gone{}", counted(empty.places, "block"), empty.describe())
+                });
             }
             return;
         };
         if found.blocks + cut < sealed.blocks {
             let (blocks, empty) = (found.blocks, std::mem::take(&mut found.empty));
             found.damage(u64::MAX, || {
-                let closed = sealed.blocks;
-                format!("the recording was closed with {closed} blocks, and {blocks} are present{}", empty.describe())
+                let closed = counted(sealed.blocks, "block");
+                format!("the recording was closed with {closed}, and {blocks} are present{}", empty.describe())
             });
         } else if found.events < sealed.events && cut == 0 && found.damages.is_empty() {
-            let (closed, events) = (sealed.events, found.events);
-            found.damage(u64::MAX, || {
-                format!("the recording was closed with {closed} events, and {events} are present")
-            });
+            let (closed, events) = (counted(sealed.events, "event"), found.events);
+            found.damage(u64::MAX, || format!("the recording was closed with {closed}, and {events} are present"));
         }
         let mut counted = 0_u64;
         ring.page_rows(|row| counted = counted.wrapping_add(row.0[COUNT]));
         if counted < sealed.counted {
-            let closed = sealed.counted;
+            let closed = crate::units::counted(sealed.counted, "call");
             found.damage(u64::MAX, || {
-                format!("the tallies of the lanes counted {closed} calls when the recording was closed, now {counted}")
+                format!("the tallies of the lanes counted {closed} when the recording was closed, now {counted}")
             });
         }
     }

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use crate::store::debug_as_message;
+
 /// Method profilers that can be installed at once: a site has a bit for each.
 pub(super) const MOST: usize = 31;
 
 /// Too many method profilers are installed at once.
-#[derive(Debug)]
 pub struct TooManyProfilers;
 
 impl fmt::Display for TooManyProfilers {
@@ -14,5 +15,7 @@ impl fmt::Display for TooManyProfilers {
         write!(f, "{MOST} method profilers are installed, the most that there can be; uninstall one first")
     }
 }
+
+debug_as_message!(TooManyProfilers);
 
 impl std::error::Error for TooManyProfilers {}

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 
 use metaspy_core::Outcome;
-use metaspy_report::text::{duration, grouped, pad_left, short, width};
+use metaspy_report::text::{counted, duration, grouped, pad_left, short, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -126,6 +126,7 @@ fn title(crawler: &Crawler) -> String {
     let all = short(crawler.status.totals.emitted);
     let view = &crawler.view;
     match view.count {
+        _ if view.filter.is_all() && crawler.status.totals.emitted == 1 => " 1 event ".into(),
         _ if view.filter.is_all() => format!(" {all} events "),
         Some(count) if count.exact => format!(" {} of {all} ", grouped(count.events)),
         Some(count) => {
@@ -167,7 +168,7 @@ fn why_empty(crawler: &Crawler) -> Vec<String> {
     }
     let totals = &crawler.status.totals;
     if totals.emitted > 0 {
-        let counted = format!("{} calls were counted, but no events were kept", grouped(totals.emitted));
+        let counted = format!("counted {}, but no events were kept", counted(totals.emitted, "call"));
         return vec![counted, "2 shows the subjects, 3 the sites".into()];
     }
     if crawler.store.is_live() {

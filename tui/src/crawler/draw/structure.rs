@@ -15,7 +15,7 @@
 //! ```
 
 use metaspy_report::program::Program;
-use metaspy_report::text::grouped;
+use metaspy_report::text::{counted, grouped};
 
 use super::canvas::Canvas;
 use super::{element, table, theme};
@@ -52,11 +52,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
 fn title(crawler: &Crawler, whole: &Program, inaccuracy: Option<&Inaccuracy>) -> String {
     let (ran, of) = whole.ran();
     let sign = inaccuracy.map_or("", Inaccuracy::sign);
-    let (ran, of) = (grouped(ran.into()), grouped(of.into()));
     if crawler.view.filter.is_all() {
-        format!(" {sign}{ran}/{of} methods ran ")
+        format!(" {sign}{}/{} ran ", grouped(ran.into()), counted(of.into(), "method"))
     } else {
-        format!(" {sign}{ran} methods have calls that pass the filter ")
+        let have = if ran == 1 { "has" } else { "have" };
+        format!(" {sign}{} {have} calls that pass the filter ", counted(ran.into(), "method"))
     }
 }
 

@@ -8,7 +8,7 @@
 //! └────────────────────────────────────────────────────────────────────────┘
 //! ```
 
-use metaspy_report::text::{counted, grouped};
+use metaspy_report::text::counted;
 
 use super::canvas::Canvas;
 use super::{table, theme};
@@ -42,7 +42,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let back = [("n", theme::KEY), (" back to the observed subjects", theme::PLAIN)];
         canvas.line(inner.x + 1, footer, inner.width, &back);
     } else if unobserved > 0 {
-        let text = format!("never observed: {} subjects known to the model", grouped(unobserved));
+        let text = format!("never observed: {} known to the model", counted(unobserved, "subject"));
         canvas.text(inner.x + 1, footer, inner.width.saturating_sub(12), &text, theme::FAINT);
         canvas.line(end.saturating_sub(10), footer, 10, &[("n", theme::KEY), (" to list", theme::PLAIN)]);
     }

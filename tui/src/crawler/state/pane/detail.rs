@@ -2,7 +2,7 @@
 
 use metaspy_core::store::{DetailKind, EndState};
 use metaspy_core::{Event, Outcome, SiteKind, Store};
-use metaspy_report::text::{clean, duration, grouped, shorten_file, shorten_path, wrap};
+use metaspy_report::text::{clean, counted, duration, grouped, shorten_file, shorten_path, wrap};
 
 use super::{Content, PaneRow, causes, effects};
 use crate::crawler::jobs::Effects;
@@ -75,7 +75,7 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         fact(word, format!("{}, busy {}", grouped(polls.polls), busy.trim_start()));
     }
     if let Some(missed) = (kind == Some(SiteKind::Announcement)).then(|| store.gap(event.id)).flatten() {
-        fact("missed", format!("{} announcements before it", grouped(missed)));
+        fact("missed", format!("{} before it", counted(missed, "announcement")));
     }
     if let Some(queued) = store.queued(event.id) {
         fact("queued", format!("{} since it was sent", duration(store.span_ns(queued)).trim_start()));

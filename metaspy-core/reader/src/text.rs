@@ -1,15 +1,22 @@
-//! Text from a recording, made safe to draw: a recording is data, and data must not drive a terminal.
+//! Text made safe to print: names of files, values of the environment and texts of recordings are data, and data must
+//! not drive a terminal.
 
 use std::borrow::Cow;
+use std::path::Path;
 
-/// `text` without anything that a terminal obeys or that reorders what stands beside it.
+/// A text without the characters that a terminal obeys or that reorder the text beside them.
 ///
-/// Control characters become their pictures (`␛`), the rest becomes `·`.
+/// Control characters become their pictures (`␛`), the others become `·`.
 pub fn clean(text: &str) -> Cow<'_, str> {
-    if text.chars().all(|c| replacement(c) == c) {
+    if text.chars().all(is_harmless) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(text.chars().map(replacement).collect())
+}
+
+/// True if a terminal shows the character and does nothing else.
+pub(crate) fn is_harmless(c: char) -> bool {
+    replacement(c) == c
 }
 
 fn replacement(c: char) -> char {
@@ -25,9 +32,27 @@ fn replacement(c: char) -> char {
     }
 }
 
-/// A message of several lines, each without what would drive a terminal.
+/// A message of several lines, each made safe as by [`clean`].
 pub fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// The name of a file, for a message.
+pub fn file_name(path: &Path) -> String {
+    clean(&path.display().to_string()).into_owned()
+}
+
+/// Implements `Debug` for errors as their message. `fn main() -> Result<(), E>` prints an error by `Debug`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_message {
+    ($($error:ty),+) => {$(
+        impl ::std::fmt::Debug for $error {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&$crate::text::clean_lines(&self.to_string()))
+            }
+        }
+    )+};
 }
 
 #[cfg(test)]
