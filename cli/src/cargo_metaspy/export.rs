@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use metaspy_report::coverage::{TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_weave::wrapper::Left;
 use serde_json::{Map, Value, json};
@@ -13,9 +14,9 @@ use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
 
 /// Writes JSON to standard output.
-pub fn print_json(results: &Results) -> Result<()> {
+pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
     let mut out = std::io::stdout().lock();
-    let json = Json { more: build(&results.woven) };
+    let json = Json { more: more(results, options) };
     match json.export(&results.run, &mut out).and_then(|()| out.flush()) {
         // A reader that closed the pipe needs no more.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -25,7 +26,7 @@ pub fn print_json(results: &Results) -> Result<()> {
 
 /// Writes the requested files.
 pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
-    for (file, exporter) in requested(options, &results.woven) {
+    for (file, exporter) in requested(options, results) {
         let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
         exporter.export(&results.run, &mut out).and_then(|()| out.flush()).with_context(|| cannot_write(file))?;
     }
@@ -38,10 +39,10 @@ pub fn check(options: &arguments::Woven) -> Result<()> {
     files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
 }
 
-fn requested<'a>(options: &'a arguments::Woven, woven: &Woven) -> Vec<(&'a Path, Box<dyn Exporter>)> {
+fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter>)> {
     let mut requested: Vec<(&Path, Box<dyn Exporter>)> = Vec::new();
     if let Some(file) = options.json.file() {
-        requested.push((file, Box::new(Json { more: build(woven) })));
+        requested.push((file, Box::new(Json { more: more(results, options) })));
     }
     if let Some(file) = &options.lcov {
         requested.push((file, Box::new(Lcov)));
@@ -54,6 +55,19 @@ fn requested<'a>(options: &'a arguments::Woven, woven: &Woven) -> Vec<(&'a Path,
 
 fn cannot_write(file: &Path) -> String {
     format!("cannot write {}: name a file in a directory that exists", file.display())
+}
+
+/// What the JSON of this command has beside the run.
+fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
+    let mut more = build(&results.woven);
+    more.insert("comparison".into(), json!(results.comparison));
+    let reach = |reach: &TestReach<'_>| {
+        let methods: Vec<&str> = reach.methods.iter().map(|method| method.path_text()).collect();
+        json!({ "test": reach.test, "methods": methods, "alone": reach.alone })
+    };
+    let tests = options.by_test.then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
+    more.insert("tests".into(), json!(tests));
+    more
 }
 
 /// The part of the JSON that describes the build.

@@ -173,6 +173,11 @@ impl Graph {
         self.packages.iter().any(|package| package.name == CORE && reached.contains(package.id.as_str()))
     }
 
+    /// True if a package of the workspace has programs or tests with a core of their own.
+    pub fn has_own_core(&self) -> bool {
+        self.packages.iter().any(|package| self.is_member(package) && self.has_core(package, true))
+    }
+
     /// These packages and their dependencies. The dependencies of tests belong to them for a package that is `developed`.
     fn reached<'g>(
         &'g self,

@@ -147,6 +147,16 @@ impl Search {
 }
 
 impl Search {
+    /// Fails if a selector of callers matches no selected function.
+    pub fn check_callers(&self, callers: &Selector) -> Result<()> {
+        let mut names = self.selected.iter().map(String::as_str);
+        if names.any(|name| callers.matches(name)) {
+            return Ok(());
+        }
+        let nearest = callers.nearest(self.selected.iter().map(String::as_str));
+        bail!("--callers: no selected function matches `{callers}`{}", did_you_mean(&nearest))
+    }
+
     /// The module that a selector may match a function of, if its file has a syntax error.
     fn unreadable_module(&self, at: usize) -> Option<&str> {
         let (_, last) = self.texts.weave[at].rsplit_once("::")?;

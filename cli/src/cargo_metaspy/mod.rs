@@ -4,6 +4,7 @@ pub mod arguments;
 mod build_lock;
 mod cargo;
 mod clean;
+mod conditions;
 mod config;
 mod export;
 mod graph;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, io};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
 use metaspy_core::Selector;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
@@ -33,6 +34,7 @@ use metaspy_weave::wrapper;
 use crate::exit::complain;
 use arguments::Woven;
 use cargo::Cargo;
+use conditions::{Conditions, Failure};
 use config::Config;
 use graph::Graph;
 use profilers::Requested;
@@ -70,7 +72,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         None => own_target_dir(&graph),
     };
     let records = command != "build" && env::var_os("METASPY_RECORD").is_none();
-    usable(&options, records)?;
+    let conditions = Conditions::of(&options, records)?;
+    profilers::check_names(&graph, &options)?;
     let settings = Settings {
         cargo: &cargo.program,
         target: target.as_deref(),
@@ -78,7 +81,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
         flags: config.flags(),
         wrapper: config.wrapper(),
     };
-    let plan = plan(&settings, &graph, &options, cargo.builds_tests(command), &target_dir.join("weave"))?;
+    let dir = target_dir.join("weave");
+    let plan = plan(&settings, &graph, &options, conditions.callers(), cargo.builds_tests(command), &dir)?;
     export::check(&options)?;
     let profile = cargo.profile_dir(command);
     let stale = || clean::find(&profile, &graph, &plan);
@@ -95,39 +99,36 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     }
     let outdated = wrapper::outdated(&plan.dir);
     let status = process::to_end(&mut built)?;
-    let results = Results::read(&plan, &outdated, recordings.as_ref().map(|recordings| (recordings, &profilers)));
+    let results = Results::read(&plan, &outdated, recordings.as_ref());
+    let results = Results { comparison: conditions.comparison(&results.run), ..results };
     export::write(&results, &options)?;
     match recordings {
-        _ if options.json.replaces_text() => export::print_json(&results)?,
+        _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(_) => text::print(&results, &options, io::stdout().is_terminal()),
         None => eprintln!("     Metaspy {}", text::woven(&results.woven)),
     }
-    Ok(wrapper::exit_code(status))
+    let failures = conditions.failures(&results.run, &profilers, results.comparison.as_ref());
+    failures.iter().for_each(|failure| eprintln!("error: metaspy: {}", failure.message));
+    Ok(exit_code(wrapper::exit_code(status), &failures))
 }
 
-/// Fails before the build if an option needs a run, and nothing runs.
-fn usable(options: &Woven, records: bool) -> Result<()> {
-    if let Some(selector) = &options.callers {
-        selector.parse::<Selector>()?;
-    }
-    let options_of_runs = [
-        ("--lcov", options.lcov.is_some()),
-        ("--cobertura", options.cobertura.is_some()),
-        ("--callers", options.callers.is_some()),
-        ("--profile", !options.profile.is_empty()),
-    ];
-    match options_of_runs.into_iter().find(|(_, is_set)| *is_set && !records) {
-        Some((word, _)) => {
-            bail!("{word} needs a recorded run: use `run`, `test` or `bench`, and unset METASPY_RECORD")
-        }
-        None => Ok(()),
-    }
+/// The exit code of cargo or the program, or that of the worst failure.
+fn exit_code(ended: ExitCode, failures: &[Failure]) -> ExitCode {
+    let worst = failures.iter().map(|failure| failure.code).max().filter(|_| ended == ExitCode::SUCCESS);
+    worst.map_or(ended, ExitCode::from)
 }
 
-fn plan(settings: &Settings<'_>, graph: &Graph, options: &Woven, with_tests: bool, dir: &Path) -> Result<Plan> {
+fn plan(
+    settings: &Settings<'_>,
+    graph: &Graph,
+    options: &Woven,
+    callers: Option<&Selector>,
+    with_tests: bool,
+    dir: &Path,
+) -> Result<Plan> {
     let selection = options.selection();
     let cache = runtime::cache_directory(dir)?;
-    let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, with_tests, dir)?;
+    let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, callers, with_tests, dir)?;
     profilers::check(graph, &options.profiler, is_core_needed)?;
     let core = match is_core_needed {
         true => Some(runtime::core(settings, &cache, &options.profiler)?),

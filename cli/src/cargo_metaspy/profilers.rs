@@ -38,6 +38,7 @@ impl Requested {
             }
         };
         needed(COVERAGE, with_defaults && (command == "test" || options.returns || options.args));
+        needed(COVERAGE, options.by_test);
         needed(CALLS, options.timed || options.callers.is_some());
         Requested { names, with_own: !options.profiler.is_empty() }
     }
@@ -52,6 +53,20 @@ impl Requested {
         let own = self.with_own.then_some(OWN);
         let names: Vec<&str> = self.names.iter().map(String::as_str).chain(own).collect();
         (!names.is_empty()).then(|| names.join(","))
+    }
+}
+
+/// Fails if no program can have a profiler with one of these names. Profilers of the user's own are known when a program runs.
+pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
+    if !options.profiler.is_empty() || graph.has_own_core() {
+        return Ok(());
+    }
+    match options.profile.iter().find(|name| ![COVERAGE, CALLS, NONE].contains(&name.as_str())) {
+        Some(name) => bail!(
+            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}` or `{NONE}`, or link one of your own with \
+             --profiler"
+        ),
+        None => Ok(()),
     }
 }
 

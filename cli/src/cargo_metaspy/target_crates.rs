@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use metaspy_core::Selector;
 use metaspy_weave::plan::{Selection, Target, stamp};
 use metaspy_weave::runtime::{core_stamp, hooks_source};
 use metaspy_weave::wrapper::FORMAT;
@@ -19,6 +20,7 @@ use crate::cargo_metaspy::source_cache;
 pub fn targets(
     graph: &Graph,
     selection: &Selection,
+    callers: Option<&Selector>,
     with_tests: bool,
     dir: &Path,
 ) -> Result<(BTreeMap<PathBuf, Target>, bool)> {
@@ -49,6 +51,8 @@ pub fn targets(
         targets.insert(fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()), target);
     }
     search.check()?;
+    // A core of the program may know observed functions, too.
+    callers.filter(|_| !graph.has_own_core()).map_or(Ok(()), |callers| search.check_callers(callers))?;
     Ok((targets, is_core_needed))
 }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use metaspy_core::Selector;
-use metaspy_report::coverage::text;
+use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::text::{counted, grouped};
 
 use crate::cargo_metaspy::arguments;
@@ -46,7 +46,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
 }
 
 fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
-    let Results { woven, run } = results;
+    let Results { woven, run, comparison } = results;
     let (mut ran, mut all) = (0, 0);
     for method in run.program.methods() {
         ran += u64::from(method.measure.count > 0);
@@ -59,9 +59,16 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     if run.program.profiles.has_coverage() && options.returns {
         lines.extend(text::constant_values(&run.program, options.top.rows()));
     }
+    if options.by_test {
+        lines.extend(text::tests(&run.program, options.top.rows()));
+    }
     // The selector was checked before the build.
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
     lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
+    if let Some(Comparison { gained, lost, new, gone }) = comparison {
+        let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
+        lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));
+    }
     lines.extend(reasons(woven));
     if woven.macros + woven.derives > 0 {
         let (macros, derives) = (counted(woven.macros as u64, "macro call"), counted(woven.derives as u64, "derive"));

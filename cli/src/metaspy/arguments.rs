@@ -8,7 +8,7 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
 
-use crate::options::{JsonOption, TopOption};
+use crate::options::{JsonOption, TopOption, parse_percent};
 
 /// The hidden subcommand that runs the story of `demo`.
 pub const STORY: &str = "__story";
@@ -271,13 +271,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
         _ => Err("write a number of seconds, such as 5 or 0.5".into()),
-    }
-}
-
-fn parse_percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').trim_end().parse::<f64>() {
-        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
-        _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod builds;
 mod common;
+mod conditions;
 mod drops;
 mod faults;
 mod kinds;

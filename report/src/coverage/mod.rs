@@ -1,13 +1,20 @@
 //! Coverage: what of a program ran, how well, and what a cache could save.
 
+mod by_test;
+mod comparison;
 mod constants;
 mod patterns;
 pub mod text;
 
+pub use by_test::{TestReach, by_test};
+pub use comparison::{Baseline, Comparison};
 pub use constants::{Constants, LEAST, constants};
 pub use patterns::{Example, Found, Pattern, patterns};
 
 use crate::program::Program;
+
+/// The version of a run as JSON. It changes with a change that is more than an addition.
+pub const FORMAT: u32 = 1;
 
 /// One or more processes that ran a program, as reports print them.
 #[derive(Debug, Default)]

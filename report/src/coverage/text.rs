@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use metaspy_core::Selector;
 
-use super::{Constants, Example, Run, constants, patterns};
+use super::{Constants, Example, Run, by_test, constants, patterns};
 use crate::program::{Edge, Element, MethodProfile, Of, Profiles, Program, Ratio};
 use crate::rows;
 use crate::table::{Column, Table, Top};
@@ -152,6 +152,26 @@ fn example(example: &Example<'_>) -> String {
         names.push(format!("{more} more"));
     }
     format!("  {}: {}", ty.path_text(), names.join(", "))
+}
+
+/// The methods that each test reached, and how many of them no other test reached.
+pub fn tests(program: &Program, top: Top) -> Vec<String> {
+    let mut lines = vec!["tests, and the methods that each reached".to_owned()];
+    for reach in by_test(program) {
+        let methods = counted(reach.methods.len() as u64, "method");
+        let alone = if reach.alone == 0 {
+            String::new()
+        } else {
+            format!(", {} in no other test", grouped(reach.alone as u64))
+        };
+        lines.push(format!("  {}: {methods}{alone}", reach.test));
+        let shown = top.limit(TOP);
+        lines.extend(reach.methods.iter().take(shown).map(|method| format!("    {}", method.path_text())));
+        if reach.methods.len() > shown {
+            lines.push(format!("    … {} more; --top all shows all", reach.methods.len() - shown));
+        }
+    }
+    lines
 }
 
 /// Methods that always return the same value for each receiver, by crate.

@@ -6,12 +6,9 @@ use metaspy_core::store::Column;
 use serde_json::{Map, Value, json};
 
 use super::Exporter;
-use crate::coverage::{Constants, Pattern, Run, constants, patterns};
+use crate::coverage::{Constants, FORMAT, Pattern, Run, constants, patterns};
 use crate::program::{Edge, Element, Method, Of, Profiles, Program, Ratio};
 use crate::rows::json::profile_values;
-
-/// The version of the format.
-const FORMAT: u32 = 1;
 
 /// The format of `--json`.
 #[derive(Debug, Default)]

@@ -15,7 +15,8 @@ pub use woven::Woven;
 #[command(name = "cargo metaspy", bin_name = "cargo metaspy", version, max_term_width = 100)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 #[command(
-    after_help = "Exit codes: those of cargo and of the program; 2 usage, or a selector that matches nothing.\n\n\
+    after_help = "Exit codes: those of cargo and of the program, if one of them fails; 1 --fail-under or --baseline does not hold; \
+    2 usage, or a name or selector that matches nothing.\n\n\
     Start with:  cargo metaspy run"
 )]
 pub struct Cli {
@@ -47,6 +48,7 @@ pub enum Command {
         after_help = "Examples:\n  cargo metaspy test\n  cargo metaspy test --lib --weave 'Scene::*' -- layout\n  \
         cargo metaspy test --returns --tree --top all\n  \
         cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json=coverage.json\n  \
+        cargo metaspy test --by-test --fail-under 80 --baseline coverage.json\n  \
         cargo metaspy test --profile none\n\nThe patterns are described in docs/weaving.md."
     )]
     Test(Woven),

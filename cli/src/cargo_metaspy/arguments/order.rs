@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 10] = [
+const WITH_VALUE: [&str; 12] = [
     "--weave",
     "--without",
     "--subject",
@@ -14,11 +14,13 @@ const WITH_VALUE: [&str; 10] = [
     "--callers",
     "--lcov",
     "--cobertura",
+    "--fail-under",
+    "--baseline",
 ];
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";
 /// Words without a value.
-const ALONE: [&str; 7] = ["--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
+const ALONE: [&str; 8] = ["--by-test", "--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
 /// The word for cargo's `--profile`, as `cargo nextest` calls it.
 const CARGO_PROFILE: &str = "--cargo-profile";
 

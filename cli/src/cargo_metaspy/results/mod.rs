@@ -5,13 +5,12 @@ use std::fs;
 
 use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
-use metaspy_report::coverage::Run;
+use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
 use metaspy_weave::plan::{File, Plan};
 use metaspy_weave::source::Facts;
 use metaspy_weave::wrapper::{Left, Listing, Method, listings};
 
-use crate::cargo_metaspy::profilers::Requested;
 use crate::cargo_metaspy::recordings::Recordings;
 
 /// What was woven.
@@ -36,11 +35,13 @@ pub struct Results {
     pub woven: Woven,
     /// The program. If nothing ran, it has the woven functions without numbers.
     pub run: Run,
+    /// The comparison with an earlier run, if it is requested.
+    pub comparison: Option<Comparison>,
 }
 
 impl Results {
     /// Reads what was woven by this plan, except lists that were outdated before the build, and what was recorded.
-    pub fn read(plan: &Plan, outdated: &[File], run: Option<(&Recordings, &Requested)>) -> Results {
+    pub fn read(plan: &Plan, outdated: &[File], run: Option<&Recordings>) -> Results {
         let mut woven = Woven::default();
         let mut methods = BTreeSet::new();
         for (file, listing) in listings(&plan.dir) {
@@ -49,10 +50,10 @@ impl Results {
             }
         }
         let run = match run {
-            Some((recordings, profilers)) => recorded(recordings, profilers),
+            Some(recordings) => recorded(recordings),
             None => without_numbers(&methods),
         };
-        Results { woven, run }
+        Results { woven, run, comparison: None }
     }
 }
 
@@ -71,7 +72,7 @@ impl Woven {
 }
 
 /// The program of the recordings.
-fn recorded(recordings: &Recordings, profilers: &Requested) -> Run {
+fn recorded(recordings: &Recordings) -> Run {
     let files = recordings.recordings();
     let mut run = Run { processes: Some(files.len()), ..Run::default() };
     let mut builder = Builder::new();
@@ -86,12 +87,7 @@ fn recorded(recordings: &Recordings, profilers: &Requested) -> Run {
         }
     }
     run.program = builder.build();
-    let profiles = &run.program.profiles;
-    if run.processes != Some(0) {
-        let missing = profilers.names().filter(|name| !profiles.contains(name));
-        run.doubts.extend(missing.map(|name| format!("no program has a profiler `{name}`")));
-    }
-    for (name, lost) in &profiles.lost {
+    for (name, lost) in &run.program.profiles.lost {
         run.doubts.push(format!("{lost} values of `{name}` found no room; set METASPY_BUDGET to a larger size"));
     }
     run

@@ -1,0 +1,127 @@
+//! `--baseline`: the methods that ran in an earlier run.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::coverage::FORMAT;
+use crate::program::{Element, Program};
+
+/// The JSON of an earlier run, as far as it is compared.
+#[derive(Debug, Deserialize)]
+pub struct Baseline {
+    format: u32,
+    methods: Vec<Earlier>,
+}
+
+/// A method as it was.
+#[derive(Debug, Deserialize)]
+struct Earlier {
+    path: String,
+    executions: Option<u64>,
+    #[serde(default)]
+    test: bool,
+}
+
+impl Baseline {
+    /// Parses the JSON of an earlier run.
+    pub fn parse(json: &[u8]) -> Result<Self, String> {
+        let help = "write one with `cargo metaspy test --json=FILE`";
+        let baseline: Baseline = serde_json::from_slice(json)
+            .map_err(|error| format!("this is no output of `cargo metaspy`: {error}; {help}"))?;
+        if baseline.format != FORMAT {
+            return Err(format!(
+                "its format is {}, and this version of metaspy reads {FORMAT}; {help}",
+                baseline.format
+            ));
+        }
+        match baseline.methods.iter().any(|method| method.executions.is_none()) {
+            true => Err(format!("it is of a build that ran nothing; {help}")),
+            false => Ok(baseline),
+        }
+    }
+}
+
+/// What changed since the baseline, by the paths of methods. Tests are left out.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// Methods that run now, and did not.
+    pub gained: Vec<String>,
+    /// Methods that ran, and do not now.
+    pub lost: Vec<String>,
+    /// Methods that were not in the program.
+    pub new: Vec<String>,
+    /// Methods that are no longer in the program.
+    pub gone: Vec<String>,
+}
+
+impl Comparison {
+    /// Compares by path. Methods with one path count as one.
+    pub fn new(before: &Baseline, now: &Program) -> Self {
+        let is_test = |method: &Element| method.method.as_ref().is_some_and(|method| method.is_test());
+        let before = before.methods.iter().filter(|method| !method.test);
+        let before = ran(before.map(|method| (method.path.as_str(), method.executions.unwrap_or(0))));
+        let now = now.methods().filter(|method| !is_test(method));
+        let now = ran(now.map(|method| (method.path_text(), method.measure.count)));
+        let both = |then: bool, today: bool| {
+            let is_changed = |(path, ran): &(&&str, &bool)| **ran == then && now.get(**path) == Some(&today);
+            before.iter().filter(is_changed).map(|(path, _)| (*path).to_owned()).collect()
+        };
+        let only = |these: &BTreeMap<&str, bool>, those: &BTreeMap<&str, bool>| {
+            these.keys().filter(|path| !those.contains_key(**path)).map(|path| (*path).to_owned()).collect()
+        };
+        Comparison {
+            gained: both(false, true),
+            lost: both(true, false),
+            new: only(&now, &before),
+            gone: only(&before, &now),
+        }
+    }
+}
+
+/// By path, true if a method ran.
+fn ran<'p>(methods: impl Iterator<Item = (&'p str, u64)>) -> BTreeMap<&'p str, bool> {
+    let mut by_path = BTreeMap::new();
+    for (path, count) in methods {
+        *by_path.entry(path).or_default() |= count > 0;
+    }
+    by_path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::testing::{program, woven};
+
+    #[test]
+    fn methods_are_compared_by_path_and_tests_are_left_out() {
+        let json = r#"{ "format": 1, "methods": [
+            { "path": "a::lost", "executions": 3 }, { "path": "a::gained", "executions": 0 }, { "path": "a::gone", "executions": 1 },
+            { "path": "a::same", "executions": 1 }, { "path": "a::a_test", "executions": 1, "test": true } ] }"#;
+        let before = Baseline::parse(json.as_bytes()).expect("it is a baseline");
+        let now = program(&[
+            (woven("a", "lost", "c=1"), 0),
+            (woven("a", "gained", "c=1"), 2),
+            (woven("a", "same", "c=1"), 9),
+            (woven("a", "new", "c=1"), 0),
+            (woven("a", "a_test", "c=1 test"), 0),
+        ]);
+        let list = |path: &str| vec![path.to_owned()];
+        let expected =
+            Comparison { gained: list("a::gained"), lost: list("a::lost"), new: list("a::new"), gone: list("a::gone") };
+        assert_eq!(Comparison::new(&before, &now), expected);
+    }
+
+    #[test]
+    fn what_is_no_baseline_shows_how_to_write_one() {
+        for json in [
+            &b""[..],
+            b"{}",
+            br#"{ "format": 9, "methods": [] }"#,
+            br#"{ "format": 1, "methods": [{ "path": "a", "executions": null }] }"#,
+        ] {
+            let error = Baseline::parse(json).expect_err("it is none");
+            assert!(error.contains("`cargo metaspy test --json=FILE`"), "{error}");
+        }
+    }
+}
