@@ -7,10 +7,10 @@ use std::task::Poll;
 use metaspy_probe::Seen;
 
 use crate::arm::Config;
+use crate::arm::with_plan;
 use crate::clock;
 use crate::event::Outcome;
 use crate::format::slot::Mark;
-use crate::hook::call::plan;
 use crate::hook::details::{Reify, Returned, Shown};
 use crate::hook::handler::{self, Open};
 use crate::hook::receiver;
@@ -23,7 +23,7 @@ use crate::subject::Subject;
 #[cold]
 pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Shown {
     let config = Config(site.config.load(Relaxed));
-    let is_required = config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject));
+    let is_required = config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false);
     // What a handler or a `Debug` calls is not looked into in turn: it would never end.
     if is_required && recorder::lane_level() == 0 { Shown::of(reify) } else { Shown::NOTHING }
 }
@@ -31,7 +31,9 @@ pub fn show<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut R
 /// True if the return value of a call that begins now is recorded.
 pub(crate) fn wants_details(site: &'static Site, subject: Subject) -> bool {
     let looks_inside = site.is_armed() && Config(site.config.load(Relaxed)).looks_inside();
-    looks_inside && recorder::lane_level() == 0 && plan(site).is_some_and(|plan| plan.requirements(subject).details)
+    looks_inside
+        && recorder::lane_level() == 0
+        && with_plan(site, |plan| plan.requirements(subject).details).unwrap_or(false)
 }
 
 /// One async call. It holds numbers and text, so no future loses `Send`, `Sync`, `Unpin` or `UnwindSafe` by it. Dropped

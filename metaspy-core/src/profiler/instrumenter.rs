@@ -260,8 +260,10 @@ impl Session {
 
     /// Takes back everything that was armed: no handler starts after this returns.
     pub(crate) fn disarm(&self) {
-        arm::arms().disarm(self.profiler);
+        let unread = arm::arms().disarm(self.profiler);
         self.handlers.iter().for_each(crate::hook::Handler::retire);
+        // A destructor of the program may panic, and may call metaspy.
+        let _ = crate::recorder::at_meta_level(|| drop(unread));
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::event::EventId;
 use crate::method_profilers::{MethodProfiler, Mirror, Observer, Observing};
@@ -17,7 +18,8 @@ use crate::subject::Identify;
 pub struct Profile {
     view: View,
     recording: Recording,
-    store: Store,
+    /// Read at the first request: names, views and epochs become more with each installation.
+    store: OnceLock<Store>,
     scope: Scope,
     method_profilers: Vec<&'static dyn Observer>,
     installation: u64,
@@ -33,7 +35,7 @@ impl Profile {
         method_profilers: Vec<&'static dyn Observer>,
         installation: u64,
     ) -> Self {
-        Profile { view, recording, store: recording.store(), scope, method_profilers, installation, is_too_wide: false }
+        Profile { view, recording, store: OnceLock::new(), scope, method_profilers, installation, is_too_wide: false }
     }
 
     /// Only what `root` led to. Without a root, because it found no room in the log, the profile stays as wide as it was,
@@ -50,7 +52,7 @@ impl Profile {
 
     /// The recording that it reads.
     pub fn store(&self) -> &Store {
-        &self.store
+        self.store.get_or_init(|| self.recording.store())
     }
 
     /// Which events belong to it.
@@ -65,7 +67,7 @@ impl Profile {
 
     /// The tables of its method profilers.
     pub fn tables(&self) -> Vec<store::Profile> {
-        let mut profiles = self.store.profiles();
+        let mut profiles = self.store().profiles();
         profiles.retain(|profile| u64::from(profile.installation) == self.installation);
         profiles
     }
@@ -130,7 +132,7 @@ impl<'a> Counts<'a> {
 
     fn by(self, by: By) -> Rows<'a> {
         let lease = self.profile.recording.lease();
-        let tally = self.profile.store.tally(by, &self.profile.scope);
+        let tally = self.profile.store().tally(by, &self.profile.scope);
         drop(lease);
         let shares = tally.shares();
         let mut rows = tally.rows;
@@ -167,12 +169,12 @@ impl Rows<'_> {
     /// The row of a site, by the end of its path.
     pub fn at(&self, path: &str) -> Option<&TallyRow> {
         let selector: crate::Selector = path.parse().ok()?;
-        self.rows.iter().find(|row| row.site.is_some_and(|site| selector.matches(self.profile.store.site_path(site))))
+        self.rows.iter().find(|row| row.site.is_some_and(|site| selector.matches(self.profile.store().site_path(site))))
     }
 
     /// What a row is about, in words.
     pub fn name(&self, row: &TallyRow) -> String {
-        let store = &self.profile.store;
+        let store = self.profile.store();
         match (row.site, row.subject) {
             (Some(site), Some(subject)) => format!("{} {}", store.site_path(site), store.subject_text(subject)),
             (Some(site), None) => store.site_path(site).to_owned(),
@@ -191,7 +193,7 @@ impl Rows<'_> {
             return writeln!(f, "  {:>11} {:>11} {:>5} {:>11}", "–", "–", "–", "–");
         }
         let is_partial = row.measure.is_partly_timed();
-        let ms = |sign, ticks| format!("{sign}{:.3} ms", self.profile.store.span_ns(ticks) as f64 / 1e6);
+        let ms = |sign, ticks| format!("{sign}{:.3} ms", self.profile.store().span_ns(ticks) as f64 / 1e6);
         let at_least = |ticks| ms(if is_partial { "≥" } else { "" }, ticks);
         // Without the calls that have left the window, it is a lower bound; calls that were not timed may be in it.
         let own_sign = if is_partial { "~" } else { row.measure.self_ticks.map_or("≥", |_| "") };

@@ -119,6 +119,11 @@ impl Log {
         self.stopped.store(true, Ordering::Release);
     }
 
+    /// True if it was closed.
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
     /// True if the log hands out no more blocks.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)

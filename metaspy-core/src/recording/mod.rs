@@ -102,9 +102,12 @@ impl Recording {
 
     /// A reader of its present content; an error if another process has truncated the file.
     pub fn store_if_sound(&self) -> Result<Store, crate::store::OpenError> {
-        recorder::sync_names(self.log);
-        self.log.calibrate();
-        self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        // A closed recording stays as it is.
+        if !self.log.is_closed() {
+            recorder::sync_names(self.log);
+            self.log.calibrate();
+            self.log.word(sb::LAST_TICK).store(crate::clock::now(), Ordering::Release);
+        }
         Store::from_region(self.log.region.clone())
     }
 

@@ -10,7 +10,7 @@ use std::sync::atomic::{Ordering, fence};
 use metaspy_probe::{Counters, Entered, Frame, Seen};
 
 use crate::arm::CallView;
-use crate::arm::{ALL_SUBJECTS, Config, Mode, Plan};
+use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
 use crate::event::{EventId, Outcome};
 use crate::hook::details::{self, Reify};
 use crate::hook::handler;
@@ -89,7 +89,7 @@ fn uncommon(site: &'static Site, subject: Subject, config: Config) -> Call {
 
 #[inline(never)]
 fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
-    if config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject)) {
+    if config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false) {
         return begin_detailed(site, subject, config, |_| ());
     }
     let mode = if config.has_plan() { ask_plan(site, subject, config) } else { config.mode() };
@@ -105,7 +105,7 @@ fn varied(site: &'static Site, subject: Subject, config: Config) -> Call {
 /// The mode for a subject, if it depends on the plan.
 #[inline(never)]
 fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
-    plan(site).map_or(config.mode(), |plan| plan.mode_of(subject))
+    with_plan(site, |plan| plan.mode_of(subject)).unwrap_or(config.mode())
 }
 
 /// Counts a call at a site that only counts, if its row is where it is looked for first. `None`: it was not counted,
@@ -235,15 +235,10 @@ pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(
         return Call::inert();
     }
     let config = Config(site.config.load(Relaxed));
-    if config.looks_inside() && plan(site).is_some_and(|plan| plan.looks_inside(subject)) {
+    if config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false) {
         return begin_detailed(site, subject, config, reify);
     }
     begin(site, subject)
-}
-
-pub(super) fn plan(site: &'static Site) -> Option<&'static Plan> {
-    // SAFETY: plans are leaked boxes: the pointer is null or valid for the rest of the process.
-    unsafe { site.plan.load(Ordering::Acquire).cast::<Plan>().as_ref() }
 }
 
 #[cold]
@@ -253,12 +248,11 @@ fn begin_detailed<'a>(
     config: Config,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Call {
-    let Some(plan) = plan(site) else { return Call::inert() };
     if recorder::lane_level() > 0 {
         // What a handler or a `Debug` calls is not looked into in turn: that would never end.
         return Call::new(site, subject, recorder::begin(config.site(), subject, true));
     }
-    let requirements = plan.requirements(subject);
+    let Some(requirements) = with_plan(site, |plan| plan.requirements(subject)) else { return begin(site, subject) };
     let mut reified = Reify::default();
     recorder::at_meta_level(|| reify(&mut reified));
     let details: &[u8] = if requirements.details { reified.bytes.as_slice() } else { &[] };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::arm::plan_readers::{Replaced, replace};
 use crate::arm::settled::SETTLED;
 use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
@@ -15,8 +16,8 @@ use crate::site::{self, Site, SiteEntry, SiteId};
 #[derive(Default)]
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
-    /// Plans that were replaced. A hook may still be reading one, and its end is not known, so they stay.
-    replaced: Vec<&'static Plan>,
+    /// Plans that were replaced, and that a hook may still be reading.
+    replaced: Vec<Replaced>,
     standing: Vec<Standing>,
 }
 
@@ -83,8 +84,10 @@ impl Arms {
         }
     }
 
-    /// Reverts everything that a profiler armed. The orders of others stay.
-    pub fn disarm(&mut self, profiler: u64) {
+    /// Reverts everything that a profiler armed. The orders of others stay. Returns the plans that no hook reads any more,
+    /// to be dropped without the lock: they have handlers, whose destructors are the program's.
+    #[must_use]
+    pub fn disarm(&mut self, profiler: u64) -> Vec<Plan> {
         self.standing.retain(|standing| standing.profiler != profiler);
         let sites: BTreeMap<SiteId, &'static Site> =
             site::entries().into_iter().map(|entry| (entry.id, entry.site)).collect();
@@ -101,6 +104,10 @@ impl Arms {
             }
         }
         self.orders.retain(|_, orders| !orders.is_empty());
+        let (unread, replaced): (Vec<_>, Vec<_>) =
+            self.replaced.drain(..).map(Replaced::into_unread).partition(Result::is_ok);
+        self.replaced = replaced.into_iter().filter_map(Result::err).collect();
+        unread.into_iter().flatten().collect()
     }
 
     /// Lets sites that only count continue in rows of the newest epoch.
@@ -148,6 +155,8 @@ impl Arms {
         let config = Config::new(id.0, &plan, sample, is_profiled);
         let counts = filter == ALL_SUBJECTS && config.is_tally();
         site.tally.store(if counts { tally_word(id) } else { 0 }, Ordering::Release);
+        // A hook that finds no plan uses the mode for all subjects.
+        self.replaced.extend(replace(site, needed.then_some(plan)));
         if filter == 0 {
             site.arm.store(0, Ordering::Release);
             site.filter.store(0, Ordering::Release);
@@ -157,11 +166,6 @@ impl Arms {
         // An armed site has a name in the recording.
         if let Some(log) = recorder::current() {
             recorder::sync_names(log);
-        }
-        if needed {
-            let before = site.plan.swap(Box::into_raw(Box::new(plan)).cast(), Ordering::AcqRel);
-            // SAFETY: plans are leaked boxes.
-            self.replaced.extend(unsafe { before.cast::<Plan>().as_ref() });
         }
         site.config.store(config.0, Ordering::Release);
         site.filter.store(filter, Ordering::Release);
