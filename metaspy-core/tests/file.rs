@@ -220,7 +220,7 @@ fn what_became_zeros_in_a_closed_recording_is_missed_and_named() {
     for (from, to, words) in [
         (3 * 4096, 5 * 4096, "closed with 8 blocks, and 6 are present: blocks 3 to 4 are empty"),
         (7 * 4096, 8 * 4096, "closed with 8 blocks, and 7 are present: block 7 is empty"),
-        (7 * 4096 + 100 * 32, 8 * 4096, "closed with 1000 events, and 988 are present"),
+        (7 * 4096 + 100 * 32, 8 * 4096, "closed with 1,000 events, and 988 are present"),
     ] {
         let mut zeroed = bytes.clone();
         zeroed[blocks + from..blocks + to].fill(0);
