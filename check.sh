@@ -38,6 +38,7 @@ if [ "${1:-}" != "--fast" ]; then
     step "example: event receiver" example event_receiver
     step "example: pipeline" example pipeline
     step "example: signals" example signals
+    step "example: parsers" cargo run --release --quiet --package metaspy-parsers-story
     step "example: bus" example bus -- --publishes 20 --subscribers 3
     step "tests of examples" cargo test --package metaspy-examples --release --example bus --example pipeline
     step "loom" env RUSTFLAGS="--cfg loom" cargo test -p metaspy-core --test loom --release --target-dir target/loom

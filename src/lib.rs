@@ -30,7 +30,7 @@
 //! | `methods`, `on` | observed methods, on all objects | |
 //! | `objects`, `group`, `in_group` | the same methods, on selected objects | |
 //! | `announcements`, `proxied` | channels, streams and callback lists | `tokio`, `channels`, `flume`, `crossbeam-channel`, `async-channel` |
-//! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky` |
+//! | `productions` | grammars and parsers | `pest`, `winnow`, `nom`, `chumsky`, `combine` |
 //! | `methods("alloc::*")` | allocations (`SpiedAllocator`) | `allocations` |
 //! | `methods("fs::*")` and names of streams | files and streams (`io`) | `io` |
 //! | `methods` with the name of a cache | hits and misses (`Lookups`) | |

@@ -217,3 +217,35 @@ fn what_chumsky_remembered_is_asked_for_and_not_run() {
     let expected = ["asked Failed 0", "run Failed 0 < asked", "asked Failed 0", "asked Failed 0"];
     assert_eq!(events.iter().map(|event| event.trim_end()).collect::<Vec<_>>(), expected);
 }
+
+#[test]
+fn in_combine_a_committed_failure_is_a_cut() {
+    use combine::parser::char::{char, digit, letter};
+    use combine::{Parser, many1};
+    use metaspy_instrumenters::productions::combine::ParserExt;
+
+    let parse = |input: &str| {
+        let word = || many1::<String, _, _>(letter()).spied("letters");
+        let list = (char('['), word(), char(']')).map(|(_, word, _)| word).spied("bracketed");
+        word().or(list).or(many1(digit()).spied("digits")).spied("whole").parse(input).map(|(value, _)| value)
+    };
+    // Names that are only texts are known from their first use on. Another test may be looking at all of them.
+    let its_turn = turn();
+    assert_eq!(parse("a"), Ok("a".to_owned()));
+    drop(its_turn);
+    let events = walked("combinators::*", || {
+        assert_eq!(with_input("42", || parse("42")), Ok("42".to_owned()));
+        assert!(with_input("[a", || parse("[a")).is_err());
+    });
+    let expected = [
+        "42: whole Succeeded 0 0..2",
+        "42: letters Failed 0 < whole",
+        "42: bracketed Failed 0 < whole",
+        "42: digits Succeeded 0 0..2 < whole",
+        "[a: whole Failed 0 cut",
+        "[a: letters Failed 0 < whole",
+        "[a: bracketed Failed 0 cut < whole",
+        "[a: letters Succeeded 1 1..2 < bracketed",
+    ];
+    assert_eq!(events, expected);
+}

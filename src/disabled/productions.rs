@@ -1,6 +1,7 @@
 //! Productions: parsers stay as they are.
 
 use core::marker::PhantomData;
+use core::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivationEnd {
@@ -90,6 +91,14 @@ pub fn with_input<R>(_name: &str, parse: impl FnOnce() -> R) -> R {
     parse()
 }
 
+#[inline(always)]
+pub fn spied_tokens<T, E, P: IntoProduction>(
+    tokens: impl Iterator<Item = (Result<T, E>, Range<usize>)>,
+    _production: impl FnMut(&Result<T, E>) -> P,
+) -> impl Iterator<Item = (Result<T, E>, Range<usize>)> {
+    tokens
+}
+
 pub trait IntoProduction {}
 
 impl IntoProduction for &'static str {}
@@ -106,7 +115,7 @@ macro_rules! production {
     };
 }
 
-#[cfg(any(feature = "chumsky", feature = "nom", feature = "winnow"))]
+#[cfg(any(feature = "chumsky", feature = "combine", feature = "nom", feature = "winnow"))]
 pub trait ParserExt: Sized {
     #[inline(always)]
     fn spied(self, _production: impl IntoProduction) -> Self {
@@ -114,12 +123,18 @@ pub trait ParserExt: Sized {
     }
 }
 
-#[cfg(any(feature = "chumsky", feature = "nom", feature = "winnow"))]
+#[cfg(any(feature = "chumsky", feature = "combine", feature = "nom", feature = "winnow"))]
 impl<P> ParserExt for P {}
 
 /// Names for parsers in chumsky, which are ignored.
 #[cfg(feature = "chumsky")]
 pub mod chumsky {
+    pub use super::ParserExt;
+}
+
+/// Names for parsers in combine, which are ignored.
+#[cfg(feature = "combine")]
+pub mod combine {
     pub use super::ParserExt;
 }
 

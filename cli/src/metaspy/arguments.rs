@@ -76,6 +76,7 @@ pub enum Command {
     Clean,
     /// Prints what was counted, for people or for programs
     #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
+        metaspy report run.spy --by site,subject\n  \
         metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
         metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
         metaspy report client.spy server.spy --by cause\n  \

@@ -9,6 +9,8 @@ mod activation;
 mod activation_stack;
 #[cfg(feature = "chumsky")]
 pub mod chumsky;
+#[cfg(feature = "combine")]
+pub mod combine;
 #[cfg(feature = "pest")]
 mod coverage;
 #[cfg(feature = "nom")]
@@ -19,6 +21,7 @@ pub mod pest;
 mod production;
 #[cfg(feature = "pest")]
 mod suite_events;
+mod tokens;
 #[cfg(feature = "winnow")]
 pub mod winnow;
 
@@ -33,6 +36,7 @@ pub use activation_stack::ActivationStack;
 pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Verdict};
 #[cfg(feature = "pest")]
 pub use production::{Alternative, Production, Role};
+pub use tokens::spied_tokens;
 
 /// Observes the productions of a grammar, `productions(&grammar)`, or of a parser in Rust, `productions("json::*")`.
 ///
