@@ -6,6 +6,7 @@ mod announcements;
 mod common;
 mod edge_cases;
 mod faults;
+mod here;
 mod invariants;
 mod limits;
 mod live;

@@ -7,5 +7,5 @@ pub mod remote;
 pub mod site;
 pub mod subject;
 
-pub(crate) use ends::when_ended;
+pub(crate) use ends::{when_ended, when_gone};
 pub use labels::{forget, label, relate, unrelate};

@@ -210,6 +210,16 @@ impl Installed {
         model::when_ended(model.identify(), move || then(self.uninstall()));
     }
 
+    /// As [`until_end_of`](Self::until_end_of), until the last `Arc` of the model is dropped. This is seen after the next
+    /// round of the collector, on its thread.
+    pub fn until_dropped<T>(self, model: &Arc<T>, then: impl FnOnce(Profile) + Send + 'static)
+    where
+        T: Send + Sync + 'static + ?Sized,
+    {
+        let model = Arc::downgrade(model);
+        model::when_gone(move || model.strong_count() == 0, move || then(self.uninstall()));
+    }
+
     /// The profile so far.
     pub fn so_far(&self) -> Profile {
         self.shared.so_far()

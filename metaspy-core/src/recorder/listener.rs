@@ -39,9 +39,10 @@ pub(crate) enum Module {
     Model,
     MethodProfilers,
     Subscriptions,
+    Ends,
 }
 
-static LISTENERS: [OnceLock<&'static dyn Listener>; 4] = [const { OnceLock::new() }; 4];
+static LISTENERS: [OnceLock<&'static dyn Listener>; 5] = [const { OnceLock::new() }; 5];
 
 /// Registers a module. Later calls do nothing.
 pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
