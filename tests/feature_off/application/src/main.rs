@@ -26,19 +26,33 @@ fn main() {
     let is_idle = |entry: &metaspy::instrumenter::SiteEntry| entry.site.path() == "library::idle::never_called";
     assert!(metaspy::instrumenter::entries().iter().any(is_idle), "a site that nothing refers to is known");
     println!("{}", profile.counts().by_site());
+    cache();
     grammar();
+}
+
+/// The same for a cache.
+fn cache() {
+    let (mut cache, lookups) = ([None; 4], metaspy::Lookups::new("halves"));
+    let profiler = Profiler::new("halves").observe(methods("halves::*")).install().expect("they are named");
+    assert_eq!([6, 6].map(|number| library::half(&mut cache, &lookups, number)), [3, 3]);
+    let profile = profiler.uninstall();
+    let counts = profile.counts().by_site();
+    let of = |name: &str| counts.at(name).map(|row| row.measure.count);
+    assert_eq!(["halves::hit", "halves::miss", "halves::fill"].map(of), [Some(1); 3]);
 }
 
 /// The same for a parser.
 fn grammar() {
-    let of = ["grammar::list", "grammar::decimal"].map(metaspy::productions);
-    let [list, decimal] = of;
-    let profiler = Profiler::new("grammar").observe(list).observe(decimal).install().expect("they are named");
-    assert_eq!((grammar::count("1, 2"), grammar::count("1,x")), (Some(2), None));
+    let of = ["grammar::list", "grammar::decimal", "grammar::digit"].map(metaspy::productions);
+    let [list, decimal, digit] = of;
+    let profiler = Profiler::new("grammar").observe(list).observe(decimal).observe(digit);
+    let profiler = profiler.install().expect("they are named");
+    assert_eq!((grammar::count("1, 2"), grammar::count("1,x"), grammar::digits("1x")), (Some(2), None, 1));
     let profile = profiler.uninstall();
     let counts = profile.counts().by_site();
     let of = |name: &str| counts.at(name).map(|row| (row.measure.count, row.measure.failed));
     assert_eq!((of("grammar::list"), of("grammar::decimal")), (Some((2, 1)), Some((4, 1))));
+    assert_eq!(of("grammar::digit"), Some((2, 1)));
 }
 
 /// No future loses what it was by being observed.

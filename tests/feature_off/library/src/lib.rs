@@ -9,7 +9,7 @@
 use core::future::Future;
 use core::num::ParseIntError;
 
-use metaspy::{Identify, ObjectId, Spied, Watched};
+use metaspy::{Identify, Lookups, ObjectId, Spied, Watched};
 
 /// The key of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Identify)]
@@ -86,6 +86,17 @@ pub fn drawn() -> u32 {
     metaspy::label(&scene, "a scene");
     metaspy::state!(scene, width.get(), 2);
     scene.call("draw", Draw::draw) + SpiedDraw::new(scene.into_inner()).draw() + width.get()
+}
+
+/// Half a number, from a cache.
+pub fn half(cache: &mut [Option<u32>; 4], lookups: &Lookups, number: u32) -> u32 {
+    let at = number as usize % 4;
+    if let Some(half) = lookups.look_up(NodeId(number), || cache[at]) {
+        return half;
+    }
+    let half = lookups.fill(NodeId(number), || number / 2);
+    cache[at] = Some(half);
+    half
 }
 
 /// Unused.

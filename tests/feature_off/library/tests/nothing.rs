@@ -3,7 +3,7 @@
 use core::mem::{align_of, size_of};
 
 use library::Scene;
-use metaspy::{FromRemote, ObjectId, Owner, Spied, Subject, TraceParent, Watched, from_remote};
+use metaspy::{from_remote, FromRemote, Lookups, ObjectId, Owner, Spied, Subject, TraceParent, Watched};
 
 #[test]
 fn a_spied_value_is_the_value() {
@@ -30,4 +30,7 @@ fn no_cause_crosses_processes() {
 #[test]
 fn the_library_works() {
     assert_eq!(library::drawn(), 22);
+    let (mut cache, lookups) = ([None; 4], Lookups::new("halves"));
+    assert_eq!([6, 6].map(|number| library::half(&mut cache, &lookups, number)), [3, 3]);
+    assert_eq!(size_of::<Lookups>(), 0);
 }
