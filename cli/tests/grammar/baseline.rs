@@ -20,7 +20,22 @@ fn compare(test: &str, grammar_after: &str, before: &str, after: &str) -> (i32, 
 }
 
 fn expected(changed: bool, [gained, lost, new, gone]: [&[&str]; 4]) -> Value {
-    json!({"grammar_changed": changed, "gained": gained, "lost": lost, "new": new, "gone": gone})
+    json!({"grammar_changed": changed, "gained": gained, "lost": lost, "rejected": [], "new": new, "gone": gone})
+}
+
+/// Every production still matches, in the rejected input too: only the inputs show the fault.
+#[test]
+fn an_input_that_is_accepted_no_more_ends_with_1() {
+    let place = Place::new("rejected").file("list.pest", LIST).file("in/a", "1,x!").file("in/b", "2,y?");
+    let (_, old, _) = place.run(&[&RULE[..], &["in", "--json"]].concat());
+    let place = place.file("old.json", old).file("in/b", "2,y?,").file("in/new", "#");
+    let arguments = [&RULE[..], &["in", "--baseline", "old.json"]].concat();
+    let (code, out, _) = place.run(&arguments);
+    assert!(code == 1 && out.contains("FAILED: --baseline (no longer accepted: in/b)\n"), "{out}");
+    assert!(out.contains("NO LONGER ACCEPTED since the baseline: in/b\n"), "{out}");
+    let (code, report) = place.json(&arguments);
+    let comparison = &report["comparison"];
+    assert_eq!((code, &comparison["rejected"], &comparison["lost"]), (1, &json!(["in/b"]), &json!([])));
 }
 
 #[test]

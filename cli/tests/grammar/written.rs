@@ -34,6 +34,9 @@ fn the_json_says_of_each_production_what_became_of_it() {
         (&report["format"], &report["grammar"], &report["rule"]),
         (&json!(1), &json!(["list.pest"]), &json!("list"))
     );
+    assert_eq!(report["accepted_inputs"], json!(["in/a.txt", "in/b.txt"]));
+    let rejection = json!({"input": "in/sub/c.txt", "line": 1, "column": 4, "expected": "expected value"});
+    assert_eq!(report["rejections"], json!([rejection]));
     let inputs = json!({"accepted": 2, "rejected": 1, "stopped": 0, "unreadable": 0, "repeated": 0, "loops": 0});
     assert_eq!(report["inputs"], inputs);
     assert_eq!(report["comparison"], json!(null));
@@ -120,9 +123,31 @@ fn the_parses_are_recorded_event_by_event() {
     let (_, json) = place.json(&LISTS);
     let counted = production(&json, "float");
     assert_eq!((&float["count"], &float["failed"]), (&counted["entered"], &counted["failed"]), "{float}");
+    // The command can record its own demo, but this is the recording of a grammar.
+    let store = metaspy_core::Store::open(&place.path("parses.spy")).expect("it was recorded");
+    let paths: Vec<&str> = store.sites().iter().map(|site| site.path.as_str()).collect();
+    assert!(paths.len() == 10 && paths.iter().all(|path| path.starts_with("list::")), "{paths:?}");
     let inputs = report("subject");
     assert!(
         inputs.iter().any(|row| row["label"].as_str().is_some_and(|label| label.contains("in/b.txt"))),
         "{inputs:?}"
     );
+}
+
+/// A path of JSON: `index` comes before `slice`, so `[1:]` is rejected although `[:2]` is accepted.
+#[test]
+fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {
+    const PATH: &str = "path = { SOI ~ \"[\" ~ selector ~ \"]\" ~ EOI }\nselector = { index | slice }\n\
+        index = @{ ASCII_DIGIT+ }\nslice = @{ index? ~ \":\" ~ index? }\n";
+    let place = Place::new("cut").file("path.pest", PATH);
+    let arguments = ["path.pest", "--rule", "path"];
+    let (code, out, error) = place.run_with(b"[1]\n[:2]\n[1:]\n", &arguments);
+    assert_eq!((code, error.as_str()), (0, ""));
+    assert!(out.contains("ALTERNATIVES CUT SHORT (1)\n  selector: | slice"), "{out}");
+    assert!(out.contains("`index` comes first and takes 1 byte of 2, as in line 3"), "{out}");
+    assert!(out.contains("1 input rejected, at:\n  line 3:1:3  "), "{out}");
+    let (_, json, _) = place.run_with(b"[1]\n[:2]\n[1:]\n", &[&arguments[..], &["--json"]].concat());
+    let report: Value = serde_json::from_str(&json).unwrap();
+    let cut = json!({"alternative": "index", "inputs": 1, "taken": 1, "bytes": 2, "input": "line 3"});
+    assert_eq!((&report["alternatives"][1]["cut_by"], &report["alternatives"][1]["shadowed_by"]), (&cut, &json!(null)));
 }

@@ -108,10 +108,41 @@ pub struct Input {
 pub enum Verdict {
     /// The grammar accepts the whole input.
     Accepted,
-    /// The grammar does not accept it; with the parser's message.
-    Rejected(String),
+    /// The grammar does not accept it.
+    Rejected(Rejection),
     /// The parse was stopped at a limit; with its name. The input counts as rejected.
     Stopped(String),
+}
+
+/// The place where the parse of a rejected input stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The furthest byte that the parser read to.
+    pub at: usize,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column in characters, from 1.
+    pub column: usize,
+    /// What the parser expected. It may name an earlier place: parsers report rules, not letters.
+    pub expected: String,
+    /// The parser's whole message.
+    pub message: String,
+}
+
+/// An alternative that an earlier one cuts short: in rejected inputs, the earlier one matches at the same place and takes
+/// less, and the parse stops within the text that this alternative would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// The earlier alternative.
+    pub by: usize,
+    /// The number of inputs with this case.
+    pub inputs: u64,
+    /// Bytes that the earlier one takes in the first such input.
+    pub taken: usize,
+    /// Bytes that this alternative would take there.
+    pub bytes: usize,
+    /// The number of the first such input.
+    pub input: usize,
 }
 
 /// The productions and alternatives that a set of inputs exercises.
@@ -123,6 +154,8 @@ pub struct Coverage {
     pub alternatives: Vec<Row>,
     /// By alternative: the reason why it never matched, if it was found.
     pub shadows: Vec<Option<Shadow>>,
+    /// By alternative: the earlier one that cuts it short in most rejected inputs, if there is one.
+    pub cuts: Vec<Option<Cut>>,
     /// The inputs, in the order of their parse.
     pub inputs: Vec<Input>,
 }
@@ -134,6 +167,7 @@ impl Coverage {
             productions: vec![Row::default(); productions],
             alternatives: vec![Row::default(); alternatives],
             shadows: vec![None; alternatives],
+            cuts: vec![None; alternatives],
             inputs: Vec::new(),
         }
     }

@@ -33,7 +33,7 @@ use crate::sites::Sites;
 pub use activation::{Activation, ActivationEnd, ActivationFrame, IntoProduction, Position, Purpose, with_input};
 pub use activation_stack::ActivationStack;
 #[cfg(feature = "pest")]
-pub use coverage::{Counts, Coverage, Input, Row, Shadow, State, Verdict};
+pub use coverage::{Counts, Coverage, Cut, Input, Rejection, Row, Shadow, State, Verdict};
 #[cfg(feature = "pest")]
 pub use production::{Alternative, Production, Role};
 pub use tokens::spied_tokens;

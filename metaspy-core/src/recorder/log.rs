@@ -38,6 +38,8 @@ pub(crate) enum State {
 pub(crate) struct Named {
     pub sites: usize,
     pub kinds: usize,
+    /// True if the sites that the linker collected are not named.
+    pub leaves_out_linked: bool,
 }
 
 /// Rows of lanes that can be reused.

@@ -39,6 +39,8 @@ pub(crate) struct Spec {
     pub backing: Backing,
     pub budget: u64,
     pub policy: Policy,
+    /// True to name the sites that the linker collected.
+    pub linked_sites: bool,
     /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
 }
@@ -271,7 +273,7 @@ impl Log {
             statements: StatementHalves::new([first, second]),
             appending: Mutex::new(()),
             profiles,
-            names: Mutex::new(Named::default()),
+            names: Mutex::new(Named { leaves_out_linked: !spec.linked_sites, ..Named::default() }),
             collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),

@@ -157,11 +157,12 @@ pub struct Builder {
     policy: Policy,
     collector: bool,
     guarded: bool,
+    linked_sites: bool,
 }
 
 impl Builder {
     fn new(place: Place) -> Self {
-        Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false }
+        Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false, linked_sites: true }
     }
 
     /// Its size in bytes, tables included, within [`BUDGETS`].
@@ -179,6 +180,13 @@ impl Builder {
     /// False to start no collector thread. Call [`Recording::collect`] instead.
     pub fn collector(mut self, wanted: bool) -> Self {
         self.collector = wanted;
+        self
+    }
+
+    /// False to leave out the sites that the linker collected from this program. Sites that are registered at run time, such
+    /// as the productions of a grammar, are then the only ones in the recording.
+    pub fn linked_sites(mut self, wanted: bool) -> Self {
+        self.linked_sites = wanted;
         self
     }
 
@@ -200,7 +208,8 @@ impl Builder {
             Place::File(path) => Backing::File(path),
             Place::Live => Backing::File(directory::new_live_file(budget)?),
         };
-        let spec = Spec { backing, budget, policy: self.policy, collector: self.collector };
+        let Builder { policy, collector, linked_sites, .. } = self;
+        let spec = Spec { backing, budget, policy, collector, linked_sites };
         names::register();
         let log = recorder::start(spec)?;
         crate::arm::renew();
@@ -229,7 +238,7 @@ pub(crate) fn default_spec() -> Result<Spec, StartError> {
         Some(value) if value == "live" => Backing::File(directory::new_live_file(budget)?),
         Some(path) => Backing::File(path.into()),
     };
-    Ok(Spec { backing, budget, policy: Policy::default(), collector: true })
+    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_sites: true })
 }
 
 /// Guards this process against truncation of mapped recordings: the cut part reads as zeros. Stores that are opened later

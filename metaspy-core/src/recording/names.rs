@@ -15,7 +15,12 @@ pub(super) fn register() {
 
 impl Listener for Names {
     fn name(&self, log: &Log, written: &mut Named) {
+        let linked = site::linked().as_ptr_range();
         for entry in site::entries_since(written.sites) {
+            if written.leaves_out_linked && linked.contains(&std::ptr::from_ref(entry.site)) {
+                written.sites += 1;
+                continue;
+            }
             let def = entry.site.def();
             let words = arena::site_words(def.kind, def.lines, def.module.len() as u32);
             let draft = Draft::new(Entry::Site, entry.id.0)

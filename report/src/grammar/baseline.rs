@@ -1,6 +1,6 @@
 //! `--baseline`: what changed since an earlier run.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,8 @@ pub struct Baseline {
     rule: String,
     digest: String,
     productions: Vec<Earlier>,
+    #[serde(default)]
+    accepted_inputs: HashSet<String>,
 }
 
 /// A production as it was.
@@ -47,6 +49,8 @@ pub struct Comparison {
     pub gained: Vec<String>,
     /// Productions that matched, and do not now.
     pub lost: Vec<String>,
+    /// Inputs that were accepted, and are rejected now.
+    pub rejected: Vec<String>,
     /// Productions in use that were not.
     pub new: Vec<String>,
     /// Productions that were in use, and are not.
@@ -93,6 +97,10 @@ impl Comparison {
             grammar_changed: before.digest != after.digest,
             gained: names(|change| change.state.1 == State::Matched),
             lost: names(|change| change.state.0 == State::Matched),
+            rejected: (after.rejections.iter().map(|rejection| &rejection.input))
+                .filter(|input| before.accepted_inputs.contains(*input))
+                .cloned()
+                .collect(),
             new: after
                 .in_use()
                 .map(|it| &it.name)

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use super::writer::{COLUMNS, Page};
-use super::{Alternative, Production, Report, Shadow, State};
+use super::{Alternative, Cut, Production, Report, Shadow, State};
 use crate::table::Top;
-use crate::text::{clean, cut, fit, grouped, shorten, shorten_file, width};
+use crate::text::{clean, counted, cut, fit, grouped, shorten, shorten_file, width};
 
 /// Findings of a kind that are shown by default.
 const SHOWN: usize = 8;
@@ -39,7 +39,25 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Resu
     for alternative in shown(&found, top) {
         write_alternative(page, alternative, &report.productions[alternative.production_number])?;
     }
+    more(page, found.len(), top)?;
+    let found: Vec<(&Alternative, &Cut)> = report
+        .alternatives_in_use()
+        .filter(|(_, alternative)| alternative.state == State::Matched)
+        .filter_map(|(_, alternative)| Some((alternative, alternative.cut_by.as_ref()?)))
+        .collect();
+    heading(page, "ALTERNATIVES CUT SHORT", found.len())?;
+    for (alternative, by) in shown(&found, top) {
+        let name = format!("{}: | {}", clean(&alternative.production), one_line(&alternative.text));
+        place(page, &name, &counted(by.inputs, "rejected input"), &report.productions[alternative.production_number])?;
+        page.paragraph(6, &cut_sentence(by))?;
+    }
     more(page, found.len(), top)
+}
+
+fn cut_sentence(cut: &Cut) -> String {
+    let by = shorten(&one_line(&cut.alternative), PHRASE);
+    let taken = counted(cut.taken as u64, "byte");
+    format!("`{by}` comes first and takes {taken} of {}, as in {}", cut.bytes, clean(&cut.input))
 }
 
 /// Alternatives that say something of their own: their production matched, and no finding above says why they did not.

@@ -38,6 +38,10 @@ pub struct Report {
     pub productions: Vec<Production>,
     /// The alternatives of their choices.
     pub alternatives: Vec<Alternative>,
+    /// The names of the accepted inputs.
+    pub accepted_inputs: Vec<String>,
+    /// The rejected inputs, and where each stopped.
+    pub rejections: Vec<Rejection>,
     /// What changed since a baseline.
     pub comparison: Option<Comparison>,
     /// What to tell people beside that.
@@ -60,6 +64,22 @@ pub struct Inputs {
     pub repeated: u64,
     /// Symbolic links that lead back to a directory that they stand in.
     pub loops: u64,
+}
+
+/// A rejected input.
+#[derive(Debug, Serialize)]
+pub struct Rejection {
+    /// Its name.
+    pub input: String,
+    /// The line that the parser read to, from 1; `None` if the parse was stopped at a limit.
+    pub line: Option<usize>,
+    /// The column, in characters from 1.
+    pub column: Option<usize>,
+    /// What the parser expected, or the limit.
+    pub expected: String,
+    /// The parser's whole message, for people.
+    #[serde(skip)]
+    pub message: String,
 }
 
 /// How far the inputs got.
@@ -156,6 +176,21 @@ pub struct Shadow {
     pub input: String,
 }
 
+/// What matches instead of something else, and takes less.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cut {
+    /// The alternative that matches instead, in the grammar's own language.
+    pub alternative: String,
+    /// The number of rejected inputs with this case.
+    pub inputs: u64,
+    /// Bytes that it takes in the first of them.
+    pub taken: usize,
+    /// Bytes that the other one would take there.
+    pub bytes: usize,
+    /// The first of them.
+    pub input: String,
+}
+
 /// An alternative and what happened to it.
 #[derive(Debug, Serialize)]
 pub struct Alternative {
@@ -173,6 +208,8 @@ pub struct Alternative {
     pub state: State,
     /// What takes its place, if it did not match.
     pub shadowed_by: Option<Shadow>,
+    /// What takes less than it would, where the parses of rejected inputs stopped.
+    pub cut_by: Option<Cut>,
     /// The number of its production.
     #[serde(skip)]
     pub production_number: usize,
@@ -188,8 +225,6 @@ pub struct Notes {
     pub skipped: Skipped,
     /// Inputs whose parse was ended at a limit, with the limit.
     pub stopped: Named,
-    /// The first rejected input, and why it was rejected.
-    pub first_rejected: Option<(String, String)>,
 }
 
 impl Report {

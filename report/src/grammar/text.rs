@@ -6,13 +6,15 @@ use super::baseline::{Change, Comparison};
 use super::skipped::Named;
 use super::verdict::percent;
 use super::writer::{COLUMNS, Page};
-use super::{Production, Report, Role, State};
+use super::{Production, Rejection, Report, Role, State};
 use super::{findings, table};
 use crate::table::Top;
 use crate::text::{clean, clean_lines, counted, cut, fit, grouped};
 
 /// Changes of a kind that are shown by default.
 const SHOWN: usize = 20;
+/// Rejected inputs that are shown by default.
+const REJECTED: usize = 5;
 
 /// Writes the report.
 pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top, failures: &[String]) -> io::Result<()> {
@@ -27,6 +29,7 @@ pub fn write(page: &mut Page<impl Write>, report: &Report, top: Top, failures: &
     let of = |role: Role| report.productions.iter().filter(move |it| it.role == role);
     names(page, "unused, the rule does not lead to them", of(Role::Unused), top)?;
     names(page, "optimised away, never entered by their names", of(Role::OptimisedAway), top)?;
+    rejections(page, report, top)?;
     notes(page, report)?;
     if let Some(comparison) = &report.comparison {
         compared(page, comparison, top)?;
@@ -59,9 +62,12 @@ fn header(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
         ),
     )?;
     // If nothing fits, the rule is more often the mistake than the inputs are.
-    if let (0, Some((name, why))) = (inputs.accepted, &report.notes.first_rejected) {
-        page.paragraph(0, &format!("NO INPUT WAS ACCEPTED; the first one that was rejected, {}:", clean(name)))?;
-        for line in clean_lines(why).lines() {
+    if let (0, Some(first)) = (inputs.accepted, parsed_and_rejected(report).next()) {
+        page.paragraph(
+            0,
+            &format!("NO INPUT WAS ACCEPTED; the first one that was rejected, {}:", clean(&first.input)),
+        )?;
+        for line in clean_lines(&first.message).lines() {
             page.line(&format!("  {}", cut(line, COLUMNS - 2)))?;
         }
     }
@@ -75,6 +81,29 @@ fn names<'r>(
     top: Top,
 ) -> io::Result<()> {
     page.names(title, productions.map(|production| production.name.as_str()), top)
+}
+
+/// The rejected inputs, without those whose parse was stopped at a limit.
+fn parsed_and_rejected(report: &Report) -> impl Iterator<Item = &Rejection> {
+    report.rejections.iter().filter(|rejection| rejection.line.is_some())
+}
+
+/// The rejected inputs, and where each stopped.
+fn rejections(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Result<()> {
+    let all = parsed_and_rejected(report).count();
+    if all == 0 {
+        return Ok(());
+    }
+    page.line(&format!("{} rejected, at:", counted(all as u64, "input")))?;
+    let shown = all.min(top.limit(REJECTED));
+    for Rejection { input, line, column, expected, .. } in parsed_and_rejected(report).take(shown) {
+        let place = format!("{}:{}:{}", clean(input), line.unwrap_or(0), column.unwrap_or(0));
+        page.line(&format!("  {}", cut(&format!("{place}  {}", clean(expected)), COLUMNS - 2)))?;
+    }
+    match all - shown {
+        0 => Ok(()),
+        more => page.line(&format!("  … and {} more: --top all lists them", grouped(more as u64))),
+    }
 }
 
 /// What a reader should know before trusting the counts.
@@ -125,9 +154,11 @@ fn compared(page: &mut Page<impl Write>, comparison: &Comparison, top: Top) -> i
     if comparison.grammar_changed {
         page.line("the grammar has changed since the baseline")?;
     }
+    page.names("NO LONGER ACCEPTED since the baseline", comparison.rejected.iter().map(String::as_str), top)?;
     page.names("new in use", comparison.new.iter().map(String::as_str), top)?;
     page.names("gone or no longer in use", comparison.gone.iter().map(String::as_str), top)?;
-    let same = comparison.changes.is_empty() && comparison.new.is_empty() && comparison.gone.is_empty();
+    let same = [&comparison.rejected, &comparison.new, &comparison.gone].into_iter().all(Vec::is_empty);
+    let same = same && comparison.changes.is_empty();
     if same { page.line("nothing that is in use changed its state since the baseline") } else { Ok(()) }
 }
 

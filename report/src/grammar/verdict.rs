@@ -9,11 +9,25 @@ pub fn failures(fail_under: Option<f64>, report: &Report) -> Vec<String> {
     if let Some(least) = fail_under.filter(|&least| report.coverage < least) {
         failures.push(format!("FAILED: --fail-under {least} (it is {})", percent(report.coverage)));
     }
-    if let Some(comparison) = report.comparison.as_ref().filter(|comparison| !comparison.lost.is_empty()) {
-        let lost = clean(&comparison.lost.join(", ")).into_owned();
-        failures.push(format!("FAILED: --baseline (no longer matched: {lost})"));
+    if let Some(comparison) = &report.comparison {
+        for (what, names) in [("matched", &comparison.lost), ("accepted", &comparison.rejected)] {
+            if !names.is_empty() {
+                failures.push(format!("FAILED: --baseline (no longer {what}: {})", clean(&some(names))));
+            }
+        }
     }
     failures
+}
+
+/// Names that a sentence contains.
+const NAMES: usize = 20;
+
+fn some(names: &[String]) -> String {
+    let shown = names[..names.len().min(NAMES)].join(", ");
+    match names.len().saturating_sub(NAMES) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// A percentage with one decimal, cut instead of rounded.

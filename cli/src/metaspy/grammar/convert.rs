@@ -6,7 +6,7 @@ use metaspy_instrumenters::productions::pest::{Grammar, Source};
 use metaspy_instrumenters::productions::{self, Counts, Coverage, Row, Verdict};
 use metaspy_report::grammar::skipped::{Named, Skipped};
 use metaspy_report::grammar::{
-    Alternative, FORMAT, Inputs, Notes, Production, Report, Role, Shadow, State, Tries, percent_matched,
+    Alternative, Cut, FORMAT, Inputs, Notes, Production, Rejection, Report, Role, Shadow, State, Tries, percent_matched,
 };
 
 /// The report of `coverage`.
@@ -22,14 +22,15 @@ pub fn report(
         (0..grammar.productions().len()).map(|at| production(grammar, coverage, at, timed)).collect();
     let alternatives = (0..grammar.alternatives().len()).map(|at| alternative(grammar, coverage, at));
     let mut stopped = Named::default();
-    let mut first_rejected = None;
+    let (mut accepted_inputs, mut rejections) = (Vec::new(), Vec::new());
     for input in &coverage.inputs {
         match &input.verdict {
-            Verdict::Accepted => {}
-            Verdict::Rejected(why) => {
-                first_rejected.get_or_insert_with(|| (input.name.clone(), why.clone()));
+            Verdict::Accepted => accepted_inputs.push(input.name.clone()),
+            Verdict::Rejected(rejection) => rejections.push(rejected(&input.name, rejection)),
+            Verdict::Stopped(limit) => {
+                stopped.push(|| format!("{} ({limit})", input.name));
+                rejections.push(stopped_at(&input.name, limit));
             }
-            Verdict::Stopped(limit) => stopped.push(|| format!("{} ({limit})", input.name)),
         }
     }
     Report {
@@ -48,9 +49,27 @@ pub fn report(
         coverage: percent_matched(&productions),
         alternatives: alternatives.collect(),
         productions,
+        accepted_inputs,
+        rejections,
         comparison: None,
-        notes: Notes { skipped, stopped, first_rejected },
+        notes: Notes { skipped, stopped },
     }
+}
+
+fn rejected(input: &str, of: &productions::Rejection) -> Rejection {
+    Rejection {
+        input: input.to_owned(),
+        line: Some(of.line),
+        column: Some(of.column),
+        expected: of.expected.clone(),
+        message: of.message.clone(),
+    }
+}
+
+/// An input whose parse was stopped at a limit.
+fn stopped_at(input: &str, limit: &str) -> Rejection {
+    let expected = format!("stopped: {limit}");
+    Rejection { input: input.to_owned(), line: None, column: None, expected, message: String::new() }
 }
 
 fn production(grammar: &Grammar, coverage: &Coverage, at: usize, timed: bool) -> Production {
@@ -98,6 +117,7 @@ fn alternative(grammar: &Grammar, coverage: &Coverage, at: usize) -> Alternative
         matched: all.matched,
         state: state(row),
         shadowed_by: shadow(grammar, coverage, at),
+        cut_by: cut(grammar, coverage, at),
         production_number: alternative.production,
         // A production that the optimiser moved elsewhere is never entered, whatever matches in its place.
         first: alternative.first.filter(|&first| grammar.productions()[first].role == productions::Role::InUse),
@@ -111,6 +131,17 @@ fn shadow(grammar: &Grammar, coverage: &Coverage, alternative: usize) -> Option<
         would_match: shadow.would_match,
         as_far: shadow.as_far,
         input: coverage.inputs[shadow.input].name.clone(),
+    })
+}
+
+fn cut(grammar: &Grammar, coverage: &Coverage, alternative: usize) -> Option<Cut> {
+    let cut = coverage.cuts[alternative].as_ref()?;
+    Some(Cut {
+        alternative: grammar.alternatives()[cut.by].text.clone(),
+        inputs: cut.inputs,
+        taken: cut.taken,
+        bytes: cut.bytes,
+        input: coverage.inputs[cut.input].name.clone(),
     })
 }
 

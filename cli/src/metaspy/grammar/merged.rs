@@ -190,8 +190,10 @@ impl Merged {
             coverage: self.coverage,
             productions: self.productions.iter().map(production).collect(),
             alternatives: Vec::new(),
+            accepted_inputs: Vec::new(),
+            rejections: Vec::new(),
             comparison: None,
-            notes: Notes { skipped: Skipped::default(), stopped: Named::default(), first_rejected: None },
+            notes: Notes { skipped: Skipped::default(), stopped: Named::default() },
         }
     }
 }

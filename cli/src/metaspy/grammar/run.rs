@@ -88,7 +88,7 @@ struct Walk {
 
 impl Walk {
     fn record(grammar: &Grammar, path: &Path) -> Result<Self> {
-        let recording = Recording::file(path).start()?;
+        let recording = Recording::file(path).linked_sites(false).start()?;
         let installed = Profiler::new("grammar").observe(productions(grammar)).install()?;
         Ok(Walk { recording, installed: Some(installed) })
     }

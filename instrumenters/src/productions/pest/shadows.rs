@@ -1,7 +1,7 @@
-//! Finds out why an alternative never matched, by a trial: where an earlier alternative of its choice matched, it runs at
-//! the same place in a state of its own.
+//! Finds out why an alternative never matched, or matched too little, by a trial: where an earlier alternative of its
+//! choice matched, it runs at the same place in a state of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pest::{Atomicity, ParserState};
 
@@ -9,21 +9,41 @@ use super::grammar::Grammar;
 use super::machine::{Machine, Properties};
 use super::program::Node;
 use crate::productions::production::ParseObserver;
-use crate::productions::{Coverage, Shadow, State};
+use crate::productions::{Coverage, Cut, Shadow, State, Verdict};
 
-/// By two alternatives: how often the first would have matched where the second did.
-pub(super) type Found = HashMap<(usize, usize), Shadow>;
+/// Bytes before the end of a rejected parse in which earlier alternatives are looked for.
+const NEAR: usize = 1024;
 
-/// Tries alternatives that never matched, in one input.
+/// By two alternatives: the reasons why the first did not match where the second did.
+#[derive(Default)]
+pub(super) struct Found {
+    pub shadows: HashMap<(usize, usize), Shadow>,
+    pub cuts: HashMap<(usize, usize), Cut>,
+    /// The inputs that the cuts contain.
+    counted: HashSet<((usize, usize), usize)>,
+}
+
+/// The trials of an alternative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Trials {
+    /// It never matched, so it is tried in all inputs.
+    pub everywhere: bool,
+    /// It is tried where the parse of a rejected input stopped.
+    pub at_stops: bool,
+}
+
+/// Tries alternatives in one input.
 pub(super) struct ShadowSearch<'g> {
     pub grammar: &'g Grammar,
     pub properties: &'g Properties,
-    /// By alternative: true if it is tried.
-    pub tried: &'g [bool],
+    /// By alternative.
+    pub trials: &'g [Trials],
     pub found: &'g mut Found,
     /// The input, and its number.
     pub text: &'g str,
     pub input: usize,
+    /// The place where its parse stopped, if it was rejected.
+    pub stopped_at: Option<usize>,
     pub steps: u64,
 }
 
@@ -40,15 +60,35 @@ impl<'g> ShadowSearch<'g> {
     /// Tries the alternatives after `matched`, at the place where that matched.
     pub fn try_others(&mut self, first: usize, matched: usize, alternatives: &'g [Node], place: &Place) {
         for (number, alternative) in alternatives.iter().enumerate().skip(matched + 1) {
-            if self.tried[first + number]
+            let trials = self.trials[first + number];
+            let stop = self.stopped_at.filter(|stop| trials.at_stops && place.is_before(*stop));
+            if (trials.everywhere || stop.is_some())
                 && let Some(end) = self.end(alternative, place)
             {
-                let found = self.found.entry((first + number, first + matched));
-                let shadow =
-                    found.or_insert(Shadow { by: first + matched, would_match: 0, as_far: 0, input: self.input });
-                shadow.would_match += 1;
-                shadow.as_far += u64::from(end >= place.end);
+                let pair = (first + number, first + matched);
+                if trials.everywhere {
+                    self.add_shadow(pair, end >= place.end);
+                }
+                if stop.is_some_and(|stop| stop < end) {
+                    self.add_cut(pair, place.end - place.at, end - place.at);
+                }
             }
+        }
+    }
+
+    fn add_shadow(&mut self, pair: (usize, usize), is_as_far: bool) {
+        let new = Shadow { by: pair.1, would_match: 0, as_far: 0, input: self.input };
+        let shadow = self.found.shadows.entry(pair).or_insert(new);
+        shadow.would_match += 1;
+        shadow.as_far += u64::from(is_as_far);
+    }
+
+    fn add_cut(&mut self, pair: (usize, usize), taken: usize, bytes: usize) {
+        let new = Cut { by: pair.1, inputs: 0, taken, bytes, input: self.input };
+        let cut = self.found.cuts.entry(pair).or_insert(new);
+        // A parser may try the same place again and again.
+        if self.found.counted.insert((pair, self.input)) {
+            cut.inputs += 1;
         }
     }
 
@@ -79,37 +119,50 @@ pub(super) struct Place {
     pub atomicity: Atomicity,
 }
 
-/// By alternative: the earlier one that matches first most often.
-pub(super) fn shadows(found: Found, alternatives: usize) -> Vec<Option<Shadow>> {
-    let mut shadows: Vec<Option<Shadow>> = vec![None; alternatives];
+impl Place {
+    /// True if the match ended shortly before a place, or there.
+    fn is_before(&self, stop: usize) -> bool {
+        stop.checked_sub(self.end).is_some_and(|between| between <= NEAR)
+    }
+}
+
+/// By alternative: the earlier one with the largest weight.
+pub(super) fn most<T: Copy>(
+    found: HashMap<(usize, usize), T>,
+    alternatives: usize,
+    weight: impl Fn(&T) -> u64,
+) -> Vec<Option<T>> {
+    let mut most: Vec<Option<T>> = vec![None; alternatives];
     // The earliest of equally frequent ones, whatever the order of the map.
     let mut found: Vec<_> = found.into_iter().collect();
     found.sort_unstable_by_key(|(pair, _)| *pair);
-    for ((alternative, _), shadow) in found {
-        if shadows[alternative].is_none_or(|other| other.would_match < shadow.would_match) {
-            shadows[alternative] = Some(shadow);
+    for ((alternative, _), reason) in found {
+        if most[alternative].is_none_or(|other| weight(&other) < weight(&reason)) {
+            most[alternative] = Some(reason);
         }
     }
-    shadows
+    most
 }
 
-/// The alternatives that never matched and can be tried. Alternatives that read the stack are left out, because the state of
-/// a trial has no stack.
-pub(super) fn wanted(grammar: &Grammar, coverage: &Coverage) -> Vec<bool> {
+/// The trials of all alternatives. Alternatives that read the stack are left out, because the state of a trial has no
+/// stack.
+pub(super) fn trials(grammar: &Grammar, coverage: &Coverage) -> Vec<Trials> {
     let uses_stack = stack_users(grammar);
-    let mut wanted = vec![false; coverage.alternatives.len()];
+    let rejects = coverage.inputs.iter().any(|input| matches!(input.verdict, Verdict::Rejected(_)));
+    let mut trials = vec![Trials::default(); coverage.alternatives.len()];
     let mut todo: Vec<&Node> = grammar.programs.iter().map(|program| &program.body).collect();
     while let Some(node) = todo.pop() {
         if let Node::Choice(first, alternatives) = node {
             for (number, alternative) in alternatives.iter().enumerate() {
                 let at = *first as usize + number;
                 let is_dead = coverage.alternatives[at].state() != State::Matched;
-                wanted[at] = is_dead && number > 0 && !reads_stack(alternative, &uses_stack);
+                let is_possible = number > 0 && !reads_stack(alternative, &uses_stack);
+                trials[at] = Trials { everywhere: is_possible && is_dead, at_stops: is_possible && rejects };
             }
         }
         todo.extend(inside(node));
     }
-    wanted
+    trials
 }
 
 /// By rule: true if it reads the stack, itself or through a rule that it refers to.

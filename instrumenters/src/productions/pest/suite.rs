@@ -2,13 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use pest::error::ErrorVariant;
+use pest::Position;
+use pest::error::{ErrorVariant, InputLocation, LineColLocation};
 use pest::iterators::Pairs;
 
 use super::grammar::Grammar;
 use super::machine::{EOI, Id, Machine};
-use super::shadows::{Found, ShadowSearch, shadows, wanted};
-use crate::productions::coverage::{Coverage, Input, State, Tally, Verdict};
+use super::shadows::{Found, ShadowSearch, Trials, most, trials};
+use crate::productions::coverage::{Coverage, Input, Rejection, State, Tally, Verdict};
 use crate::productions::production::ParseObserver;
 use crate::productions::suite_events::{Inputs, record_shadow};
 
@@ -38,7 +39,14 @@ pub struct Suite<'g> {
     subjects: Inputs,
 }
 
-type Outcome<'i> = Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>;
+/// The result of a run.
+pub(super) struct Ran<'i> {
+    pub outcome: Result<Pairs<'i, Id>, Box<pest::error::Error<Id>>>,
+    /// True if the steps ran out.
+    stopped: bool,
+    /// The furthest byte that was read.
+    furthest: usize,
+}
 
 impl<'g> Suite<'g> {
     /// A suite without inputs, with the default limits.
@@ -72,12 +80,12 @@ impl<'g> Suite<'g> {
     pub fn parse(&mut self, name: String, text: &str) {
         self.tally.clear();
         let mut tally = std::mem::take(&mut self.tally);
-        let (outcome, stopped) = if self.timed {
+        let ran = if self.timed {
             self.observed(&name, text, &mut Timed { tally: &mut tally, open: Vec::new() })
         } else {
             self.observed(&name, text, &mut tally)
         };
-        let verdict = self.verdict(outcome, stopped);
+        let verdict = self.verdict(ran, text);
         self.coverage.add(Input { name, bytes: text.len(), verdict }, &tally);
         self.tally = tally;
     }
@@ -89,29 +97,32 @@ impl<'g> Suite<'g> {
 
     /// True if [`explain`](Self::explain) could find a reason.
     pub fn needs_explaining(&self) -> bool {
-        wanted(self.grammar, &self.coverage).contains(&true)
+        trials(self.grammar, &self.coverage).iter().any(|&trials| trials != Trials::default())
     }
 
-    /// Parses the inputs again, to find out why alternatives never matched: they are tried where an earlier one matched. If the
-    /// grammar is observed, the reasons are recorded. `read` returns the text of an input by its number, or `None` to leave
+    /// Parses inputs again, to find out why alternatives never matched, or matched too little: they are tried where an earlier one
+    /// matched. If the grammar is observed, the reasons are recorded. `read` returns the text of an input by its number, or `None` to leave
     /// it out.
     pub fn explain(&mut self, mut read: impl FnMut(usize) -> Option<String>) {
-        let tried = wanted(self.grammar, &self.coverage);
-        if !tried.contains(&true) {
-            return;
-        }
-        let mut found = Found::new();
+        let trials = trials(self.grammar, &self.coverage);
+        let has_dead = trials.iter().any(|trials| trials.everywhere);
+        let mut found = Found::default();
         let mut unheard = Tally::new(self.coverage.productions.len(), self.coverage.alternatives.len());
         for input in 0..self.coverage.inputs.len() {
-            if let Some(text) = read(input) {
-                let (grammar, properties, tried) = (self.grammar, &*self.properties, &*tried);
-                let steps = self.limits.steps;
-                let mut search =
-                    ShadowSearch { grammar, properties, tried, found: &mut found, text: &text, input, steps };
-                let _ = self.run(&text, &mut unheard, Some(&mut search));
+            let stopped_at = match &self.coverage.inputs[input].verdict {
+                Verdict::Rejected(rejection) => Some(rejection.at),
+                Verdict::Accepted | Verdict::Stopped(_) => None,
+            };
+            if let (true, Some(text)) = (has_dead || stopped_at.is_some(), read(input)) {
+                let (grammar, properties, trials) = (self.grammar, &*self.properties, &*trials);
+                let (steps, found, text) = (self.limits.steps, &mut found, &*text);
+                let mut search = ShadowSearch { grammar, properties, trials, found, text, input, stopped_at, steps };
+                let _ = self.run(text, &mut unheard, Some(&mut search));
             }
         }
-        self.coverage.shadows = shadows(found, self.coverage.alternatives.len());
+        let alternatives = self.coverage.alternatives.len();
+        self.coverage.shadows = most(found.shadows, alternatives, |shadow| shadow.would_match);
+        self.coverage.cuts = most(found.cuts, alternatives, |cut| cut.inputs);
         self.record_shadows();
     }
 
@@ -128,7 +139,7 @@ impl<'g> Suite<'g> {
     }
 
     /// Runs an input, with an event for each activation of an armed production.
-    fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> (Outcome<'i>, bool) {
+    fn observed<'i, W: ParseObserver>(&'i self, name: &str, text: &'i str, watch: &mut W) -> Ran<'i> {
         let sites = self.grammar.sites();
         if sites.iter().any(|site| site.is_armed()) {
             self.run(text, &mut self.subjects.events(self.coverage.inputs.len(), name, sites, watch), None)
@@ -142,7 +153,7 @@ impl<'g> Suite<'g> {
         text: &'i str,
         watch: &mut W,
         search: Option<&mut ShadowSearch<'i>>,
-    ) -> (Outcome<'i>, bool) {
+    ) -> Ran<'i> {
         let mut machine = Machine {
             grammar: self.grammar,
             properties: &self.properties,
@@ -153,23 +164,40 @@ impl<'g> Suite<'g> {
             search,
         };
         let outcome = pest::state(text, |state| machine.rule(self.grammar.start, state));
-        (outcome.map_err(Box::new), machine.stopped)
+        Ran { outcome: outcome.map_err(Box::new), stopped: machine.stopped, furthest: machine.furthest }
     }
 
-    fn verdict(&self, outcome: Outcome<'_>, stopped: bool) -> Verdict {
-        if stopped {
+    fn verdict(&self, ran: Ran<'_>, text: &str) -> Verdict {
+        if ran.stopped {
             return Verdict::Stopped(format!("after {} steps of the parser", self.limits.steps));
         }
-        match outcome {
+        match ran.outcome {
             Ok(_) => Verdict::Accepted,
             Err(error) => match &error.variant {
                 // Pest stops a parse if there is too little stack.
                 ErrorVariant::CustomError { message } if message.contains("stack limit") => {
                     Verdict::Stopped(format!("its nesting needs more than {} bytes of stack", self.limits.stack))
                 }
-                _ => Verdict::Rejected(error.renamed_rules(|id| self.name(*id)).to_string()),
+                _ => Verdict::Rejected(self.rejection(*error, text, ran.furthest)),
             },
         }
+    }
+
+    fn rejection(&self, error: pest::error::Error<Id>, text: &str, furthest: usize) -> Rejection {
+        let error = error.renamed_rules(|id| self.name(*id));
+        let reported = match error.location {
+            InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+        };
+        let at = furthest.max(reported);
+        let (line, column) = Position::new(text, at).map_or((1, 1), |position| position.line_col());
+        let (reported_line, reported_column) = match error.line_col {
+            LineColLocation::Pos(place) | LineColLocation::Span(place, _) => place,
+        };
+        let mut expected = error.variant.message().into_owned();
+        if at != reported {
+            expected = format!("{expected} at {reported_line}:{reported_column}");
+        }
+        Rejection { at, line, column, expected, message: error.to_string() }
     }
 
     pub(super) fn name(&self, id: Id) -> String {

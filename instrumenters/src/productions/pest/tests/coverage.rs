@@ -2,7 +2,7 @@
 
 use super::{grammar, shipped, suite, verdict};
 use crate::productions::pest::{Grammar, GrammarError, Limits, Source, Suite};
-use crate::productions::{Role, State, Verdict};
+use crate::productions::{Cut, Role, State, Verdict};
 
 fn production(grammar: &Grammar, name: &str) -> usize {
     grammar.productions().iter().position(|production| production.name == name).expect("it is in the grammar")
@@ -75,6 +75,28 @@ fn an_alternative_that_is_only_never_asked_for_is_not_shadowed() {
     suite.explain(|input| Some(["let", "letter", "abc"][input].to_owned()));
     // `number` was never tried where it would have matched; `name` has matched.
     assert_eq!(suite.coverage().shadows, [None, None, None]);
+}
+
+#[test]
+fn an_alternative_that_matched_elsewhere_is_found_where_an_earlier_one_takes_less() {
+    let text = r#"
+        path = { SOI ~ "[" ~ (index | slice) ~ "]" ~ EOI }
+        index = @{ ASCII_DIGIT+ }
+        slice = @{ index? ~ ":" ~ index? }
+    "#;
+    let grammar = grammar(text, "path");
+    // `slice` matches in the second input, so it is alive. The parse of the third stops behind all that it could take.
+    let inputs = ["[1]", "[:2]", "[1]]", "[é]", "[1:]", "[12:34]"];
+    let mut suite = suite(&grammar, &inputs);
+    let stops = suite.coverage().inputs.iter().map(|input| match &input.verdict {
+        Verdict::Rejected(rejection) => Some((rejection.line, rejection.column)),
+        _ => None,
+    });
+    assert_eq!(stops.collect::<Vec<_>>(), [None, None, Some((1, 4)), Some((1, 2)), Some((1, 3)), Some((1, 4))]);
+    assert!(suite.needs_explaining());
+    suite.explain(|input| Some(inputs[input].to_owned()));
+    assert_eq!(suite.coverage().shadows, [None, None]);
+    assert_eq!(suite.coverage().cuts, [None, Some(Cut { by: 0, inputs: 2, taken: 1, bytes: 2, input: 4 })]);
 }
 
 #[test]

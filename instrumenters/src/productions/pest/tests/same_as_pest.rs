@@ -43,7 +43,7 @@ fn made<R: RuleType>(outcome: Result<Pairs<'_, R>, Error<R>>, name: impl Fn(&R) 
 fn ours(grammar: &Grammar, text: &str) -> Made {
     let suite = Suite::new(grammar);
     let mut tally = Tally::new(grammar.productions().len(), grammar.alternatives().len());
-    let (outcome, _) = suite.run(text, &mut tally, None);
+    let outcome = suite.run(text, &mut tally, None).outcome;
     made(outcome.map_err(|error| *error), |id: &Id| suite.name(*id))
 }
 
