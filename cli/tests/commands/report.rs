@@ -269,12 +269,20 @@ fn times_that_lack_calls_are_marked_and_the_budget_that_was_spent_is_said() {
     }
     let (code, out, _) = ended(&["report", text(&path), "--filter", "site:measure", "--fail-if", "total(*) < 1ns"]);
     assert_eq!(code, 0, "{out}");
-    let row = out.lines().find(|line| line.contains("Scene::measure")).unwrap();
+    let row = out.lines().find(|line| line.starts_with("page::Scene::measure")).unwrap();
     assert!(row.contains(" lost") && row.matches('≥').count() == 2, "{out}");
     assert!(out.contains("ok: total(*) < 1ns (it is ≥"), "{out}");
     assert!(out.contains("note: The budget of 4 MiB is spent"), "{out}");
     assert!(ended(&["verify", text(&path)]).1.contains("note: The budget of 4 MiB is spent"));
+    // The sites and the time of the loss: from the last event to the end.
+    assert!(out.contains("\nlost at ") && out.contains("Scene::measure ") && out.contains(" s: "), "{out}");
     let (_, report) = json(&["report", text(&path), "--filter", "site:measure"]);
+    let losses = &report["losses"];
+    let calls = |of: &str| losses[of].as_array().unwrap().iter().map(|it| it["calls"].as_u64().unwrap()).sum::<u64>();
+    let [at_sites, in_times, lost] = [calls("sites"), calls("times"), report["lost"].as_u64().unwrap()];
+    assert_eq!((at_sites, in_times + losses["elsewhere"].as_u64().unwrap()), (lost, lost), "{losses}");
+    let last = losses["times"].as_array().unwrap().last().unwrap();
+    assert!(lost > 0 && last["from_ns"].as_u64() < last["to_ns"].as_u64() && last["lanes"] == 1, "{losses}");
     assert_eq!(report["rows"][0]["partial"], true);
     let whole = fixture::closed("whole-times.spy", 3);
     let (_, out, _) = ended(&["report", text(&whole), "--by", "subject"]);

@@ -58,6 +58,7 @@ pub use open::OpenError;
 pub use open::header::{EndState, Header};
 pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
 pub use scan::lanes::RecordedLane;
+pub use scan::losses::{Loss, Losses};
 pub use tally::measure::Measure;
 pub use tally::shares::Shares;
 pub use tally::totals::Totals;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use metaspy_probe::{Counters, Site};
 
 use crate::event::Outcome;
+use crate::format::superblock::lane as lane_row;
 use crate::format::{row, superblock as sb};
 use crate::recorder::begin::{About, Begun, Busy, COUNTED, LOST};
 use crate::recorder::epoch::EPOCH;
@@ -103,6 +104,11 @@ fn lose(lane: &Lane, site: u32, subject: Subject) -> u32 {
     let meta = lane.level() != 0;
     let who = row::Who { site, kind: subject.kind.0, epoch, meta, lost: true };
     count(lane, subject.key, who.pack(), 1);
+    // Counting has joined the lane to the log.
+    let number = Some(lane.row.load(Relaxed)).filter(|&number| number != 0 && number != NO_ROW);
+    if let (Some(log), Some(number)) = (current(), number) {
+        log.lane_cells((number - 1) as u32)[lane_row::LOST].fetch_add(1, Relaxed);
+    }
     epoch
 }
 

@@ -8,6 +8,7 @@ use metaspy_core::store::{Measure, Process, Shares, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
+use super::losses::Losses;
 use super::text::state;
 use super::{By, Key, Part, Report, Row, Values};
 use crate::condition::Verdict;
@@ -38,6 +39,8 @@ struct Out<'a> {
     conditions: Vec<ConditionOut<'a>>,
     #[serde(skip_serializing_if = "<[Outcome]>::is_empty")]
     expectations: &'a [Outcome],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    losses: Option<&'a Losses>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     missing: &'a [String],
 }
@@ -247,6 +250,7 @@ pub fn write(
         rows: Rows { store, shares: &report.shares, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
         expectations,
+        losses: (totals.lost > 0).then_some(&report.losses),
         missing: &report.damage,
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;

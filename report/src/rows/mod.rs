@@ -1,6 +1,7 @@
 //! The rows of a report: what was counted, by site, subject, cause, type or package.
 
 pub mod json;
+pub mod losses;
 mod parts;
 mod profiles;
 pub mod text;
@@ -13,6 +14,7 @@ use metaspy_core::{SiteId, Store, Subject, store};
 use crate::program::{Ratio, Receivers};
 use crate::table::Top;
 use crate::text::{counted, short_path};
+use losses::Losses;
 use profiles::Profiles;
 
 pub use profiles::Values;
@@ -87,6 +89,8 @@ pub struct Report {
     pub rows: Vec<Row>,
     /// The number of sites or labelled subjects without calls, if they are not among the rows.
     pub never: usize,
+    /// The calls that found no room as events, of the whole recording.
+    pub losses: Losses,
     /// Calls in several rows, because they have several root causes.
     pub shared: u64,
 }
@@ -179,7 +183,18 @@ impl Report {
 
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
-        Report { by, exact: totals.exact && exact && damage.is_empty(), shares, damage, totals, rows, never, shared: 0 }
+        let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
+        Report {
+            by,
+            exact: totals.exact && exact && damage.is_empty(),
+            shares,
+            damage,
+            totals,
+            rows,
+            never,
+            losses,
+            shared: 0,
+        }
     }
 }
 

@@ -155,7 +155,8 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, true) if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };
-    writeln!(out, "{}  ({exact})", parts.join(", "))
+    writeln!(out, "{}  ({exact})", parts.join(", "))?;
+    report.losses.sentences().iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
 fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> io::Result<()> {

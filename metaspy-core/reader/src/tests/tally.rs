@@ -7,7 +7,7 @@ use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::tally::aggregate::Aggregation;
 use crate::testing::{Draft, Writer};
-use crate::{By, DetailLevel, Members, Scope, Store, Tally};
+use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, Scope, Store, Tally};
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::slot::{Mark, SPAN_MAX};
 use metaspy_format::superblock::{self as sb, journal};
@@ -360,4 +360,27 @@ fn calls_without_a_time_make_times_partial_and_instants_do_not() {
     writer.event(Draft { start: 20, timed: false, ..Draft::default() });
     let after = measure(writer.store());
     assert_eq!((after.count, after.timed, after.total_ticks, after.is_partly_timed()), (3, 1, 5, true));
+}
+
+#[test]
+fn a_loss_is_between_the_events_before_and_behind_it() {
+    let mut writer = scene(1);
+    writer.lane(0, "main");
+    writer.lane(1, "other");
+    writer.event(Draft { start: 100, ..Draft::default() });
+    writer.event(Draft { start: 140, ..Draft::default() });
+    writer.event(Draft { lane: 1, start: 120, ..Draft::default() });
+    writer.turn(0, 900);
+    let next = writer.event(Draft { start: 950, ..Draft::default() });
+    writer.set(writer.block(next.sequence()) + header::LOST_BEFORE, 7);
+    // The other lane lost three after its last event. Both counted their calls.
+    for (lane, lost) in [(0, 7), (1, 3)] {
+        let row = writer.table(sb::LANES) + lane * sb::lane::WORDS;
+        writer.set(row + sb::lane::LOST, lost);
+    }
+    writer.page(&[row(who(1, true), 1, 10)]);
+    writer.set(sb::LAST_TICK, 2_000);
+    let losses = writer.store().losses();
+    let loss = |lane, from, to, calls| Loss { lane: LaneId(lane), from, to, calls };
+    assert_eq!(losses, Losses { times: vec![loss(0, 140, 900, 7), loss(1, 120, 2_000, 3)], elsewhere: 0 });
 }

@@ -3,9 +3,11 @@
 //! ```text
 //! ┌ 3 lanes ───────────────────────────────────────── the last 12.4 ms ┐
 //! │ main     1,204  ▁▁▂▇█▇▂▁▁▁▂▇█▇▂▁▁▁  layout #412 <p>                │
-//! │ painter     12  ▁           ▁       paint        lost 12           │
+//! │ painter     12  ▁     ××    ▁       paint        lost 12           │
 //! └────────────────────────────────────────────────────────────────────┘
 //! ```
+//!
+//! `×` marks a time in which calls of the lane found no room as events.
 
 use metaspy_report::text::{clean, counted, duration, short};
 
@@ -97,5 +99,8 @@ fn heights(row: &LaneRow, columns: u16, largest: u32) -> String {
         // Square roots, so that one busy moment does not hide all others.
         count => HEIGHTS[((count as f64 / largest.max(1) as f64).sqrt() * 7.0).round() as usize],
     };
-    joined(row, columns).into_iter().map(height).collect()
+    let width = columns.max(1) as usize;
+    let is_lost = |column: usize| (0..BUCKETS).any(|at| row.lost[at] && at * width / BUCKETS == column);
+    let column = |(column, count)| if is_lost(column) { '×' } else { height(count) };
+    joined(row, columns).into_iter().enumerate().map(column).collect()
 }

@@ -26,8 +26,16 @@ pub struct LaneRow {
     pub last: Option<Event>,
     /// Events in each bucket, oldest first.
     pub buckets: Vec<u32>,
+    /// True for each bucket in which calls of the lane found no room as events.
+    pub lost: Vec<bool>,
     /// Ticks of the span, the same for all lanes.
     pub ticks: u64,
+}
+
+impl LaneRow {
+    fn new(lane: RecordedLane, ticks: u64) -> Self {
+        LaneRow { lane, events: 0, last: None, buckets: vec![0; BUCKETS], lost: vec![false; BUCKETS], ticks }
+    }
 }
 
 /// The lanes around an event, or at the end. The busiest lane comes first, idle ones last.
@@ -40,13 +48,21 @@ pub fn read(store: &Store, around: Option<EventId>, filter: &Filter) -> Vec<Lane
     }
     let first = events.first().map_or(0, |event| event.start);
     let ticks = events.last().map_or(0, |event| event.start.saturating_sub(first)) + 1;
-    let mut rows: HashMap<LaneId, LaneRow> = (store.lanes().into_iter())
-        .map(|lane| (lane.id, LaneRow { lane, events: 0, last: None, buckets: vec![0; BUCKETS], ticks }))
-        .collect();
+    let mut rows: HashMap<LaneId, LaneRow> =
+        (store.lanes().into_iter()).map(|lane| (lane.id, LaneRow::new(lane, ticks))).collect();
+    let bucket = |tick: u64| {
+        let piece = tick.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
+        (piece as usize).min(BUCKETS - 1)
+    };
+    let losses = if store.totals().lost > 0 { store.losses().times } else { Vec::new() };
+    for loss in losses.into_iter().filter(|loss| loss.to >= first && loss.from <= first.saturating_add(ticks)) {
+        if let Some(row) = rows.get_mut(&loss.lane) {
+            row.lost[bucket(loss.from)..=bucket(loss.to)].fill(true);
+        }
+    }
     for event in events {
         let Some(row) = rows.get_mut(&event.lane) else { continue };
-        let piece = event.start.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
-        row.buckets[(piece as usize).min(BUCKETS - 1)] += 1;
+        row.buckets[bucket(event.start)] += 1;
         row.events += 1;
         row.last = Some(event);
     }

@@ -74,6 +74,8 @@ pub struct TallyView {
     pub profiles: Profiles<TallyKey>,
     /// True if every number is exact.
     pub exact: bool,
+    /// True if calls of a row found no room as events.
+    pub has_losses: bool,
     /// The order of the rows.
     pub sort: Sort,
     /// The cursor.
@@ -95,6 +97,7 @@ impl TallyView {
             lists_unobserved: false,
             profiles: Profiles::default(),
             exact: true,
+            has_losses: false,
             sort: Sort::by("count"),
             cursor: Cursor::default(),
             read_ns: 0,
@@ -135,6 +138,7 @@ impl TallyView {
             }
         }
         (self.unobserved, self.exact) = (Arc::new(unobserved), tally.exact);
+        self.has_losses = rows.iter().any(|row| row.measure.lost > 0);
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
@@ -167,7 +171,7 @@ impl TallyView {
         let read =
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
-        self.largest = read.largest;
+        (self.largest, self.has_losses) = (read.largest, read.has_losses);
         self.profiles.accept(read.profiles);
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
@@ -243,6 +247,13 @@ impl TableList for TallyView {
         }) {
             columns.extend(profile);
             return columns;
+        }
+        if self.has_losses {
+            let lost = |_: &Store, list: &Self, item| {
+                let lost = list.row(item).measure.lost;
+                Cell::optional((lost > 0).then_some(lost), "")
+            };
+            columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost).shown_from(50));
         }
         let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
         columns.extend([
