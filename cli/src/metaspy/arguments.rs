@@ -57,7 +57,8 @@ pub enum Command {
         Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
-        /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input
+        /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on
+        /// standard input
         #[arg(required = true, value_name = "FILE|NAME|-")]
         files: Vec<PathBuf>,
     },
@@ -153,8 +154,8 @@ pub enum Policy {
 /// `metaspy report`.
 #[derive(Debug, Args)]
 pub struct Report {
-    /// Files, or the names or the processes of live recordings, or `-` for what comes on standard input, to its end;
-    /// several are read as one
+    /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on standard
+    /// input, to its end; several are read as one
     #[arg(required = true, value_name = "FILE|NAME|-")]
     pub sources: Vec<PathBuf>,
     /// One row for each of these; `cause`: for each site that something began with

@@ -47,21 +47,64 @@ pub fn open(path: &Path) -> Result<Store> {
 
 /// Opens a file, or the live recording with this name or of this process. `-` is standard input.
 pub fn open_named(source: &Path) -> Result<Store> {
-    open_all(&[source.to_owned()])
+    let path = path_of(source)?;
+    match path == Path::new(stream::STANDARD) {
+        true => stream::open()?.read_all(),
+        false => open(&path),
+    }
 }
 
-/// Opens one recording, or several as one.
+/// Opens one recording, or several as one. A directory stands for the recordings in it.
 pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
     let mut stores = Vec::with_capacity(sources.len());
-    for source in sources {
-        let path = path_of(source)?;
-        let store = match path == Path::new(stream::STANDARD) {
-            true => stream::open()?.read_all()?,
-            false => open(&path)?,
-        };
-        stores.push((path.display().to_string(), store));
+    for path in paths_of(sources)? {
+        stores.push((path.display().to_string(), open_named(&path)?));
     }
     Store::merged(stores).map_err(|error| say(error.to_string()))
+}
+
+/// The paths of these sources: files, names of live recordings, and the recordings in directories.
+pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let mut paths = Vec::with_capacity(sources.len());
+    for source in sources {
+        match source.is_dir() {
+            true => paths.extend(recordings_in(source)?),
+            false => paths.push(path_of(source)?),
+        }
+    }
+    Ok(paths)
+}
+
+/// The recordings in a directory, by name.
+fn recordings_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(dir).map_err(|error| say(format!("cannot read {}: {error}", dir.display())))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.is_file() && recording::is_recording(path));
+    paths.sort();
+    match paths.is_empty() {
+        true => Err(say(format!("there is no recording in {}: `metaspy list` shows where they are", dir.display()))),
+        false => Ok(paths),
+    }
+}
+
+/// The recordings of other processes that were started with the same `METASPY_RECORD`: `run.4711.spy` beside `run.spy`. A
+/// file that is older than the recording is of an earlier run.
+pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
+    let (Some(stem), Some(extension)) = (path.file_stem(), path.extension()) else { return Vec::new() };
+    let (stem, extension) = (format!("{}.", stem.to_string_lossy()), format!(".{}", extension.to_string_lossy()));
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_other = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let number = name.strip_prefix(&stem).and_then(|rest| rest.strip_suffix(&extension));
+        number.is_some_and(|number| number.split('.').all(|part| part.parse::<u32>().is_ok()))
+    };
+    let entries = std::fs::read_dir(dir).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_other).collect();
+    let own = store.header();
+    let is_later = |other: &Store| other.header().pid != own.pid && other.header().started_ns >= own.started_ns;
+    found.retain(|path| Store::open(path).is_ok_and(|other| is_later(&other)));
+    found.sort();
+    found
 }
 
 /// The path of a file, or of the live recording with this name or of this process.

@@ -54,7 +54,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Open { files } => {
             drop(out);
-            let paths = files.iter().map(|file| live::path_of(file)).collect::<Result<Vec<_>>>()?;
+            let paths = live::paths_of(&files)?;
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             let instead = format!("metaspy report {}", names.join(" "));
             let is_stream = |path: &PathBuf| path == Path::new(stream::STANDARD);

@@ -1,6 +1,7 @@
 //! `metaspy report`: the counts of a recording, as text and as JSON.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use metaspy_core::Store;
@@ -8,7 +9,7 @@ use metaspy_core::store::{By, DetailLevel, Filter, FilterError, Scope};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::rows;
-use metaspy_report::text::clean_lines;
+use metaspy_report::text::{clean_lines, file_name};
 
 use crate::exit::{Ended, complain, say};
 use crate::metaspy::arguments;
@@ -29,6 +30,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         None => Filter::all(),
     };
     let store = live::open_all(&options.sources)?;
+    note_others(&options.sources, &store);
     match filter.check(&store) {
         // Kinds are known when a subject of theirs is met; sites before the program begins.
         Err(error @ FilterError::NoSuchKind { .. }) => complain("metaspy", &format!("--filter: {error}")),
@@ -69,6 +71,19 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         || verdicts.iter().any(|verdict| verdict.holds == Some(true))
         || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Names the recordings of the other processes that were started with the same `METASPY_RECORD`.
+fn note_others(sources: &[PathBuf], store: &Store) {
+    let Some(path) = store.path().filter(|_| sources.len() == 1) else { return };
+    let others = live::beside(path, store);
+    if !others.is_empty() {
+        let names: Vec<String> = others.iter().map(|path| file_name(path)).collect();
+        let count =
+            if names.len() == 1 { "1 more process".to_owned() } else { format!("{} more processes", names.len()) };
+        let advice = format!("metaspy report {} {}", file_name(path), names.join(" "));
+        complain("metaspy", &format!("{count} recorded beside it; all as one: {advice}"));
+    }
 }
 
 /// Sentences about conditions and expectations that had nothing to check.

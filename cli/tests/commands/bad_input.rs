@@ -28,7 +28,8 @@ fn a_missing_file() {
 
 #[test]
 fn a_directory() {
-    refused(text(&fixture::directory()), "not a file");
+    let (code, _, error) = ended(&["verify", text(&fixture::directory())]);
+    assert!(code == 2 && error.contains("not a file"), "{error}");
 }
 
 #[test]

@@ -154,3 +154,33 @@ fn a_live_one_among_them_is_a_snapshot_and_that_is_said() {
     let (code, whole, _) = report(&[&client, &path], &[]);
     assert_eq!((code, &whole["state"], &whole["exact"]), (0, &"killed".into(), &true.into()), "{whole}");
 }
+
+/// The processes of one program write `run.spy`, `run.4711.spy` and so on. A report of one of them names the others.
+#[test]
+fn the_recordings_of_a_process_tree_are_found() {
+    let mut files = three("tree");
+    files.sort_by_key(|path| metaspy_core::Store::open(path).expect("it was recorded").header().started_ns);
+    let directory = fixture::directory().join("process-tree");
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let names = ["run.spy", "run.4711.spy", "run.4712.1.spy"].map(|name| directory.join(name));
+    for (from, to) in files.iter().zip(&names) {
+        fs::copy(from, to).expect("it can be copied");
+    }
+    let others = ["run.x.spy", "run2.4711.spy", "run.4713.txt", "run.4714.spy"].map(|name| directory.join(name));
+    others[..3].iter().for_each(|other| _ = fs::copy(&files[1], other).expect("it can be copied"));
+    fs::write(&others[3], "no recording").expect("the test's directory can be written");
+    let (code, _, error) = report(&[&names[0]], &[]);
+    assert!(code == 0 && error.contains("2 more processes recorded beside it; all as one: metaspy report "), "{error}");
+    let named = |name: &Path| error.split_whitespace().any(|word| word == text(name));
+    assert!(names.iter().all(|name| named(name)) && !others.iter().any(|other| named(other)), "{error}");
+    // With the others there is nothing to name, and one of them alone is not the first.
+    assert_eq!(report(&[&names[0], &names[1], &names[2]], &[]).2, "");
+    assert_eq!(report(&[&names[1]], &[]).2, "");
+    // A directory stands for all that is in it.
+    others.iter().for_each(|other| fs::remove_file(other).expect("it is the test's own"));
+    let (code, whole, error) = report(&[&directory], &[]);
+    assert_eq!((code, whole["processes"].as_array().map(Vec::len)), (0, Some(3)), "{error}");
+    fs::create_dir_all(directory.join("empty")).expect("the test's directory can be written");
+    let (code, _, error) = report(&[&directory.join("empty")], &[]);
+    assert!(code == 2 && error.contains("there is no recording in"), "{error}");
+}
