@@ -236,7 +236,11 @@ fn messages_have_no_control_characters_of_names_and_variables() {
         "--filter",
         &mut metaspy(&["report", text(&fixture::closed("evil.spy", 1)), "--filter", &format!("site:{EVIL}")]),
     );
-    let story = || metaspy(&["__story"]);
+    let story = || {
+        let mut story = metaspy(&["__story"]);
+        story.env("METASPY_DIR", fixture::directory().join("evil-stories"));
+        story
+    };
     check("METASPY_BUDGET", story().env("METASPY_RECORD", "live").env("METASPY_BUDGET", EVIL));
     check("METASPY_RECORD", story().env("METASPY_RECORD", format!("/nowhere/{EVIL}")));
     let directory = fixture::directory().join(EVIL);
