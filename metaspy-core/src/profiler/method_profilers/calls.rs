@@ -26,17 +26,11 @@ impl Data for Timed {
     }
 }
 
-impl Calls {
-    /// The column `calls` of the table `callers`.
-    const CALLS: usize = 0;
-    /// The column `total` of the table `callers`.
-    const TOTAL: usize = 1;
-}
-
 impl MethodProfiler for Calls {
     const NAME: &'static str = "calls";
     const TIMED: bool = true;
     const TRUSTED: bool = true;
+    const ONLY_ENDS: bool = true;
     type Package = ();
     type Type = ();
     type Method = Timed;
@@ -51,8 +45,6 @@ impl MethodProfiler for Calls {
         // Time within another call of the method is a part of the outer call's time.
         let ticks = if call.depth() == 0 { end.ticks() } else { 0 };
         spy.data.total.add(ticks);
-        let row = self.callers.row(spy.site, call.caller_site());
-        row.put(Calls::CALLS, 1);
-        row.put(Calls::TOTAL, ticks);
+        self.callers.row(spy.site, call.caller_site()).put_all([1, ticks]);
     }
 }

@@ -48,7 +48,10 @@ pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
     // Numbers of sites begin at 1.
     let interests: Vec<u32> = std::iter::once(0).chain(entries.iter().map(interest)).collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
-    let present: &'static Present = Box::leak(Box::new(Present { observers: observers.to_vec(), interests, timed }));
+    let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
+    let before = before.fold(0, |bits, (at, _)| bits | 1 << at);
+    let present = Present { observers: observers.to_vec(), interests, before, timed };
+    let present: &'static Present = Box::leak(Box::new(present));
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
     unsettle();
     let mut arms = arm::arms();
@@ -72,7 +75,7 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
     }
     call_stack::with(|thread| {
         begin(thread, present, interest, site, seen.receiver, seen.arguments());
-        if interest.is_power_of_two() && seen.arguments().is_empty() {
+        if interest.is_power_of_two() && interest & present.before != 0 && seen.arguments().is_empty() {
             settle(thread, site, interest, who, seen);
         }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
@@ -123,9 +126,11 @@ pub(super) fn begin(
         kept: None,
     });
     let mut kept = None;
-    if let Some((entry, around)) = thread.stack.split_last() {
+    if interest & present.before != 0
+        && let Some((entry, around)) = thread.stack.split_last()
+    {
         let seen = Sight { test: thread.test, arguments };
-        for observer in each(present, interest) {
+        for observer in each(present, interest & present.before) {
             if let Some(one) = observer.before(entry, around, seen) {
                 kept.get_or_insert_with(|| Kept(Vec::new())).0.push(one);
             }
@@ -185,7 +190,7 @@ pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: 
     }
     let interest = present.interests[entry.site as usize];
     if let Some((entry, around)) = thread.stack.split_last() {
-        for observer in each(present, interest).rev() {
+        for observer in each_reversed(present, interest) {
             observer.after(entry, around, thread.test, &ended);
         }
     }
@@ -229,12 +234,24 @@ fn forget_kept(entry: &mut Entry) {
 
 /// The interested profilers, in the order of their installation.
 #[inline]
-fn each(present: &Present, interest: u32) -> impl DoubleEndedIterator<Item = &'static dyn Observer> {
-    let interest = interest & !TEST;
-    // Nearly always it is one.
-    let last = present.observers.len().min(32 - interest.leading_zeros() as usize);
-    let observers = present.observers[..last].iter().enumerate().skip(interest.trailing_zeros() as usize);
-    observers.filter(move |(at, _)| interest & 1 << at != 0).map(|(_, observer)| *observer)
+fn each(present: &Present, interest: u32) -> impl Iterator<Item = &'static dyn Observer> {
+    let mut left = interest & !TEST;
+    std::iter::from_fn(move || {
+        let at = left.trailing_zeros();
+        left &= left.wrapping_sub(1);
+        present.observers.get(at as usize).copied()
+    })
+}
+
+/// The interested profilers, the last one first.
+#[inline]
+fn each_reversed(present: &Present, interest: u32) -> impl Iterator<Item = &'static dyn Observer> {
+    let mut left = interest & !TEST;
+    std::iter::from_fn(move || {
+        let at = left.checked_ilog2()?;
+        left &= !(1 << at);
+        present.observers.get(at as usize).copied()
+    })
 }
 
 /// The profilers that observe a site, and their bits.

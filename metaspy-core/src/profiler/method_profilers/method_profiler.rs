@@ -31,6 +31,10 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     #[doc(hidden)]
     const TRUSTED: bool = false;
 
+    /// True if only the ends of calls matter, and each of them: then no hook runs before a call.
+    #[doc(hidden)]
+    const ONLY_ENDS: bool = false;
+
     /// The data of a package: a crate, or a module.
     type Package: Default + Send + Sync;
     /// The data of a type, a trait, or the functions of a module.

@@ -16,6 +16,8 @@ pub(crate) trait Observer: Any + Send + Sync {
     /// True if it observes the calls of a site.
     fn is_interested(&self, site: usize) -> bool;
     fn is_timed(&self) -> bool;
+    /// True if it is called at the ends of calls only, and at each.
+    fn sees_only_ends(&self) -> bool;
     /// A panic in the profiler is caught.
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
     /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any

@@ -7,6 +7,8 @@ pub(crate) struct Present {
     pub observers: Vec<&'static dyn Observer>,
     /// For each site number, a bit for each interested observer; the highest bit marks a test.
     pub interests: Vec<u32>,
+    /// A bit for each observer that is called before a call, and that may lose its interest in calls.
+    pub before: u32,
     pub timed: bool,
 }
 

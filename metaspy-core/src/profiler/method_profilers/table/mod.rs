@@ -109,6 +109,18 @@ impl Table {
     /// The row of a key in the current recording, made if it is new. Without room for it a loss is counted.
     #[inline]
     fn row(&self, key: Key) -> Option<u32> {
+        let pages = thread_pages::pages();
+        if let Some(row) = pages.and_then(|pages| pages.known_row(self.number, key)) {
+            return Some(row);
+        }
+        let row = self.find_row(key)?;
+        pages.into_iter().for_each(|pages| pages.remember_row(self.number, key, row));
+        Some(row)
+    }
+
+    /// The row of a key that this thread did not use last.
+    #[inline(never)]
+    fn find_row(&self, key: Key) -> Option<u32> {
         let instance = self.instance(recorder::current()?)?;
         let row = instance.keys.as_ref().and_then(|keys| keys.row(key));
         if row.is_none() {
@@ -137,6 +149,13 @@ impl Table {
             Err(Missing::Page(log)) => self.take_page(pages, log, at).ok_or(Missing::Slot(log)),
             found => found,
         }
+    }
+
+    /// Words of this thread, one after the other; `None` if the first one has no page yet, or if they are in two segments.
+    #[inline]
+    fn own_words<const N: usize>(&'static self, at: usize) -> Option<&'static [AtomicU64; N]> {
+        let slot = self.first_slot.saturating_add(at / SEGMENT);
+        thread_pages::pages()?.words(slot, at % SEGMENT)
     }
 
     #[cold]

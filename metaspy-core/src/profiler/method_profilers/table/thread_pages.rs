@@ -3,8 +3,11 @@
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
 
+use metaspy_probe::hash;
+
+use crate::format::profile::Key;
 use crate::platform::lock::lock;
 use crate::recorder::{self, Log};
 
@@ -24,7 +27,22 @@ pub(crate) struct ThreadPages {
     log: AtomicPtr<Log>,
     /// The first word of a page for each slot; null = not taken.
     slots: Box<[AtomicPtr<AtomicU64>]>,
+    /// Rows of that log that the thread used last, by the hash of their key.
+    rows: [KnownRow; ROWS],
 }
+
+/// The row of a key. Only its thread reads and writes it.
+struct KnownRow {
+    /// The site and the second site, or the kind of the subject.
+    who: AtomicU64,
+    key: AtomicU64,
+    table: AtomicU32,
+    /// The row, + 1; 0 = free.
+    row: AtomicU32,
+}
+
+/// Rows of all tables that a thread remembers.
+const ROWS: usize = 256;
 
 /// Why a thread has no word of its own.
 pub(super) enum Missing {
@@ -77,13 +95,20 @@ fn take(local: &Local) -> Option<&'static ThreadPages> {
     Some(pages)
 }
 
+impl KnownRow {
+    const fn free() -> Self {
+        KnownRow { who: AtomicU64::new(0), key: AtomicU64::new(0), table: AtomicU32::new(0), row: AtomicU32::new(0) }
+    }
+}
+
 impl ThreadPages {
     /// The pages of a thread that begins.
     fn take() -> &'static ThreadPages {
         let free = lock(&FREE).pop();
         free.unwrap_or_else(|| {
             let slots = (0..SLOTS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
-            Box::leak(Box::new(ThreadPages { log: AtomicPtr::new(std::ptr::null_mut()), slots }))
+            let rows = [const { KnownRow::free() }; ROWS];
+            Box::leak(Box::new(ThreadPages { log: AtomicPtr::new(std::ptr::null_mut()), slots, rows }))
         })
     }
 
@@ -109,6 +134,46 @@ impl ThreadPages {
         Ok(unsafe { &*page.add(at) })
     }
 
+    /// Words of the page in a slot, one after the other, if it has a page and they are in one segment.
+    #[inline]
+    pub(super) fn words<const N: usize>(&self, slot: usize, at: usize) -> Option<&'static [AtomicU64; N]> {
+        if at + N > SEGMENT {
+            return None;
+        }
+        let first = std::ptr::from_ref(self.word(slot, at).ok()?);
+        // SAFETY: as in `word`, and all of them are in the segment. A last segment that is short has whole rows.
+        Some(unsafe { &*first.cast::<[AtomicU64; N]>() })
+    }
+
+    /// The row of a key, if the thread used it last.
+    #[inline]
+    pub(super) fn known_row(&self, table: u32, key: Key) -> Option<u32> {
+        let log = recorder::current()?;
+        let known = self.known(table, key);
+        let is_known = known.table.load(Relaxed) == table
+            && known.who.load(Relaxed) == key.who()
+            && known.key.load(Relaxed) == key.key
+            && std::ptr::eq(self.log.load(Relaxed), log);
+        known.row.load(Relaxed).checked_sub(1).filter(|_| is_known)
+    }
+
+    /// Remembers the row of a key in the current log.
+    pub(super) fn remember_row(&self, table: u32, key: Key, row: u32) {
+        // It may be another log than the pages are of; then nothing is remembered.
+        if recorder::current().is_some_and(|log| std::ptr::eq(self.log.load(Relaxed), log)) {
+            let known = self.known(table, key);
+            known.who.store(key.who(), Relaxed);
+            known.key.store(key.key, Relaxed);
+            known.table.store(table, Relaxed);
+            known.row.store(row + 1, Relaxed);
+        }
+    }
+
+    #[inline]
+    fn known(&self, table: u32, key: Key) -> &KnownRow {
+        &self.rows[hash::bucket(key.who() ^ key.key.rotate_left(32) ^ u64::from(table).rotate_left(20), ROWS.ilog2())]
+    }
+
     /// Remembers the page of a slot: all words of its segment. Only the thread itself does so.
     pub(super) fn put(&self, slot: usize, page: &'static [AtomicU64]) {
         self.slots[slot].store(page.as_ptr().cast_mut(), Relaxed);
@@ -118,6 +183,7 @@ impl ThreadPages {
     #[cold]
     fn begin(&self, log: &'static Log) {
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
+        self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
     }
 }
