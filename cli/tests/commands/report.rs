@@ -356,3 +356,18 @@ fn shares_of_calls_and_of_self_time_add_up() {
         assert_eq!(row["self_ns"], row["window_self_ns"]);
     }
 }
+
+#[test]
+fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
+    let path = fixture::crowded("crowded.spy", 120_000);
+    let (_, report) = json(&["report", text(&path), "--by", "subject"]);
+    assert_eq!((&report["exact"], count(&report["rows"])), (&false.into(), 120_000));
+    let others = &report["rows"][0];
+    assert_eq!((&others["label"], &others["self_ns"]), (&"others".into(), &Value::Null));
+    for by in ["subject", "site,subject"] {
+        let (_, out, _) = ended(&["report", text(&path), "--by", by]);
+        assert!(out.contains("share the row of others") && !out.contains("the filter asks"), "{out}");
+    }
+    let (_, out, _) = ended(&["report", text(&path)]);
+    assert!(out.contains("(exact)") && out.contains('≥'), "self time is that of the window: {out}");
+}

@@ -81,6 +81,8 @@ pub struct Report {
     pub totals: Totals,
     /// True if every count is exact.
     pub exact: bool,
+    /// True if some subjects of a site share a row, so the rows of all others are lower bounds.
+    pub has_others: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,
     /// What is damaged or missing, as sentences.
@@ -164,7 +166,8 @@ impl Report {
             rows.extend(silent);
         }
         let shares = tally.shares();
-        Report { shared: tally.shared, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
+        let (has_others, shared) = (tally.rows.iter().any(store::TallyRow::is_others), tally.shared);
+        Report { shared, has_others, ..Report::of_rows(store, by, rows, tally.exact, shares, never) }
     }
 
     fn of_parts(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
@@ -184,17 +187,8 @@ impl Report {
     fn of_rows(store: &Store, by: By, rows: Vec<Row>, exact: bool, shares: Shares, never: usize) -> Report {
         let (totals, damage) = (store.totals(), damage(store));
         let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
-        Report {
-            by,
-            exact: totals.exact && exact && damage.is_empty(),
-            shares,
-            damage,
-            totals,
-            rows,
-            never,
-            losses,
-            shared: 0,
-        }
+        let exact = totals.exact && exact && damage.is_empty();
+        Report { by, exact, has_others: false, shares, damage, totals, rows, never, losses, shared: 0 }
     }
 }
 
@@ -287,7 +281,8 @@ impl Row {
 
     /// The self time of the calls in the window: a lower bound of the self time if calls have left it.
     pub fn window_self_ns(&self, store: &Store) -> Option<u64> {
-        (self.measure.timed > 0).then(|| store.span_ns(self.measure.window_self_ticks))
+        let is_known = self.measure.self_ticks.is_some() || self.measure.window_self_ticks > 0;
+        (self.measure.timed > 0 && is_known).then(|| store.span_ns(self.measure.window_self_ticks))
     }
 
     /// The longest call.

@@ -153,6 +153,9 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
         (false, true) if totals.unnamed > 0 => "at least: of some lost calls only the number is known",
         (false, true) if store.is_live() => "about: it is being written",
         (false, true) if store.end_state() == EndState::Snapshot => "about: it was being written while it was read",
+        (false, true) if report.has_others => {
+            "at least: subjects beyond the table of their site share the row of others"
+        }
         (false, true) => "not exact: the filter asks what is not known of calls that left the window",
     };
     writeln!(out, "{}  ({exact})", parts.join(", "))?;
