@@ -137,7 +137,13 @@ impl<'a> Counts<'a> {
         let shares = tally.shares();
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
-        Rows { profile: self.profile, exact: tally.exact && !self.profile.is_too_wide, shares, rows }
+        Rows {
+            profile: self.profile,
+            exact: tally.exact && !self.profile.is_too_wide,
+            rows_exact: tally.rows_exact,
+            shares,
+            rows,
+        }
     }
 }
 
@@ -147,6 +153,8 @@ pub struct Rows<'a> {
     profile: &'a Profile,
     /// True if the counts are exact; otherwise they are lower bounds.
     pub exact: bool,
+    /// True if the count of each row that is not marked as a lower bound is exact.
+    rows_exact: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,
     /// The rows.
@@ -185,7 +193,7 @@ impl Rows<'_> {
 
     fn line(&self, f: &mut fmt::Formatter<'_>, row: &TallyRow, width: usize) -> fmt::Result {
         let Measure { count, timed, total_ticks, window_self_ticks, max_ticks, .. } = row.measure;
-        let sign = if self.exact { ' ' } else { '≥' };
+        let sign = if self.rows_exact && !row.measure.at_least { ' ' } else { '≥' };
         let percent = |share: Option<f64>| share.map_or("–".to_owned(), |share| format!("{share:.1}"));
         let calls = percent(self.shares.calls(&row.measure));
         write!(f, "{:<width$}  {sign}{count:>10} {calls:>5}", self.name(row))?;

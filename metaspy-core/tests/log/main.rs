@@ -2,6 +2,7 @@
 
 mod announced;
 mod profiles;
+mod shared_rows;
 mod statements;
 mod subscriptions;
 

@@ -79,6 +79,7 @@ struct RowOut<'a> {
     kind: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<u64>,
+    count_exact: bool,
     total_ns: Option<u64>,
     self_ns: Option<u64>,
     window_self_ns: Option<u64>,
@@ -170,6 +171,7 @@ impl Serialize for Rows<'_> {
                 label: row.label.as_deref(),
                 kind: row.kind.as_deref(),
                 count: row.part.is_none().then_some(row.measure.count),
+                count_exact: !row.measure.at_least,
                 total_ns: row.total_ns(self.store),
                 self_ns: row.self_ns(self.store),
                 window_self_ns: row.window_self_ns(self.store),

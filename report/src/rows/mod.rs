@@ -81,7 +81,7 @@ pub struct Report {
     pub totals: Totals,
     /// True if every count is exact.
     pub exact: bool,
-    /// True if some subjects of a site share a row, so the rows of all others are lower bounds.
+    /// True if some subjects of a site share a row. Rows that may lack calls are marked.
     pub has_others: bool,
     /// The shares of the rows, in percent.
     pub shares: Shares,

@@ -189,7 +189,8 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> 
     columns.extend([
         Column::words(title, cells(&name)),
         Column::words("kind", cells(&kind)).at_most(14),
-        Column::numbers(count, cells(&|row| grouped(row.measure.count))).at_least(13),
+        Column::numbers(count, cells(&|row| format!("{}{}", row.measure.sign(), grouped(row.measure.count))))
+            .at_least(13),
         share(Shares::calls),
     ]);
     if has_parts {

@@ -57,6 +57,7 @@ impl Row {
             lost: if self.who().lost { self.0[COUNT] } else { 0 },
             timed: self.0[TIMED],
             instants: 0,
+            at_least: false,
             total_ticks: self.0[TOTAL],
             max_ticks: self.0[MAX],
             self_ticks: None,
@@ -143,6 +144,11 @@ impl Ring<'_> {
 
     /// Passes every row of the lanes' pages to `each`. False if the pages cannot be read to their end.
     pub fn page_rows(self, mut each: impl FnMut(Row)) -> bool {
+        self.rows_of_pages(|_, row| each(row))
+    }
+
+    /// As [`Ring::page_rows`], with the position of the row's page.
+    pub fn rows_of_pages(self, mut each: impl FnMut(usize, Row)) -> bool {
         let words = self.layout.pages.of(self.words);
         let used = self.words.acquire(sb::PAGES_USED) / 8;
         let end = usize::try_from(used).unwrap_or(usize::MAX);
@@ -156,7 +162,7 @@ impl Ring<'_> {
             }
             for row in 0..rows.min(room) {
                 if let Some(row) = Row::read(words, first + row * ROW_WORDS) {
-                    each(row);
+                    each(at, row);
                 }
             }
             if rows > room {

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct Measure {
     /// Calls.
     pub count: u64,
+    /// True if further calls may be in the row of others, which subjects share where a table is full.
+    pub at_least: bool,
     /// Calls that found no room as events. They are counted by site and subject, without their time and cause.
     pub lost: u64,
     /// Calls with a measured time.
@@ -35,6 +37,7 @@ impl Measure {
     /// Adds another measure, without its self time.
     pub(crate) fn add(&mut self, other: &Measure) {
         self.count = self.count.wrapping_add(other.count);
+        self.at_least |= other.at_least;
         self.lost = self.lost.wrapping_add(other.lost);
         self.timed = self.timed.wrapping_add(other.timed);
         self.instants = self.instants.wrapping_add(other.instants);
@@ -47,10 +50,15 @@ impl Measure {
         self.running = self.running.wrapping_add(other.running);
     }
 
+    /// The sign before the number of calls.
+    pub fn sign(&self) -> &'static str {
+        if self.at_least { "≥" } else { "" }
+    }
+
     /// True if the times lack some calls: these were sampled or lost, left the window untimed, or still run. The times
     /// are then lower bounds.
     pub fn is_partly_timed(&self) -> bool {
-        self.timed > 0 && self.timed.saturating_add(self.instants) < self.count
+        self.timed > 0 && (self.at_least || self.timed.saturating_add(self.instants) < self.count)
     }
 
     /// The measure as it is shown. In a live recording a late end may be read before the event that it ends.

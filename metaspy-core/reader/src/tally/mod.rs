@@ -5,6 +5,7 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod fold;
+mod lower_bounds;
 pub(crate) mod measure;
 pub(crate) mod row_table;
 pub(crate) mod self_time;
@@ -116,8 +117,7 @@ pub struct TallyRow {
 }
 
 impl TallyRow {
-    /// True if the row stands for the subjects of a site without a row of their own. The rows of all other subjects are
-    /// then lower bounds.
+    /// True if the row stands for the subjects of a site without a row of their own.
     pub fn is_others(&self) -> bool {
         self.subject.is_some_and(|subject| subject.kind == OTHERS_KIND)
     }
@@ -134,7 +134,7 @@ impl TallyRow {
 /// let tally = store.tally(By::Subject, &scope);
 /// for row in tally.rows.iter().take(10) {
 ///     let subject = row.subject.map_or("no subject".to_owned(), |subject| store.subject_text(subject));
-///     println!("{subject}: {}{} calls", if row.is_others() { "about " } else { "" }, row.measure.count);
+///     println!("{subject}: {}{} calls", row.measure.sign(), row.measure.count);
 /// }
 /// println!("every call is counted: {}", tally.exact);
 /// # Ok(())
@@ -148,6 +148,9 @@ pub struct Tally {
     /// record, if some calls were counted without site and subject ([`Totals::unnamed`](crate::Totals)), or if a live
     /// recording changed during the reading.
     pub exact: bool,
+    /// As `exact`, except that some subjects may share the row of others. Each row that may lack calls is marked
+    /// ([`Measure::at_least`](crate::Measure::at_least)).
+    pub rows_exact: bool,
     /// True if self time is known for every timed call.
     pub self_exact: bool,
     /// Calls with several root causes. They are in several rows of [`By::RootCause`].
@@ -179,8 +182,12 @@ impl Store {
                 // Not exact if the file was truncated, if subjects were merged into a site's row of others, or if some
                 // calls were counted without site and subject.
                 let others = tally.rows.iter().any(TallyRow::is_others);
+                if others {
+                    self.mark_lower_bounds(&mut tally, by, scope, ring.pending().as_ref());
+                }
                 let is_complete = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
-                tally.exact &= settled && is_complete && !others;
+                tally.rows_exact = tally.exact && settled && is_complete;
+                tally.exact = tally.rows_exact && !others;
                 return tally;
             }
         }

@@ -384,3 +384,28 @@ fn a_loss_is_between_the_events_before_and_behind_it() {
     let loss = |lane, from, to, calls| Loss { lane: LaneId(lane), from, to, calls };
     assert_eq!(losses, Losses { times: vec![loss(0, 140, 900, 7), loss(1, 120, 2_000, 3)], elsewhere: 0 });
 }
+
+#[test]
+fn a_row_beside_the_row_of_others_is_exact_and_rows_elsewhere_are_lower_bounds() {
+    let writer = scene(1);
+    let others = |count| row(Who { kind: row::OTHERS, ..who(1, false) }, 0, count);
+    // A small page, and the page in which its lane continued until that was full.
+    writer.page(&[row(who(1, false), 1, 10), row(who(1, false), 2, 10)]);
+    writer.page(&[row(who(1, false), 1, 5), row(who(1, false), 3, 5), others(7), row(who(2, false), 2, 1)]);
+    let bounds = |by| {
+        let tally = writer.store().tally(by, &Scope::default());
+        assert_eq!((tally.exact, tally.rows_exact), (false, true));
+        let mut rows: Vec<_> = (tally.rows.iter().filter(|row| !row.is_others()))
+            .map(|row| (row.subject.expect("it has one").key, row.measure.count, row.measure.at_least))
+            .collect();
+        rows.sort_unstable();
+        rows
+    };
+    assert_eq!(bounds(By::Subject), [(1, 15, false), (2, 11, true), (3, 5, false)]);
+    assert_eq!(bounds(By::SiteSubject), [(1, 15, false), (2, 1, false), (2, 10, true), (3, 5, false)]);
+    // The fold table is full, too.
+    writer.fold_row(0, others(1));
+    writer.fold_row(1, row(who(1, false), 3, 1));
+    writer.set(sb::TALLY_USED, 2);
+    assert_eq!(bounds(By::Subject), [(1, 15, true), (2, 11, true), (3, 6, false)]);
+}

@@ -227,7 +227,10 @@ impl TableList for TallyView {
             };
             return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
         }
-        let count = |_: &Store, list: &Self, item| Cell::amount(list.row(item).measure.count);
+        let count = |_: &Store, list: &Self, item| {
+            let measure = &list.row(item).measure;
+            Cell::optional(Some(measure.count), measure.sign())
+        };
         let bar = |store: &Store, list: &Self, item| {
             let row = list.row(item);
             list.remark(store, row).unwrap_or(Cell::amount(row.measure.count))

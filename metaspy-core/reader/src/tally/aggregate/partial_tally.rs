@@ -51,6 +51,7 @@ impl PartialTally {
         let mut tally = Tally {
             rows: Vec::new(),
             exact: self.exact,
+            rows_exact: self.exact,
             self_exact: self.self_exact,
             shared: self.shared,
             repeated: self.repeated,

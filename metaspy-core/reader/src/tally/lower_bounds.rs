@@ -1,0 +1,82 @@
+//! Rows that may lack calls, because some subjects of a site share the row of its others.
+//!
+//! A subject shares it where a table is full: in a page of a lane, or in the fold table. No row is made there afterwards,
+//! and no row is removed. So a subject with a row of its own in that table never shared one.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::Store;
+use crate::filter::matcher::Matcher;
+use crate::tally::fold::{Pending, Row};
+use crate::tally::row_table::ROWS_MAX;
+use crate::tally::{By, Scope, Tally, contains_epoch};
+use metaspy_format::row::{OTHERS, Who};
+use metaspy_probe::Subject;
+
+/// The place of a row: the number of its table, and its word without the kind of the subject.
+type Place = (usize, u64);
+
+/// The number of the fold table. Pages have their own numbers, from 1 on.
+const FOLD_TABLE: usize = 0;
+
+impl Store {
+    /// Marks the rows that may lack calls.
+    pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, pending: Option<&Pending>) {
+        let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
+        let shared = self.shared(scope, &matcher, pending);
+        // The tables of merged recordings are one, and rows in addition to those of a tally share the rows of others.
+        let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
+        let own = if is_known { self.own_rows(&shared, pending) } else { HashMap::new() };
+        let site_of = |site: Option<u32>| if by == By::Subject { None } else { site };
+        let mut needed: HashMap<Option<u32>, usize> = HashMap::new();
+        for (_, who) in &shared {
+            *needed.entry(site_of(Some(Who::unpack(*who).site))).or_default() += 1;
+        }
+        let mut found: HashMap<(Option<u32>, Subject), usize> = HashMap::new();
+        for ((site, subject), places) in own {
+            *found.entry((site_of(Some(site)), subject)).or_default() += places.len();
+        }
+        for row in tally.rows.iter_mut().filter(|row| !row.is_others()) {
+            let Some(subject) = row.subject else { continue };
+            let site = site_of(row.site.map(|site| site.0));
+            let (needed, found) = (needed.get(&site), found.get(&(site, subject)));
+            row.measure.at_least = !is_known || needed.copied().unwrap_or(0) > found.copied().unwrap_or(0);
+        }
+    }
+
+    /// The places of the rows of others.
+    fn shared(&self, scope: &Scope, matcher: &Matcher, pending: Option<&Pending>) -> HashSet<Place> {
+        let mut shared = HashSet::new();
+        self.each_row(pending, |table, row| {
+            let who = row.who();
+            if who.kind == OTHERS
+                && contains_epoch(&scope.epochs, who.epoch)
+                && matcher.matches_row(who.site, row.subject(), who.epoch, who.meta) != Some(false)
+            {
+                shared.insert(place(table, who));
+            }
+        });
+        shared
+    }
+
+    /// The places of the rows that subjects have beside a row of others.
+    fn own_rows(&self, shared: &HashSet<Place>, pending: Option<&Pending>) -> HashMap<(u32, Subject), HashSet<Place>> {
+        let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
+        self.each_row(pending, |table, row| {
+            let (who, place) = (row.who(), place(table, row.who()));
+            if let Some(subject) = row.subject().filter(|_| who.kind != OTHERS && shared.contains(&place)) {
+                own.entry((who.site, subject)).or_default().insert(place);
+            }
+        });
+        own
+    }
+
+    fn each_row(&self, pending: Option<&Pending>, mut each: impl FnMut(usize, Row)) {
+        self.ring().folded_rows(pending, |row| each(FOLD_TABLE, row));
+        self.ring().rows_of_pages(|page, row| each(page + 1, row));
+    }
+}
+
+fn place(table: usize, who: Who) -> Place {
+    (table, Who { kind: 0, ..who }.pack())
+}
