@@ -1,10 +1,14 @@
 //! Proxied channels of the standard library, crossbeam-channel, flume and async-channel.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::mpsc::TrySendError;
 use std::thread;
 
 use metaspy::Outcome;
-use metaspy_instrumenters::channels::{Bus, async_channel, crossbeam, flume, std_mpsc};
+use metaspy::hook::CallView;
+use metaspy::prelude::*;
+use metaspy_instrumenters::channels::{Bus, async_channel, crossbeam, flume, proxied, std_mpsc};
 use tokio::runtime::Builder;
 
 use super::watching::{check_receipts, story, watching};
@@ -127,4 +131,28 @@ fn futures_and_handles_stay_send() {
     drop((is_send(sender.send(String::new())), is_send(queue.recv())));
     let (sender, queue) = is_send(std_mpsc::sync_channel::<String>(1));
     drop((is_send(sender), is_send(queue)));
+}
+
+#[derive(Debug)]
+struct Job {
+    pages: u32,
+}
+
+#[test]
+fn handlers_get_the_message_by_its_type() {
+    let _turn = turn();
+    let (sender, queue) = Bus::new("lib_typed").details().wrap(std::sync::mpsc::channel());
+    let pages = Arc::new(AtomicU32::new(0));
+    let sum = Arc::clone(&pages);
+    let add = move |call: &CallView<'_>| {
+        let job = call.payload::<Job>().expect("it is a job");
+        sum.fetch_add(job.pages, Relaxed);
+    };
+    let profiler = Profiler::new("pages").observe(proxied("lib_typed::received").before(add)).install();
+    let profiler = profiler.expect("there is such a channel");
+    for pages in [3, 4] {
+        sender.send(Job { pages }).expect("there is a receiver");
+        queue.recv().expect("there is a message");
+    }
+    assert_eq!((pages.load(Relaxed), profiler.uninstall().counts().total()), (7, 2));
 }

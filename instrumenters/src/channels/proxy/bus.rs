@@ -30,12 +30,16 @@ pub struct Bus<M = Plain> {
     messages: M,
 }
 
+/// Records a message.
+#[doc(hidden)]
+pub type Show<T> = for<'m> fn(&'m T, &mut Reify<'m>);
+
 /// What a channel records of its messages.
 pub trait Messages<T> {
     #[doc(hidden)]
     fn kind(&self) -> Option<fn(&T) -> &'static str>;
     #[doc(hidden)]
-    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)>;
+    fn show(&self) -> Option<Show<T>>;
 }
 
 /// Nothing is recorded of messages.
@@ -55,18 +59,21 @@ impl<T> Messages<T> for Plain {
         None
     }
 
-    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
+    fn show(&self) -> Option<Show<T>> {
         None
     }
 }
 
-impl<T: Debug, M: Messages<T>> Messages<T> for Shown<M> {
+impl<T: Debug + 'static, M: Messages<T>> Messages<T> for Shown<M> {
     fn kind(&self) -> Option<fn(&T) -> &'static str> {
         self.0.kind()
     }
 
-    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
-        Some(|message, reify| reify.arg("message", message))
+    fn show(&self) -> Option<Show<T>> {
+        Some(|message, reify| {
+            reify.payload(message);
+            reify.arg("message", message);
+        })
     }
 }
 
@@ -75,7 +82,7 @@ impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
         Some(T::kind)
     }
 
-    fn show(&self) -> Option<fn(&T, &mut Reify<'_>)> {
+    fn show(&self) -> Option<Show<T>> {
         self.0.show()
     }
 }
@@ -98,7 +105,8 @@ impl Bus {
 pub trait Carries<T> {}
 
 impl<M> Bus<M> {
-    /// Records messages, by their `Debug`, as details.
+    /// Records messages, by their `Debug`, as details. Handlers before a sending or a receipt get the message itself:
+    /// `call.payload::<Job>()`.
     pub fn details(self) -> Bus<Shown<M>> {
         Bus { name: self.name, at: self.at, messages: Shown(self.messages) }
     }

@@ -8,6 +8,7 @@ use metaspy_core::hook::Resource;
 use metaspy_core::hook::{self, Frame, Guard, Pending, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
+use super::bus::Show;
 use super::channel_sites::ChannelSites;
 use crate::__private::enter_with;
 
@@ -45,7 +46,7 @@ pub(super) struct Endpoint<T> {
     received: &'static Site,
     subject: Subject,
     kind: Option<fn(&T) -> &'static str>,
-    show: Option<fn(&T, &mut Reify<'_>)>,
+    show: Option<Show<T>>,
 }
 
 impl<T> Clone for Endpoint<T> {
@@ -57,11 +58,7 @@ impl<T> Clone for Endpoint<T> {
 impl<T> Copy for Endpoint<T> {}
 
 impl<T> Endpoint<T> {
-    pub fn new(
-        sites: &'static ChannelSites,
-        kind: Option<fn(&T) -> &'static str>,
-        show: Option<fn(&T, &mut Reify<'_>)>,
-    ) -> Self {
+    pub fn new(sites: &'static ChannelSites, kind: Option<fn(&T) -> &'static str>, show: Option<Show<T>>) -> Self {
         Endpoint { sites, sent: sites.sent, received: sites.received, subject: sites.next_channel(), kind, show }
     }
 
@@ -177,8 +174,10 @@ impl<T> Endpoint<T> {
     pub fn received(&self, envelope: &Envelope<T>) -> Option<EventId> {
         let of_kind = |kind| self.site_of_kind(kind, &envelope.value, ChannelSites::received_of);
         let site = self.kind.map_or(self.received, of_kind);
-        let show = |reify: &mut Reify<'_>| self.show(&envelope.value, reify);
-        if site.is_armed() { hook::instant_with(site, self.subject, envelope.cause(), show) } else { None }
+        if !site.is_armed() {
+            return None;
+        }
+        hook::instant_with(site, self.subject, envelope.cause(), |reify| self.show(&envelope.value, reify))
     }
 
     /// Records messages that were overwritten before they were received.
@@ -203,7 +202,7 @@ impl<T> Endpoint<T> {
         site(self.sites, hook::at_meta_level(|| kind(value)).unwrap_or("unknown"))
     }
 
-    fn show(&self, value: &T, reify: &mut Reify<'_>) {
+    fn show<'m>(&self, value: &'m T, reify: &mut Reify<'m>) {
         if let Some(show) = self.show {
             show(value, reify);
         }
