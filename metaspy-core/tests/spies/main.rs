@@ -1,12 +1,12 @@
 //! Profilers on the mirror do not change the program that they look at.
 
-mod asked;
 #[path = "../common/mod.rs"]
 mod common;
 mod ends;
 #[cfg(unix)]
 mod forked;
 mod names;
+mod on_request;
 mod tables;
 mod values;
 

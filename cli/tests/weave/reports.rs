@@ -1,4 +1,4 @@
-//! What is told of a run: coverage, calls, and the files of other tools.
+//! The report of a run: coverage, calls, and the files of other tools.
 
 use std::fs;
 
