@@ -26,6 +26,14 @@ pub struct TopOption {
     pub top: Option<Top>,
 }
 
+/// `--fail-under PERCENT`.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct FailUnderOption {
+    /// Ends with 1 if less of the methods ran, or less of the productions in use matched
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
+    pub fail_under: Option<f64>,
+}
+
 /// The file of `--json`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JsonFile {
@@ -36,7 +44,7 @@ pub enum JsonFile {
 }
 
 /// Parses a percentage.
-pub fn parse_percent(text: &str) -> Result<f64, String> {
+fn parse_percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),

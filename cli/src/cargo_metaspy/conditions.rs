@@ -41,14 +41,14 @@ impl Conditions {
             ("--callers", options.callers.is_some()),
             ("--profile", !options.profile.is_empty()),
             ("--by-test", options.by_test),
-            ("--fail-under", options.fail_under.is_some()),
+            ("--fail-under", options.least.fail_under.is_some()),
             ("--baseline", options.baseline.is_some()),
         ];
         if let Some((word, _)) = options_of_runs.into_iter().find(|(_, is_set)| *is_set && !records) {
             bail!("{word} needs a recorded run: use `run`, `test` or `bench`, and unset METASPY_RECORD");
         }
         Ok(Conditions {
-            fail_under: options.fail_under,
+            fail_under: options.least.fail_under,
             baseline: options.baseline.as_deref().map(read_baseline).transpose()?,
             callers: options.callers.as_deref().map(str::parse).transpose()?,
         })

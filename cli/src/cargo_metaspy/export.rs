@@ -84,6 +84,6 @@ fn build(woven: &Woven) -> Map<String, Value> {
 }
 
 fn left(left: &Left) -> Value {
-    let Left { method, reason, said } = left;
-    json!({ "path": method.path, "file": method.file, "line": method.line, "reason": reason, "said": said })
+    let Left { method, reason, said: message } = left;
+    json!({ "path": method.path, "file": method.file, "line": method.line, "reason": reason, "message": message })
 }

@@ -8,7 +8,7 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
 
-use crate::options::{JsonOption, TopOption, parse_percent};
+use crate::options::{FailUnderOption, JsonOption, TopOption};
 
 /// The hidden subcommand that runs the story of `demo`.
 pub const STORY: &str = "__story";
@@ -217,9 +217,9 @@ pub struct Grammar {
     /// Writes the coverage into this file, for editors and coverage services
     #[arg(long, value_name = "FILE")]
     pub lcov: Option<PathBuf>,
-    /// Ends with 1 if less of the productions in use matched
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub fail_under: Option<f64>,
+    /// The least coverage
+    #[command(flatten)]
+    pub least: FailUnderOption,
     /// Compares with what --json wrote earlier; ends with 1 if a production that matched there matches no more, or an
     /// input that was accepted is rejected
     #[arg(long, value_name = "OLD.json")]
@@ -259,9 +259,9 @@ pub struct GrammarReport {
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,
-    /// Ends with 1 if less of the productions in use matched
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub fail_under: Option<f64>,
+    /// The least coverage
+    #[command(flatten)]
+    pub least: FailUnderOption,
 }
 
 fn parse_by() -> impl TypedValueParser<Value = By> {

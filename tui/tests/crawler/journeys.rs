@@ -148,3 +148,42 @@ fn sites_are_sorted_by_any_column() {
     user.press("r");
     assert!(!line(&user).contains("page::frame"), "{}", user.screen());
 }
+
+/// The journey of the question "what else made this happen": from a change to the layout that is linked to it.
+#[test]
+fn an_effect_by_link_is_marked_and_leads_back_to_its_further_reasons() {
+    let path = fixture::directory().join("linked.spy");
+    {
+        let _turn = fixture::turn();
+        let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 1);
+        fixture::linked_layout();
+        drop(installed);
+        recording.close();
+    }
+    let mut user = User::new(fixture::open(&path));
+    user.press("f \"site:resize\" Enter End Right");
+    assert!(user.screen().contains("└ link layout #1 <html>"), "{}", user.screen());
+    user.press("Down Right");
+    assert!(user.selected().contains("layout #1"), "{}", user.screen());
+    user.press("f \"cause:resize\" Enter");
+    assert!(user.screen().contains(" 2 of 23 "), "{}", user.screen());
+}
+
+#[test]
+fn the_screens_name_the_sites_and_the_times_of_a_loss() {
+    let path = fixture::directory().join("losses.spy");
+    {
+        let _turn = fixture::turn();
+        let oldest = metaspy_core::Recording::file(&path).policy(metaspy_core::recording::Policy::KeepOldest);
+        let (recording, installed) = fixture::begin(oldest, 8_000);
+        drop(installed);
+        recording.close();
+    }
+    let mut user = User::with_size(fixture::open(&path), (120, 24));
+    user.press("3");
+    let screen = user.screen();
+    let row = screen.lines().find(|line| line.contains("Scene::measure")).expect("it is a site");
+    assert!(screen.contains(" lost") && row.contains("24,900"), "{screen}");
+    user.press("1 End 4");
+    assert!(user.screen().contains('×') && user.screen().contains("lost 78.8 k"), "{}", user.screen());
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_weave::plan::Selection;
 
-use crate::options::{JsonOption, TopOption, parse_percent};
+use crate::options::{FailUnderOption, JsonOption, TopOption};
 
 /// The options of `build`, `run`, `test` and `bench`.
 #[derive(Debug, Args)]
@@ -57,9 +57,9 @@ pub struct Woven {
     /// Prints for each test the methods that it reached; with JSON, lists them
     #[arg(long)]
     pub by_test: bool,
-    /// Ends with 1 if less of the methods ran
-    #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
-    pub fail_under: Option<f64>,
+    /// The least coverage
+    #[command(flatten)]
+    pub least: FailUnderOption,
     /// Compares with what --json=FILE wrote earlier; ends with 1 if a method ran there and does not now
     #[arg(long, value_name = "OLD.json")]
     pub baseline: Option<PathBuf>,

@@ -32,7 +32,7 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
         lcov::write(&report, &mut tracefile)?;
         fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
-    let failures = verdict::failures(options.fail_under, &report);
+    let failures = verdict::failures(options.least.fail_under, &report);
     write(out, &options.json, &report, &failures, |out| {
         text::write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)?;
         match &options.record {

@@ -77,7 +77,7 @@ struct Row {
 pub fn run(options: &arguments::GrammarReport, out: &mut impl Write) -> Result<Ended> {
     let merged = Merged::read(options)?;
     let report = merged.report();
-    let failures = verdict::failures(options.fail_under, &report);
+    let failures = verdict::failures(options.least.fail_under, &report);
     write(out, &options.json, &merged, &failures, |out| {
         merged.write(&mut Page::new(out, io::stdout().is_terminal()), &report, options.top.rows(), &failures)
     })?;
