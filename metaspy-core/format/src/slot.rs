@@ -4,11 +4,12 @@
 //! word 0   start: 36 bits, ticks since the block's base | site: 20 bits | lap: 8 bits, never 0
 //! word 1   cause: an event id; 0 = root
 //! word 2   subject: the key
-//! word 3   running: 1 | tag: 38 bits of the block's sequence   both with 25 bits: spare 1, details 2, timed 1,
+//! word 3   running: 1 | tag: 38 bits of the block's sequence   both with 25 bits: held 1, details 2, timed 1,
 //!          ended:   0 | span: 38 bits of ticks                 level 2, outcome 3, the subject's kind 16
 //! ```
 //!
-//! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later.
+//! Word 0 is stored last (release): it commits the slot. Word 3 is the only one that changes later. The bit *held* is for
+//! the writer alone: nothing but the slot has what is needed to end the event.
 //! Site numbers from [`FIRST_MARK`] up are not sites but [`Mark`]s: records that belong to an event.
 
 use metaspy_probe::Outcome;
@@ -39,14 +40,32 @@ impl Commit {
     /// The word that commits a slot.
     #[inline(always)]
     pub const fn pack(self) -> u64 {
-        self.start << 28 | (self.site as u64) << 8 | self.lap as u64
+        commit(stamp(self.start, self.lap), self.site)
     }
 
     /// Unpacks a committed word.
     #[inline(always)]
     pub const fn unpack(word: u64) -> Self {
-        Commit { start: word >> 28, site: site(word), lap: lap(word) }
+        Commit { start: start(word), site: site(word), lap: lap(word) }
     }
+}
+
+/// Word 0 without its site.
+#[inline(always)]
+pub const fn stamp(start: u64, lap: u8) -> u64 {
+    start << 28 | lap as u64
+}
+
+/// Word 0 of a site at a time.
+#[inline(always)]
+pub const fn commit(stamp: u64, site: u32) -> u64 {
+    stamp | (site as u64) << 8
+}
+
+/// The start in word 0 or in a stamp.
+#[inline(always)]
+pub const fn start(commit: u64) -> u64 {
+    commit >> 28
 }
 
 /// The site in word 0, or the mark in its place.
@@ -113,6 +132,7 @@ const OUTCOME: u32 = 16;
 const LEVEL: u32 = 19;
 const TIMED: u32 = 21;
 const DETAILS: u32 = 22;
+const HELD: u64 = 1 << 24;
 const RUNNING: u64 = 1 << 63;
 
 /// Details were written when the event began.
@@ -124,6 +144,12 @@ pub const DETAILS_AT_END: u8 = 2;
 #[inline(always)]
 pub const fn flags(kind: u16, timed: bool) -> u64 {
     kind as u64 | (timed as u64) << TIMED
+}
+
+/// The same flags, of an event that its slot has all of.
+#[inline(always)]
+pub const fn held(flags: u64) -> u64 {
+    flags | HELD
 }
 
 /// The flags of an event at this level, without kind, time and details.
@@ -226,6 +252,24 @@ pub const fn running(sequence: u64, flags: u64) -> u64 {
 #[inline(always)]
 pub const fn ended(span: u64, flags: u64) -> u64 {
     (if span > SPAN_MAX { SPAN_MAX } else { span }) << FLAG_BITS | flags
+}
+
+/// Word 3 of an event that took `span` ticks, made of its word while it ran. The span fits, and there were no details.
+#[inline(always)]
+pub const fn ended_as(running: u64, span: u64, outcome: Outcome) -> u64 {
+    span << FLAG_BITS | without_details(running) | (outcome as u64) << OUTCOME
+}
+
+/// True if word 3 is that of a running event in the block with this sequence, and its slot has all of it.
+#[inline(always)]
+pub const fn is_held_in(word: u64, sequence: u64) -> bool {
+    is_running_in(word, sequence) && word & HELD != 0
+}
+
+/// The same word 3 of an event that its slot does not have all of any more.
+#[inline(always)]
+pub const fn let_go(word: u64) -> u64 {
+    word & !HELD
 }
 
 /// Word 3 of an event that was moved out of the window while it ran. It keeps only the kind of the subject.
@@ -340,6 +384,17 @@ mod tests {
         assert_eq!(flags(9, true) | flags_at_level(1), begun.pack());
         assert_eq!(details_of(word), with_details(0, DETAILS_AT_START));
         assert_eq!(details_at(true, true), DETAILS_AT_START | DETAILS_AT_END);
+    }
+
+    #[test]
+    fn an_event_that_its_slot_has_all_of_ends_as_any_other() {
+        let flags = Flags { kind: 3, outcome: Outcome::Running, level: 1, timed: true, details: 0 };
+        let word = running(5, held(flags.pack()));
+        assert!(is_held_in(word, 5) && !is_held_in(word, 6) && !is_held_in(let_go(word), 5));
+        assert_eq!((let_go(word), Flags::unpack(word)), (running(5, flags.pack()), flags));
+        let ended_flags = Flags { outcome: Outcome::Failed, ..flags };
+        assert_eq!(ended_as(word, 77, Outcome::Failed), ended(77, ended_flags.pack()));
+        assert_eq!(start(commit(stamp(9, 2), 4)), 9);
     }
 
     #[test]

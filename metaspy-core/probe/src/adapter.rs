@@ -12,10 +12,10 @@ pub struct Adapter {
     /// Begins a call; [`NOT_OBSERVED`](crate::NOT_OBSERVED) if nothing observes it after all. The arguments are borrowed
     /// during this function only.
     pub enter: extern "C" fn(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8,
-    /// Records how a call ends, before it does.
+    /// Records how a call ends, before it does. Never called of a [`Lean`](crate::Lean) one.
     pub exit: fn(begun: *mut u8, outcome: Outcome),
-    /// Records what a call returned, before it ends.
-    pub returned: fn(begun: *mut u8, value: &Value<'_>),
+    /// Records what a call returned, before it ends. Returns what `enter` would have: its outcome is known now.
+    pub returned: fn(begun: *mut u8, value: &Value<'_>) -> *mut u8,
     /// Ends what `enter` began, with this outcome.
     pub finish: fn(begun: *mut u8, outcome: Outcome),
     /// Ends what `enter` began: with the outcome that `exit` recorded, or *panicked*, or *returned*.

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::null_mut;
 
-use crate::{Counters, Hash, Identity, Object, Outcome, Receiver, Seen, Site, Text, Value};
+use crate::{Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Text, Value};
 
 /// Room for a call under way: uninitialised unless the core observes it, so that any other call costs nothing.
 ///
@@ -25,9 +25,9 @@ impl Frame {
 /// A call that was entered, as one function returns it to the next: in one register, so that each can end by calling
 /// the next one.
 ///
-/// The address of its frame, or of the row that it was only counted in. Both are aligned: the lowest bit distinguishes
-/// the two. The next ones of a row are the outcome that the call announced, and a mark if its thread was unwinding when it
-/// began.
+/// The address of its frame, or of the row that it was only counted in, or a [`Lean`] event. Frames and rows are aligned, so
+/// their lowest bits distinguish the three. The next ones of a row are the outcome that the call announced, and a mark if its
+/// thread was unwinding when it began.
 #[repr(transparent)]
 #[must_use = "a guard ends it"]
 pub struct Entered<'f>(*mut u8, PhantomData<&'f mut Frame>);
@@ -41,6 +41,12 @@ impl Entered<'_> {
     pub fn counted(site: &'static Site) -> Option<Self> {
         unlikely();
         Counters::count(site, (0, 0)).map(|begun| Entered(begun, PhantomData))
+    }
+
+    /// A call that is an event and nothing else.
+    #[inline(always)]
+    pub const fn lean(lean: Lean) -> Self {
+        Entered(lean.into_raw(), PhantomData)
     }
 
     /// What [`Adapter::enter`](crate::Adapter::enter) returns.
@@ -128,9 +134,9 @@ impl<'f> Guard<'f> {
     }
 
     /// Records what the call returns. See [`Guard::is_seen`].
-    pub fn returned(&self, value: &Value<'_>) {
+    pub fn returned(&mut self, value: &Value<'_>) {
         if let Some(adapter) = self.site.adapter() {
-            (adapter.returned)(self.begun, value);
+            self.begun = (adapter.returned)(self.begun, value);
         }
     }
 
@@ -146,7 +152,10 @@ impl<'f> Guard<'f> {
     #[inline(always)]
     pub fn exit(&mut self, outcome: Outcome) {
         if self.is_call {
-            announce(self.site, self.begun, outcome);
+            match Lean::from_raw(self.begun) {
+                Some(lean) => self.begun = lean.announcing(outcome).into_raw(),
+                None => announce(self.site, self.begun, outcome),
+            }
         } else if !self.begun.is_null() {
             self.begun = self.begun.map_addr(|address| address & !ANNOUNCED | (outcome as usize) << 1);
         }

@@ -22,6 +22,7 @@ mod guard;
 pub mod hash;
 #[doc(hidden)]
 pub mod known;
+mod lean;
 mod macros;
 mod outcome;
 mod site;
@@ -34,6 +35,7 @@ pub use adapter::{Adapter, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
 pub use counters::{ANY, BARE, COUNT, Cell, Counters, counted};
 pub use guard::{ANNOUNCED, COUNTED, Entered, Frame, Guard, NOT_OBSERVED, UNWINDING};
+pub use lean::Lean;
 pub use outcome::Outcome;
 pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use subject::{KindId, Subject};

@@ -17,7 +17,7 @@ macro_rules! whole {
         [$($subject:tt)*], [$($argument:tt)*], [$kind:ident $trust:ident $($returned:tt)*], $body:tt
     ) => {{
         let mut frame = $crate::Frame::vacant();
-        let guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument)*], frame);
+        let mut guard = $crate::enter!($name, $first, $last, $facts, [$($subject)*], [$($argument)*], frame);
         let value = $crate::once(move || -> $($returned)* $body);
         if guard.is_seen() {
             guard.returned(&$crate::value!($kind $trust "", value));

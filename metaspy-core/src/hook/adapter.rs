@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, PollOnce, Receiver, Seen, UNWINDING, Value};
+use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce, Receiver, Seen, UNWINDING, Value};
 
 use crate::arm::Config;
 use crate::event::Outcome;
@@ -86,7 +86,7 @@ impl fmt::Debug for Printed<'_> {
     }
 }
 
-/// What a hook holds of a call that was entered.
+/// What a hook holds of a call that was entered, and that is not [`Lean`].
 enum Begun {
     /// It was only counted, in this row; null if it was not observed.
     Counted(*mut u8),
@@ -99,7 +99,7 @@ impl Begun {
         if begun.addr() & COUNTED != 0 {
             return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED | UNWINDING)));
         }
-        // SAFETY: without the mark it is a call that `call::put` made in a frame, which is still there, and only its guard
+        // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still there, and only its guard
         // has it.
         Begun::Call(unsafe { &mut *begun.cast() })
     }
@@ -114,6 +114,14 @@ fn exit(begun: *mut u8, outcome: Outcome) {
 }
 
 fn finish(begun: *mut u8, outcome: Outcome) {
+    match Lean::from_raw(begun) {
+        Some(lean) => recorder::end_lean(recorder::here(), lean, outcome),
+        None => finish_other(begun, outcome),
+    }
+}
+
+#[inline(never)]
+fn finish_other(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.finish_last(outcome),
         Begun::Counted(row) => count_outcome(row, outcome),
@@ -121,6 +129,11 @@ fn finish(begun: *mut u8, outcome: Outcome) {
 }
 
 fn leave(begun: *mut u8) {
+    if let Some(lean) = Lean::from_raw(begun) {
+        let has_panicked = std::thread::panicking() && !lean.is_unwinding();
+        let outcome = if has_panicked { Outcome::Panicked } else { lean.announced() };
+        return recorder::end_lean(recorder::here(), lean, outcome);
+    }
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),
         Begun::Counted(row) if std::thread::panicking() && begun.addr() & UNWINDING == 0 => {
@@ -137,9 +150,12 @@ fn count_outcome(row: *mut u8, outcome: Outcome) {
     }
 }
 
-fn returned(begun: *mut u8, value: &Value<'_>) {
-    let Begun::Call(call) = Begun::of(begun) else { return };
+fn returned(begun: *mut u8, value: &Value<'_>) -> *mut u8 {
     let failed = value.failed();
+    if let Some(lean) = Lean::from_raw(begun) {
+        return if failed.is_some() { lean.announcing(outcome_of(failed)).into_raw() } else { begun };
+    }
+    let Begun::Call(call) = Begun::of(begun) else { return begun };
     if let Some(activation) = call.activation.take() {
         method_profilers::returned(activation, value, outcome_of(failed));
     }
@@ -147,6 +163,7 @@ fn returned(begun: *mut u8, value: &Value<'_>) {
     if failed.is_some() {
         call.exit(outcome_of(failed));
     }
+    begun
 }
 
 fn outcome_of(failed: Option<bool>) -> Outcome {

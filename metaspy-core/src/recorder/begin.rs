@@ -1,13 +1,14 @@
 //! The first half of a hook: an event begins.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicU64, compiler_fence};
 
 use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::format::slot::{self, DETAIL_MAX, Mark, START_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, high, join, low, superblock as sb};
 use crate::recorder::blocks::commit;
+use crate::recorder::busy::Busy;
 use crate::recorder::count::lost;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane};
@@ -46,6 +47,11 @@ impl About {
     /// What all events of a lane have in common.
     pub const fn of_lane(epoch: u32, log: u8, level: u8) -> Self {
         About(join(epoch, slot::flags_at_level(level) as u32) | (log as u64) << Self::LOG_AT)
+    }
+
+    /// A running event with this last word.
+    pub(super) fn of_event(epoch: u32, log: u8, last: u64) -> Self {
+        About(join(epoch, slot::without_details(last) as u32) | (log as u64) << Self::LOG_AT)
     }
 
     #[inline(always)]
@@ -141,12 +147,12 @@ impl Begun {
 /// Nothing is called here, so that the common case saves no registers. `None`: nothing was begun.
 #[inline(always)]
 pub(crate) fn begin_at_once(lane: &Lane, site: u32, subject: Subject, timed: bool) -> Option<Begun> {
-    if lane.busy.load(Relaxed) != 0 {
+    if lane.gate.is_busy() {
         return None;
     }
     let busy = Busy::of(lane);
     let id = lane.next.load(Relaxed);
-    let now = if timed { clock::counter()? } else { lane.seen.load(Relaxed) };
+    let now = if timed { clock::counter()? } else { lane.seen() };
     let start = now.wrapping_sub(lane.base.load(Relaxed));
     let stale = EPOCH.load(Relaxed) != lane.about.load(Relaxed) as u32;
     if (id as usize).is_multiple_of(BLOCK_SLOTS) || stale || start > START_MAX {
@@ -162,7 +168,7 @@ pub(crate) fn begin_at_once(lane: &Lane, site: u32, subject: Subject, timed: boo
 fn put(lane: &Lane, id: u64, site: u32, subject: Subject, timed: bool, now: u64, start: u64) -> Begun {
     let about = About::new(lane, subject.kind.0, timed);
     write(lane, id, site, subject.key, start, slot::flags(subject.kind.0, timed));
-    lane.seen.store(now, Relaxed);
+    lane.note(now);
     lane.next.store(id + 1, Relaxed);
     Begun { id, before: enter(lane, id), start: now, about }
 }
@@ -172,7 +178,7 @@ pub(crate) fn begin(site: u32, subject: Subject, timed: bool) -> Begun {
     let lane = lane::here();
     let Some(_busy) = Busy::enter(lane) else { return Begun::NOTHING };
     let mut id = lane.next.load(Relaxed);
-    let now = if timed { clock::now() } else { lane.seen.load(Relaxed) };
+    let now = if timed { clock::now() } else { lane.seen() };
     let mut start = now.wrapping_sub(lane.base.load(Relaxed));
     // One branch for all that is rare: no slot left, a new epoch, a start out of range.
     let stale = EPOCH.load(Relaxed) != lane.about.load(Relaxed) as u32;
@@ -208,7 +214,7 @@ pub(crate) fn point(site: u32, subject: Subject, cause: Option<EventId>, outcome
         None => lane.running.load(Relaxed) | about.flags(Outcome::Running, 0),
     };
     write_as(lane, id, site, subject.key, start, cause.map_or(before, EventId::raw), last);
-    lane.seen.store(now, Relaxed);
+    lane.note(now);
     lane.next.store(id + 1, Relaxed);
     Begun { id, before, start: now, about }
 }
@@ -228,7 +234,7 @@ pub(crate) fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Beg
     put_detail(lane, id + 1, id, details);
     let about = About::new(lane, subject.kind.0, true);
     write(lane, id, site, subject.key, start, about.flags(Outcome::Running, 1));
-    lane.seen.store(now, Relaxed);
+    lane.note(now);
     lane.next.store(id + slots as u64, Relaxed);
     Begun { id, before: enter(lane, id), start: now, about }
 }
@@ -307,7 +313,7 @@ fn enter(lane: &Lane, id: u64) -> u64 {
 
 /// The words of a slot in the block that the lane fills.
 #[inline(always)]
-fn slot_cells(lane: &Lane, id: u64) -> &[AtomicU64; SLOT_WORDS] {
+pub(super) fn slot_cells(lane: &Lane, id: u64) -> &[AtomicU64; SLOT_WORDS] {
     let block = lane.block.load(Relaxed) as *const [AtomicU64; SLOT_WORDS];
     // SAFETY: the lane holds a block of `BLOCK_SLOTS` slots in a recording that is never unmapped; every access to
     // it is atomic.
@@ -355,44 +361,4 @@ fn put_detail(lane: &Lane, at: u64, event: u64, details: &[u8]) {
         fill(slot_cells(lane, at + slot));
     }
     first[0].store(commit(details.len() as u64, Mark::Detail as u32, lane.lap.load(Relaxed)), Release);
-}
-
-/// The busy byte of a lane: a hook that starts while another one of the same thread is at work (in a signal handler,
-/// an allocator, a formatter) is counted by number only.
-pub(crate) struct Busy<'a>(&'a Lane);
-
-impl<'a> Busy<'a> {
-    #[inline(always)]
-    pub fn enter(lane: &'a Lane) -> Option<Self> {
-        if lane.busy.load(Relaxed) != 0 {
-            reentrant();
-            return None;
-        }
-        Some(Busy::of(lane))
-    }
-
-    /// Of a lane that is not busy.
-    #[inline(always)]
-    fn of(lane: &'a Lane) -> Self {
-        lane.busy.store(1, Relaxed);
-        // A signal handler on this thread sees the byte before it sees anything half done.
-        compiler_fence(std::sync::atomic::Ordering::SeqCst);
-        Busy(lane)
-    }
-}
-
-impl Drop for Busy<'_> {
-    #[inline(always)]
-    fn drop(&mut self) {
-        compiler_fence(std::sync::atomic::Ordering::SeqCst);
-        self.0.busy.store(0, Relaxed);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn reentrant() {
-    if let Some(log) = current() {
-        log.count(sb::REENTRANT, 1);
-    }
 }

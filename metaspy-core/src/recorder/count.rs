@@ -7,7 +7,8 @@ use metaspy_probe::{Counters, Site};
 use crate::event::Outcome;
 use crate::format::superblock::lane as lane_row;
 use crate::format::{row, superblock as sb};
-use crate::recorder::begin::{About, Begun, Busy, COUNTED, LOST};
+use crate::recorder::begin::{About, Begun, COUNTED, LOST};
+use crate::recorder::busy::Busy;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::current;
@@ -20,7 +21,7 @@ use crate::subject::Subject;
 #[inline(always)]
 pub(crate) fn count_near(lane: &Lane, tally: u64, subject: Subject) -> Option<Row<'static>> {
     // No need to set the byte: what is done here is one instruction to a signal handler.
-    if lane.busy.load(Relaxed) != 0 {
+    if lane.gate.is_busy() {
         return None;
     }
     let who = row::Who::with_kind(tally, subject.kind.0);
@@ -33,7 +34,7 @@ pub(crate) fn count_near(lane: &Lane, tally: u64, subject: Subject) -> Option<Ro
 #[inline(never)]
 pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>> {
     let lane = lane::here();
-    if lane.busy.load(Relaxed) != 0 {
+    if lane.gate.is_busy() {
         return None;
     }
     let row = lane.near.look_further(subject.key, row::Who::with_kind(tally, subject.kind.0))?;

@@ -26,7 +26,7 @@ pub(crate) fn end(lane: &Lane, begun: &Begun, site: u32, key: u64, outcome: Outc
         return end_at(now, begun, site, key, outcome, false);
     }
     if timed {
-        lane.seen.store(now, Relaxed);
+        lane.note(now);
     }
     slot_of(lane, begun)[3].store(slot::ended(span, begun.about.flags(outcome, 0)), Release);
     lane.current.store(begun.before, Relaxed);
@@ -79,7 +79,7 @@ fn slot_of<'l>(lane: &'l Lane, begun: &Begun) -> &'l [AtomicU64; SLOT_WORDS] {
 
 #[cold]
 #[inline(never)]
-fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
+pub(super) fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     if begun.id >= LOST {
         if row::outcome_words(outcome) != (0, 0) {
             count_outcome(begun, site, key, outcome);
@@ -89,10 +89,11 @@ fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked
     let span = if begun.about.timed() { now.saturating_sub(begun.start) } else { 0 };
     let lane = lane::here();
     write_end(lane, now, span, begun, site, key, outcome, marked);
-    if lane.current.load(Relaxed) == begun.id {
-        lane.current.store(begun.before, Relaxed);
-    } else {
-        out_of_order();
+    // In another recording the same number is another event.
+    match lane.current.load(Relaxed) == begun.id {
+        _ if lane.log.load(Relaxed) != begun.about.log() => {}
+        true => lane.current.store(begun.before, Relaxed),
+        false => out_of_order(),
     }
 }
 
@@ -101,7 +102,7 @@ fn end_at(now: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked
 #[expect(clippy::too_many_arguments, reason = "they are in registers, and a struct of them would not be")]
 fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u64, outcome: Outcome, marked: bool) {
     if begun.about.timed() {
-        lane.seen.store(now, Relaxed);
+        lane.note(now);
     }
     if lane.holds(begun) && span <= SPAN_MAX {
         let flags = begun.about.flags(outcome, slot::details_at(false, marked));

@@ -6,19 +6,24 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
+use metaspy_probe::Lean;
+
+use crate::format::BLOCK_SLOTS;
+use crate::format::slot::{self, START_MAX};
 use crate::format::superblock::{self as sb, lane as row};
-use crate::format::{BLOCK_SLOTS, slot};
 use crate::platform::lock::lock;
-use crate::recorder::begin::{About, Begun, Busy};
+use crate::recorder::begin::{About, Begun};
+use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current, numbered};
+use crate::recorder::running_on::RunningOn;
 use crate::recorder::tally_page::{Page, Rows as PageRows};
 
 /// What a thread needs to write events.
 pub(crate) struct Lane {
-    /// A hook is at work; one that starts meanwhile is counted and not recorded.
-    pub busy: AtomicU8,
+    /// A hook that starts while another one is at work is counted and not recorded.
+    pub gate: Gate,
     /// The lap of the block, as slots carry it.
     pub lap: AtomicU8,
     /// The log's number.
@@ -35,10 +40,18 @@ pub(crate) struct Lane {
     pub about: AtomicU64,
     /// The same for their last word: running, the block's tag, the meta level.
     pub running: AtomicU64,
+    /// The same for the words of lean events: the log.
+    pub common: AtomicU64,
+    /// Log and block, as a lean event has them; 0 = none.
+    pub held: AtomicU64,
+    /// Lean events in earlier blocks.
+    pub running_on: RunningOn,
     /// The event that this thread is in; 0 = none.
     pub current: AtomicU64,
-    /// When this lane last looked at the clock.
-    pub seen: AtomicU64,
+    /// When this lane last looked at the clock, as word 0 of a slot has it.
+    pub stamp: AtomicU64,
+    /// The same as a tick, where it was not a lean event.
+    seen: AtomicU64,
     /// Sampled calls until the next timed one.
     pub untimed: AtomicU64,
     /// State of the generator that chooses it.
@@ -61,7 +74,7 @@ pub(crate) const NO_ROW: u64 = u64::MAX;
 impl Lane {
     const fn new() -> Self {
         Lane {
-            busy: AtomicU8::new(0),
+            gate: Gate::narrow(),
             lap: AtomicU8::new(0),
             log: AtomicU8::new(0),
             next: AtomicU64::new(0),
@@ -70,7 +83,11 @@ impl Lane {
             base: AtomicU64::new(0),
             about: AtomicU64::new(0),
             running: AtomicU64::new(0),
+            common: AtomicU64::new(0),
+            held: AtomicU64::new(0),
+            running_on: RunningOn::none(),
             current: AtomicU64::new(0),
+            stamp: AtomicU64::new(0),
             seen: AtomicU64::new(0),
             untimed: AtomicU64::new(0),
             dice: AtomicU64::new(0),
@@ -96,19 +113,49 @@ impl Lane {
         let epoch = EPOCH.load(std::sync::atomic::Ordering::Acquire);
         let lane = (row - 1) as u32;
         // Another core's counter may be behind; in a lane, time never goes back.
-        let tick = tick.max(self.seen.load(Relaxed));
+        let tick = tick.max(self.seen());
         let Some(taken) = log.take(lane, epoch, tick, self.lost.load(Relaxed)) else { return false };
         self.lost.store(0, Relaxed);
         self.sequence.store(taken.sequence, Relaxed);
         self.block.store(std::ptr::from_ref(&log.cells()[taken.word]) as usize, Relaxed);
         self.base.store(tick, Relaxed);
-        self.seen.store(tick, Relaxed);
         let level = self.level();
         self.about.store(About::of_lane(epoch, log.number, level).0, Relaxed);
         self.running.store(running_in(taken.sequence, level), Relaxed);
         self.lap.store(taken.lap, Relaxed);
+        self.hold(log, taken.sequence, epoch);
+        self.note(tick);
         self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
         true
+    }
+
+    /// Lets lean events begin in a new block, if there is room for those that run on.
+    fn hold(&self, log: &Log, sequence: u64, epoch: u32) {
+        self.held.store(Lean::block_of(log.number, sequence), Relaxed);
+        self.common.store(Lean::of_log(log.number), Relaxed);
+        match self.running_on.has_room() {
+            true => self.gate.open(epoch),
+            false => self.gate.narrow_down(),
+        }
+    }
+
+    /// When this lane last looked at the clock.
+    #[inline(always)]
+    pub fn seen(&self) -> u64 {
+        let in_block = self.base.load(Relaxed) + slot::start(self.stamp.load(Relaxed));
+        in_block.max(self.seen.load(Relaxed))
+    }
+
+    /// Remembers when this lane looked at the clock.
+    #[inline(always)]
+    pub fn note(&self, now: u64) {
+        self.seen.store(now, Relaxed);
+        let start = now.saturating_sub(self.base.load(Relaxed));
+        if start > START_MAX {
+            // What begins next continues in the next block, timed or not.
+            return self.gate.narrow_down();
+        }
+        self.stamp.store(slot::stamp(start, self.lap.load(Relaxed)), Relaxed);
     }
 
     /// True if an event is in the block that this lane fills.
@@ -179,7 +226,7 @@ impl Lane {
     #[inline]
     pub fn writes(&self, number: u8) -> bool {
         current().is_some_and(|log| {
-            self.join(log);
+            self.join_unless_busy(log);
             log.number == number
         })
     }
@@ -187,6 +234,15 @@ impl Lane {
     /// As [`Lane::join`], for a thread that has no lane yet.
     pub fn join_if_new(&self, log: &'static Log) {
         if self.row.load(Relaxed) == 0 {
+            self.join_unless_busy(log);
+        }
+    }
+
+    /// As [`Lane::join`], where no hook is at work yet.
+    fn join_unless_busy(&self, log: &'static Log) {
+        if self.is_apart(log)
+            && let Some(_busy) = Busy::enter(self)
+        {
             self.join(log);
         }
     }
@@ -195,8 +251,13 @@ impl Lane {
     fn leave(&self, log: &Log) {
         let sequence = self.sequence.load(Relaxed);
         if sequence != 0 {
+            // The file of a log that was closed may be gone. Events that ran in it stay as they are.
+            if !log.is_closing() {
+                self.running_on.add_all(self);
+            }
             log.leave(sequence);
             self.sequence.store(0, Relaxed);
+            self.held.store(0, Relaxed);
             self.next.store(0, Relaxed);
         }
     }
@@ -239,6 +300,7 @@ impl Drop for Retire {
         }
         lane.row.store(NO_ROW, Relaxed);
         lane.cells.give_up();
+        lane.running_on.give_up();
         lane.aim();
     }
 }
@@ -256,17 +318,8 @@ pub(crate) fn here<'a>() -> &'a Lane {
 #[inline]
 fn join_current() {
     let lane = here();
-    if let Some(log) = current()
-        && lane.is_apart(log)
-    {
-        join_now(lane, log);
-    }
-}
-
-#[cold]
-fn join_now(lane: &Lane, log: &'static Log) {
-    if let Some(_busy) = Busy::enter(lane) {
-        lane.join(log);
+    if let Some(log) = current() {
+        lane.join_unless_busy(log);
     }
 }
 

@@ -126,6 +126,11 @@ impl Log {
         self.closed.load(Ordering::Acquire)
     }
 
+    /// True if it was closed, or is being closed.
+    pub fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Acquire)
+    }
+
     /// True if the log hands out no more blocks.
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)

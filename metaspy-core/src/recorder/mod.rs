@@ -6,6 +6,7 @@
 mod arena;
 mod begin;
 mod blocks;
+mod busy;
 mod close;
 mod collector;
 mod count;
@@ -15,6 +16,7 @@ mod epoch;
 mod fold;
 mod journal;
 mod lane;
+mod lean;
 mod level;
 mod listener;
 mod live_events;
@@ -23,6 +25,7 @@ mod needed;
 mod populate;
 pub mod protocol;
 mod round;
+mod running_on;
 mod scratch;
 mod start;
 mod statement_halves;
@@ -33,13 +36,15 @@ mod tally_page;
 
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
-    About, Begun, Busy, COUNTED, LOST, begin, begin_at_once, begin_detailed, is_timed, mark, mark_at, point,
+    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, is_timed, mark, mark_at, point,
 };
+pub(crate) use busy::Busy;
 pub(crate) use count::{count_at_once, count_further, count_in_cell, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use counter_cache::{LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::{epoch, next_epoch};
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
+pub(crate) use lean::{begin_lean, end_lean};
 pub(crate) use level::Level;
 pub use level::{at_meta_level, meta};
 pub(crate) use listener::{Listener, Module, listen, sync_names};

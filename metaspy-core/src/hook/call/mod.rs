@@ -122,13 +122,10 @@ fn only_counts(site: &'static Site) -> Option<u64> {
     Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0)
 }
 
-/// As [`enter`], the call made in its frame.
+/// As [`enter`], the call made in its frame, or in one word.
 #[inline(always)]
 pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
-    if !is_selected(site, subject) {
-        return Entered::NOTHING;
-    }
     begin_in(frame, site, subject, recorder::here())
 }
 
@@ -160,10 +157,11 @@ fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lan
     let config = Config(site.config.load(Relaxed));
     if config.is_simple() {
         let timed = config.is_full() || recorder::is_timed(lane, config.sample());
-        let Some(begun) = recorder::begin_at_once(lane, config.site(), subject, timed) else {
-            return begin_slowly(frame, site, subject, timed);
+        return match recorder::begin_lean(lane, config.site(), subject, timed) {
+            Some(lean) if std::thread::panicking() => Entered::lean(lean.unwinding()),
+            Some(lean) => Entered::lean(lean),
+            None => begin_slowly(frame, site, subject, timed),
         };
-        return put(frame, Call::made(site, subject, begun, lane));
     }
     begin_uncommon(frame, site, subject)
 }
@@ -178,6 +176,9 @@ fn begin_slowly<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject,
 
 #[inline(never)]
 fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    if !is_selected(site, subject) {
+        return Entered::NOTHING;
+    }
     let config = Config(site.config.load(Relaxed));
     if config.is_profiled() {
         return begin_profiled(frame, site, subject, |_| ());

@@ -109,19 +109,21 @@ pub(crate) struct Config(pub u64);
 
 impl Config {
     const MODE: u32 = 20;
-    /// The words of a site are not enough: it has a plan, or method profilers are interested in it.
-    const SPECIAL: u64 = 1 << 22;
+    /// The words of a site are enough: every call is an event.
+    const SIMPLE: u64 = 1 << 22;
     const INSIDE: u64 = 1 << 23;
     const SAMPLE: u32 = 24;
     const PLAN: u64 = 1 << 40;
     const PROFILED: u64 = 1 << 41;
 
     pub fn new(site: u32, plan: &Plan, sample: u16, is_profiled: bool) -> Self {
-        let planned = if plan.is_needed() { Self::PLAN | Self::SPECIAL } else { 0 };
-        let profiled = if is_profiled { Self::PROFILED | Self::SPECIAL } else { 0 };
+        let planned = if plan.is_needed() { Self::PLAN } else { 0 };
+        let profiled = if is_profiled { Self::PROFILED } else { 0 };
+        let is_simple = planned | profiled == 0 && plan.mode() >= Mode::Sampled;
+        let simple = if is_simple { Self::SIMPLE } else { 0 };
         let inside = if plan.may_look_inside() { Self::INSIDE } else { 0 };
         let (mode, sample) = ((plan.mode() as u64) << Self::MODE, (sample.max(1) as u64) << Self::SAMPLE);
-        Config(site as u64 | mode | planned | profiled | inside | sample)
+        Config(site as u64 | mode | simple | planned | profiled | inside | sample)
     }
 
     /// The site's number.
@@ -136,16 +138,16 @@ impl Config {
         Mode::from_bits(self.0 >> Self::MODE)
     }
 
-    /// True if every call is an event, and neither the plan nor a method profiler is needed.
+    /// True if every call is an event, whatever its subject, and neither the plan nor a method profiler is needed.
     #[inline(always)]
     pub const fn is_simple(self) -> bool {
-        self.0 & (Self::SPECIAL | 2 << Self::MODE) == 2 << Self::MODE
+        self.0 & Self::SIMPLE != 0
     }
 
     /// True if calls are only counted, whatever their subject, and no method profiler is interested.
     #[inline(always)]
     pub const fn is_tally(self) -> bool {
-        self.0 & (Self::SPECIAL | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
+        self.0 & (Self::PLAN | Self::PROFILED | 3 << Self::MODE) == (Mode::Tally as u64) << Self::MODE
     }
 
     /// True if the recorder only counts calls, whatever their subject.
@@ -157,7 +159,7 @@ impl Config {
     /// True if the mode for all subjects is [`Mode::Full`].
     #[inline(always)]
     pub const fn is_full(self) -> bool {
-        self.0 & 3 << Self::MODE == 3 << Self::MODE
+        self.mode() as u8 == Mode::Full as u8
     }
 
     /// True if method profilers are interested in the site.

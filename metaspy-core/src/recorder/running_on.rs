@@ -1,0 +1,137 @@
+//! Lean events that still run when their lane leaves their block.
+
+use std::cell::UnsafeCell;
+use std::mem::MaybeUninit;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
+
+use memmap2::MmapRaw;
+use metaspy_probe::Lean;
+
+use crate::format::slot::{self, FIRST_MARK, Mark};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS};
+use crate::platform::map;
+use crate::recorder::begin::{About, Begun, slot_cells};
+use crate::recorder::lane::Lane;
+
+/// Events that run on at most. A thread that may have more begins no further lean events.
+const MOST: usize = 1024;
+
+/// What ends an event that is lean no more.
+#[derive(Clone, Copy)]
+pub(crate) struct RunsOn {
+    pub begun: Begun,
+    pub site: u32,
+    pub key: u64,
+}
+
+impl RunsOn {
+    /// A lean event in the block that the lane holds. From now on it is an event as others are.
+    pub fn of(lane: &Lane, id: u64, cells: &[AtomicU64; SLOT_WORDS]) -> Self {
+        let [commit, before, key, last] = cells.each_ref().map(|cell| cell.load(Relaxed));
+        cells[3].store(slot::let_go(last), Relaxed);
+        let of_lane = About(lane.about.load(Relaxed));
+        let about = About::of_event(of_lane.epoch(), of_lane.log(), last);
+        let start = lane.base.load(Relaxed) + slot::start(commit);
+        RunsOn { begun: Begun { id, before, start, about }, site: slot::site(commit), key }
+    }
+
+    fn is(&self, lean: Lean) -> bool {
+        self.begun.id == lean.id() && self.begun.about.log() == lean.log()
+    }
+}
+
+/// The list of these events, oldest first. Only its thread reads and writes it, and only while its lane is busy.
+///
+/// The system gives the memory, because a hook must not call the allocator of the program for every deep recursion.
+pub(crate) struct RunningOn {
+    /// Null without memory.
+    first: AtomicPtr<RunsOn>,
+    length: AtomicUsize,
+    memory: UnsafeCell<MaybeUninit<MmapRaw>>,
+}
+
+impl RunningOn {
+    pub const fn none() -> Self {
+        RunningOn {
+            first: AtomicPtr::new(std::ptr::null_mut()),
+            length: AtomicUsize::new(0),
+            memory: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    /// True if there is room for all events of a block.
+    pub fn has_room(&self) -> bool {
+        if self.first.load(Relaxed).is_null() {
+            let Ok(memory) = map::anonymous(MOST * size_of::<RunsOn>()) else { return false };
+            let first = memory.as_mut_ptr().cast();
+            // SAFETY: only this thread reaches it, and a hook of a busy lane is alone.
+            unsafe { (*self.memory.get()).write(memory) };
+            self.first.store(first, Relaxed);
+        }
+        self.length.load(Relaxed) + BLOCK_SLOTS <= MOST
+    }
+
+    /// Moves the lean events that run in the block of this lane into the list.
+    pub fn add_all(&self, lane: &Lane) {
+        let sequence = lane.sequence.load(Relaxed);
+        if !some_run(lane) {
+            return;
+        }
+        let (first, lap) = (sequence * BLOCK_SLOTS as u64, lane.lap.load(Relaxed));
+        let mut at = 1;
+        while at < BLOCK_SLOTS as u64 {
+            let cells = slot_cells(lane, first + at);
+            let commit = cells[0].load(Relaxed);
+            if slot::lap(commit) != lap {
+                break;
+            }
+            at += 1;
+            let site = slot::site(commit);
+            if site == Mark::Detail as u32 {
+                at += slot::detail_slots(slot::start(commit) as usize) as u64 - 1;
+            } else if site < FIRST_MARK && slot::is_held_in(cells[3].load(Relaxed), sequence) {
+                self.push(RunsOn::of(lane, first + at - 1, cells));
+            }
+        }
+    }
+
+    fn push(&self, event: RunsOn) {
+        let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
+        if length < MOST && !first.is_null() {
+            // SAFETY: the memory has room for `MOST` of them, and only this thread uses it.
+            unsafe { first.add(length).write(event) };
+            self.length.store(length + 1, Relaxed);
+        }
+    }
+
+    /// Takes an event out. Most often it is the last one.
+    pub fn take(&self, lean: Lean) -> Option<RunsOn> {
+        let (first, length) = (self.first.load(Relaxed), self.length.load(Relaxed));
+        if length == 0 {
+            return None;
+        }
+        // SAFETY: that many were written, and only this thread uses them.
+        let all = unsafe { std::slice::from_raw_parts_mut(first, length) };
+        let at = all.iter().rposition(|event| event.is(lean))?;
+        let taken = all[at];
+        all.copy_within(at + 1.., at);
+        self.length.store(length - 1, Relaxed);
+        Some(taken)
+    }
+
+    /// Gives the memory back when the thread ends, unless a guard may still come.
+    pub fn give_up(&self) {
+        if self.length.load(Relaxed) == 0 && !self.first.swap(std::ptr::null_mut(), Relaxed).is_null() {
+            // SAFETY: it was written together with `first`, which nothing uses any more.
+            unsafe { (*self.memory.get()).assume_init_drop() };
+        }
+    }
+}
+
+/// False if no event in the block of this lane runs. Most often so, and then seen without looking at each slot.
+fn some_run(lane: &Lane) -> bool {
+    let first = lane.sequence.load(Relaxed) * BLOCK_SLOTS as u64;
+    let last_words = (1..BLOCK_SLOTS as u64).map(|at| slot_cells(lane, first + at)[3].load(Relaxed));
+    slot::is_running(last_words.fold(0, |words, word| words | word))
+}
