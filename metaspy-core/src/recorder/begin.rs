@@ -243,17 +243,27 @@ pub(crate) fn begin_detailed(site: u32, subject: Subject, details: &[u8]) -> Beg
 /// decides which.
 #[inline(always)]
 pub(crate) fn is_timed(lane: &Lane, n: u32) -> bool {
-    match lane.untimed.load(Relaxed) {
-        0 => {
-            // Between 0 and 2 n - 2 alike: n - 1 in the mean.
-            lane.untimed.store(((lane.roll() >> 32) * (2 * u64::from(n) - 1)) >> 32, Relaxed);
-            true
-        }
-        left => {
-            lane.untimed.store(left - 1, Relaxed);
-            false
-        }
+    let timed = !is_next_untimed(lane);
+    if timed {
+        choose_timed(lane, n);
     }
+    timed
+}
+
+/// True if the next sampled call of this lane is not timed. After that it is the one before.
+#[inline(always)]
+pub(crate) fn is_next_untimed(lane: &Lane) -> bool {
+    let left = lane.untimed.load(Relaxed);
+    if left != 0 {
+        lane.untimed.store(left - 1, Relaxed);
+    }
+    left != 0
+}
+
+/// Chooses the sampled call of this lane that is timed next.
+pub(crate) fn choose_timed(lane: &Lane, n: u32) {
+    // Between 0 and 2 n - 2 alike: n - 1 in the mean.
+    lane.untimed.store(((lane.roll() >> 32) * (2 * u64::from(n) - 1)) >> 32, Relaxed);
 }
 
 /// Writes a mark and tells where it stands, as an event's id would: `None` if no block was ready, which is counted.
@@ -309,6 +319,13 @@ fn enter(lane: &Lane, id: u64) -> u64 {
     let before = lane.current.load(Relaxed);
     lane.current.store(id, Relaxed);
     before
+}
+
+/// The slots of the block that the lane fills.
+pub(super) fn block_cells(lane: &Lane) -> &[[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS] {
+    let block = lane.block.load(Relaxed) as *const [[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS];
+    // SAFETY: as below.
+    unsafe { &*block }
 }
 
 /// The words of a slot in the block that the lane fills.

@@ -24,19 +24,19 @@ use crate::subject::Subject;
 ///
 /// Nothing is called here, so that the common case saves no registers. `None`: nothing was begun.
 #[inline(always)]
-pub(crate) fn begin_lean(lane: &Lane, site: u32, subject: Subject, timed: bool) -> Option<Lean> {
+pub(crate) fn begin_lean<const TIMED: bool>(lane: &Lane, site: u32, subject: Subject) -> Option<Lean> {
     let epoch = EPOCH.load(Relaxed);
     if cfg!(not(target_pointer_width = "64")) || !lane.gate.is_open(epoch) {
         return None;
     }
     let busy = Busy::of(lane);
     let id = lane.next.load(Relaxed);
-    let stamp = if timed { stamp(lane)? } else { lane.stamp.load(Relaxed) };
+    let stamp = if TIMED { stamp(lane)? } else { lane.stamp.load(Relaxed) };
     if (id as usize).is_multiple_of(BLOCK_SLOTS) {
         return None;
     }
     let cells = slot_cells(lane, id);
-    let flags = slot::held(slot::flags(subject.kind.0, timed));
+    let flags = slot::held(slot::flags(subject.kind.0, TIMED));
     cells[1].store(lane.current.load(Relaxed), Relaxed);
     cells[2].store(subject.key, Relaxed);
     cells[3].store(lane.running.load(Relaxed) | flags, Relaxed);
@@ -44,7 +44,7 @@ pub(crate) fn begin_lean(lane: &Lane, site: u32, subject: Subject, timed: bool) 
     lane.next.store(id + 1, Relaxed);
     lane.current.store(id, Relaxed);
     busy.reopen(epoch);
-    Some(Lean::new(lane.common.load(Relaxed), id, timed))
+    Some(Lean::new(lane.common.load(Relaxed), id, TIMED))
 }
 
 /// The time, as word 0 of a slot has it.
@@ -64,16 +64,23 @@ fn stamp(lane: &Lane) -> Option<u64> {
 /// Whatever is not the common case is handed on at once and as a whole.
 #[inline(always)]
 pub(crate) fn end_lean(lane: &Lane, lean: Lean, outcome: Outcome) {
-    let timed = lean.is_timed();
+    match lean.is_timed() {
+        true => end_as::<true>(lane, lean, outcome),
+        false => end_as::<false>(lane, lean, outcome),
+    }
+}
+
+#[inline(always)]
+fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
     // Read first, so that the hook's own work is not in the event's time.
-    let now = if timed { clock::counter() } else { Some(0) };
+    let now = if TIMED { clock::counter() } else { Some(0) };
     let Some(now) = now else { return end_slowly(lean, outcome, 0) };
     if lean.block() != lane.held.load(Relaxed) || lean.id() != lane.current.load(Relaxed) {
         return end_slowly(lean, outcome, now);
     }
     let cells = slot_cells(lane, lean.id());
     let mut span = 0;
-    if timed {
+    if TIMED {
         let since = now.wrapping_sub(lane.base.load(Relaxed));
         span = since.wrapping_sub(slot::start(cells[0].load(Relaxed)));
         // Out of range, or another core's counter is behind.

@@ -36,7 +36,8 @@ mod tally_page;
 
 pub(crate) use arena::Draft;
 pub(crate) use begin::{
-    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, is_timed, mark, mark_at, point,
+    About, Begun, COUNTED, LOST, begin, begin_at_once, begin_detailed, choose_timed, is_next_untimed, is_timed, mark,
+    mark_at, point,
 };
 pub(crate) use busy::Busy;
 pub(crate) use count::{count_at_once, count_further, count_in_cell, count_near, count_outcome_in, tally, tally_more};

@@ -11,7 +11,7 @@ use metaspy_probe::Lean;
 use crate::format::slot::{self, FIRST_MARK, Mark};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS};
 use crate::platform::map;
-use crate::recorder::begin::{About, Begun, slot_cells};
+use crate::recorder::begin::{About, Begun, block_cells};
 use crate::recorder::lane::Lane;
 
 /// Events that run on at most. A thread that may have more begins no further lean events.
@@ -74,25 +74,28 @@ impl RunningOn {
 
     /// Moves the lean events that run in the block of this lane into the list.
     pub fn add_all(&self, lane: &Lane) {
-        let sequence = lane.sequence.load(Relaxed);
-        if !some_run(lane) {
+        let block = block_cells(lane);
+        // Most often none runs, which is seen without looking at each slot.
+        let together = block[1..].iter().fold(0, |words, cells| words | cells[3].load(Relaxed));
+        if !slot::is_running(together) {
             return;
         }
-        let (first, lap) = (sequence * BLOCK_SLOTS as u64, lane.lap.load(Relaxed));
+        let (sequence, lap) = (lane.sequence.load(Relaxed), lane.lap.load(Relaxed));
         let mut at = 1;
-        while at < BLOCK_SLOTS as u64 {
-            let cells = slot_cells(lane, first + at);
+        while let Some(cells) = block.get(at) {
             let commit = cells[0].load(Relaxed);
             if slot::lap(commit) != lap {
                 break;
             }
-            at += 1;
             let site = slot::site(commit);
             if site == Mark::Detail as u32 {
-                at += slot::detail_slots(slot::start(commit) as usize) as u64 - 1;
-            } else if site < FIRST_MARK && slot::is_held_in(cells[3].load(Relaxed), sequence) {
-                self.push(RunsOn::of(lane, first + at - 1, cells));
+                at += slot::detail_slots(slot::start(commit) as usize);
+                continue;
             }
+            if site < FIRST_MARK && slot::is_held_in(cells[3].load(Relaxed), sequence) {
+                self.push(RunsOn::of(lane, sequence * BLOCK_SLOTS as u64 + at as u64, cells));
+            }
+            at += 1;
         }
     }
 
@@ -127,11 +130,4 @@ impl RunningOn {
             unsafe { (*self.memory.get()).assume_init_drop() };
         }
     }
-}
-
-/// False if no event in the block of this lane runs. Most often so, and then seen without looking at each slot.
-fn some_run(lane: &Lane) -> bool {
-    let first = lane.sequence.load(Relaxed) * BLOCK_SLOTS as u64;
-    let last_words = (1..BLOCK_SLOTS as u64).map(|at| slot_cells(lane, first + at)[3].load(Relaxed));
-    slot::is_running(last_words.fold(0, |words, word| words | word))
 }

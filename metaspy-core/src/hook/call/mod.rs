@@ -155,15 +155,36 @@ fn begin_profiled<'f, 'a>(
 #[inline(never)]
 fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
-    if config.is_simple() {
-        let timed = config.is_full() || recorder::is_timed(lane, config.sample());
-        return match recorder::begin_lean(lane, config.site(), subject, timed) {
-            Some(lean) if std::thread::panicking() => Entered::lean(lean.unwinding()),
-            Some(lean) => Entered::lean(lean),
-            None => begin_slowly(frame, site, subject, timed),
-        };
+    match config.is_simple() {
+        true if config.is_full() => begin_lean::<true>(frame, site, subject, lane, config),
+        true if recorder::is_next_untimed(lane) => begin_lean::<false>(frame, site, subject, lane, config),
+        true => begin_next_timed(frame, site, subject, lane),
+        false => begin_uncommon(frame, site, subject),
     }
-    begin_uncommon(frame, site, subject)
+}
+
+/// One function for timed and one for untimed calls: neither then saves registers for the other.
+#[inline(always)]
+fn begin_lean<'f, const TIMED: bool>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    lane: &Lane,
+    config: Config,
+) -> Entered<'f> {
+    match recorder::begin_lean::<TIMED>(lane, config.site(), subject) {
+        Some(lean) if std::thread::panicking() => Entered::lean(lean.unwinding()),
+        Some(lean) => Entered::lean(lean),
+        None => begin_slowly(frame, site, subject, TIMED),
+    }
+}
+
+/// A sampled call that is timed.
+#[inline(never)]
+fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
+    let config = Config(site.config.load(Relaxed));
+    recorder::choose_timed(lane, config.sample());
+    begin_lean::<true>(frame, site, subject, lane, config)
 }
 
 /// Takes a block, meets a new epoch, or reads a slower clock.
