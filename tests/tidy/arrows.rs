@@ -16,10 +16,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-instrumenters", &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-weave", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-report", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
     ("metaspy-tui", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     (
         "metaspy-cli",
-        &["metaspy-tui", "metaspy-report", "metaspy-instrumenters", "metaspy-weave", "metaspy-core", "metaspy-reader"],
+        &[
+            "metaspy-tui",
+            "metaspy-blueprints",
+            "metaspy-report",
+            "metaspy-instrumenters",
+            "metaspy-weave",
+            "metaspy-core",
+            "metaspy-reader",
+        ],
     ),
     ("metaspy", &["metaspy-instrumenters", "metaspy-macros", "metaspy-core", "metaspy-reader", "metaspy-probe"]),
 ];

@@ -37,6 +37,7 @@ impl Conditions {
     pub fn of(options: &Woven, records: bool) -> Result<Conditions> {
         let options_of_runs = [
             ("--lcov", options.lcov.is_some()),
+            ("--blueprint", options.blueprint.is_some()),
             ("--cobertura", options.cobertura.is_some()),
             ("--callers", options.callers.is_some()),
             ("--profile", !options.profile.is_empty()),

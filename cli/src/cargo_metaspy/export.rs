@@ -1,12 +1,14 @@
-//! The files that `--json`, `--lcov` and `--cobertura` write.
+//! The files that `--json`, `--lcov`, `--cobertura` and `--blueprint` write.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_report::coverage::{TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
+use metaspy_report::program::Program;
 use metaspy_weave::wrapper::Left;
 use serde_json::{Map, Value, json};
 
@@ -30,12 +32,26 @@ pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
         let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
         exporter.export(&results.run, &mut out).and_then(|()| out.flush()).with_context(|| cannot_write(file))?;
     }
-    Ok(())
+    match &options.blueprint {
+        Some(file) => draw(&results.run.program, file),
+        None => Ok(()),
+    }
+}
+
+/// Draws what the run recorded.
+fn draw(program: &Program, file: &Path) -> Result<()> {
+    let kind = if program.profiles.has_calls() { Kind::Structural } else { Kind::Coverage };
+    // Times of woven programs are nanoseconds already.
+    let graph = Graph::new(program, |ns| ns);
+    let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
+    let scene = picture::draw(kind, &graph, &Options { title, ..Options::default() })
+        .with_context(|| format!("cannot draw {}", file.display()))?;
+    fs::write(file, emit::html(&scene, &graph)).with_context(|| cannot_write(file))
 }
 
 /// Fails before anything runs if a file cannot be written.
 pub fn check(options: &arguments::Woven) -> Result<()> {
-    let files = [options.json.file(), options.lcov.as_ref(), options.cobertura.as_ref()];
+    let files = [options.json.file(), options.lcov.as_ref(), options.cobertura.as_ref(), options.blueprint.as_ref()];
     files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
 }
 

@@ -39,7 +39,7 @@ impl Requested {
         };
         needed(COVERAGE, with_defaults && (command == "test" || options.returns || options.args));
         needed(COVERAGE, options.by_test);
-        needed(CALLS, options.timed || options.callers.is_some());
+        needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && command != "test");
         Requested { names, with_own: !options.profiler.is_empty() }
     }
 

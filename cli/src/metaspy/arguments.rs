@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use metaspy_blueprints::Kind;
 use metaspy_core::recording::BUDGETS;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
@@ -83,6 +84,14 @@ pub enum Command {
         metaspy report client.spy server.spy --by cause\n  \
         ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
+    /// Draws who calls whom, where time goes, or what ran: as text, as one HTML file, as SVG
+    #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
+        metaspy blueprint behavioural run.spy --html run.html --open\n  \
+        metaspy blueprint behavioural run.spy --from Scene::layout --threshold 0.1\n  \
+        metaspy blueprint coverage run.spy --svg coverage.svg\n\n\
+        Times and callers need a run with METASPY_PROFILE=calls, returned values `cargo metaspy … --returns`.\n\
+        The pictures are described in docs/blueprints.md.")]
+    Blueprint(Blueprint),
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
         metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
@@ -183,6 +192,41 @@ pub struct Report {
     pub json: JsonOption,
 }
 
+/// `metaspy blueprint`.
+#[derive(Debug, Args)]
+pub struct Blueprint {
+    /// The picture
+    #[arg(value_parser = parse_kind())]
+    pub kind: Kind,
+    /// Files, or the names or the processes of live recordings; several are read as one
+    #[arg(required = true, value_name = "FILE|NAME|-")]
+    pub sources: Vec<PathBuf>,
+    /// Only calls that pass: 'site:taffy::**'
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Option<String>,
+    /// The method at the top of a behavioural blueprint, by the end of its path [default: the whole program]
+    #[arg(long, value_name = "METHOD")]
+    pub from: Option<String>,
+    /// Leaves out methods with less of the time in a behavioural blueprint
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
+    pub threshold: f64,
+    /// Writes a page for a browser: one file, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes an SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Opens the page in the browser
+    #[arg(long, requires = "html")]
+    pub open: bool,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
+}
+
 /// `metaspy grammar`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -267,6 +311,12 @@ pub struct GrammarReport {
 fn parse_by() -> impl TypedValueParser<Value = By> {
     let values = By::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
     PossibleValuesParser::new(values).map(|name| By::from_name(&name).expect("the parser accepts only these names"))
+}
+
+fn parse_kind() -> impl TypedValueParser<Value = Kind> {
+    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.word()).help(kind.description()));
+    let find = |word: String| Kind::ALL.into_iter().find(|kind| kind.word() == word);
+    PossibleValuesParser::new(values).map(move |word| find(word).expect("the parser accepts only these words"))
 }
 
 fn parse_seconds(text: &str) -> Result<f64, String> {

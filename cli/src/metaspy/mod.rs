@@ -3,6 +3,7 @@
 //! [`arguments`] is the command line. [`run`] has one arm for each subcommand, and each subcommand has a module.
 
 pub mod arguments;
+mod blueprint;
 mod demo;
 #[cfg(feature = "grammar")]
 mod grammar;
@@ -80,6 +81,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Clean => clean_up(&mut out),
         Command::Report(options) => report::run(&options, &mut out),
+        Command::Blueprint(options) => blueprint::run(&options, &mut out),
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }

@@ -141,7 +141,8 @@ impl Builder {
             element.receivers = receivers.unwrap_or(element.receivers);
         }
         self.count_methods();
-        let mut program = Program { elements: self.elements, exact: !self.is_inexact, profiles: self.profiles };
+        let edges = self.edges_by_site();
+        let mut program = Program { elements: self.elements, exact: !self.is_inexact, profiles: self.profiles, edges };
         let names: Vec<String> = program.elements.iter().map(|element| element.name.clone()).collect();
         program.sort_siblings(|a, b| names[a].cmp(&names[b]));
         program

@@ -16,8 +16,8 @@ pub(crate) mod testing;
 
 use std::cmp::Ordering;
 
-use metaspy_core::Store;
 use metaspy_core::store::Filter;
+use metaspy_core::{SiteId, Store};
 
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
@@ -34,6 +34,8 @@ pub struct Program {
     pub exact: bool,
     /// The method profilers that were installed, and their columns.
     pub profiles: Profiles,
+    /// The calls from one method to another, by caller and callee. No caller is code without hooks.
+    pub edges: Vec<(Option<SiteId>, SiteId, Edge)>,
 }
 
 impl Program {

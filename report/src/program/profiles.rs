@@ -172,6 +172,13 @@ impl Builder {
         }
     }
 
+    /// The calls between methods, by their sites in the program.
+    pub(super) fn edges_by_site(&self) -> Vec<(Option<SiteId>, SiteId, Edge)> {
+        let site = |place: usize| self.elements[place].site();
+        let edges = self.edges.iter();
+        edges.filter_map(|(&(callee, caller), edge)| Some((caller.and_then(site), site(callee)?, *edge))).collect()
+    }
+
     /// Gives each method its callers and its callees, by path and with the most frequent first.
     pub(super) fn finish_edges(&mut self) {
         let mut callers: BTreeMap<usize, BTreeMap<Option<String>, Edge>> = BTreeMap::new();

@@ -49,6 +49,7 @@ pub enum Command {
         cargo metaspy test --returns --tree --top all\n  \
         cargo metaspy test --lcov lcov.info --cobertura cobertura.xml --json=coverage.json\n  \
         cargo metaspy test --by-test --fail-under 80 --baseline coverage.json\n  \
+        cargo metaspy test --blueprint coverage.html\n  \
         cargo metaspy test --profile none\n\nThe patterns are described in docs/weaving.md."
     )]
     Test(Woven),

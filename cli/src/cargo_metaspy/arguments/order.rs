@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 12] = [
+const WITH_VALUE: [&str; 13] = [
     "--weave",
     "--without",
     "--subject",
@@ -16,6 +16,7 @@ const WITH_VALUE: [&str; 12] = [
     "--cobertura",
     "--fail-under",
     "--baseline",
+    "--blueprint",
 ];
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";

@@ -75,6 +75,10 @@ pub struct Woven {
     /// Writes which functions ran, for services that read Cobertura's XML
     #[arg(long, value_name = "FILE")]
     pub cobertura: Option<PathBuf>,
+    /// Draws the run into this file, a page for a browser: the coverage blueprint with `test`; with `run`, `bench` and
+    /// `--timed` the structural blueprint. `metaspy blueprint` has further pictures
+    #[arg(long, value_name = "FILE.html")]
+    pub blueprint: Option<PathBuf>,
     /// Arguments of cargo and of the program
     #[arg(last = true, hide = true)]
     pub cargo: Vec<OsString>,

@@ -1,0 +1,61 @@
+//! The emitters: they draw a scene and place nothing.
+
+mod html;
+mod json;
+mod palette;
+mod svg;
+mod text;
+
+pub use html::html;
+pub use json::json;
+pub use svg::svg;
+pub use text::text;
+
+use crate::graph::Graph;
+use crate::scene::Node;
+use metaspy_report::text::{clean, duration, grouped};
+
+/// What is known of a box, in lines: the popup of HTML, the title of SVG.
+fn lines(graph: &Graph, node: &Node) -> Vec<String> {
+    let Some(&top) = node.methods.first() else { return vec!["the whole program".into()] };
+    let method = &graph.methods[top];
+    let mut lines = vec![clean(&method.path).into_owned()];
+    lines.push(format!("{} executions, {} receivers", grouped(method.executions), method.receivers));
+    if let Some(total) = method.total_ns {
+        let own = method.self_ns.map_or_else(|| "unknown".into(), time);
+        lines.push(format!("total {}, own {own}", time(total)));
+    }
+    lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
+    lines.extend((method.tests > 0).then(|| format!("in {} tests", grouped(method.tests))));
+    lines.push(format!("{} lines, {}:{}", method.lines, clean(&method.file), method.line));
+    let more = node.methods[1..].iter().take(12).map(|&at| format!("stands for {}", clean(&graph.methods[at].path)));
+    lines.extend(more);
+    lines
+}
+
+/// A duration in running text. In columns its parts are aligned.
+pub(crate) fn time(ns: u64) -> String {
+    duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A length with one decimal at most.
+fn px(length: f64) -> String {
+    let text = format!("{length:.1}");
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+}
+
+/// A text in XML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in clean(text).chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,147 @@
+//! SVG: the scene at rest with its legend and notes, and a title for each box.
+
+use std::fmt::Write;
+
+use super::{escaped, lines, palette, px};
+use crate::graph::Graph;
+use crate::scene::{Edge, EdgeKind, Frame, Node, Scene, Sign};
+
+/// The space around the picture.
+const MARGIN: f64 = 12.0;
+/// The height of a line of notes.
+const LINE: f64 = 14.0;
+/// The width of a letter of notes, at most.
+const LETTER: f64 = 5.6;
+/// The least width of the page: the legend needs it.
+const LEAST: f64 = 640.0;
+
+/// The picture of a scene.
+pub fn svg(scene: &Scene, graph: &Graph) -> String {
+    let width = scene.size.0.max(LEAST);
+    let (legend, legend_height) = legend(&scene.legend, width);
+    let below = MARGIN + LINE * 1.5 + scene.size.1 + MARGIN;
+    let notes_at = below + legend_height + LINE;
+    let height = notes_at + LINE * scene.notes.len() as f64;
+    let title = format!("{} blueprint of {}", scene.kind.word(), scene.title);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} 0 {} {}\" role=\"img\">\n<title>{}</title>\n<style>{}</style>\n{HATCH}\n",
+        px(-MARGIN),
+        px(width + 2.0 * MARGIN),
+        px(height + MARGIN),
+        escaped(&title),
+        palette::style(palette::light),
+    );
+    let _ = writeln!(
+        out,
+        "<rect x=\"{}\" y=\"0\" width=\"100%\" height=\"100%\" fill=\"{}\"/>\n<text y=\"{}\" style=\"font-size:12px\">{}</text>",
+        px(-MARGIN),
+        palette::light("page"),
+        px(MARGIN + 4.0),
+        escaped(&title)
+    );
+    let _ = writeln!(out, "<g transform=\"translate(0 {})\">", px(MARGIN + LINE * 1.5));
+    scene.frames.iter().for_each(|frame| out += &self::frame(frame));
+    scene
+        .edges
+        .iter()
+        .filter(|edge| edge.kind == EdgeKind::Tree)
+        .for_each(|edge| out += &self::edge(edge, &scene.nodes));
+    scene.nodes.iter().for_each(|node| out += &self::node(node, graph));
+    let _ = writeln!(out, "</g>\n<g class=\"legend\" transform=\"translate(0 {})\">\n{legend}</g>", px(below));
+    for (note, line) in scene.notes.iter().zip(0..) {
+        let _ = writeln!(
+            out,
+            "<text class=\"ft\" y=\"{}\">{}</text>",
+            px(notes_at + LINE * f64::from(line)),
+            escaped(note)
+        );
+    }
+    out + "</svg>\n"
+}
+
+/// The pattern of values that cannot be compared.
+pub const HATCH: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
+     stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern></defs>";
+
+fn frame(frame: &Frame) -> String {
+    let Frame { rect, label, name, kind } = frame;
+    format!(
+        "<g><title>{}</title><rect class=\"f {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
+         <text class=\"ft\" x=\"{}\" y=\"{}\">{}</text></g>\n",
+        escaped(name),
+        kind.class(),
+        px(rect.x),
+        px(rect.y),
+        px(rect.w),
+        px(rect.h),
+        px(rect.x + 3.0),
+        px(rect.y + 9.0),
+        escaped(label),
+    )
+}
+
+fn edge(edge: &Edge, nodes: &[Node]) -> String {
+    let (from, to) = (&nodes[edge.from].rect, &nodes[edge.to].rect);
+    let (x, y, to_x, to_y) = (from.x + from.w / 2.0, from.bottom(), to.x + to.w / 2.0, to.y);
+    format!("<path class=\"e\" d=\"M{} {}L{} {}\"/>\n", px(x), px(y), px(to_x), px(to_y))
+}
+
+fn node(node: &Node, graph: &Graph) -> String {
+    let rect = &node.rect;
+    let mut out = format!(
+        "<g><title>{}</title><rect class=\"b {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        escaped_lines(&lines(graph, node)),
+        node.fill.class(),
+        px(rect.x),
+        px(rect.y),
+        px(rect.w),
+        px(rect.h),
+    );
+    if node.own > 0.0 {
+        let y = rect.bottom() - node.own;
+        let _ = write!(
+            out,
+            "<rect class=\"own\" x=\"{}\" y=\"{}\" width=\"2.5\" height=\"{}\"/>",
+            px(rect.x),
+            px(y),
+            px(node.own)
+        );
+    }
+    if let Some(label) = &node.label {
+        let (x, y) = (rect.right() + 2.0, rect.y + rect.h.min(10.0) / 2.0 + 3.0);
+        let _ = write!(out, "<text x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escaped(label));
+    }
+    out + "</g>\n"
+}
+
+/// Lines of a title: clean, with line ends between them.
+fn escaped_lines(lines: &[String]) -> String {
+    lines.iter().map(|line| escaped(line)).collect::<Vec<_>>().join("\n")
+}
+
+/// The legend in rows, and its height.
+fn legend(signs: &[Sign], width: f64) -> (String, f64) {
+    let (mut out, mut x, mut y, mut row) = (String::new(), 0.0, 0.0, LINE);
+    for sign in signs {
+        let (w, h) = sign.size.unwrap_or((0.0, 0.0));
+        let space = w + 4.0 + LETTER * sign.text.chars().count() as f64 + 14.0;
+        if x > 0.0 && x + space > width {
+            (x, y, row) = (0.0, y + row + 4.0, LINE);
+        }
+        if sign.size.is_some() {
+            let class = sign.fill.class();
+            let _ = write!(
+                out,
+                "<rect class=\"b {class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+                px(x),
+                px(y),
+                px(w),
+                px(h)
+            );
+        }
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">{}</text>", px(x + w + 4.0), px(y + 9.0), escaped(&sign.text));
+        x += space;
+        row = f64::max(row, h);
+    }
+    (out, y + row)
+}

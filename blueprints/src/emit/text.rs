@@ -1,0 +1,172 @@
+//! Text for a terminal: the same scene in lines. Lines never exceed the width; what does not fit is counted in the last
+//! lines.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, width, wrap};
+
+use crate::graph::{Graph, Method};
+use crate::scene::{EdgeKind, Fill, Kind, Node, Scene};
+
+/// Cells of the bar of a method that has all of the time.
+const BAR: usize = 16;
+
+/// The picture in at most `rows` lines of `columns` columns, and the notes below it.
+pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
+    let mut lines = match scene.kind {
+        Kind::Behavioural => tree(scene, graph, rows),
+        Kind::Structural => owners(graph, rows, own_time),
+        Kind::Coverage => owners(graph, rows, missed),
+    };
+    lines.push(String::new());
+    let words = legend(scene.kind).into_iter().chain(scene.notes.iter().map(String::as_str));
+    lines.extend(words.flat_map(|note| wrap(&clean(note), columns)));
+    lines.iter().map(|line| cut(line, columns).trim_end().to_owned() + "\n").collect()
+}
+
+fn legend(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Behavioural => {
+            Some("█ different values ▓ constant for each receiver ░ nothing or the receiver ▒ not recorded")
+        }
+        Kind::Structural => {
+            Some("own time and its share, executions; the height of a bar is the total time of a method")
+        }
+        Kind::Coverage => Some("methods that ran, lines of those that did not; then the longest of these"),
+    }
+}
+
+/// The boxes with most time and their callers, as a tree.
+fn tree(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
+    let mut caller = vec![None; scene.nodes.len()];
+    let mut callees = vec![Vec::new(); scene.nodes.len()];
+    for edge in scene.edges.iter().filter(|edge| edge.kind == EdgeKind::Tree) {
+        caller[edge.to] = Some(edge.from);
+        callees[edge.from].push(edge.to);
+    }
+    let heaviest_first =
+        |places: &mut Vec<usize>| places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share));
+    callees.iter_mut().for_each(heaviest_first);
+    let mut order: Vec<usize> = (0..scene.nodes.len()).collect();
+    heaviest_first(&mut order);
+    let mut is_shown = vec![false; scene.nodes.len()];
+    let mut shown = 0;
+    for at in order {
+        let way: Vec<usize> =
+            std::iter::successors(Some(at), |&at| caller[at]).take_while(|&at| !is_shown[at]).collect();
+        if shown + way.len() > rows {
+            break;
+        }
+        shown += way.len();
+        way.iter().for_each(|&at| is_shown[at] = true);
+    }
+    let mut lines = Vec::new();
+    let mut open: Vec<(usize, usize)> =
+        (0..scene.nodes.len()).filter(|&at| caller[at].is_none()).map(|root| (root, 0)).collect();
+    while let Some((at, depth)) = open.pop() {
+        if !is_shown[at] {
+            continue;
+        }
+        lines.push(line(&scene.nodes[at], graph, depth));
+        open.extend(callees[at].iter().rev().map(|&callee| (callee, depth + 1)));
+    }
+    if shown < scene.nodes.len() {
+        lines.push(format!("… {} more", counted((scene.nodes.len() - shown) as u64, "box").replace("boxs", "boxes")));
+    }
+    lines
+}
+
+fn line(node: &Node, graph: &Graph, depth: usize) -> String {
+    let cells = ((node.share * BAR as f64).round() as usize).clamp(1, BAR);
+    let bar: String = std::iter::repeat_n(node.fill.letter(), cells).collect();
+    let (count, name) = match node.methods.first() {
+        None => (String::new(), "(program)".to_owned()),
+        Some(&top) => {
+            let more = if node.methods.len() > 1 { format!(" +{}", node.methods.len() - 1) } else { String::new() };
+            (format!("{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
+        }
+    };
+    let branch = if depth == 0 { String::new() } else { "│ ".repeat(depth - 1) + "├ " };
+    format!("{:>5.1}% {} {} {branch}{name}", node.share * 100.0, fit(&bar, BAR), pad_left(&count, 12))
+}
+
+/// `Scene::measure`, or `measure` for a free function.
+fn name_of(graph: &Graph, method: usize) -> String {
+    let method = &graph.methods[method];
+    let owner = &graph.owners[method.owner];
+    let name = if owner.name == "fn" { method.name.clone() } else { format!("{}::{}", owner.name, method.name) };
+    clean(&name).into_owned()
+}
+
+/// The first words of a type's line, and the number by which types are sorted.
+type Line = (u64, String);
+
+/// A line for each type, those that matter most first.
+fn owners(graph: &Graph, rows: usize, of: impl Fn(&Graph, &[&Method]) -> Option<Line>) -> Vec<String> {
+    let mut methods: BTreeMap<usize, Vec<&Method>> = BTreeMap::new();
+    graph.methods.iter().for_each(|method| methods.entry(method.owner).or_default().push(method));
+    let mut all: Vec<(u64, String, String)> = methods
+        .iter()
+        .filter_map(|(&at, methods)| {
+            let owner = &graph.owners[at];
+            let within = owner.module.split_once("::").map_or(owner.module.as_str(), |(_, rest)| rest);
+            let name = clean(&format!("{within}::{}", owner.name)).into_owned();
+            let (weight, line) = of(graph, methods)?;
+            Some((weight, name, line))
+        })
+        .collect();
+    all.sort_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));
+    let columns = all.iter().take(rows).map(|(_, name, _)| width(name)).max().unwrap_or(0).min(32);
+    let line = |(_, name, line): &(u64, String, String)| format!("{} {line}", fit(&end(name, columns), columns));
+    let mut lines: Vec<String> = all.iter().take(rows).map(line).collect();
+    if all.len() > rows {
+        lines.push(format!("… {} more", counted((all.len() - rows) as u64, "type")));
+    }
+    lines
+}
+
+/// The end of a name: what differs.
+fn end(name: &str, columns: usize) -> String {
+    crate::layout::nested::fit_end(name, columns)
+}
+
+/// Own time, its share, executions, and a bar for each method by total time.
+fn own_time(graph: &Graph, methods: &[&Method]) -> Option<Line> {
+    let own: u64 = methods.iter().filter_map(|method| method.self_ns).sum();
+    let runs: u64 = methods.iter().map(|method| method.executions).sum();
+    let whole = graph.methods.iter().filter_map(|method| method.self_ns).sum::<u64>().max(1);
+    let longest = graph.methods.iter().filter_map(|method| method.total_ns).max().unwrap_or(0).max(1);
+    let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0).max(1);
+    let mut by_time: Vec<&&Method> = methods.iter().filter(|method| method.executions > 0).collect();
+    by_time.sort_by_key(|method| Reverse(method.total_ns));
+    let bar = |method: &&&Method| {
+        let eighths = (8.0 * method.total_ns.unwrap_or(0) as f64 / longest as f64).ceil().clamp(1.0, 8.0);
+        let cells = 1 + (3.0 * (method.executions as f64).ln_1p() / (most as f64).ln_1p()) as usize;
+        let block = char::from_u32(0x2580 + eighths as u32).unwrap_or('█');
+        std::iter::repeat_n(block, cells).collect::<String>()
+    };
+    let bars: Vec<String> = by_time.iter().take(12).map(bar).collect();
+    let more = if by_time.len() > bars.len() { format!(" +{}", by_time.len() - bars.len()) } else { String::new() };
+    let line = format!(
+        "{:>9} {:>5.1}% {:>8}× {}{more}",
+        crate::emit::time(own),
+        100.0 * own as f64 / whole as f64,
+        short(runs),
+        bars.join(" ")
+    );
+    (runs > 0).then_some((own, line))
+}
+
+/// Methods that ran, lines of those that did not, and the longest of these.
+fn missed(_: &Graph, methods: &[&Method]) -> Option<Line> {
+    let ran = methods.iter().filter(|method| method.executions > 0).count();
+    let mut never: Vec<&&Method> = methods.iter().filter(|method| method.executions == 0).collect();
+    never.sort_by_key(|method| Reverse(method.lines));
+    let lines: u64 = never.iter().map(|method| u64::from(method.lines)).sum();
+    let names = never.iter().take(4).map(|method| format!("{} {}", clean(&method.name), method.lines));
+    let more = if never.len() > 4 { ", …" } else { "" };
+    let mark = if ran == 0 { Fill::NeverRan.letter() } else { ' ' };
+    let ratio = format!("{ran}/{}", methods.len());
+    Some((lines, format!("{mark}{ratio:>7} {lines:>6}  {}{more}", names.collect::<Vec<_>>().join(", "))))
+}

@@ -1,0 +1,215 @@
+//! The methods of a program with their numbers, the types that own them, and the calls between them.
+
+use std::collections::HashMap;
+
+use metaspy_core::SiteId;
+use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
+
+/// What pictures are drawn of.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// The methods, without tests.
+    pub methods: Vec<Method>,
+    /// The types, the traits, and the free functions of each module.
+    pub owners: Vec<Owner>,
+    /// The calls between methods.
+    pub calls: Vec<Call>,
+    /// The calls from code without hooks, and from tests: the place of the method, and the calls.
+    pub entries: Vec<(usize, Edge)>,
+    /// True if callers were recorded.
+    pub has_callers: bool,
+    /// True if returned values were recorded.
+    pub has_returns: bool,
+    /// True if every count is exact.
+    pub exact: bool,
+}
+
+/// A method.
+#[derive(Clone, Debug)]
+pub struct Method {
+    /// Its whole path.
+    pub path: String,
+    /// Its name in its type: `measure`, or `Layout::measure` for the method of an implemented trait.
+    pub name: String,
+    /// The place of its owner.
+    pub owner: usize,
+    /// The file that it is in.
+    pub file: String,
+    /// Its first line.
+    pub line: u32,
+    /// The number of its lines.
+    pub lines: u32,
+    /// Its calls.
+    pub executions: u64,
+    /// Its time with the methods that it called; `None` if calls were not timed. Calls within its own calls count once.
+    pub total_ns: Option<u64>,
+    /// Its time without them.
+    pub self_ns: Option<u64>,
+    /// The objects that it was called on.
+    pub receivers: Receivers,
+    /// What it returned; `None` if this was not recorded.
+    pub returns: Option<Returned>,
+    /// The number of tests in which it ran.
+    pub tests: u64,
+}
+
+/// A type, a trait, or the free functions of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The module, with its crate.
+    pub module: String,
+    /// The name; that of free functions is `fn`.
+    pub name: String,
+    /// The sort of it.
+    pub kind: OwnerKind,
+}
+
+/// The sorts of owners.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnerKind {
+    /// A type of the program.
+    Type,
+    /// A trait, with its default methods.
+    Trait,
+    /// Free functions.
+    Functions,
+    /// A type of another crate, a primitive, or a type whose definition was not found.
+    Foreign,
+}
+
+/// The calls from one method to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The place of the caller.
+    pub from: usize,
+    /// The place of the callee.
+    pub to: usize,
+    /// Their number.
+    pub count: u64,
+    /// Their time. Calls within a recursion have none: only the outermost one has.
+    pub total_ns: u64,
+}
+
+impl Graph {
+    /// The graph of a program. `ns` converts the ticks of its recording.
+    pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
+        let mut graph = Graph { exact: program.exact, has_callers: program.profiles.has_calls(), ..Graph::default() };
+        let mut owners: HashMap<usize, usize> = HashMap::new();
+        let mut places: HashMap<SiteId, usize> = HashMap::new();
+        for element in &program.elements {
+            let (Some(method), Some(under)) = (&element.method, element.under) else { continue };
+            if method.is_test() || method.site.skipped.is_some() {
+                continue;
+            }
+            let owner = *owners.entry(under).or_insert_with(|| {
+                graph.owners.push(Owner::new(&program.elements[under]));
+                graph.owners.len() - 1
+            });
+            let profile = &method.profile;
+            graph.has_returns |= profile.returns.is_some_and(|returned| returned != Returned::Unit);
+            places.extend(element.site().map(|site| (site, graph.methods.len())));
+            graph.methods.push(Method {
+                path: method.site.path.clone(),
+                name: element.name.clone(),
+                owner,
+                file: method.site.file.clone(),
+                line: method.site.lines.0,
+                lines: method.line_count(),
+                executions: element.measure.count,
+                total_ns: profile.total_ns.or(element.total_ticks().map(&ns)),
+                self_ns: profile.self_ns.or(element.self_ticks().map(&ns)),
+                receivers: element.receivers,
+                returns: profile.returns,
+                tests: profile.tests.len() as u64,
+            });
+        }
+        graph.add_calls(program, &places);
+        graph
+    }
+
+    fn add_calls(&mut self, program: &Program, places: &HashMap<SiteId, usize>) {
+        let mut entries: HashMap<usize, Edge> = HashMap::new();
+        for &(caller, callee, edge) in &program.edges {
+            let Some(&to) = places.get(&callee) else { continue };
+            match caller.and_then(|caller| places.get(&caller)) {
+                Some(&from) => self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
+                None => entries.entry(to).or_default().add(edge),
+            }
+        }
+        self.entries.extend(entries);
+        self.entries.sort_by_key(|&(method, _)| method);
+    }
+
+    /// True if some calls were timed.
+    pub fn is_timed(&self) -> bool {
+        self.methods.iter().any(|method| method.total_ns.is_some())
+    }
+
+    /// The methods that ran.
+    pub fn ran(&self) -> impl Iterator<Item = usize> {
+        (0..self.methods.len()).filter(|&at| self.methods[at].executions > 0)
+    }
+
+    /// The time of a method; 0 if it is not known.
+    pub fn total(&self, method: usize) -> u64 {
+        self.methods[method].total_ns.unwrap_or(0)
+    }
+
+    /// The place of the only method whose path ends with these segments.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the methods that fit, or the nearest.
+    pub fn find(&self, path: &str) -> Result<usize, String> {
+        let ends_with = |method: &Method| {
+            method.path.strip_suffix(path).is_some_and(|rest| rest.is_empty() || rest.ends_with("::"))
+        };
+        let found: Vec<usize> = (0..self.methods.len()).filter(|&at| ends_with(&self.methods[at])).collect();
+        match &found[..] {
+            [only] => Ok(*only),
+            [] => Err(self.not_found(path)),
+            several => {
+                let names: Vec<&str> = several.iter().take(3).map(|&at| self.methods[at].path.as_str()).collect();
+                Err(format!(
+                    "`{path}` is the end of {} paths: write more of it, as in {}",
+                    several.len(),
+                    names.join(", ")
+                ))
+            }
+        }
+    }
+
+    fn not_found(&self, path: &str) -> String {
+        let ran = self.ran().map(|at| self.methods[at].path.as_str());
+        let nearest = path.parse::<metaspy_core::Selector>().map(|selector| selector.nearest(ran)).unwrap_or_default();
+        match nearest.is_empty() {
+            true => format!("no method is called `{path}`: `metaspy report --by site` lists those that ran"),
+            false => format!("no method is called `{path}`: the nearest are {}", nearest.join(", ")),
+        }
+    }
+}
+
+impl Owner {
+    fn new(element: &Element) -> Owner {
+        let path = element.path_text();
+        let (kind, name) = match &element.of {
+            Of::Functions => (OwnerKind::Functions, "fn".to_owned()),
+            Of::Type { is_unresolved: true, .. } => (OwnerKind::Foreign, element.name.clone()),
+            _ if element.name.contains("::") || element.name.starts_with(|c: char| c.is_lowercase()) => {
+                (OwnerKind::Foreign, element.name.clone())
+            }
+            Of::Type { is_trait: true, .. } => (OwnerKind::Trait, element.name.clone()),
+            _ => (OwnerKind::Type, element.name.clone()),
+        };
+        let module = match &element.key {
+            Key::Functions(path) => path.to_string(),
+            _ => path.strip_suffix(&element.name).and_then(|path| path.strip_suffix("::")).unwrap_or("").to_owned(),
+        };
+        Owner { module, name, kind }
+    }
+
+    /// The name of the crate.
+    pub fn package(&self) -> &str {
+        self.module.split("::").next().unwrap_or(&self.module)
+    }
+}

@@ -1,0 +1,112 @@
+//! Boxes in frames in frames: the methods of a type, the types of a module, the modules on a page.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Graph, Owner, OwnerKind};
+use crate::layout::{columns::columns, skyline::pack};
+use crate::scene::{Frame, FrameKind, Rect};
+
+/// The space between a frame and what is in it, and between two frames.
+const PADDING: f64 = 4.0;
+/// The height of the label of a frame.
+const LABEL: f64 = 11.0;
+/// The width of a letter of such a label.
+pub const LETTER: f64 = 5.5;
+/// The letters of a label that fit at least.
+const LEAST_LETTERS: f64 = 8.0;
+
+/// The frames and boxes of a page, and its size.
+pub struct Page {
+    /// The frames, each before those in it.
+    pub frames: Vec<Frame>,
+    /// The boxes: the method, and its place.
+    pub boxes: Vec<(usize, Rect)>,
+    /// Width and height.
+    pub size: (f64, f64),
+}
+
+/// A method and the size of its box.
+type Sized = (usize, (f64, f64));
+
+/// A frame with its content, in its own coordinates.
+struct Group {
+    size: (f64, f64),
+    frames: Vec<Frame>,
+    boxes: Vec<(usize, Rect)>,
+}
+
+/// The page of these methods, which have these sizes. `is_absent` is true for an owner of which no method ran.
+pub fn nested(graph: &Graph, sizes: &[Sized], is_absent: impl Fn(usize) -> bool) -> Page {
+    let mut owners: BTreeMap<usize, Vec<Sized>> = BTreeMap::new();
+    for &(method, size) in sizes {
+        owners.entry(graph.methods[method].owner).or_default().push((method, size));
+    }
+    let several = owners.keys().any(|&at| graph.owners[at].package() != graph.owners[0].package());
+    let mut modules: BTreeMap<&str, Vec<Group>> = BTreeMap::new();
+    for (at, methods) in owners {
+        let owner = &graph.owners[at];
+        modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, is_absent(at)));
+    }
+    let modules: Vec<Group> = modules
+        .into_iter()
+        .map(|(module, types)| {
+            let within_crate = module.split_once("::").map_or(module, |(_, rest)| rest);
+            let label = if several { module } else { within_crate };
+            framed(stacked(types), label, module, FrameKind::Module)
+        })
+        .collect();
+    let Group { size, frames, boxes } = stacked(modules);
+    Page { frames, boxes, size }
+}
+
+fn owner_group(owner: &Owner, methods: &[Sized], is_absent: bool) -> Group {
+    let sizes: Vec<(f64, f64)> = methods.iter().map(|&(_, size)| size).collect();
+    let (places, size) = columns(&sizes);
+    let boxes = methods.iter().zip(places).map(|(&(method, (w, h)), (x, y))| (method, Rect { x, y, w, h })).collect();
+    let kind = match owner.kind {
+        _ if is_absent => FrameKind::Absent,
+        OwnerKind::Type => FrameKind::Type,
+        OwnerKind::Trait => FrameKind::Trait,
+        OwnerKind::Functions => FrameKind::Functions,
+        OwnerKind::Foreign => FrameKind::Foreign,
+    };
+    let path = format!("{}::{}", owner.module, owner.name);
+    framed(Group { size, frames: Vec::new(), boxes }, &owner.name, &path, kind)
+}
+
+/// The groups on a page of their own.
+fn stacked(groups: Vec<Group>) -> Group {
+    let sizes: Vec<(f64, f64)> = groups.iter().map(|group| group.size).collect();
+    let (places, size) = pack(&sizes, PADDING);
+    let mut all = Group { size, frames: Vec::new(), boxes: Vec::new() };
+    for (group, (x, y)) in groups.into_iter().zip(places) {
+        all.frames.extend(group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame }));
+        all.boxes.extend(group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))));
+    }
+    all
+}
+
+/// A frame with a label around a group.
+fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
+    let letters = (label.chars().count() as f64).min(LEAST_LETTERS);
+    let w = group.size.0.max(letters * LETTER) + 2.0 * PADDING;
+    let h = group.size.1 + 2.0 * PADDING + LABEL;
+    let label = fit_end(label, ((w - PADDING) / LETTER) as usize);
+    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, name: name.to_owned(), kind };
+    let (x, y) = (PADDING, PADDING + LABEL);
+    let inner = group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
+    Group {
+        size: (w, h),
+        frames: std::iter::once(frame).chain(inner).collect(),
+        boxes: group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))).collect(),
+    }
+}
+
+/// The end of a name, which is what differs: `…types::grid_item`.
+pub fn fit_end(name: &str, letters: usize) -> String {
+    let count = name.chars().count();
+    match count > letters {
+        true => std::iter::once('…').chain(name.chars().skip(count + 1 - letters.max(1))).collect(),
+        false => name.to_owned(),
+    }
+}

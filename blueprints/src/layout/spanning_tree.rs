@@ -1,0 +1,90 @@
+//! A tree cut out of a call graph: each method once, below the caller that leads to it with most time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::graph::Graph;
+
+/// The share of the entries' time that makes one entry the root of the picture.
+const ALONE: f64 = 0.97;
+
+/// A tree of methods.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The only entry, or `None` for "(program)" above all entries.
+    pub root: Option<usize>,
+    /// The caller of each method in the tree. `Some(None)` is below "(program)" or is the root; `None` is not in the tree.
+    pub caller: Vec<Option<Option<usize>>>,
+    /// The callees of each method in the tree, those with most time first.
+    pub callees: Vec<Vec<usize>>,
+    /// The methods below "(program)", or the root.
+    pub tops: Vec<usize>,
+    /// The time of the root.
+    pub total_ns: u64,
+}
+
+/// A call that leads out of the tree: time, number, and the method with the first path.
+type Way = (u64, u64, Reverse<usize>, Option<usize>);
+
+/// The tree of everything that ran, or of what `from` leads to.
+pub fn spanning_tree(graph: &Graph, from: Option<usize>) -> Tree {
+    let count = graph.methods.len();
+    let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (at, call) in graph.calls.iter().enumerate().filter(|(_, call)| call.from != call.to) {
+        calls[call.from].push(at);
+    }
+    let entries = entries(graph, from);
+    let time: u64 = entries.iter().map(|&(_, ns, _)| ns).sum();
+    let alone = entries.iter().find(|&&(_, ns, _)| time > 0 && ns as f64 >= ALONE * time as f64);
+    let root = from.or(alone.map(|&(method, ..)| method)).or(match &entries[..] {
+        [(only, ..)] => Some(*only),
+        _ => None,
+    });
+    let mut tree = Tree {
+        root,
+        caller: vec![None; count],
+        callees: vec![Vec::new(); count],
+        tops: Vec::new(),
+        total_ns: root.map_or(time, |root| graph.total(root)),
+    };
+    let mut ways: BinaryHeap<Way> = BinaryHeap::new();
+    match root {
+        Some(root) => ways.push((u64::MAX, u64::MAX, Reverse(root), None)),
+        None => ways.extend(entries.iter().map(|&(method, ns, count)| (ns, count, Reverse(method), None))),
+    }
+    while let Some((_, _, Reverse(method), caller)) = ways.pop() {
+        if tree.caller[method].is_some() {
+            continue;
+        }
+        tree.caller[method] = Some(caller);
+        match caller {
+            Some(caller) => tree.callees[caller].push(method),
+            None => tree.tops.push(method),
+        }
+        let out = calls[method].iter().map(|&at| &graph.calls[at]).filter(|call| tree.caller[call.to].is_none());
+        ways.extend(out.map(|call| (call.total_ns, call.count, Reverse(call.to), Some(method))));
+    }
+    let heaviest_first = |methods: &mut Vec<usize>| {
+        methods
+            .sort_by_key(|&method| (Reverse(graph.total(method)), Reverse(graph.methods[method].executions), method));
+    };
+    tree.callees.iter_mut().for_each(heaviest_first);
+    heaviest_first(&mut tree.tops);
+    tree
+}
+
+/// The methods that code without hooks calls, each with its time and its calls from there.
+fn entries(graph: &Graph, from: Option<usize>) -> Vec<(usize, u64, u64)> {
+    if let Some(from) = from {
+        return vec![(from, graph.total(from), graph.methods[from].executions)];
+    }
+    let mut is_called = vec![false; graph.methods.len()];
+    graph.calls.iter().filter(|call| call.from != call.to).for_each(|call| is_called[call.to] = true);
+    let mut entries: Vec<(usize, u64, u64)> =
+        graph.entries.iter().map(|&(method, edge)| (method, edge.total_ns, edge.count)).collect();
+    graph.entries.iter().for_each(|&(method, _)| is_called[method] = true);
+    // A caller that was not recorded is no reason to leave a method out.
+    let lost = graph.ran().filter(|&method| !is_called[method]);
+    entries.extend(lost.map(|method| (method, graph.total(method), graph.methods[method].executions)));
+    entries
+}

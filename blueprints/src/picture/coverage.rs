@@ -1,0 +1,85 @@
+//! The coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines, width is receivers,
+//! grey is executions. Methods that never ran have an outline in a signal colour.
+
+use metaspy_report::text::counted;
+
+use super::{grey, sign};
+use crate::graph::{Graph, Method};
+use crate::layout::nested::nested;
+use crate::scene::{Fill, Kind, Node, Scene, Sign};
+
+/// The height of a line.
+const LINE: f64 = 0.9;
+/// The height of a box at least.
+const LEAST: f64 = 3.0;
+/// The height of the tallest box at most. Otherwise the scale shrinks for all boxes.
+const TALLEST: f64 = 540.0;
+
+/// Draws all methods.
+pub fn draw(graph: &Graph) -> Scene {
+    let longest = graph.methods.iter().map(|method| method.lines).max().unwrap_or(1).max(1);
+    let line = LINE.min(TALLEST / f64::from(longest));
+    let size =
+        |method: &Method| (4.0 + 5.0 * (width_of(method) as f64).ln_1p(), LEAST.max(line * f64::from(method.lines)));
+    let sizes: Vec<(usize, (f64, f64))> = graph.methods.iter().map(size).enumerate().collect();
+    let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0);
+    let mut has_run = vec![false; graph.owners.len()];
+    graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
+    let page = nested(graph, &sizes, |owner| !has_run[owner]);
+    let fill = |method: &Method| match method.executions {
+        0 => Fill::NeverRan,
+        n => Fill::Grey(grey(n, most).max(1)),
+    };
+    let node = |(at, rect): (usize, crate::scene::Rect)| Node {
+        rect,
+        methods: vec![at],
+        fill: fill(&graph.methods[at]),
+        share: 0.0,
+        own: 0.0,
+        label: None,
+    };
+    let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
+    let ran = graph.ran().count() as u64;
+    let notes = vec![
+        format!(
+            "{} of {} ran ({})",
+            metaspy_report::text::grouped(ran),
+            counted(graph.methods.len() as u64, "method"),
+            metaspy_report::text::percent(ran, graph.methods.len() as u64)
+        ),
+        format!("height is linear in lines: {:.1} px a line", line),
+        "width is the number of receivers; where there is no receiver, of the tests in which it ran".into(),
+        "tests are not drawn, nor are functions that cannot have a hook".into(),
+    ];
+    Scene {
+        kind: Kind::Coverage,
+        title: String::new(),
+        size: page.size,
+        frames: page.frames,
+        nodes,
+        edges: Vec::new(),
+        legend: legend(most, line),
+        notes,
+    }
+}
+
+fn width_of(method: &Method) -> u64 {
+    if method.receivers.is_unknown() { method.tests } else { method.receivers.count }
+}
+
+fn legend(most: u64, line: f64) -> Vec<Sign> {
+    let words = |text: &str| Sign { size: None, fill: Fill::Unit, text: text.into() };
+    let widths = [1_u64, 10, 1_000].map(|n| Sign {
+        size: Some((4.0 + 5.0 * (n as f64).ln_1p(), 10.0)),
+        fill: Fill::Grey(3),
+        text: counted(n, "receiver"),
+    });
+    let heights = [10_u64, 50].map(|n| Sign {
+        size: Some((8.0, line * n as f64)),
+        fill: Fill::Grey(3),
+        text: counted(n, "line"),
+    });
+    let greys = [1, most.isqrt(), most].map(|n| sign(Fill::Grey(grey(n, most).max(1)), &counted(n, "execution")));
+    let rest = [sign(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
+    widths.into_iter().chain(heights).chain([words("grey: executions")]).chain(greys).chain(rest).collect()
+}

@@ -1,0 +1,114 @@
+//! Which number of a method becomes which height, width and fill of its box.
+//!
+//! The encodings are those of the papers, changed where trials on Rust crates showed a need: containment in place of a tree
+//! of classes, a bar of own time, "(program)" above all entries, folded chains. `docs/blueprints.md` has them in words.
+
+mod behavioural;
+mod coverage;
+mod structural;
+
+use std::fmt;
+
+use crate::graph::Graph;
+use crate::scene::{Fill, Kind, Scene, Sign};
+
+/// How a picture is drawn.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The name of the recording.
+    pub title: String,
+    /// The method at the top of a behavioural blueprint, by its path; `None` for the whole program.
+    pub from: Option<String>,
+    /// Methods with less than this share of the root's time are left out of a behavioural blueprint.
+    pub threshold: f64,
+}
+
+/// Why a picture cannot be drawn: what is missing, and how to record it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PictureError {
+    /// The recording has no method.
+    NoMethods,
+    /// No method ran.
+    NothingRan,
+    /// No call was timed.
+    NoTimes,
+    /// No callers were recorded.
+    NoCallers,
+    /// The method at the top is not one method.
+    NoSuchMethod(String),
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { title: "a run".into(), from: None, threshold: 0.01 }
+    }
+}
+
+impl fmt::Display for PictureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PictureError::NoMethods => f.write_str(
+                "the recording has no methods: record a program with #[observe], or one that `cargo metaspy` built",
+            ),
+            PictureError::NothingRan => f.write_str("nothing ran that has a hook: check what was selected"),
+            PictureError::NoTimes => f.write_str(
+                "no call was timed, and the height of a box is time: record with `--timed`, or with METASPY_PROFILE=calls",
+            ),
+            PictureError::NoCallers => f.write_str(
+                "no callers were recorded: record with `--timed`, or with METASPY_PROFILE=calls",
+            ),
+            PictureError::NoSuchMethod(message) => f.write_str(message),
+        }
+    }
+}
+
+impl std::error::Error for PictureError {}
+
+/// Draws a picture.
+///
+/// # Errors
+///
+/// If the recording lacks what the picture shows.
+pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
+    let is_drawn = kind == Kind::Coverage || graph.ran().next().is_some();
+    match (graph.methods.is_empty(), is_drawn) {
+        (true, _) if kind == Kind::Coverage => return Err(PictureError::NoMethods),
+        (_, false) => return Err(PictureError::NothingRan),
+        _ => {}
+    }
+    let mut scene = match kind {
+        Kind::Structural => structural::draw(graph)?,
+        Kind::Behavioural => behavioural::draw(graph, options)?,
+        Kind::Coverage => coverage::draw(graph),
+    };
+    scene.title.clone_from(&options.title);
+    if !graph.exact {
+        scene.notes.push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
+    }
+    Ok(scene)
+}
+
+/// `least + each · log(1 + n)`: widths.
+fn width(least: f64, each: f64, n: u64) -> f64 {
+    least + each * (n as f64 + 1.0).log2()
+}
+
+/// A grey from 0 to 9 by the logarithm: `n` of at most `most`.
+fn grey(n: u64, most: u64) -> u8 {
+    let share = (n as f64).ln_1p() / (most.max(1) as f64).ln_1p();
+    (9.0 * share).round().clamp(0.0, 9.0) as u8
+}
+
+/// A line of the legend about a width.
+fn widths(least: f64, each: f64) -> impl Iterator<Item = Sign> {
+    [1, 1_000, 1_000_000].into_iter().map(move |n| Sign {
+        size: Some((width(least, each, n), 10.0)),
+        fill: Fill::Grey(3),
+        text: metaspy_report::text::short(n),
+    })
+}
+
+fn sign(fill: Fill, text: &str) -> Sign {
+    Sign { size: Some((12.0, 10.0)), fill, text: text.into() }
+}

@@ -1,0 +1,93 @@
+//! The structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is total time, width is
+//! executions, grey is the number of receivers.
+
+use metaspy_report::text::counted;
+
+use super::{PictureError, grey, sign, width, widths};
+use crate::emit::time;
+use crate::graph::Graph;
+use crate::layout::nested::nested;
+use crate::scene::{Fill, Kind, Node, Scene, Sign};
+
+/// The height of a box that has all of the time.
+const TALLEST: f64 = 150.0;
+/// The height of a box at least.
+const LEAST: f64 = 3.0;
+/// The shortest bar of own time that is drawn.
+const LEAST_OWN: f64 = 1.5;
+
+/// Draws the methods that ran.
+pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
+    if !graph.is_timed() {
+        return Err(PictureError::NoTimes);
+    }
+    let whole = graph.ran().map(|at| graph.total(at)).max().unwrap_or(0).max(1);
+    let height = |at: usize| LEAST.max(TALLEST * graph.total(at) as f64 / whole as f64);
+    let size = |at: usize| (width(3.0, 2.2, graph.methods[at].executions), height(at));
+    let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, size(at))).collect();
+    let most = graph.ran().map(|at| graph.methods[at].receivers.count).max().unwrap_or(0);
+    let page = nested(graph, &sizes, |_| false);
+    let node = |(at, rect): (usize, crate::scene::Rect)| {
+        let method = &graph.methods[at];
+        let fill = match method.receivers.is_unknown() {
+            true => Fill::NoReceiver,
+            false => Fill::Grey(grey(method.receivers.count, most)),
+        };
+        Node {
+            rect,
+            methods: vec![at],
+            fill,
+            share: graph.total(at) as f64 / whole as f64,
+            own: own(rect.h, method.self_ns, method.total_ns),
+            label: None,
+        }
+    };
+    let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
+    let low = nodes.iter().filter(|node| node.rect.h <= LEAST).count() as u64;
+    let notes = vec![
+        format!("height is linear in total time, calls included: {TALLEST} px are {}", time(whole)),
+        format!(
+            "{} below {}, drawn at the least height of {LEAST} px",
+            counted(low, "method"),
+            time((whole as f64 * LEAST / TALLEST) as u64)
+        ),
+        "times include the cost of the hooks of all calls within".into(),
+        format!("methods that never ran are not drawn: {}", graph.methods.len() - sizes.len()),
+    ];
+    Ok(Scene {
+        kind: Kind::Structural,
+        title: String::new(),
+        size: page.size,
+        frames: page.frames,
+        nodes,
+        edges: Vec::new(),
+        legend: legend(most, whole),
+        notes,
+    })
+}
+
+/// The height of the bar of own time, 0 where it would only hide the box.
+pub(super) fn own(height: f64, own: Option<u64>, total: Option<u64>) -> f64 {
+    let (Some(own), Some(total)) = (own, total) else { return 0.0 };
+    let bar = height * own.min(total) as f64 / total.max(1) as f64;
+    if height > LEAST && bar >= LEAST_OWN { bar } else { 0.0 }
+}
+
+fn legend(most: u64, whole: u64) -> Vec<Sign> {
+    let words = |text: &str| Sign { size: None, fill: Fill::Unit, text: text.into() };
+    let heights = [1.0, 0.3, 0.1].map(|share| Sign {
+        size: Some((8.0, TALLEST * share / 3.0)),
+        fill: Fill::Grey(3),
+        text: format!("{} (a third of the height)", time((whole as f64 * share) as u64)),
+    });
+    let greys = [1, most.isqrt(), most].map(|n| sign(Fill::Grey(grey(n, most)), &counted(n, "receiver")));
+    let rest = [sign(Fill::NoReceiver, "no receiver, or none that can be told apart"), words("orange bar: own time")];
+    std::iter::once(words("width: executions"))
+        .chain(widths(3.0, 2.2))
+        .chain(std::iter::once(words("height: total time")))
+        .chain(heights)
+        .chain(std::iter::once(words("grey: receivers")))
+        .chain(greys)
+        .chain(rest)
+        .collect()
+}

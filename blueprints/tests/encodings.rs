@@ -1,0 +1,223 @@
+//! The encodings, read back from the pictures: heights, widths, greys, labels, and boxes that do not overlap.
+
+use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
+use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, picture};
+use metaspy_report::program::{Edge, Receivers, Returned};
+use roxmltree::{Document, Node};
+
+/// Names that must not break a page.
+const NAMES: [&str; 6] =
+    ["plain", "<T as X>::run", "a\"b'c&d", "line\nend", "\u{202e}right", "</script><script>alert(1)"];
+
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides.max(1)
+    }
+}
+
+/// A program of `count` methods in types of eight methods, in modules of ten types.
+fn program(count: usize, seed: u64) -> Graph {
+    let mut dice = Dice(seed);
+    let owners = (0..count.div_ceil(8)).map(|at| Owner {
+        module: format!("app::module_{}", at / 10),
+        name: if at % 10 == 9 { "fn".into() } else { format!("Type{at}") },
+        kind: if at % 10 == 9 { OwnerKind::Functions } else { OwnerKind::Type },
+    });
+    let mut graph =
+        Graph { owners: owners.collect(), has_callers: true, has_returns: true, exact: true, ..Graph::default() };
+    for at in 0..count {
+        // Times over six powers of ten.
+        let total = 100_000_000_000 / 10_u64.pow((dice.roll(7)) as u32) / (1 + dice.roll(9));
+        graph.methods.push(Method {
+            path: format!("app::{}_{at}", NAMES[at % NAMES.len()]),
+            name: format!("{}_{at}", NAMES[at % NAMES.len()]),
+            owner: at / 8,
+            file: "src/lib.rs".into(),
+            line: at as u32 + 1,
+            lines: 1 + dice.roll(120) as u32,
+            executions: if dice.roll(5) == 0 { 0 } else { 10_u64.pow(dice.roll(7) as u32) },
+            total_ns: Some(total),
+            self_ns: Some(total / (1 + dice.roll(20))),
+            receivers: Receivers { count: dice.roll(120), is_least: dice.roll(2) == 0 },
+            returns: [
+                None,
+                Some(Returned::Unit),
+                Some(Returned::Constant),
+                Some(Returned::Varies),
+                Some(Returned::NotComparable),
+            ][dice.roll(5) as usize],
+            tests: dice.roll(9),
+        });
+        if at > 0 {
+            let from = dice.roll(at as u64) as usize;
+            graph.calls.push(Call { from, to: at, count: graph.methods[at].executions, total_ns: total });
+            let to = dice.roll(count as u64) as usize % (at + 1);
+            graph.calls.push(Call { from: at, to, count: 1, total_ns: 0 });
+        }
+    }
+    graph.entries.push((0, Edge { count: 1, total_ns: graph.total(0) }));
+    graph
+}
+
+fn draw(kind: Kind, graph: &Graph) -> Scene {
+    picture::draw(kind, graph, &Options::default()).expect("everything is recorded")
+}
+
+fn number(node: Node<'_, '_>, name: &str) -> f64 {
+    node.attribute(name).expect(name).parse().expect("it is a number")
+}
+
+/// The boxes of an SVG: class, x, y, width, height, and the first line of the title.
+fn boxes(svg: &str) -> Vec<(String, [f64; 4], String)> {
+    let document = Document::parse(svg).expect("it is XML");
+    let boxes =
+        document.descendants().filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("b ")));
+    let boxes = boxes.filter_map(|rect| {
+        let title = rect.parent()?.children().find(|node| node.has_tag_name("title"))?.text()?;
+        let sides = ["x", "y", "width", "height"].map(|name| number(rect, name));
+        Some((rect.attribute("class")?[2..].to_owned(), sides, title.lines().next()?.to_owned()))
+    });
+    boxes.collect()
+}
+
+fn method<'g>(graph: &'g Graph, title: &str) -> Option<&'g Method> {
+    graph.methods.iter().find(|method| metaspy_report::text::clean(&method.path) == title)
+}
+
+#[test]
+fn structural_heights_are_linear_in_time_and_greys_ascend_with_receivers() {
+    let graph = program(500, 1);
+    let whole = graph.ran().map(|at| graph.total(at)).max().expect("some ran") as f64;
+    let boxes = boxes(&emit::svg(&draw(Kind::Structural, &graph), &graph));
+    assert_eq!(boxes.len(), graph.ran().count());
+    let mut greys = Vec::new();
+    for (class, [_, _, w, h], title) in &boxes {
+        let method = method(&graph, title).expect("each box is a method");
+        let expected = (150.0 * method.total_ns.unwrap_or(0) as f64 / whole).max(3.0);
+        assert!((h - expected).abs() <= 0.051, "{title}: {h} px, {expected} expected");
+        let expected = 3.0 + 2.2 * ((method.executions + 1) as f64).log2();
+        assert!((w - expected).abs() <= 0.051, "{title}: {w} px wide, {expected} expected");
+        match class.strip_prefix('g') {
+            Some(grey) => greys.push((method.receivers.count, grey.parse::<u8>().expect("a grey"))),
+            None => assert!(class == "none" && method.receivers.count == 0, "{title}: {class}"),
+        }
+    }
+    greys.sort_unstable();
+    assert!(greys.is_sorted_by_key(|(_, grey)| *grey) && greys.last().is_some_and(|(_, grey)| *grey == 9), "{greys:?}");
+}
+
+#[test]
+fn boxes_overlap_nothing_and_lie_in_their_frames() {
+    for kind in [Kind::Structural, Kind::Coverage] {
+        let graph = program(700, 2);
+        let scene = draw(kind, &graph);
+        for (at, node) in scene.nodes.iter().enumerate() {
+            let (a, inside) = (&node.rect, graph.methods[node.methods[0]].owner);
+            let owner = &graph.owners[inside];
+            let frame = scene.frames.iter().find(|frame| frame.name == format!("{}::{}", owner.module, owner.name));
+            let frame = &frame.expect("each owner has a frame").rect;
+            assert!(
+                a.x >= frame.x
+                    && a.y >= frame.y
+                    && a.right() <= frame.right() + 1e-6
+                    && a.bottom() <= frame.bottom() + 1e-6
+            );
+            for other in &scene.nodes[at + 1..] {
+                let b = &other.rect;
+                assert!(a.right() <= b.x || b.right() <= a.x || a.bottom() <= b.y || b.bottom() <= a.y, "{a:?} {b:?}");
+            }
+        }
+        for frame in &scene.frames {
+            assert!(
+                3.0 + 5.5 * frame.label.chars().count() as f64 <= frame.rect.w + 5.5,
+                "{}: {}",
+                frame.label,
+                frame.rect.w
+            );
+            assert!(frame.rect.right() <= scene.size.0 + 1e-6 && frame.rect.bottom() <= scene.size.1 + 1e-6);
+        }
+    }
+}
+
+#[test]
+fn coverage_shows_what_never_ran_and_heights_are_lines() {
+    let graph = program(300, 3);
+    let boxes = boxes(&emit::svg(&draw(Kind::Coverage, &graph), &graph));
+    assert_eq!(boxes.len(), graph.methods.len());
+    for (class, [_, _, _, h], title) in &boxes {
+        let method = method(&graph, title).expect("each box is a method");
+        assert_eq!(class == "never", method.executions == 0, "{title}");
+        assert!((h - (0.9 * f64::from(method.lines)).max(3.0)).abs() <= 0.051, "{title}: {h}");
+    }
+}
+
+#[test]
+fn callers_are_above_their_callees_and_heights_are_parts_of_the_root() {
+    let graph = program(400, 4);
+    let scene = draw(Kind::Behavioural, &graph);
+    let tallest = scene.nodes.iter().find(|node| node.share == 1.0).expect("the root has all of the time").rect.h;
+    for node in &scene.nodes {
+        assert!((node.rect.h - (tallest * node.share).max(3.0)).abs() < 1e-6);
+    }
+    let below =
+        |edge: &metaspy_blueprints::scene::Edge| scene.nodes[edge.to].rect.y >= scene.nodes[edge.from].rect.bottom();
+    let tree = scene.edges.iter().filter(|edge| edge.kind == metaspy_blueprints::scene::EdgeKind::Tree);
+    assert!(
+        tree.clone().all(below) && tree.count() + 1 == scene.nodes.len(),
+        "each box but the root hangs below one other"
+    );
+    let hidden = scene.notes.iter().any(|note| note.contains("not drawn: less than 1.0 %"));
+    assert!(hidden, "{:?}", scene.notes);
+}
+
+#[test]
+fn names_break_neither_the_page_nor_the_text() {
+    let graph = program(60, 5);
+    for kind in Kind::ALL {
+        let scene = draw(kind, &graph);
+        assert!(Document::parse(&emit::svg(&scene, &graph)).is_ok(), "{kind:?}");
+        let html = emit::html(&scene, &graph);
+        let (_, data) = html.split_once("id=\"data\">").expect("there is data");
+        let (data, script) = data.split_once("</script>").expect("the data ends");
+        serde_json::from_str::<serde_json::Value>(data).expect("the data is whole");
+        assert!(script.trim_start().starts_with("<script>") && !script.contains("alert(1)"), "{kind:?}");
+        for line in emit::text(&scene, &graph, 80, 20).lines() {
+            assert!(metaspy_report::text::width(line) <= 80 && !line.contains('\u{202e}'), "{kind:?}: {line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_missing_is_named_with_the_way_to_record_it() {
+    let mut graph = program(20, 6);
+    let error = |graph: &Graph, kind| {
+        picture::draw(kind, graph, &Options::default()).expect_err("it cannot be drawn").to_string()
+    };
+    graph.has_callers = false;
+    assert!(error(&graph, Kind::Behavioural).contains("METASPY_PROFILE=calls"));
+    graph.methods.iter_mut().for_each(|method| method.total_ns = None);
+    assert!(error(&graph, Kind::Structural).contains("--timed"));
+    graph.methods.iter_mut().for_each(|method| method.executions = 0);
+    assert!(error(&graph, Kind::Structural).contains("nothing ran"));
+    assert!(error(&Graph::default(), Kind::Coverage).contains("no methods"));
+    let from = Options { from: Some("nowhere".into()), ..Options::default() };
+    let error =
+        picture::draw(Kind::Behavioural, &program(20, 6), &from).expect_err("there is no such method").to_string();
+    assert!(error.contains("nowhere"), "{error}");
+}
+
+#[test]
+fn a_deep_recursion_and_a_method_with_many_callers_are_drawn() {
+    let mut graph = program(10_002, 7);
+    graph.calls.clear();
+    graph.calls.extend((1..10_001).map(|at| Call { from: at - 1, to: at, count: 1, total_ns: 1 }));
+    graph.calls.extend((0..10_001).map(|from| Call { from, to: 10_001, count: 1, total_ns: 1 }));
+    graph.calls.push(Call { from: 10_000, to: 0, count: 1, total_ns: 0 });
+    graph.methods.iter_mut().for_each(|method| method.executions = 1);
+    let options = Options { threshold: 0.0, ..Options::default() };
+    let scene = picture::draw(Kind::Behavioural, &graph, &options).expect("it is drawn");
+    assert_eq!(scene.nodes.iter().map(|node| node.methods.len()).sum::<usize>(), 10_002);
+}
