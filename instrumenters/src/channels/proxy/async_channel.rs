@@ -20,25 +20,7 @@ pub use raw::{RecvError, SendError, TryRecvError, TrySendError};
 
 use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`async_channel::bounded`]. The channel is named after the type of its messages.
-#[track_caller]
-pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    Bus::unnamed().wrap(raw::bounded(capacity))
-}
-
-/// As [`async_channel::unbounded`]. The channel is named after the type of its messages.
-#[track_caller]
-pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    Bus::unnamed().wrap(raw::unbounded())
-}
-
-/// An [`async_channel::Sender`]. Each message is an event.
-pub type Sender<T> = SpiedSender<raw::Sender<Envelope<T>>, T>;
-/// An [`async_channel::Receiver`]. Each receipt is an event.
-pub type Receiver<T> = SpiedReceiver<raw::Receiver<Envelope<T>>, T>;
-
-impl<T> Carries<T> for raw::Sender<Envelope<T>> {}
-impl<T> Carries<T> for raw::Receiver<Envelope<T>> {}
+channels!("async_channel");
 
 impl<T> Sender<T> {
     /// As [`async_channel::Sender::send`]. The event begins with the first poll; if the future is dropped, it is cancelled.
@@ -71,10 +53,6 @@ receives! { Receiver by recv_blocking:
 passes! { Sender, Receiver:
     fn close() -> bool;
     fn is_closed() -> bool;
-    fn is_empty() -> bool;
-    fn is_full() -> bool;
-    fn len() -> usize;
-    fn capacity() -> Option<usize>;
     fn sender_count() -> usize;
     fn receiver_count() -> usize;
 }

@@ -24,25 +24,7 @@ pub use raw::{RecvError, RecvTimeoutError, SendError, SendTimeoutError, TryRecvE
 
 use super::{Bus, Carries, Envelope, SpiedReceiver, SpiedSender};
 
-/// As [`flume::bounded`]. The channel is named after the type of its messages.
-#[track_caller]
-pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    Bus::unnamed().wrap(raw::bounded(capacity))
-}
-
-/// As [`flume::unbounded`]. The channel is named after the type of its messages.
-#[track_caller]
-pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
-    Bus::unnamed().wrap(raw::unbounded())
-}
-
-/// A [`flume::Sender`]. Each message is an event.
-pub type Sender<T> = SpiedSender<raw::Sender<Envelope<T>>, T>;
-/// A [`flume::Receiver`]. Each receipt is an event.
-pub type Receiver<T> = SpiedReceiver<raw::Receiver<Envelope<T>>, T>;
-
-impl<T> Carries<T> for raw::Sender<Envelope<T>> {}
-impl<T> Carries<T> for raw::Receiver<Envelope<T>> {}
+channels!("flume");
 
 impl<T> Sender<T> {
     /// As [`flume::Sender::send_async`]. The event begins with the first poll; if the future is dropped, it is cancelled.
@@ -64,26 +46,9 @@ impl<T> Receiver<T> {
     }
 }
 
-sends! { Sender:
-    fn send() -> SendError { SendError } by send_waiting;
-    fn try_send() -> TrySendError { TrySendError::Full, TrySendError::Disconnected } by send;
-    fn send_timeout(timeout: Duration) -> SendTimeoutError { SendTimeoutError::Timeout, SendTimeoutError::Disconnected }
-        by send_waiting;
-    fn send_deadline(deadline: Instant) -> SendTimeoutError { SendTimeoutError::Timeout, SendTimeoutError::Disconnected }
-        by send_waiting;
-}
-receives! { Receiver by recv:
-    fn recv() -> RecvError;
-    fn try_recv() -> TryRecvError;
-    fn recv_timeout(timeout: Duration) -> RecvTimeoutError;
-    fn recv_deadline(deadline: Instant) -> RecvTimeoutError;
-}
+blocking_methods!();
 passes! { Sender, Receiver:
     fn is_disconnected() -> bool;
-    fn is_empty() -> bool;
-    fn is_full() -> bool;
-    fn len() -> usize;
-    fn capacity() -> Option<usize>;
     fn sender_count() -> usize;
     fn receiver_count() -> usize;
 }

@@ -76,3 +76,59 @@ macro_rules! passes {
         passes!(@ [$($rest)*] $([$name $output])+);
     };
 }
+
+/// The two ends of the channels of a library, and how to make them. `raw` is the library.
+#[cfg(any(feature = "async-channel", feature = "crossbeam-channel", feature = "flume"))]
+macro_rules! channels {
+    ($library:literal) => {
+        #[doc = concat!("As [`", $library, "::bounded`]. The channel is named after the type of its messages.")]
+        #[track_caller]
+        pub fn bounded<T>(capacity: usize) -> (Sender<T>, Receiver<T>) {
+            Bus::unnamed().wrap(raw::bounded(capacity))
+        }
+
+        #[doc = concat!("As [`", $library, "::unbounded`]. The channel is named after the type of its messages.")]
+        #[track_caller]
+        pub fn unbounded<T>() -> (Sender<T>, Receiver<T>) {
+            Bus::unnamed().wrap(raw::unbounded())
+        }
+
+        #[doc = concat!("The sender of [`", $library, "`]. Each message is an event.")]
+        pub type Sender<T> = SpiedSender<raw::Sender<Envelope<T>>, T>;
+        #[doc = concat!("The receiver of [`", $library, "`]. Each receipt is an event.")]
+        pub type Receiver<T> = SpiedReceiver<raw::Receiver<Envelope<T>>, T>;
+
+        impl<T> Carries<T> for raw::Sender<Envelope<T>> {}
+        impl<T> Carries<T> for raw::Receiver<Envelope<T>> {}
+
+        passes! { Sender, Receiver:
+            fn is_empty() -> bool;
+            fn is_full() -> bool;
+            fn len() -> usize;
+            fn capacity() -> Option<usize>;
+        }
+    };
+}
+
+/// The methods of such a library that block a thread.
+#[cfg(any(feature = "crossbeam-channel", feature = "flume"))]
+macro_rules! blocking_methods {
+    () => {
+        sends! { Sender:
+            fn send() -> SendError { SendError } by send_waiting;
+            fn try_send() -> TrySendError { TrySendError::Full, TrySendError::Disconnected } by send;
+            fn send_timeout(timeout: Duration) -> SendTimeoutError {
+                SendTimeoutError::Timeout, SendTimeoutError::Disconnected
+            } by send_waiting;
+            fn send_deadline(deadline: Instant) -> SendTimeoutError {
+                SendTimeoutError::Timeout, SendTimeoutError::Disconnected
+            } by send_waiting;
+        }
+        receives! { Receiver by recv:
+            fn recv() -> RecvError;
+            fn try_recv() -> TryRecvError;
+            fn recv_timeout(timeout: Duration) -> RecvTimeoutError;
+            fn recv_deadline(deadline: Instant) -> RecvTimeoutError;
+        }
+    };
+}
