@@ -48,7 +48,7 @@ pub use event::{Event, EventId, LaneId, Outcome};
 pub use filter::matcher::Members;
 pub use filter::selector::{self, Selector, SelectorError};
 pub use filter::violations::Violations;
-pub use filter::{Filter, FilterError};
+pub use filter::{Filter, FilterError, FilterTester};
 pub use merge::{MergeError, Process};
 pub use metaspy_format::detail::{Detail, DetailKind};
 pub use names::program::{Program, RecordedView};

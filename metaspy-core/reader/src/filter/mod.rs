@@ -14,9 +14,11 @@ pub(crate) mod violations;
 pub use error::FilterError;
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::Store;
 use crate::event::Event;
+use crate::filter::matcher::{Matcher, Memory};
 use crate::filter::selector::Selector;
 use crate::names::RecordedKind;
 use crate::scan::blocks::{Head, Slot};
@@ -146,11 +148,16 @@ impl Filter {
         self
     }
 
-    /// True if an event passes. For a few events; scans compile the filter once.
+    /// True if an event passes. For one event; a [`Filter::tester`] remembers the reasons of the events before.
     pub fn matches(&self, store: &Store, event: &Event) -> bool {
+        self.tester(store).matches(event)
+    }
+
+    /// The filter, ready to test several events.
+    pub fn tester<'s>(&self, store: &'s Store) -> FilterTester<'s> {
         let matcher = store.compile(self, 0..=0);
-        let (head, slot) = taken_apart(event);
-        matcher.matches(store.ring(), &head, &slot, &mut matcher.memory(store))
+        let memory = matcher.memory(store);
+        FilterTester { store, matcher, memory }
     }
 
     /// Checks the filter against a recording. The error has the nearest names if one of the selectors matches no site,
@@ -161,6 +168,27 @@ impl Filter {
             Condition::Kind(kind) | Condition::Subject(SubjectCondition::KindKey(kind, _)) => known_kind(store, kind),
             _ => Ok(()),
         })
+    }
+}
+
+/// A filter that tests events one by one; see [`Filter::tester`].
+pub struct FilterTester<'s> {
+    store: &'s Store,
+    matcher: Arc<Matcher>,
+    memory: Memory,
+}
+
+impl FilterTester<'_> {
+    /// True if the event passes.
+    pub fn matches(&mut self, event: &Event) -> bool {
+        let (head, slot) = taken_apart(event);
+        self.matcher.matches(self.store.ring(), &head, &slot, &mut self.memory)
+    }
+}
+
+impl fmt::Debug for FilterTester<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilterTester").finish_non_exhaustive()
     }
 }
 

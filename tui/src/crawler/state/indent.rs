@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use metaspy_core::store::Filter;
+use metaspy_core::store::{Filter, FilterTester};
 use metaspy_core::{Event, EventId, Store};
 
 use super::event_list::Row;
@@ -18,13 +18,20 @@ pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     for row in rows {
         known.insert(row.event.id, row.event);
     }
-    let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, filter, &mut known, row.event)).collect();
+    // A filter by causes remembers the reasons of the rows before.
+    let mut filter = filter.tester(store);
+    let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, &mut filter, &mut known, row.event)).collect();
     let common = paths.iter().map(Vec::len).min().unwrap_or(0);
     (0..rows.len()).map(|at| indent(&paths, at, common)).collect()
 }
 
 /// The causes of an event that pass the filter, the farthest first, and the event itself.
-fn path(store: &Store, filter: &Filter, known: &mut HashMap<EventId, Event>, event: Event) -> Vec<EventId> {
+fn path(
+    store: &Store,
+    filter: &mut FilterTester<'_>,
+    known: &mut HashMap<EventId, Event>,
+    event: Event,
+) -> Vec<EventId> {
     let mut path = vec![event.id];
     let mut next = event.cause;
     for _ in 0..DEPTH {
@@ -36,7 +43,7 @@ fn path(store: &Store, filter: &Filter, known: &mut HashMap<EventId, Event>, eve
                 None => break,
             },
         };
-        if filter.matches(store, &cause) {
+        if filter.matches(&cause) {
             path.push(id);
         }
         next = cause.cause;
