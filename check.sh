@@ -26,7 +26,7 @@ skip() { echo "SKIPPED: $1: $2" | tee -a "$log"; }
 step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
-step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,nom,winnow -- -D warnings
+step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
 step "tests" cargo test --workspace -- --nocapture
 if [ "${1:-}" != "--fast" ]; then
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
