@@ -44,7 +44,7 @@ pub enum JsonFile {
 }
 
 /// Parses a percentage.
-fn parse_percent(text: &str) -> Result<f64, String> {
+pub fn parse_percent(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('%').trim_end().parse::<f64>() {
         Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent),
         _ => Err("write a percentage from 0 to 100, such as 95 or 97.5".into()),

@@ -9,7 +9,7 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
 
-use crate::options::{FailUnderOption, JsonOption, TopOption};
+use crate::options::{FailUnderOption, JsonOption, TopOption, parse_percent};
 
 /// The hidden subcommand that runs the story of `demo`.
 pub const STORY: &str = "__story";
