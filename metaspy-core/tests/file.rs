@@ -154,6 +154,18 @@ fn case() {
             assert!(blocks(&path) > at_once + (4 << 20));
             recording.close();
         }
+        "objects" => {
+            let recording = Recording::file(&path).start().unwrap();
+            for _ in 0..1_100_000 {
+                let object = Box::new(0_u64);
+                drop(metaspy_core::hook::RegisteredIdentity::new(&*object, metaspy_core::ObjectId::new()));
+            }
+            metaspy_core::model::label(node(7), "seven");
+            let installed = observe();
+            work(7);
+            drop(installed);
+            recording.close();
+        }
         "full disk" => {
             let recording = Recording::file(&path).budget(64 << 20).start().unwrap();
             let _installed = observe();
@@ -350,4 +362,19 @@ fn a_path_with_something_else_in_it_is_refused() {
     let error = Recording::file(&path).policy(Policy::Grow).start().unwrap_err();
     assert!(error.to_string().contains("a file that is no recording exists"), "{error}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "Dear reader");
+}
+
+/// Objects that come and go beside the collector's thread, at the default budget.
+#[test]
+fn a_million_objects_that_come_and_go_leave_a_recording_that_is_whole() {
+    let path = scratch("objects.spy");
+    finish(child("objects", &path));
+    let store = Store::open(&path).unwrap();
+    let header = store.header();
+    assert!(store.verify().is_sound() && store.notes().is_empty(), "{:?}", store.verify());
+    assert_eq!((header.arena_lost, header.statements_lost), (0, 0));
+    let event = store.forward(Position::Start, &Filter::all(), 2, usize::MAX).events[0];
+    let subject = event.subject.unwrap();
+    assert_eq!((store.subject_text(subject), store.subject_name(subject)), ("seven".into(), "Node #7".into()));
+    assert_eq!(store.views().iter().filter(|view| view.view.name == "file").count(), 1);
 }

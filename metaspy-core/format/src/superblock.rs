@@ -132,7 +132,7 @@ pub const PROFILES_LOST: usize = 91;
 pub const STATEMENTS_TURN: usize = 92;
 /// Words of the first half of the statements in use (release). The word behind it is about the second half.
 pub const STATEMENTS_USED: usize = 93;
-/// Statements that found no room.
+/// Statements that found no room, or wait for the collector to make room.
 pub const STATEMENTS_LOST: usize = 95;
 
 /// What happens when the budget of a recording is spent.

@@ -63,7 +63,7 @@ impl Log {
         self.word(sb::LAST_TICK).store(clock::now(), Ordering::Release);
         self.aim(round);
         let read = self.read(round);
-        self.turn_statements();
+        self.make_room_for_statements();
         let grew = self.grow(round);
         // The content of a closed recording was counted and stays.
         let freed = self.policy == Policy::KeepNewest && !self.is_stopped() && self.free(round);

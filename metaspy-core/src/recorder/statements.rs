@@ -5,6 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::format::arena::unpack_head;
 use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::arena::Draft;
@@ -12,31 +13,78 @@ use crate::recorder::log::Log;
 use crate::recorder::needed::needed;
 
 impl Log {
-    /// Appends a statement. A statement without room is left out and counted.
+    /// Appends a statement. A statement without room waits in memory for the collector, in order. It counts as lost until
+    /// then.
     pub(crate) fn append_statement(&self, draft: Draft) {
         let words = draft.finish();
-        let is_there = {
-            let _stating = lock(&self.statements.stating);
-            let half = (self.word(sb::STATEMENTS_TURN).load(Ordering::Relaxed) % 2) as usize;
-            let stepped = &self.statements.halves[half];
-            self.write_entry(stepped, sb::STATEMENTS_USED + half, stepped.area.bytes(), &words)
-        };
+        let mut waiting = lock(&self.statements.waiting);
+        let is_there = waiting.is_empty() && self.write_statement(&words);
+        let can_wait = waiting.len() + words.len() <= self.statements.halves[0].area.len;
+        if !is_there {
+            self.count(sb::STATEMENTS_LOST, 1);
+            waiting.extend(words.iter().filter(|_| can_wait));
+        }
+        drop(waiting);
         let before = self.statements.stated.fetch_add(words.len() as u64, Ordering::Relaxed);
         if before < self.statements.next_turn.load(Ordering::Relaxed) && self.statements.is_due() {
             self.wake();
         }
-        if !is_there && self.word(sb::STATEMENTS_LOST).fetch_add(1, Ordering::Relaxed) == 0 {
+        if !is_there && !can_wait {
+            self.note_lost_statements();
+        }
+    }
+
+    /// Writes a statement into the newest half. False if there is no room.
+    fn write_statement(&self, words: &[u64]) -> bool {
+        let half = (self.word(sb::STATEMENTS_TURN).load(Ordering::Relaxed) % 2) as usize;
+        let stepped = &self.statements.halves[half];
+        self.write_entry(stepped, sb::STATEMENTS_USED + half, stepped.area.bytes(), words)
+    }
+
+    /// Writes the statements that wait, as many as there is room for.
+    fn write_waiting(&self, waiting: &mut Vec<u64>) {
+        let mut rest = &waiting[..];
+        while let Some(head) = rest.first() {
+            let (entry, behind) = rest.split_at(unpack_head(*head).1);
+            if !self.write_statement(entry) {
+                break;
+            }
+            self.word(sb::STATEMENTS_LOST).fetch_sub(1, Ordering::Relaxed);
+            rest = behind;
+        }
+        let written = waiting.len() - rest.len();
+        waiting.drain(..written);
+        if written == 0 && !waiting.is_empty() {
+            self.note_lost_statements();
+        }
+    }
+
+    /// Notes, once, that statements are missing.
+    fn note_lost_statements(&self) {
+        if !self.statements.has_noted.swap(true, Ordering::Relaxed) {
             self.note_loss(
                 "There is no room for more labels, relations and ends: some are missing. Record with a larger budget.",
             );
         }
     }
 
-    /// Copies the needed statements to the other half, if there is little room. Only the collector calls this.
-    pub(super) fn turn_statements(&self) {
-        if !self.statements.is_due() {
-            return;
+    /// Makes room if there is little. In a stopped log, writes all statements that wait. The caller holds the collector's
+    /// lock.
+    pub(super) fn make_room_for_statements(&self) {
+        let waiting = || lock(&self.statements.waiting).len();
+        if self.is_stopped() {
+            let mut before = usize::MAX;
+            while (1..before).contains(&waiting()) {
+                before = waiting();
+                self.turn_statements();
+            }
+        } else if self.statements.is_due() {
+            self.turn_statements();
         }
+    }
+
+    /// Copies the needed statements to the other half, and adds those that wait.
+    fn turn_statements(&self) {
         let turn = self.word(sb::STATEMENTS_TURN).load(Ordering::Relaxed);
         let (old, new) = ((turn % 2) as usize, ((turn + 1) % 2) as usize);
         let [from, to] = [old, new].map(|half| self.statements.halves[half].area);
@@ -53,16 +101,20 @@ impl Log {
             has_room
         };
         let mut is_whole = needed(self, words, used).into_iter().all(|(at, length)| copy(at, length));
-        let _stating = lock(&self.statements.stating);
+        let mut waiting = lock(&self.statements.waiting);
         // What was stated meanwhile.
         let now = self.word(sb::STATEMENTS_USED + old).load(Ordering::Relaxed) as usize;
         is_whole &= copy(used, now - used);
         // A copy does not pay before an eighth of a half was stated again.
-        let pause = ((to.len - end.min(to.len)) / 2).max(to.len / 8) as u64;
-        self.statements.next_turn.store(self.statements.stated.load(Ordering::Relaxed) + pause, Ordering::Relaxed);
+        let mut pause = ((to.len - end.min(to.len)) / 4).max(to.len / 8) as u64;
         if is_whole {
             self.word(sb::STATEMENTS_USED + new).store(end as u64, Ordering::Release);
             self.word(sb::STATEMENTS_TURN).store(turn + 1, Ordering::Release);
+            let before = waiting.len();
+            self.write_waiting(&mut waiting);
+            // While some still wait, and a copy makes room, the next one is due.
+            pause *= u64::from(waiting.is_empty() || waiting.len() == before);
         }
+        self.statements.next_turn.store(self.statements.stated.load(Ordering::Relaxed) + pause, Ordering::Relaxed);
     }
 }
