@@ -3,9 +3,9 @@
 //! `(&Receiver(it)).subject_or(place)` is one of three methods. The compiler takes the first that exists: for receivers
 //! with a [`DirectIdentity`], for other receivers that implement [`Identify`], and for all others.
 
+use metaspy_core::hook::{self, AddressIdentity as PlaceOf};
 use metaspy_core::{Identify, Key, ObjectId, Owner, Subject};
 
-use crate::__private::place_of::{self, PlaceOf};
 use crate::__private::subject::subject;
 use crate::{Spied, Watched};
 
@@ -103,7 +103,7 @@ impl<T: ?Sized> AddressIdentity for &Receiver<'_, T> {
 
     #[inline(always)]
     fn subject_or_place(&self) -> Subject {
-        place_of::of_any(self.0)
+        hook::place_of(self.0)
     }
 
     #[inline(always)]

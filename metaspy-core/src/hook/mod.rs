@@ -14,13 +14,13 @@ mod instant;
 mod outcome;
 mod pending;
 mod receiver;
+mod residents;
 mod resource;
 mod span;
 
 pub use crate::arm::{CallView, Handler};
 pub(crate) use adapter::address as adapter;
-pub(crate) use address_identity::registered_at;
-pub use address_identity::{AddressIdentity, RegisteredIdentity};
+pub use address_identity::{AddressIdentity, RegisteredIdentity, place_of};
 #[cfg(feature = "allocations")]
 pub use allocation::SpiedAllocator;
 pub(crate) use async_call::wants_details;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use metaspy_probe::{Identity, Receiver, Text};
 
-use crate::hook;
+use crate::hook::residents::registered_at;
 use crate::subject::{KindId, Nature, Subject, register};
 
 /// The receiver that a subject is.
@@ -18,7 +18,7 @@ pub fn subject(receiver: &Receiver) -> Subject {
     match receiver.identity {
         Identity::None => Subject::NONE,
         Identity::Keyed => Subject::new(kind(receiver.type_name, Nature::Own), receiver.word),
-        Identity::Place => hook::registered_at(receiver.word as usize, receiver.type_name.get())
+        Identity::Place => registered_at(receiver.word as usize, receiver.type_name.get())
             .unwrap_or_else(|| Subject::new(kind(receiver.type_name, Nature::Place), receiver.word)),
     }
 }
@@ -36,7 +36,7 @@ static KNOWN: [Known; CELLS] =
     [const { Known { name: AtomicPtr::new(std::ptr::null_mut()), kind: AtomicU64::new(0) } }; CELLS];
 
 /// The kind of a type. Its name stands in the program once, or a few times, so where it stands is remembered.
-fn kind(name: Text, nature: Nature) -> KindId {
+pub(super) fn kind(name: Text, nature: Nature) -> KindId {
     let at = name.get().as_ptr().cast_mut();
     let first = (at.addr().wrapping_mul(0x9E37_79B9_7F4A_7C15)) >> 54;
     let of_type = u64::from(nature == Nature::Own) << 16 | (name.get().len() as u64) << 17;
@@ -44,7 +44,7 @@ fn kind(name: Text, nature: Nature) -> KindId {
         let known = &KNOWN[(first + step) % CELLS];
         let found = known.name.load(Ordering::Relaxed);
         if found.is_null() {
-            let kind = register(name.get(), nature, true);
+            let kind = register(name.get(), nature);
             if known.name.compare_exchange(found, at, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 known.kind.store(u64::from(kind.0) | of_type, Ordering::Relaxed);
             }
@@ -55,5 +55,5 @@ fn kind(name: Text, nature: Nature) -> KindId {
             return KindId(kind as u16);
         }
     }
-    register(name.get(), nature, true)
+    register(name.get(), nature)
 }

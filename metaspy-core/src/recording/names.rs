@@ -34,7 +34,7 @@ impl Listener for Names {
             written.sites += 1;
         }
         for (id, kind) in registered_since(written.kinds) {
-            log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(&kind.name));
+            log.append(Draft::new(Entry::Kind, u32::from(id.0)).word(kind.nature as u64).text(kind.name));
             written.kinds += 1;
         }
     }

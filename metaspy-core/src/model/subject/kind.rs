@@ -1,11 +1,10 @@
 //! Kinds of subjects: whose key it is.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 pub use metaspy_probe::KindId;
 
-use crate::platform::lock::lock;
+use crate::subject::registry::{Nature, register, register_owned};
 
 /// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
 pub struct Kind {
@@ -42,7 +41,7 @@ impl Kind {
 
     #[cold]
     fn register(&self) -> KindId {
-        let id = register(self.name, self.nature, true);
+        let id = register(self.name, self.nature);
         self.id.store(id.0, Ordering::Relaxed);
         id
     }
@@ -59,7 +58,7 @@ pub struct Owner {
 impl Owner {
     /// A new owner of keys of this name.
     pub fn new(name: &str) -> Self {
-        Owner { kind: register(name, Nature::Own, false) }
+        Owner { kind: register_owned(name, Nature::Own) }
     }
 
     /// The subject with this key of this owner.
@@ -72,47 +71,4 @@ impl Owner {
     pub fn kind(&self) -> KindId {
         self.kind
     }
-}
-
-/// What the keys of a kind are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Nature {
-    /// Keys of the process's own.
-    Own = 0,
-    /// Addresses.
-    Place = 1,
-    /// Keys that mean the same in every process.
-    Across = 2,
-}
-
-/// A kind as it was registered.
-#[derive(Clone, Debug)]
-pub(crate) struct Registered {
-    pub name: String,
-    pub nature: Nature,
-}
-
-static KINDS: Mutex<Vec<Registered>> = Mutex::new(Vec::new());
-
-/// The most kinds that are distinguished.
-const MAX: usize = 65_000;
-
-/// The number of a kind. Shared kinds are found again by name; an owner's kind is always new.
-pub(crate) fn register(name: &str, nature: Nature, shared: bool) -> KindId {
-    let mut kinds = lock(&KINDS);
-    if shared && let Some(at) = kinds.iter().position(|k| k.nature == nature && k.name == name) {
-        return KindId(at as u16 + 1);
-    }
-    if kinds.len() >= MAX {
-        return KindId(MAX as u16 + 1);
-    }
-    kinds.push(Registered { name: name.to_owned(), nature });
-    KindId(kinds.len() as u16)
-}
-
-/// Kinds registered from `from` on, with their numbers.
-pub(crate) fn registered_since(from: usize) -> Vec<(KindId, Registered)> {
-    let kinds = lock(&KINDS);
-    (kinds.iter().enumerate().skip(from)).map(|(at, kind)| (KindId(at as u16 + 1), kind.clone())).collect()
 }

@@ -6,9 +6,10 @@
 mod identify;
 mod kind;
 mod object_id;
+mod registry;
 
 pub use identify::{Identify, Key};
 pub use kind::{Kind, KindId, Owner};
-pub(crate) use kind::{Nature, register, registered_since};
 pub use metaspy_probe::Subject;
 pub use object_id::ObjectId;
+pub(crate) use registry::{Nature, register, registered_since};
