@@ -68,6 +68,11 @@ impl<'a> Busy<'a> {
         Some(Busy::of(lane))
     }
 
+    /// As [`Busy::enter`], for what is no call and so is not counted.
+    pub fn unless_busy(lane: &'a Lane) -> Option<Self> {
+        (!lane.gate.is_busy()).then(|| Busy::of(lane))
+    }
+
     /// Of a lane that is not busy.
     #[inline(always)]
     pub fn of(lane: &'a Lane) -> Self {

@@ -117,7 +117,7 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     let Some(log) = current() else { return };
     lane.join(log);
     let own = match lane.row.load(Relaxed) {
-        NO_ROW => None,
+        NO_ROW | 0 => None,
         number => lane.page.row(log, number - 1, key, who),
     };
     // A lane that gets no page without waiting counts where threads without a lane do.

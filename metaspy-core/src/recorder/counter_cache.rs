@@ -1,6 +1,6 @@
 //! The counter cells of a thread: for each linked site the row that its calls were last counted in.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::alloc::Layout;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
 use metaspy_probe::{ANY, BARE, COUNT, Cell, Counters, Site};
 
 use crate::format::row;
+use crate::platform::own_pages;
 use crate::recorder::Row;
 
 const _: () = assert!(COUNT == row::COUNT);
@@ -42,7 +43,7 @@ impl Cells {
         Cells { counters: [const { AtomicPtr::new(null_mut()) }; COPIES], cells: AtomicPtr::new(null_mut()) }
     }
 
-    /// Remembers the row that calls with this tally word are counted in. Called with the lane busy, as it may allocate.
+    /// Remembers the row that calls with this tally word are counted in. Called with the lane busy.
     pub fn note(&self, counters: *const Counters, site: &Site, who: u64, row: Row<'_>) {
         self.fill(counters, site, who, row.place().cast_mut().cast(), (ANY, 0), null_mut());
     }
@@ -97,8 +98,8 @@ impl Cells {
         if self.cells.load(Relaxed).is_null()
             && let Some(layout) = layout()
         {
-            // SAFETY: the layout has a size. Zeroes are cells that nothing matches.
-            self.cells.store(unsafe { alloc_zeroed(layout) }.cast(), Relaxed);
+            // Zeroes are cells that nothing matches.
+            self.cells.store(own_pages::take(layout).cast(), Relaxed);
         }
         if own.load(Relaxed).is_null() {
             own.store(counters.cast_mut(), Relaxed);
@@ -134,8 +135,8 @@ impl Cells {
         if let Some(layout) = layout()
             && !cells.is_null()
         {
-            // SAFETY: `make` allocated it so, and no pointer to it is left.
-            unsafe { dealloc(cells.cast(), layout) };
+            // SAFETY: they were taken so, and no pointer to them is left.
+            unsafe { own_pages::give_back(cells.cast(), layout) };
         }
     }
 }

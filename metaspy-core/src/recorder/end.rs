@@ -8,6 +8,7 @@ use crate::event::Outcome;
 use crate::format::slot::{self, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, row, superblock as sb};
 use crate::recorder::begin::{About, Begun, COUNTED, LOST, mark};
+use crate::recorder::busy::Busy;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::protocol::end_elsewhere;
@@ -176,8 +177,10 @@ fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
 fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorder::tally_page::Row<'_>)) {
     let lane = lane::here();
     lane.join_if_new(log);
+    // A signal handler that changes the page in between would put its row where this one is put.
+    let busy = Busy::unless_busy(lane);
     match lane.row.load(Relaxed) {
-        row if row != NO_ROW && row != 0 && lane.log.load(Relaxed) == log.number => {
+        row if busy.is_some() && row != NO_ROW && row != 0 && lane.log.load(Relaxed) == log.number => {
             // Without a row how the call ended is not known; that it was made is counted elsewhere already.
             if let Some(row) = lane.page.row(log, row - 1, key, who) {
                 f(row);

@@ -3,15 +3,13 @@
 //! A constant thread-local without a destructor, so that reaching it costs one instruction and it is there even in
 //! the last destructor of a thread. Its words are atomics only because signal handlers run on the same thread.
 
-use std::cell::Cell;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use metaspy_probe::Lean;
 
 use crate::format::BLOCK_SLOTS;
 use crate::format::slot::{self, START_MAX};
-use crate::format::superblock::{self as sb, lane as row};
-use crate::platform::lock::lock;
+use crate::platform::thread_end::watch_this_thread;
 use crate::recorder::begin::{About, Begun};
 use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
@@ -58,7 +56,7 @@ pub(crate) struct Lane {
     pub dice: AtomicU64,
     /// Events lost since the last header.
     pub lost: AtomicU64,
-    /// Row number + 1; 0 = no row yet, `NO_ROW` = none to be had.
+    /// Row number + 1; 0 = no row yet, [`NO_ROW`] = none to be had.
     pub row: AtomicU64,
     /// Where it counts what is no event.
     pub page: Page,
@@ -107,7 +105,7 @@ impl Lane {
         self.join(log);
         self.leave(log);
         let row = self.row.load(Relaxed);
-        if row == NO_ROW {
+        if row == NO_ROW || row == 0 {
             return false;
         }
         let epoch = EPOCH.load(std::sync::atomic::Ordering::Acquire);
@@ -182,13 +180,17 @@ impl Lane {
 
     /// Goes to another meta level.
     pub fn set_level(&self, level: u8) {
+        // A signal handler in between would take another block, and its words would be overwritten.
+        let _busy = Busy::unless_busy(self);
         let about = About(self.about.load(Relaxed));
         self.about.store(About::of_lane(about.epoch(), about.log(), level).0, Relaxed);
         self.running.store(running_in(self.sequence.load(Relaxed), level), Relaxed);
         self.aim();
     }
 
-    /// Makes `log` the lane's log: another recording may have been started since.
+    /// Makes `log` the lane's log: another recording may have been started since. The lane is busy.
+    ///
+    /// A signal handler may be the first to call a hook in its thread: nothing here takes memory or waits for a lock.
     pub fn join(&self, log: &'static Log) {
         if !self.is_apart(log) {
             return;
@@ -208,11 +210,9 @@ impl Lane {
             self.current.store(0, Relaxed);
         }
         self.lost.store(0, Relaxed);
-        if RETIRE.try_with(|retire| retire.0.set(true)).is_err() {
-            self.row.store(NO_ROW, Relaxed);
-            return;
-        }
-        self.row.store(log.lane_row().map_or(NO_ROW, |row| u64::from(row) + 1), Relaxed);
+        // Without a row as long as its end is not seen.
+        let row = if watch_this_thread() { log.lane_row() } else { NO_ROW };
+        self.row.store(row, Relaxed);
         self.dice.store(self.row.load(Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1, Relaxed);
     }
 
@@ -241,14 +241,14 @@ impl Lane {
     /// As [`Lane::join`], where no hook is at work yet.
     fn join_unless_busy(&self, log: &'static Log) {
         if self.is_apart(log)
-            && let Some(_busy) = Busy::enter(self)
+            && let Some(_busy) = Busy::unless_busy(self)
         {
             self.join(log);
         }
     }
 
     /// Leaves the block it holds.
-    fn leave(&self, log: &Log) {
+    pub(super) fn leave(&self, log: &Log) {
         let sequence = self.sequence.load(Relaxed);
         if sequence != 0 {
             // The file of a log that was closed may be gone. Events that ran in it stay as they are.
@@ -281,28 +281,6 @@ fn running_in(sequence: u64, level: u8) -> u64 {
 
 thread_local! {
     static LANE: Lane = const { Lane::new() };
-    /// Its destructor retires the lane; touched when the lane takes its first block.
-    static RETIRE: Retire = const { Retire(Cell::new(false)) };
-}
-
-struct Retire(Cell<bool>);
-
-impl Drop for Retire {
-    fn drop(&mut self) {
-        let lane = here();
-        let row = lane.row.load(Relaxed);
-        if let Some(log) = numbered(lane.log.load(Relaxed))
-            && row != 0
-            && row != NO_ROW
-        {
-            lane.leave(log);
-            log.retire_lane((row - 1) as u32, &lane.page);
-        }
-        lane.row.store(NO_ROW, Relaxed);
-        lane.cells.give_up();
-        lane.running_on.give_up();
-        lane.aim();
-    }
 }
 
 /// The lane of this thread. Not a closure within `LocalKey::with`: what a hook computes would then go through memory.
@@ -377,46 +355,5 @@ impl Current {
 impl Drop for Current {
     fn drop(&mut self) {
         swap_current(self.before);
-    }
-}
-
-impl Log {
-    /// A row for this thread, if there is one. Rows of ended threads are given out again only when all are used.
-    fn lane_row(&self) -> Option<u32> {
-        let mut rows = lock(&self.lanes);
-        let used = self.word(sb::LANES_USED).load(Relaxed);
-        let capacity = (self.layout.lanes.len / row::WORDS) as u64;
-        let number = if used < capacity {
-            self.word(sb::LANES_USED).store(used + 1, std::sync::atomic::Ordering::Release);
-            used as u32
-        } else {
-            rows.ended.pop_front()?
-        };
-        let cells = self.lane_cells(number);
-        let thread = std::thread::current();
-        let mut name = [0_u8; 32];
-        let text = thread.name().unwrap_or("").as_bytes();
-        let len = text.len().min(name.len());
-        name[..len].copy_from_slice(&text[..len]);
-        for (at, bytes) in name.chunks(8).enumerate() {
-            let word = u64::from_le_bytes(bytes.try_into().expect("chunks of eight"));
-            cells[row::NAME + at].store(word, Relaxed);
-        }
-        cells[row::THREAD].store(crate::platform::process::thread_id(), Relaxed);
-        cells[row::STATE].store(1, std::sync::atomic::Ordering::Release);
-        Some(number)
-    }
-
-    fn retire_lane(&self, number: u32, page: &Page) {
-        self.lane_cells(number)[row::STATE].store(2, std::sync::atomic::Ordering::Release);
-        let mut rows = lock(&self.lanes);
-        rows.ended.push_back(number);
-        rows.pages.extend(page.hand_on());
-    }
-
-    /// The words of a lane's row.
-    pub(super) fn lane_cells(&self, number: u32) -> &[AtomicU64] {
-        let at = self.layout.lanes.at + number as usize * row::WORDS;
-        &self.cells()[at..at + row::WORDS]
     }
 }

@@ -16,6 +16,7 @@ mod epoch;
 mod fold;
 mod journal;
 mod lane;
+mod lane_rows;
 mod lean;
 mod level;
 mod listener;

@@ -16,6 +16,7 @@ use crate::platform::lock::lock;
 use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
 use crate::recorder::epoch::{EPOCH, next_epoch};
+use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::protocol::ReadyRing;
@@ -131,6 +132,10 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     let number = (1..=255_u8)
         .find(|number| LOGS[*number as usize].load(Ordering::Relaxed).is_null())
         .ok_or(StartError::TooMany)?;
+    // What is registered with the system from here on is code of this library.
+    platform::library::stay_loaded();
+    platform::thread_end::watch_threads(retire_lane);
+    close_at_exit();
     let (log, note) = match &spec.backing {
         Backing::Memory => (in_memory(&spec, number)?, None),
         Backing::File(path) => match in_file(&spec, path, number) {
@@ -166,7 +171,6 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
         before.close();
     }
     watch_forks();
-    close_at_exit();
     if spec.collector {
         spawn_collector(log);
     }
@@ -375,6 +379,7 @@ fn close_at_exit() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
         platform::exit::at_exit(|status| {
+            retire_lane();
             if let Some(log) = current() {
                 log.close_with(status);
             }

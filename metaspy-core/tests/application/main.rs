@@ -5,6 +5,7 @@
 
 mod allocator;
 mod residents;
+mod signals;
 
 use std::process::Command;
 

@@ -1,5 +1,6 @@
 //! The parts of the system that a reader needs: mappings, processes, and a guard against truncated files.
 
+pub mod library;
 pub mod lock;
 pub mod map;
 pub mod process;

@@ -50,6 +50,7 @@ pub fn unguard(address: *const u8) {
 pub fn install() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
+        super::library::stay_loaded();
         let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) = on_bus_error;
         // SAFETY: both structures are owned here, and zero is a valid state for them. The handler only loads atomics,
         // makes system calls, and calls the previous handler.

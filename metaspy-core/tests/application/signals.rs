@@ -1,0 +1,104 @@
+//! Signal handlers that call hooks, in threads that met none before: while a thread begins or ends, while it allocates,
+//! and within another hook.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use metaspy_core::Recording;
+use metaspy_core::arm::Mode;
+
+use crate::{apart, observe};
+
+/// Calls by the handler, and by the threads.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+fn handles() {
+    metaspy_probe::hook!("handles", 1, 1, "c=1 self=none", [], []);
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+fn handles_about(object: &u64) {
+    metaspy_probe::hook!("handles_about", 2, 2, "c=1 self=none", [place object], []);
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+fn works() {
+    metaspy_probe::hook!("works", 3, 3, "c=1 self=none", [], []);
+    CALLS.fetch_add(1, Ordering::Relaxed);
+}
+
+extern "C" fn on_signal(_: libc::c_int) {
+    static OBJECT: u64 = 7;
+    handles();
+    handles_about(&OBJECT);
+}
+
+/// Lets this thread, and those that it starts, receive the signal or not.
+fn mask(how: libc::c_int) {
+    // SAFETY: zero is a valid set, which is owned here.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigaddset(&mut set, libc::SIGPROF);
+        libc::pthread_sigmask(how, &set, std::ptr::null_mut());
+    }
+}
+
+/// Sends the signal to the threads that work, every so many microseconds of their time.
+fn every(microseconds: libc::suseconds_t) {
+    let interval = libc::timeval { tv_sec: 0, tv_usec: microseconds };
+    let timer = libc::itimerval { it_interval: interval, it_value: interval };
+    // SAFETY: the kernel copies the value.
+    unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
+}
+
+fn handler() {
+    // SAFETY: zero is a valid action, and the handler calls hooks only.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut());
+    }
+}
+
+/// Threads that begin, allocate, call a hook or none, and end, interrupted at any place.
+fn interrupted(mode: Mode) {
+    // Only threads that are started below are interrupted.
+    mask(libc::SIG_BLOCK);
+    handler();
+    let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
+    let installed = observe("**::signals::*", mode);
+    thread::scope(|scope| {
+        for number in 0..3 {
+            scope.spawn(move || {
+                mask(libc::SIG_UNBLOCK);
+                for _ in 0..1_500 {
+                    thread::scope(|scope| {
+                        scope.spawn(|| {
+                            for size in 0..40 {
+                                drop(black_box(vec![0_u8; size * 100]));
+                                (0..number).for_each(|_| works());
+                            }
+                        });
+                    });
+                }
+            });
+        }
+        every(100);
+    });
+    every(0);
+    installed.uninstall();
+    let totals = recording.store().totals();
+    assert_eq!(totals.emitted, CALLS.load(Ordering::Relaxed), "{totals:?}");
+}
+
+#[test]
+fn a_signal_handler_may_call_the_first_hook_of_a_thread() {
+    apart("signals::a_signal_handler_may_call_the_first_hook_of_a_thread", || interrupted(Mode::Full));
+}
+
+#[test]
+fn a_signal_handler_may_count_the_first_call_of_a_thread() {
+    apart("signals::a_signal_handler_may_count_the_first_call_of_a_thread", || interrupted(Mode::Tally));
+}
