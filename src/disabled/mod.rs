@@ -34,10 +34,26 @@ macro_rules! state {
 /// What the derives generate. It may change in any version.
 #[doc(hidden)]
 pub mod __private {
-    use crate::{Identify, Subject};
+    use crate::{Identify, Key, Kind, Subject};
 
     pub trait DirectIdentity: Identify {}
     pub trait GuardedIdentity {}
+    pub trait GuardedKey {}
+    pub trait NoKey {}
+
+    pub struct KeyOf;
+
+    #[inline(always)]
+    pub fn key_of<K: Key>(_: K) -> KeyOf {
+        KeyOf
+    }
+
+    impl KeyOf {
+        #[inline(always)]
+        pub fn subject(&self, _: &Kind) -> Subject {
+            Subject::NONE
+        }
+    }
 
     pub struct Receiver<'a, T: ?Sized>(pub &'a T);
 

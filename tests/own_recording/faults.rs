@@ -149,6 +149,130 @@ fn a_subject_expression_may_call_its_own_method_and_may_panic_with_anything() {
     });
 }
 
+/// Its identity is computed by code that is observed, and cannot be for 13.
+#[derive(Clone, Copy)]
+struct Unlucky(u32);
+
+impl Identify for Unlucky {
+    fn identify(&self) -> Subject {
+        looked_up(*self).identify()
+    }
+}
+
+/// Observed, and about the very value whose identity it computes.
+#[observe(subject = key)]
+fn looked_up(key: Unlucky) -> u32 {
+    assert_ne!(key.0, 13, "no such key");
+    key.0
+}
+
+/// A key is code of the program as well.
+impl metaspy::Key for Unlucky {
+    fn key(self) -> u64 {
+        looked_up(self).into()
+    }
+}
+
+#[derive(Identify)]
+struct ByKey(Unlucky);
+
+#[derive(Identify)]
+struct BySame {
+    #[identify(same)]
+    it: Unlucky,
+}
+
+/// A pointer of the program's own.
+struct Pointer(Unlucky);
+
+impl std::ops::Deref for Pointer {
+    type Target = Unlucky;
+
+    fn deref(&self) -> &Unlucky {
+        looked_up(self.0);
+        &self.0
+    }
+}
+
+struct Unluckies {
+    owner: metaspy::Owner,
+    it: Unlucky,
+}
+
+#[observe]
+impl Unluckies {
+    #[observe(subject = self.it)]
+    fn unlucky_field(&self) {}
+    #[observe(subject = (&self.owner, self.it))]
+    fn unlucky_key(&self) {}
+    #[observe(subject = self.it)]
+    async fn unlucky_future(&self) {}
+}
+
+#[observe(subject = key)]
+fn unlucky(key: Unlucky) {
+    _ = key;
+}
+
+#[observe(subject = key, args(n))]
+fn unlucky_with_arguments(key: &Unlucky, n: u32) {
+    _ = (key, n);
+}
+
+#[observe(subject = *key)]
+fn unlucky_pointer(key: Pointer) {
+    _ = key.0;
+}
+
+#[observe(subject = Unlucky(key))]
+fn unlucky_made(key: u32) {
+    _ = key;
+}
+
+#[observe]
+impl ByKey {
+    fn unlucky_derived(&self) {
+        _ = self.0;
+    }
+}
+
+#[observe]
+impl BySame {
+    fn unlucky_derived_same(&self) {
+        _ = self.it;
+    }
+}
+
+#[test]
+fn an_identity_may_panic_and_call_hooks_wherever_a_subject_is_stated() {
+    alone(module_path!(), "an_identity_may_panic_and_call_hooks_wherever_a_subject_is_stated", || {
+        let calls = |key: u32| {
+            let all = Unluckies { owner: metaspy::Owner::new("Unluckies"), it: Unlucky(key) };
+            all.unlucky_field();
+            all.unlucky_key();
+            let polled = pin!(all.unlucky_future()).poll(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(polled, Poll::Ready(()));
+            unlucky(all.it);
+            unlucky_with_arguments(&all.it, 1);
+            unlucky_pointer(Pointer(all.it));
+            unlucky_made(key);
+            ByKey(all.it).unlucky_derived();
+            BySame { it: all.it }.unlucky_derived_same();
+        };
+        const CALLS: usize = 9;
+        let seen = watch(methods("**").details(), "**", || {
+            calls(7);
+            quietly(|| calls(13));
+        });
+        let calls: Vec<_> = seen.events.iter().filter(|event| event.cause == seen.profile.scope().under).collect();
+        let names: Vec<&str> = calls.iter().map(|event| seen.profile.store().site_path(event.site)).collect();
+        assert_eq!(calls.len(), 2 * CALLS, "what an identity calls is not the application's: {names:?}");
+        let has_subject: Vec<bool> = calls.iter().map(|event| event.subject.is_some()).collect();
+        assert_eq!(has_subject, [[true; CALLS], [false; CALLS]].concat(), "{names:?}");
+        assert_eq!(seen.profile.store().header().handler_panics, CALLS as u64);
+    });
+}
+
 #[observe(subject = key)]
 fn handled(key: u64) -> u64 {
     key

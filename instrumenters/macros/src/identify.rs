@@ -35,7 +35,9 @@ fn derive(item: DeriveInput) -> Result<TokenStream> {
         ),
         By::Key => quote!(
             static KIND: #krate::Kind = #krate::Kind::new(::core::concat!(::core::module_path!(), #path));
-            #krate::Subject::new(KIND.id(), #krate::Key::key(self.#field))
+            #[allow(unused_imports)]
+            use #krate::__private::{GuardedKey as _, NoKey as _};
+            (&#krate::__private::key_of(self.#field)).subject(&KIND)
         ),
     };
     Ok(quote! {

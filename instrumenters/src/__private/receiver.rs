@@ -4,13 +4,19 @@
 //! with a [`DirectIdentity`], for other receivers that implement [`Identify`], and for all others.
 
 use metaspy_core::hook::{self, AddressIdentity as PlaceOf};
-use metaspy_core::{Identify, Key, ObjectId, Owner, Subject};
+use metaspy_core::{Identify, Key, Kind, ObjectId, Owner, Subject};
 
-use crate::__private::subject::subject;
+use crate::__private::subject::{identity, subject};
 use crate::{Spied, Watched};
 
 /// A receiver.
 pub struct Receiver<'a, T: ?Sized>(pub &'a T);
+
+/// A subject that is stated: it has an identity.
+#[inline(always)]
+pub fn stated<T: Identify + ?Sized>(it: &T) -> Receiver<'_, T> {
+    Receiver(it)
+}
 
 /// Values whose [`Identify::identify`] does not panic and calls no observed function, so it needs no guard.
 /// `#[derive(Identify)]` implements it.
@@ -18,12 +24,20 @@ pub trait DirectIdentity: Identify {}
 
 impl DirectIdentity for Subject {}
 impl DirectIdentity for ObjectId {}
-impl<K: Key> DirectIdentity for (&Owner, K) {}
+impl<K: PlainKey> DirectIdentity for (&Owner, K) {}
+impl<T: DirectIdentity + ?Sized> DirectIdentity for &T {}
+impl<T: DirectIdentity + ?Sized> DirectIdentity for &mut T {}
 impl<T> DirectIdentity for Spied<T> {}
 impl<T> DirectIdentity for Watched<T> {}
 
+/// Keys that are numbers.
+pub trait PlainKey: Key {}
+
 macro_rules! plain {
-    ($($key:ty),*) => { $(impl DirectIdentity for $key {})* };
+    ($($key:ty),*) => {$(
+        impl DirectIdentity for $key {}
+        impl PlainKey for $key {}
+    )*};
 }
 
 plain!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, char);
@@ -67,23 +81,62 @@ pub trait GuardedIdentity {
 }
 
 impl<T: Identify + ?Sized> GuardedIdentity for Receiver<'_, T> {
-    #[inline(never)]
     fn identity(&self) -> Subject {
-        subject(|| self.0.identify())
+        identity(|| self.0.identify())
     }
 
     fn subject_or(&self, _: &PlaceOf) -> Subject {
-        self.identity()
+        self.subject_or_none()
     }
 
     fn subject_or_place(&self) -> Subject {
-        self.identity()
+        self.subject_or_none()
     }
 
+    #[inline(never)]
     fn subject_or_none(&self) -> Subject {
-        self.identity()
+        subject(|| self.0.identify())
     }
 }
+
+/// A key, as `#[derive(Identify)]` finds it.
+pub struct KeyOf<K>(K);
+
+/// The key of a value.
+#[inline(always)]
+pub fn key_of<K: Key>(key: K) -> KeyOf<K> {
+    KeyOf(key)
+}
+
+impl<K: PlainKey> KeyOf<K> {
+    /// The subject with this key.
+    #[inline(always)]
+    pub fn subject(&self, kind: &Kind) -> Subject {
+        Subject::new(kind.id(), self.0.key())
+    }
+}
+
+/// Keys whose [`Key::key`] may panic or call observed functions: it runs under a guard.
+pub trait GuardedKey {
+    /// The subject with this key.
+    fn subject(&self, kind: &Kind) -> Subject;
+}
+
+impl<K: Key> GuardedKey for KeyOf<K> {
+    fn subject(&self, kind: &Kind) -> Subject {
+        identity(|| Subject::new(kind.id(), self.0.key()))
+    }
+}
+
+/// What is no key: [`key_of`] is the error that the compiler reports.
+pub trait NoKey {
+    /// Never called.
+    fn subject(&self, _: &Kind) -> Subject {
+        Subject::NONE
+    }
+}
+
+impl<K> NoKey for &KeyOf<K> {}
 
 /// Receivers that do not implement [`Identify`].
 pub trait AddressIdentity {

@@ -5,19 +5,48 @@ use std::cell::Cell;
 use metaspy_core::{Subject, hook};
 
 thread_local! {
-    static EVALUATING: Cell<bool> = const { Cell::new(false) };
+    /// How many identities are being computed, one within the other.
+    static EVALUATING: Cell<u8> = const { Cell::new(0) };
 }
+
+/// A value that is made of values has the identity of one of them. Deeper ones recurse by way of a hook.
+const DEEPEST: u8 = 8;
 
 /// Evaluates the subject of a call. A panic in the expression is caught, and the call has no subject.
 ///
 /// The expression may call observed functions. Their hooks do not evaluate subjects in turn, because that might never end:
 /// these calls have no subject, and are marked as meta.
 pub fn subject(expression: impl FnOnce() -> Subject) -> Subject {
-    // A thread that is ending has no flag to set.
-    if EVALUATING.try_with(|evaluating| evaluating.replace(true)).unwrap_or(true) {
+    if EVALUATING.get() > 0 {
         return Subject::NONE;
     }
-    let subject = hook::subject(expression);
-    let _ = EVALUATING.try_with(|evaluating| evaluating.set(false));
-    subject
+    let _evaluating = Evaluating::begin();
+    hook::subject(expression)
+}
+
+/// As [`subject`], for an identity that is a part of another one, which may be under evaluation.
+pub fn identity(expression: impl FnOnce() -> Subject) -> Subject {
+    match EVALUATING.get() {
+        0 => subject(expression),
+        DEEPEST.. => Subject::NONE,
+        _ => {
+            let _evaluating = Evaluating::begin();
+            expression()
+        }
+    }
+}
+
+struct Evaluating;
+
+impl Evaluating {
+    fn begin() -> Self {
+        EVALUATING.set(EVALUATING.get() + 1);
+        Evaluating
+    }
+}
+
+impl Drop for Evaluating {
+    fn drop(&mut self) {
+        EVALUATING.set(EVALUATING.get() - 1);
+    }
 }

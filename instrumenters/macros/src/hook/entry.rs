@@ -75,11 +75,16 @@ impl Entry<'_> {
         if let Some(subject) = &self.call.options.subject {
             // A subject that cannot be identified is pointed at.
             let at = Span::mixed_site().located_at(subject.span());
-            let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
-            return match plain_expr::is_plain(subject) {
-                true => identity,
-                false => quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity)),
-            };
+            if !plain_expr::is_plain(subject) {
+                let identity = quote_spanned!(at=> #krate::__private::Identify::identify(&(#subject)));
+                return quote_spanned!(Span::mixed_site()=> #krate::__private::subject(|| #identity));
+            }
+            let stated = quote_spanned!(at=> #krate::__private::stated(&(#subject)));
+            return quote_spanned!(Span::mixed_site()=> {
+                #[allow(unused_imports)]
+                use #krate::__private::{GuardedIdentity as _, AddressIdentity as _};
+                (&#stated).subject_or_none()
+            });
         }
         match self.receiver() {
             Some(it) => self.asked(it),

@@ -1,6 +1,7 @@
-//! Expressions that cannot panic, call observed code or take long.
+//! Expressions that run no code of the program, whatever the types in them: they cannot panic, call observed code or take long.
+//! How the value is then identified depends on its type, which only the compiler knows.
 
-use syn::{Expr, UnOp};
+use syn::Expr;
 
 /// True if the expression only names, borrows and groups: `node`, `self.id`, `(&self.owner, node)`, `NodeId(node)`.
 pub fn is_plain(expr: &Expr) -> bool {
@@ -11,7 +12,6 @@ pub fn is_plain(expr: &Expr) -> bool {
         Expr::Paren(inner) => is_plain(&inner.expr),
         Expr::Group(inner) => is_plain(&inner.expr),
         Expr::Cast(cast) => is_plain(&cast.expr),
-        Expr::Unary(unary) => matches!(unary.op, UnOp::Deref(_)) && is_plain(&unary.expr),
         Expr::Tuple(tuple) => tuple.elems.iter().all(is_plain),
         Expr::Call(call) => is_constructor(&call.func) && call.args.iter().all(is_plain),
         _ => false,
