@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{Mutex, PoisonError};
 
+use metaspy_core::hook::Unforked;
 use metaspy_core::site::{Family, Site, SiteDef, SiteKind, register_dynamic};
 
 use crate::lookup_cache::{LookupCache, Names};
@@ -61,6 +62,7 @@ pub(crate) fn site_in(
     at: &'static Location<'static>,
 ) -> &'static Site {
     static ALL: Mutex<Option<HashMap<(&'static str, String), &'static Site>>> = Mutex::new(None);
+    let _unforked = Unforked::begin();
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     all.get_or_insert_default().entry((module, name)).or_insert_with_key(|(_, name)| {
         let lines = (at.line(), at.line());

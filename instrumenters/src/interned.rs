@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use metaspy_core::hook::Unforked;
+
 /// The number of a name, from 1 on. Equal names have equal numbers.
 pub(crate) fn number(name: &str) -> u64 {
     intern(name).0
@@ -15,6 +17,7 @@ pub(crate) fn name(name: &str) -> &'static str {
 
 fn intern(name: &str) -> (u64, &'static str) {
     static NAMES: Mutex<Option<HashMap<&'static str, u64>>> = Mutex::new(None);
+    let _unforked = Unforked::begin();
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let names = names.get_or_insert_default();
     if let Some((kept, number)) = names.get_key_value(name) {

@@ -11,8 +11,6 @@ pub use enter::{Frame, Guard, enter, enter_as, enter_by, enter_on, enter_site, e
 pub use metaspy_core::hook::AddressIdentity as PlaceOf;
 pub use metaspy_core::site::{linkme, register};
 pub use metaspy_core::{Site, SiteDef, SiteKind};
-pub use receiver::{
-    AddressIdentity, DirectIdentity, GuardedIdentity, GuardedKey, NoKey, Receiver, key_of, stated,
-};
+pub use receiver::{AddressIdentity, DirectIdentity, GuardedIdentity, GuardedKey, NoKey, Receiver, key_of, stated};
 pub use returns::{Returned, WithoutOutcome};
 pub use subject::subject;

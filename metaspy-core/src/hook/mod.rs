@@ -36,6 +36,8 @@ pub use pending::Pending;
 pub use resource::Resource;
 pub use span::{Cause, SpanCall};
 
+#[doc(hidden)]
+pub use crate::platform::fork_gate::Unforked;
 pub(crate) use crate::recorder::Level;
 pub use crate::recorder::{at_meta_level, meta};
 use crate::subject::Subject;

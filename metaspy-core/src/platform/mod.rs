@@ -5,11 +5,19 @@ mod before_main;
 pub(crate) mod clock;
 pub(crate) mod exit;
 pub(crate) mod fork;
+pub(crate) mod fork_gate;
 pub(crate) mod own_pages;
 pub(crate) mod process;
 pub(crate) mod thread_end;
 pub mod tick;
 mod warn;
 
-pub(crate) use metaspy_reader::platform::{library, lock, map, random, truncation};
+pub(crate) use metaspy_reader::platform::{library, map, random, truncation};
 pub(crate) use warn::warn;
+
+/// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held while code of the program
+/// runs or a recording is read, and belong to what a forked child does not use.
+pub(crate) mod lock {
+    pub(crate) use super::fork_gate::{Locked, lock};
+    pub(crate) use metaspy_reader::platform::lock::lock as lock_for_long;
+}

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 pub use metaspy_format::View;
 
@@ -13,7 +13,7 @@ use crate::hook;
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::{FACTORIES, Instrument, MethodProfiler, Observer, ProfilerFactory};
 use crate::model;
-use crate::platform::lock::lock;
+use crate::platform::lock::{Locked, lock};
 use crate::profile::Profile;
 use crate::profiler::InstallError;
 use crate::recorder::Draft;
@@ -177,7 +177,7 @@ pub fn profile(name: &str) -> Option<Profile> {
 }
 
 impl Shared {
-    fn session(&self) -> MutexGuard<'_, Session> {
+    fn session(&self) -> Locked<'_, Session> {
         lock(&self.session)
     }
 
@@ -186,8 +186,9 @@ impl Shared {
     }
 
     fn profile(&self, epochs: std::ops::Range<u32>) -> Profile {
-        let (view, scope) = (self.view.clone(), self.scope(epochs));
-        Profile::new(view, self.recording, scope, self.method_profilers.clone(), self.session().profiler())
+        // The names of the recording are read below, and the session is not locked for so long.
+        let (view, scope, profiler) = (self.view.clone(), self.scope(epochs), self.session().profiler());
+        Profile::new(view, self.recording, scope, self.method_profilers.clone(), profiler)
     }
 
     fn so_far(&self) -> Profile {

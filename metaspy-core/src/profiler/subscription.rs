@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::event::{Event, Outcome};
 use crate::hook;
-use crate::platform::lock::lock;
+use crate::platform::lock::{lock, lock_for_long};
 use crate::recorder::{self, Listener, LiveEvent, Log, Module};
 use crate::store::matcher::{Matcher, Memory};
 use crate::store::{Filter, Scope, Store};
@@ -35,6 +35,8 @@ struct Inner {
     /// At most 64.
     filters: Vec<Filter>,
     see: Mutex<See>,
+    /// The process that it belongs to: a forked child has none of its parent's.
+    process: u32,
     ended: AtomicBool,
 }
 
@@ -52,11 +54,12 @@ impl Subscription {
         see: impl FnMut(&Store, &Event, u64) + Send + 'static,
     ) -> Self {
         let (see, ended) = (Mutex::new(Box::new(see) as See), AtomicBool::new(false));
-        let watch = Arc::new(Inner { scope, filters, see, ended });
+        let watch = Arc::new(Inner { scope, filters, see, process: std::process::id(), ended });
         recorder::listen(Module::Subscriptions, &Subscriptions);
         // Events that have ended belong to the earlier subscriptions.
         catch_up();
         let mut all = lock(&ALL);
+        all.retain(|other| other.process == watch.process);
         all.push(watch.clone());
         COUNT.store(all.len(), Ordering::Release);
         drop(all);
@@ -90,6 +93,10 @@ fn catch_up() {
 
 impl Drop for Subscription {
     fn drop(&mut self) {
+        if self.0.process != std::process::id() {
+            // A thread of the parent may run the callback, and is gone here.
+            return;
+        }
         self.catch_up();
         self.0.ended.store(true, Ordering::Release);
         let mut all = lock(&ALL);
@@ -98,7 +105,7 @@ impl Drop for Subscription {
         drop(all);
         if !DELIVERING.get() {
             // Waits for a callback that runs. None starts after this.
-            drop(lock(&self.0.see));
+            drop(lock_for_long(&self.0.see));
         }
     }
 }
@@ -113,6 +120,10 @@ impl fmt::Debug for Subscription {
 struct Subscriptions;
 
 impl Listener for Subscriptions {
+    fn forked(&self) {
+        COUNT.store(0, Ordering::Release);
+    }
+
     fn wants_events(&self) -> bool {
         COUNT.load(Ordering::Acquire) != 0
     }
@@ -124,16 +135,14 @@ impl Listener for Subscriptions {
 
 /// Delivers the events that were read.
 fn deliver(log: &Log) {
-    // One thread at a time, so that events arrive in the order in which they were read.
-    static TURN: Mutex<()> = Mutex::new(());
     if DELIVERING.get() {
         return;
     }
-    let _turn = lock(&TURN);
+    let _turn = lock_for_long(&log.delivering);
     let Some((fed, store)) = log.take_read().filter(|(fed, _)| !fed.is_empty()) else { return };
     let _delivering = Delivering::begin();
     let all = lock(&ALL).clone();
-    for subscription in all {
+    for subscription in all.iter().filter(|subscription| subscription.process == std::process::id()) {
         subscription.deliver(&store, &fed);
     }
 }
@@ -155,7 +164,7 @@ impl Drop for Delivering {
 
 impl Inner {
     fn deliver(&self, store: &Store, fed: &[LiveEvent]) {
-        let mut see = lock(&self.see);
+        let mut see = lock_for_long(&self.see);
         let levels = if self.scope.meta { 0..=3 } else { 0..=0 };
         let compiled = |filter| store.compile(filter, levels.clone()).among(self.scope.members.as_ref());
         let mut matchers: Vec<(Matcher, Memory)> =

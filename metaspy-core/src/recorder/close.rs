@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::format::superblock as sb;
-use crate::platform::lock::lock;
+use crate::platform::lock::lock_for_long;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::Log;
 use crate::store::ClosingCounts;
@@ -29,7 +29,7 @@ impl Log {
         self.seal();
         self.read_on();
         listener::round_ended(self);
-        let _collecting = lock(&self.collecting);
+        let _collecting = lock_for_long(&self.collecting);
         self.trim();
         self.word(sb::STATE).store(sb::STATE_CLOSED, Ordering::Release);
         self.closed.store(true, Ordering::Release);
@@ -44,7 +44,7 @@ impl Log {
             return;
         }
         // A round that began before the log was stopped must have ended.
-        let _collecting = lock(&self.collecting);
+        let _collecting = lock_for_long(&self.collecting);
         let Some(held) = ClosingCounts::count(self.region.words()) else { return };
         self.word(sb::SEALED_EVENTS).store(held.events, Ordering::Relaxed);
         self.word(sb::SEALED_COUNTED).store(held.counted, Ordering::Relaxed);

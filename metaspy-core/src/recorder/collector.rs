@@ -1,12 +1,13 @@
 //! The collector: one thread that keeps blocks ready, so that no hook ever waits.
 
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::clock;
 use crate::format::Policy;
 use crate::format::superblock::{self as sb, calibration};
-use crate::platform::lock::lock;
+use crate::platform::lock::lock_for_long;
 use crate::recorder::level::Level;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::live_events::{LiveEvent, LiveEvents};
@@ -22,6 +23,12 @@ const CALIBRATE_NS: u64 = 1_000_000_000;
 const IDLE: Duration = Duration::from_millis(100);
 /// The same while there is a subscription.
 const WATCHED: Duration = Duration::from_millis(20);
+
+/// Nothing is folded while it lives.
+#[must_use]
+pub(crate) struct Lease {
+    _collecting: Option<MutexGuard<'static, Round>>,
+}
 
 impl Log {
     /// The main loop of the collector's thread.
@@ -49,7 +56,11 @@ impl Log {
 
     /// One round of the collector's work: true if there is more to do at once.
     pub(crate) fn round(&self) -> bool {
-        let mut round = lock(&self.collecting);
+        // In a forked child, a thread that is gone may hold the lock.
+        if self.closed.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut round = lock_for_long(&self.collecting);
         if self.closed.load(Ordering::Acquire) {
             return false;
         }
@@ -86,7 +97,7 @@ impl Log {
 
     /// Reads events for subscriptions from now on.
     pub(crate) fn begin_reading(&self) {
-        let mut round = lock(&self.collecting);
+        let mut round = lock_for_long(&self.collecting);
         if round.feed.is_none() {
             round.feed = LiveEvents::new(self);
         }
@@ -97,22 +108,24 @@ impl Log {
 
     /// Reads new events at once. True if there are more.
     pub(crate) fn read_on(&self) -> bool {
-        lock(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
+        lock_for_long(&self.collecting).feed.as_mut().is_some_and(|feed| feed.pass(self))
     }
 
     /// Events that no subscription received, because too many ran at once.
     pub(crate) fn unwatched(&self) -> u64 {
-        lock(&self.collecting).feed.as_ref().map_or(0, |feed| feed.unwatched)
+        lock_for_long(&self.collecting).feed.as_ref().map_or(0, |feed| feed.unwatched)
     }
 
     /// Takes the events that were read, and a store to resolve them.
     pub(crate) fn take_read(&self) -> Option<(Vec<LiveEvent>, Store)> {
-        lock(&self.collecting).feed.as_mut().map(LiveEvents::take)
+        lock_for_long(&self.collecting).feed.as_mut().map(LiveEvents::take)
     }
 
     /// Keeps the collector from folding while it is held, so that a reader counts every call exactly once.
-    pub(crate) fn lease(&'static self) -> impl Drop + use<> {
-        lock(&self.collecting)
+    pub(crate) fn lease(&'static self) -> Lease {
+        // Nothing of a closed recording is folded; and in a forked child, a thread that is gone may hold the lock.
+        let is_open = !self.closed.load(Ordering::Acquire);
+        Lease { _collecting: is_open.then(|| lock_for_long(&self.collecting)) }
     }
 
     /// Sets how many blocks should be ready: twice the number taken since the last round, at least a few and at most an

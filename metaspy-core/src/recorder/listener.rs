@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use crate::platform::fork_gate::Unforked;
 use crate::platform::lock::lock;
 use crate::recorder::log::{Log, Named};
 
@@ -46,6 +47,7 @@ static LISTENERS: [OnceLock<&'static dyn Listener>; 5] = [const { OnceLock::new(
 
 /// Registers a module. Later calls do nothing.
 pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {
+    let _unforked = Unforked::begin();
     LISTENERS[module as usize].get_or_init(|| listener);
 }
 

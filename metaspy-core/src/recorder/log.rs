@@ -91,6 +91,8 @@ pub(crate) struct Log {
     /// The page of threads that have no lane (too many, or already ending).
     pub(super) late: Mutex<Page>,
     pub(super) lanes: Mutex<LaneRows>,
+    /// Held while subscriptions receive events: one thread at a time delivers them, in the order in which they were read.
+    pub(crate) delivering: Mutex<()>,
 }
 
 // SAFETY: all that is shared are atomic words and locks; `Region` is Send and Sync for the same reason.

@@ -41,6 +41,7 @@ pub(crate) use begin::{
     mark_at, point,
 };
 pub(crate) use busy::Busy;
+pub(crate) use collector::Lease;
 pub(crate) use count::{count_at_once, count_further, count_in_cell, count_near, count_outcome_in, tally, tally_more};
 pub(crate) use counter_cache::{LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};

@@ -290,6 +290,7 @@ impl Log {
             closed: AtomicBool::new(false),
             late: Mutex::new(Page::none()),
             lanes: Mutex::new(LaneRows::default()),
+            delivering: Mutex::new(()),
         };
         log.describe_layout(&spec);
         log
@@ -366,6 +367,9 @@ extern "C" fn in_forked_child() {
         // SAFETY: logs are leaked boxes.
         let Some(log) = (unsafe { log.load(Ordering::Acquire).as_ref() }) else { continue };
         log.stop();
+        // It is the parent's to close, and to trim.
+        log.closing.store(true, Ordering::Release);
+        log.closed.store(true, Ordering::Release);
         if let Some(map) = log.region.map() {
             // SAFETY: the mapping is this process's own view of the recording. Later writes reach private pages only.
             unsafe { metaspy_reader::platform::map::cover(map.as_mut_ptr(), log.layout.total_bytes()) };

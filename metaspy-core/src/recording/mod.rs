@@ -122,7 +122,7 @@ impl Recording {
     }
 
     /// Keeps events from being folded while they are counted; see [`Log::lease`].
-    pub(crate) fn lease(&self) -> impl Drop + use<> {
+    pub(crate) fn lease(&self) -> recorder::Lease {
         self.log.lease()
     }
 

@@ -4,6 +4,7 @@
 #![cfg(target_os = "linux")]
 
 mod allocator;
+mod forks;
 mod residents;
 mod signals;
 

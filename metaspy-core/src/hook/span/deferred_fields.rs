@@ -9,7 +9,7 @@ use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::details::{DetailBytes, Reify};
 use crate::hook::handler::{self, Open};
-use crate::platform::lock::lock;
+use crate::platform::lock::lock_for_long;
 use crate::recorder;
 
 /// Links that are written once more at the end.
@@ -65,7 +65,7 @@ impl DeferredFields {
     }
 
     fn change(&self, change: impl FnOnce(&mut Fields)) {
-        change(lock(&self.fields).get_or_insert_default());
+        change(lock_for_long(&self.fields).get_or_insert_default());
         self.is_there.store(true, Release);
     }
 
@@ -76,7 +76,7 @@ impl DeferredFields {
             return None;
         }
         self.is_there.store(false, Release);
-        lock(&self.fields).take()
+        lock_for_long(&self.fields).take()
     }
 }
 

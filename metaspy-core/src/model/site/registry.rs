@@ -9,6 +9,7 @@ use std::sync::{OnceLock, RwLock};
 use metaspy_probe::Adapter;
 
 use crate::format::slot::FIRST_MARK;
+use crate::platform::fork_gate::Unforked;
 use crate::recorder::LINKED;
 use crate::site::{Family, Site, SiteDef, SiteId, section};
 
@@ -28,6 +29,7 @@ static ADAPTER: AtomicPtr<Adapter> = AtomicPtr::new(null_mut());
 
 /// Gives all sites the adapter that their armed hooks call. Call this before a site is armed.
 pub(crate) fn provide(adapter: *mut Adapter) {
+    let _unforked = Unforked::begin();
     let sites = all().write().unwrap_or_else(|poisoned| poisoned.into_inner());
     if ADAPTER.swap(adapter, Release).is_null() {
         sites.iter().for_each(|site| site.adapter.store(adapter, Release));
@@ -71,11 +73,13 @@ pub fn entries() -> Vec<SiteEntry> {
 
 /// The number of sites: the highest number that one has.
 pub(crate) fn count() -> usize {
+    let _unforked = Unforked::begin();
     all().read().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
 }
 
 /// Sites from the `from`th on.
 pub(crate) fn entries_since(from: usize) -> Vec<SiteEntry> {
+    let _unforked = Unforked::begin();
     let sites = all().read().unwrap_or_else(|poisoned| poisoned.into_inner());
     let numbered = sites.iter().enumerate().skip(from);
     numbered.map(|(at, &site)| SiteEntry { id: SiteId(at as u32 + 1), site }).collect()
@@ -83,6 +87,7 @@ pub(crate) fn entries_since(from: usize) -> Vec<SiteEntry> {
 
 /// The number of a registered site; registers it if it was made at run time or loaded later.
 pub fn entry(site: &'static Site) -> SiteEntry {
+    let _unforked = Unforked::begin();
     let mut sites = all().write().unwrap_or_else(|poisoned| poisoned.into_inner());
     let mut id = site.id.load(Relaxed);
     if id == 0 {
@@ -97,6 +102,7 @@ pub fn entry(site: &'static Site) -> SiteEntry {
 
 /// The site with this number.
 pub(crate) fn by_id(id: SiteId) -> Option<&'static Site> {
+    let _unforked = Unforked::begin();
     let sites = all().read().unwrap_or_else(|poisoned| poisoned.into_inner());
     sites.get((id.0 as usize).checked_sub(1)?).copied()
 }

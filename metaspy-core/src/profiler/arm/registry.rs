@@ -1,14 +1,14 @@
 //! The standing orders of all profilers: what each has armed.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, MutexGuard};
 
 use crate::arm::plan_readers::{Replaced, replace};
 use crate::arm::settled::SETTLED;
 use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
-use crate::platform::lock::lock;
+use crate::platform::lock::{Locked, lock};
 use crate::recorder::{self, Lane, Row};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
@@ -37,7 +37,7 @@ struct Standing {
 static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
 
 /// The standing orders of the process.
-pub(crate) fn arms() -> MutexGuard<'static, Arms> {
+pub(crate) fn arms() -> Locked<'static, Arms> {
     lock(&ARMS)
 }
 

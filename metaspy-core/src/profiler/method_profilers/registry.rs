@@ -1,8 +1,8 @@
 //! The installed method profilers.
 
 use std::any::Any;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard};
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
@@ -15,7 +15,7 @@ use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::Present;
 use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::too_many::{MOST, TooManyProfilers};
-use crate::platform::lock::lock;
+use crate::platform::lock::{Locked, lock};
 use crate::profiler::InstallError;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
@@ -101,7 +101,7 @@ fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Inst
 }
 
 /// The registry, if there is room for one more profiler.
-fn registry_with_room() -> Result<MutexGuard<'static, Registry>, TooManyProfilers> {
+fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
     let mut registry = lock(&REGISTRY);
     if registry.process != std::process::id() {
         registry.observers.clear();
