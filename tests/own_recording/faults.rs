@@ -305,6 +305,31 @@ fn a_panic_in_a_handler_never_reaches_the_application() {
     });
 }
 
+/// Builds a package of `tests` into a directory of its own.
+fn build(package: &str) -> std::path::PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(package);
+    let output = Command::new(env!("CARGO"))
+        .args(["build", "--offline", "--quiet"])
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(package))
+        .env("CARGO_TARGET_DIR", &target)
+        .env_remove("RUSTFLAGS")
+        .output()
+        .expect("cargo runs, as it runs this test");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    target.join("debug")
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_that_recorded_on_a_thread_that_ended_may_be_closed() {
+    let built = build("unloaded");
+    let output = Command::new(built.join("unloaded")).arg(built.join("libunloaded.so")).output().expect("it runs");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{}: {printed}{errors}", output.status);
+    assert_eq!(printed, "1 calls, 0\n".repeat(3));
+}
+
 #[test]
 fn with_panic_abort_handlers_are_refused_unless_a_variable_allows_them() {
     let run = |insists: &str| {
