@@ -42,7 +42,7 @@ fn run(name: &str, observe: Option<&str>) -> (PathBuf, Output) {
 fn run_test(test: &str, name: &str, observe: Option<&str>) -> (PathBuf, Output) {
     let path = std::env::temp_dir().join(format!("metaspy-environment-{}-{name}.spy", std::process::id()));
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args([test, "--exact"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
+    command.args([test, "--exact", "--nocapture"]).env("METASPY_RECORD", &path).env_remove("METASPY_OBSERVE");
     command.envs(observe.map(|observe| ("METASPY_OBSERVE", observe)));
     let output = command.output().expect("it can be run again");
     assert!(output.status.success());
@@ -109,4 +109,86 @@ fn a_recording_that_cannot_be_made_is_reported_and_the_program_runs() {
     assert!(output.status.success());
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("nothing is recorded") && error.contains("/nowhere/at/all.spy"), "{error}");
+}
+
+/// A program that observes itself.
+#[test]
+fn observes_itself() {
+    let profiler = Profiler::new("own").observe(methods("Scene::measure"));
+    let ((), profile) = profiler.profile(|| Scene.layout()).expect("a program observes itself, recorded or not");
+    assert_eq!(profile.counts().total(), 2);
+}
+
+#[test]
+fn a_recording_that_cannot_be_made_is_reported_once_and_the_program_observes_itself() {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args(["environment::observes_itself", "--exact", "--nocapture"]);
+    for (place, directory) in [("/nowhere/at/all.spy", ""), ("live", "/dev/null")] {
+        let output = command.env("METASPY_RECORD", place).env("METASPY_DIR", directory).output().expect("it runs");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(error.matches("metaspy:").count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_recording_is_left_as_it_is_even_if_it_is_empty() {
+    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-empty.spy", std::process::id()));
+    for content in ["", "a diary"] {
+        std::fs::write(&path, content).expect("the file is ours");
+        let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        command.args(["environment::works", "--exact"]).env("METASPY_RECORD", &path);
+        let output = command.output().expect("it can be run again");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && error.contains("no recording exists at this path"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).expect("it is still there"), content);
+    }
+    std::fs::remove_file(path).expect("the file is ours");
+}
+
+/// A program that starts a recording of its own.
+#[test]
+fn records_by_itself() {
+    Scene.layout();
+    let recording = metaspy::Recording::memory().budget(4 << 20).start().expect("there is memory");
+    Scene.layout();
+    assert!(recording.store().totals().emitted <= 3);
+}
+
+#[test]
+fn a_recording_that_the_program_replaces_is_kept_until_then_and_this_is_reported() {
+    let (path, output) = run_test("environment::records_by_itself", "replaced", None);
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("starts a recording of its own") && error.contains("replaced.spy"), "{error}");
+    let notes = Store::open(&path).expect("it was recorded").notes().join("\n");
+    assert!(notes.contains("starts a recording of its own"), "{notes}");
+    assert_eq!(counts(path), [("layout".into(), 1), ("measure".into(), 2)]);
+}
+
+/// A program that starts another one, which inherits its environment.
+#[test]
+fn starts_another() {
+    Scene.layout();
+    if std::env::var_os("METASPY_RECORD").is_some() {
+        let mut again = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        let mut child = again.args(["environment::works", "--exact"]).spawn().expect("it starts");
+        println!("child {}", child.id());
+        assert!(child.wait().expect("it ends").success());
+    }
+    Scene.layout();
+}
+
+#[test]
+fn a_process_that_inherits_the_path_records_into_a_file_of_its_own() {
+    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-family.spy", std::process::id()));
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args(["environment::starts_another", "--exact", "--nocapture"]).env("METASPY_RECORD", &path);
+    let output = command.output().expect("it can be run again");
+    let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{printed}");
+    let child = printed.split("child ").nth(1).and_then(|rest| rest.split_whitespace().next()).expect("it is printed");
+    let of_child = path.with_file_name(format!("metaspy-environment-{}-family.{child}.spy", std::process::id()));
+    assert_eq!(counts(of_child), [("layout".into(), 5), ("measure".into(), 10)]);
+    // The process that ended left a recording, which the next run replaces.
+    assert_eq!(counts(path), [("layout".into(), 2), ("measure".into(), 4)]);
 }

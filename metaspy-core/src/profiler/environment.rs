@@ -16,7 +16,7 @@ use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::FACTORIES;
 use crate::platform::{process, warn};
 use crate::profiler::InstallError;
-use crate::recording::StartError;
+use crate::recording::{self, StartError};
 use crate::select::Selector;
 use crate::{Profiler, Recording};
 
@@ -42,9 +42,8 @@ pub(crate) fn start() {
     if !is_recorded && !is_profiled {
         return;
     }
-    let started = if is_set("METASPY_RECORD") { Recording::current() } else { Recording::live_by_default() };
-    if let Err(error) = started {
-        warn(&format!("nothing is recorded: {error}"));
+    if let Err(error) = Recording::selected() {
+        recording::refuse(&error);
         return;
     }
     start_profilers();

@@ -24,6 +24,7 @@ use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::tally_page::Page;
+use crate::recording::BUSY;
 use crate::store::debug_as_message;
 use crate::store::text::file_name;
 
@@ -114,17 +115,17 @@ pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Resu
     let _starting = lock(&STARTING);
     match current() {
         Some(log) => Ok(log),
-        None => begin(default()?),
+        None => begin(default()?, |_| ()),
     }
 }
 
-/// Starts a log; hooks write it from now on.
-pub(crate) fn start(spec: Spec) -> Result<&'static Log, StartError> {
+/// Starts a log; hooks write it from now on. `ends` is called with the one that it replaces, before that is closed.
+pub(crate) fn start(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     let _starting = lock(&STARTING);
-    begin(spec)
+    begin(spec, ends)
 }
 
-fn begin(spec: Spec) -> Result<&'static Log, StartError> {
+fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     if platform::process::is_privileged() {
         return Err(StartError::Privileged);
     }
@@ -168,6 +169,7 @@ fn begin(spec: Spec) -> Result<&'static Log, StartError> {
     next_epoch("a recording begins");
     // SAFETY: logs are leaked boxes.
     if let Some(before) = unsafe { before.as_ref() } {
+        ends(before);
         before.close();
     }
     watch_forks();
@@ -233,17 +235,8 @@ fn allocate_tables(file: &File, layout: &Layout) -> io::Result<()> {
 
 /// Creates a new file that only its user can read. It never opens an existing file or follows a link.
 fn new_file(path: &Path) -> io::Result<File> {
-    match std::fs::symlink_metadata(path) {
-        Ok(found) if found.is_file() && (found.len() == 0 || crate::recording::is_recording(path)) => {
-            // Another process may still read the old recording, so it is unlinked and not overwritten.
-            std::fs::remove_file(path)?;
-        }
-        Ok(_) => {
-            let why = "a file that is no recording exists at this path";
-            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
-        }
-        Err(_) => {}
-    }
+    // Another process may still read the old recording, so it is unlinked and not overwritten.
+    crate::recording::remove_dead(path)?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
@@ -251,7 +244,10 @@ fn new_file(path: &Path) -> io::Result<File> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600).custom_flags(libc::O_NOFOLLOW);
     }
-    options.open(path)
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => io::Error::new(io::ErrorKind::ResourceBusy, BUSY),
+        _ => error,
+    })
 }
 
 impl Log {

@@ -1,10 +1,11 @@
 //! Identifies recordings and builds of programs.
 
-use std::fs::File;
-use std::io::Read;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::format::superblock as sb;
+use crate::platform::process;
 
 /// The process of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,38 @@ pub(crate) fn writer_of(file: &mut File) -> Option<Writer> {
 
 /// Bytes from the beginning of a recording to the end of the words about its process.
 const HEAD: u64 = 512;
+/// Why a recording is not replaced.
+pub(crate) const BUSY: &str = "another process records there";
+
+/// Removes a recording whose process has ended, or that is this process's own. Anything else stays, and is an error: a file
+/// that is no recording, also an empty one, or a recording that another process writes.
+pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
+    let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    let other = || io::Error::new(io::ErrorKind::AlreadyExists, "a file that is no recording exists at this path");
+    if !found.is_file() {
+        return Err(other());
+    }
+    let mut file = File::open(path)?;
+    // The lock is held until the file is removed, so two processes do not remove each other's new file.
+    let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    let writer = writer_of(&mut file);
+    let is_busy = match writer {
+        Some(Writer { pid, start, .. }) if is_own(pid, start) => false,
+        // A file system may have no locks.
+        Some(Writer { pid, start, has_closed: false }) => is_locked || process::start_of(pid) == Some(start),
+        _ => is_locked,
+    };
+    match writer {
+        _ if is_busy => Err(io::Error::new(io::ErrorKind::ResourceBusy, BUSY)),
+        None => Err(other()),
+        Some(_) => std::fs::remove_file(path),
+    }
+}
+
+/// True if this process has the number, and began at this time: numbers are used again, also in other namespaces.
+fn is_own(pid: u32, start: u64) -> bool {
+    pid == std::process::id() && process::start_of(pid).unwrap_or(0) == start
+}
 
 /// The build id that the linker wrote into an ELF program, in hexadecimal; otherwise size and time of its file.
 pub(crate) fn build_id(program: &Path) -> String {

@@ -3,22 +3,24 @@
 pub(crate) mod directory;
 mod identity;
 mod names;
+mod requested;
 pub(crate) mod writer_lock;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};
-pub(crate) use identity::build_id;
 pub use identity::is_recording;
+pub(crate) use identity::{BUSY, build_id, remove_dead};
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 pub use metaspy_format::Policy;
-use metaspy_reader::units::parse_size;
+use requested::Otherwise;
+pub(crate) use requested::refuse;
 
 use crate::format::layout;
 use crate::format::superblock as sb;
-use crate::platform::{truncation, warn};
+use crate::platform::truncation;
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::store::Store;
 
@@ -31,8 +33,8 @@ pub const BUDGETS: std::ops::RangeInclusive<u64> = layout::SMALLEST..=layout::LA
 
 /// A recording that this process writes.
 ///
-/// It lasts until another one starts or the process ends. A program that starts none has one in memory as soon as a
-/// profiler is installed.
+/// It lasts until another one starts or the process ends. If the program starts one, this also ends the one that the
+/// environment selected, and is reported. A program that starts none has one in memory as soon as a profiler is installed.
 ///
 /// With `METASPY_RECORD=live` or a path in the environment, a program is recorded from its start. `METASPY_OBSERVE` then
 /// selects the sites, in addition to the program's own profilers: selectors separated by commas. Unset, it selects
@@ -66,20 +68,17 @@ impl Recording {
         Builder::new(Place::Live)
     }
 
-    /// The current recording of this process. Starts the default one if there is none.
+    /// The current recording of this process. Starts the default one if there is none: in memory, also if the one that
+    /// `METASPY_RECORD` selects cannot be made.
     pub fn current() -> Result<Recording, StartError> {
         names::register();
-        Ok(Recording { log: recorder::ensure(default_spec)? })
+        Ok(Recording { log: requested::ensure_or_use_memory()? })
     }
 
-    /// As [`Recording::current`], but the default is a live recording.
-    pub(crate) fn live_by_default() -> Result<Recording, StartError> {
-        let live = || {
-            let spec = default_spec()?;
-            Ok(Spec { backing: Backing::File(directory::new_live_file(spec.budget)?), ..spec })
-        };
+    /// The recording that the environment selects; a live one if it selects none.
+    pub(crate) fn selected() -> Result<Recording, StartError> {
         names::register();
-        Ok(Recording { log: recorder::ensure(live)? })
+        Ok(Recording { log: requested::ensure(Otherwise::Live)? })
     }
 
     /// Its log.
@@ -211,7 +210,7 @@ impl Builder {
         let Builder { policy, collector, linked_sites, .. } = self;
         let spec = Spec { backing, budget, policy, collector, linked_sites };
         names::register();
-        let log = recorder::start(spec)?;
+        let log = recorder::start(spec, requested::note_end)?;
         crate::arm::renew();
         if self.guarded {
             guard_against_truncation();
@@ -221,24 +220,6 @@ impl Builder {
         }
         Ok(Recording { log })
     }
-}
-
-/// The recording that `METASPY_RECORD` and `METASPY_BUDGET` select; by default one in memory.
-pub(crate) fn default_spec() -> Result<Spec, StartError> {
-    let budget = match std::env::var("METASPY_BUDGET") {
-        Ok(text) => parse_size(&text).unwrap_or_else(|error| {
-            warn(&format!("METASPY_BUDGET: {error}; the default of 256MiB is used"));
-            DEFAULT_BUDGET
-        }),
-        Err(_) => DEFAULT_BUDGET,
-    };
-    let backing = match std::env::var_os("METASPY_RECORD") {
-        None => Backing::Memory,
-        Some(value) if value.is_empty() || value == "memory" => Backing::Memory,
-        Some(value) if value == "live" => Backing::File(directory::new_live_file(budget)?),
-        Some(path) => Backing::File(path.into()),
-    };
-    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_sites: true })
 }
 
 /// Guards this process against truncation of mapped recordings: the cut part reads as zeros. Stores that are opened later

@@ -1,0 +1,109 @@
+//! The recording that the environment selects, with `METASPY_RECORD` and `METASPY_BUDGET`.
+//!
+//! It never makes the program fail: a recording that cannot be made is reported once, and the program's own profilers use
+//! memory.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use metaspy_format::Policy;
+use metaspy_reader::units::parse_size;
+
+use crate::platform::warn;
+use crate::recorder::{self, Backing, Log, Spec};
+use crate::recording::{DEFAULT_BUDGET, StartError, directory};
+
+/// The place of the recording where `METASPY_RECORD` selects none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Otherwise {
+    Memory,
+    Live,
+}
+
+/// The recording cannot be made.
+static IS_REFUSED: AtomicBool = AtomicBool::new(false);
+/// The number of its log; 0 = none.
+static SELECTED: AtomicU8 = AtomicU8::new(0);
+
+/// The current log. Starts the selected one if there is none.
+pub(super) fn ensure(otherwise: Otherwise) -> Result<&'static Log, StartError> {
+    match ensure_in(otherwise, Path::to_owned) {
+        // The process that started this one records there, or another one of the same environment.
+        Err(StartError::File { source, .. }) if source.kind() == ErrorKind::ResourceBusy => {
+            ensure_in(otherwise, of_this_process)
+        }
+        started => started,
+    }
+}
+
+/// As [`ensure`], in memory if the file cannot be made.
+pub(super) fn ensure_or_use_memory() -> Result<&'static Log, StartError> {
+    match ensure(Otherwise::Memory) {
+        Err(error @ (StartError::File { .. } | StartError::Directory { .. })) => {
+            refuse(&error);
+            ensure(Otherwise::Memory)
+        }
+        started => started,
+    }
+}
+
+/// Reports, once, that the recording cannot be made. The process has none in a file from now on, unless it starts one.
+pub(crate) fn refuse(error: &StartError) {
+    if !IS_REFUSED.swap(true, Ordering::Relaxed) {
+        warn(&format!("nothing is recorded: {error}"));
+    }
+}
+
+/// Reports that the program starts a recording of its own, if that ends the selected one.
+pub(super) fn note_end(log: &Log) {
+    if log.number == SELECTED.load(Ordering::Relaxed)
+        && let Some((path, _)) = &log.file
+    {
+        let note = format!("The program starts a recording of its own. METASPY_RECORD={} ends here.", path.display());
+        log.note(&note);
+        warn(&note);
+    }
+}
+
+fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'static Log, StartError> {
+    let mut is_new = false;
+    let log = recorder::ensure(|| {
+        is_new = true;
+        spec(otherwise, place)
+    })?;
+    if is_new {
+        SELECTED.store(log.number, Ordering::Relaxed);
+    }
+    Ok(log)
+}
+
+fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, StartError> {
+    let budget = match std::env::var("METASPY_BUDGET") {
+        Ok(text) => parse_size(&text).unwrap_or_else(|error| {
+            warn(&format!("METASPY_BUDGET: {error}; the default of 256MiB is used"));
+            DEFAULT_BUDGET
+        }),
+        Err(_) => DEFAULT_BUDGET,
+    };
+    let selected = std::env::var_os("METASPY_RECORD").filter(|value| !value.is_empty());
+    let backing = match selected {
+        _ if IS_REFUSED.load(Ordering::Relaxed) => Backing::Memory,
+        None if otherwise == Otherwise::Memory => Backing::Memory,
+        Some(value) if value == "memory" => Backing::Memory,
+        Some(path) if path != "live" => Backing::File(place(Path::new(&path))),
+        None | Some(_) => Backing::File(directory::new_live_file(budget)?),
+    };
+    Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_sites: true })
+}
+
+/// The file of this process beside that of another one: `run.4711.spy` beside `run.spy`.
+fn of_this_process(path: &Path) -> PathBuf {
+    let mut extension = OsString::from(std::process::id().to_string());
+    if let Some(last) = path.extension() {
+        extension.push(".");
+        extension.push(last);
+    }
+    path.with_extension(extension)
+}
