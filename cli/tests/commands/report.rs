@@ -364,6 +364,10 @@ fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
     assert_eq!((&report["exact"], count(&report["rows"])), (&false.into(), 120_000));
     let others = &report["rows"][0];
     assert_eq!((&others["label"], &others["self_ns"]), (&"others".into(), &Value::Null));
+    let exact = |row: &&Value| row["count_exact"] == true;
+    let rows = report["rows"].as_array().unwrap();
+    let (sure, all) = (rows.iter().filter(exact).count(), rows.len());
+    assert!((1..all).contains(&sure), "{sure} of {all} counts are exact");
     for by in ["subject", "site,subject"] {
         let (_, out, _) = ended(&["report", text(&path), "--by", by]);
         assert!(out.contains("share the row of others") && !out.contains("the filter asks"), "{out}");
