@@ -7,7 +7,10 @@ use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering, fence};
 use loom::thread;
 use metaspy_core::format::slot::{ended, is_running, running};
-use metaspy_core::protocol::{ReadyRing, Word, claim, end_elsewhere, evict, publish, read_stable, retract};
+use metaspy_core::protocol::{
+    ReadyRing, Word, announce_summary, begin_step, claim, claim_full, end_elsewhere, evict, publish, read_stable,
+    retract,
+};
 
 struct Cell(AtomicU64);
 
@@ -141,35 +144,124 @@ fn a_piece_is_claimed_by_one_lane_only_and_read_with_its_size() {
     });
 }
 
-/// Journal, row, block and the number of the fold that is done, as [`metaspy_core`]'s fold writes them.
+/// A block of three events, the row that they are added to, and the record of the folder.
+struct Fold {
+    block: Cell,
+    row: Cell,
+    cursor: Cell,
+    /// Two notes: the row as it was.
+    notes: [[Cell; 1]; 2],
+}
+
+const EVENTS: u64 = 3;
+
+impl Fold {
+    fn new() -> Self {
+        let cell = |value| Cell::new(value);
+        Fold { block: cell(1), row: cell(0), cursor: cell(0), notes: [[cell(0)], [cell(0)]] }
+    }
+
+    /// Adds the events, as a folder does. The cursor is 1 + the events before, doubled, and the number of the note.
+    fn fold(&self) {
+        for event in 0..=EVENTS {
+            let note = event as usize % 2;
+            let row = self.row.load(Ordering::Relaxed);
+            begin_step(&self.cursor, (1 + event) << 1 | note as u64, &self.notes[note], [row]);
+            if event < EVENTS {
+                self.row.store(row + 1, Ordering::Relaxed);
+            }
+        }
+        retract(&self.block);
+    }
+
+    /// Folded and stored events. `None` if the cursor moved during the reading.
+    fn read(&self) -> Option<(u64, u64)> {
+        let cursor = self.cursor.load(Ordering::Acquire);
+        let (folded, stored) = match cursor {
+            0 => (self.row.load(Ordering::Relaxed), self.block.load(Ordering::Relaxed) * EVENTS),
+            _ => {
+                let before = (cursor >> 1) - 1;
+                let noted = self.notes[cursor as usize % 2][0].load(Ordering::Relaxed);
+                assert!(before <= EVENTS);
+                let stored = if self.block.load(Ordering::Relaxed) == 0 { 0 } else { EVENTS - before };
+                (noted, stored)
+            }
+        };
+        fence(Ordering::Acquire);
+        (self.cursor.load(Ordering::Relaxed) == cursor).then_some((folded, stored))
+    }
+}
+
 #[test]
-fn a_fold_is_counted_once_wherever_it_is_interrupted() {
+fn an_event_in_the_middle_of_being_folded_is_counted_once() {
     loom::model(|| {
-        // One event in the window, none in the row.
-        let [journal, row, block, done, staged] = [0, 0, 5, 0, 0].map(Cell::new);
-        let words = Arc::new((journal, row, block, done, staged));
-        let writer = {
+        let fold = Arc::new(Fold::new());
+        let folder = {
+            let fold = fold.clone();
+            thread::spawn(move || fold.fold())
+        };
+        if let Some((folded, stored)) = fold.read() {
+            assert_eq!(folded + stored, EVENTS);
+        }
+        folder.join().unwrap();
+        assert_eq!(fold.read(), Some((EVENTS, 0)));
+    });
+}
+
+const FULL: u64 = 2;
+const FOLDING: u64 = 4;
+
+#[test]
+fn a_full_block_is_folded_by_one_thread_only() {
+    loom::model(|| {
+        let words = Arc::new((Cell::new(FULL), Cell::new(0), Cell::new(0)));
+        let claim = |words: &(Cell, Cell, Cell)| {
+            let (state, summarising, folds) = words;
+            let is_claimed = claim_full(state, FULL, FOLDING, summarising, 1);
+            if is_claimed {
+                // Plain loads and stores: only one thread does this.
+                folds.store(folds.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            }
+            is_claimed
+        };
+        let lane = {
+            let words = words.clone();
+            thread::spawn(move || claim(&words))
+        };
+        let own = claim(&words);
+        assert!(own != lane.join().unwrap());
+        assert_eq!(words.2.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// The summary of a chunk of one block: its stamp is not 0 only as long as the block holds its events.
+#[test]
+fn no_summary_outlives_the_blocks_of_its_chunk() {
+    loom::model(|| {
+        let words = Arc::new([FULL, 0, 0, 1].map(Cell::new));
+        let lane = {
             let words = words.clone();
             thread::spawn(move || {
-                let (journal, row, block, done, staged) = &*words;
-                staged.store(1, Ordering::Relaxed);
-                journal.store(1, Ordering::Release);
-                fence(Ordering::SeqCst);
-                row.store(1, Ordering::Relaxed);
-                retract(block);
-                done.store(1, Ordering::Release);
+                let [state, summarising, stamp, block] = &*words;
+                if claim_full(state, FULL, FOLDING, summarising, 1) {
+                    if stamp.load(Ordering::Relaxed) != 0 {
+                        stamp.store(0, Ordering::Release);
+                    }
+                    retract(block);
+                    true
+                } else {
+                    false
+                }
             })
         };
-        // A reader that finds nothing changed around it counts the event exactly once.
-        let (journal, row, block, done, staged) = &*words;
-        let before = (done.load(Ordering::Acquire), journal.load(Ordering::Acquire));
-        let folded = if before.1 > before.0 { staged.load(Ordering::Relaxed) } else { row.load(Ordering::Relaxed) };
-        let stored = u64::from(before.1 <= before.0 && block.load(Ordering::Relaxed) != 0);
-        fence(Ordering::Acquire);
-        let after = (done.load(Ordering::Relaxed), journal.load(Ordering::Relaxed));
-        if before == after {
-            assert_eq!(folded + stored, 1, "{before:?}");
+        let [state, summarising, stamp, block] = &*words;
+        announce_summary(summarising, 1);
+        if state.load(Ordering::Acquire) == FULL {
+            stamp.store(1, Ordering::Release);
         }
-        writer.join().unwrap();
+        summarising.store(0, Ordering::Release);
+        let is_folded = lane.join().unwrap();
+        assert_eq!(block.load(Ordering::Relaxed) == 0, is_folded);
+        assert!(!is_folded || stamp.load(Ordering::Relaxed) == 0);
     });
 }

@@ -2,14 +2,12 @@
 
 use crate::row::ROW_WORDS;
 use crate::superblock::{self as sb, Policy};
-use crate::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, Words, summary};
+use crate::{BLOCK_BYTES, CHUNK_BLOCKS, CHUNK_BYTES, Words, folder, summary};
 
 /// The smallest budget. With less, the tables would leave no room for events.
 pub const SMALLEST: u64 = 1 << 20;
 /// The largest budget: 1 TiB.
 pub const LARGEST: u64 = 1 << 40;
-/// Blocks folded at once at most: the journal has room for a row of each of their events.
-pub const FOLD_BLOCKS: usize = 32;
 
 /// Words of a memory page. Each area begins at one.
 const PAGE: usize = 4096 / 8;
@@ -90,8 +88,10 @@ macro_rules! areas {
 areas! {
     /// Calibration pairs.
     calibration: CALIBRATION, "calibration pairs";
-    /// The fold's journal.
+    /// The fold's journal, in recordings before version 1.5.
     journal: JOURNAL, "journal of the fold";
+    /// Records of folders, from version 1.5 on.
+    folders: FOLDERS, "records of folders";
     /// Lanes.
     lanes: LANES, "lanes";
     /// The arena.
@@ -120,12 +120,11 @@ impl Layout {
         let lanes = (tables / BLOCK_BYTES / 2).clamp(64, 16 * 1024);
         // Half the table stays free, because it uses open addressing.
         let tally_rows = (tables / 8 / (ROW_WORDS * 8)).next_power_of_two() / 2;
-        let fold_events = FOLD_BLOCKS * 127;
-        let journal = (sb::journal::HEADER_WORDS + FOLD_BLOCKS + fold_events * (1 + ROW_WORDS)) * 8;
         let mut end = sb::BYTES / 8;
         let mut area = |bytes: usize| Area::after(&mut end, bytes.next_multiple_of(4096) / 8);
         let calibration = area(sb::calibration::CAPACITY.min(tables / 2048) * sb::calibration::WORDS * 8);
-        let journal = area(journal.min(tables / 4));
+        let journal = area(0);
+        let folders = area(folder::RECORDS * folder::WORDS * 8);
         let lanes = area(lanes * sb::lane::WORDS * 8);
         // Names and labels do not shrink with the budget, but the smallest recordings must still hold events.
         let (names, half) = if tables < 4 << 20 { (tables / 32, tables / 64) } else { (tables / 20, tables / 28) };
@@ -140,7 +139,20 @@ impl Layout {
         let summaries = Area::after(&mut end, chunks * summary::SUMMARY_WORDS);
         let at = end.next_multiple_of(CHUNK_BYTES.min(budget / 8).max(4096) / 8);
         let (chunks, blocks) = (Area { at, len: chunks * CHUNK_BYTES / 8 }, (chunks * CHUNK_BLOCKS) as u64);
-        Layout { calibration, journal, lanes, arena, statements, pages, tally, profiles, summaries, chunks, blocks }
+        Layout {
+            calibration,
+            journal,
+            folders,
+            lanes,
+            arena,
+            statements,
+            pages,
+            tally,
+            profiles,
+            summaries,
+            chunks,
+            blocks,
+        }
     }
 
     /// The half of the statements after this many turns.

@@ -14,6 +14,8 @@ pub mod slot;
 pub mod summary;
 
 #[doc(hidden)]
+pub mod folder;
+#[doc(hidden)]
 pub mod row;
 
 #[doc(hidden)]

@@ -1,11 +1,13 @@
 //! A row of a tally: counts, outcomes and times of one subject at one site in one epoch.
 //!
 //! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
-//! had been folded. The fold table has rows for events that left the window. A row can be in several tables; its value
-//! is the sum.
+//! had been folded. The fold table and the pages of folders have rows for events that left the window. A row can be in
+//! several tables; its value is the sum.
 
 use metaspy_probe::Outcome;
 use metaspy_probe::hash::scatter;
+
+use crate::slot;
 
 /// 64-bit words of a row.
 pub const ROW_WORDS: usize = 8;
@@ -78,6 +80,12 @@ impl Who {
             | self.site as u64 & 0xF_FFFF
     }
 
+    /// The row of an event with this last word.
+    #[inline(always)]
+    pub const fn of_event(site: u32, epoch: u32, last: u64) -> Self {
+        Who { site, kind: slot::kind(last), epoch, meta: slot::level(last) != 0, lost: false }
+    }
+
     /// True if the calls of a row began in this epoch.
     #[inline(always)]
     pub const fn began_in(word: u64, epoch: u32) -> bool {
@@ -141,6 +149,8 @@ pub mod page {
     pub const LANE: usize = 2;
     /// Rows in use.
     pub const USED: usize = 3;
+    /// 1 if the page belongs to a folder: its rows count events that left the window.
+    pub const FOLDED: usize = 7;
 }
 
 #[cfg(test)]

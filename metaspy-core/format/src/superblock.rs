@@ -50,7 +50,7 @@ pub const PROCESS_START: usize = 15;
 pub const CALIBRATION: usize = 16;
 /// Chunk summaries ([`super::summary`]).
 pub const SUMMARIES: usize = 18;
-/// The fold's journal ([`journal`]).
+/// The fold's journal ([`journal`]). Empty since version 1.5.
 pub const JOURNAL: usize = 20;
 /// Lanes ([`lane`]).
 pub const LANES: usize = 22;
@@ -66,6 +66,8 @@ pub const CHUNKS: usize = 30;
 pub const PROFILES: usize = 32;
 /// Statements about subjects, two halves ([`super::arena`]). Empty in recordings before version 1.5.
 pub const STATEMENTS: usize = 34;
+/// Records of folders ([`super::folder`]). Empty in recordings before version 1.5.
+pub const FOLDERS: usize = 36;
 
 /// The current epoch.
 pub const EPOCH: usize = 64;
@@ -79,7 +81,8 @@ pub const TALLY_USED: usize = 67;
 pub const LANES_USED: usize = 68;
 /// Calibration pairs that were written. Pair `i` is at `i` modulo the capacity, but pair 0 is never overwritten.
 pub const CALIBRATION_USED: usize = 69;
-/// Events that were folded into the tallies.
+/// Events that were folded into the tallies. Since version 1.5 only those in the fold table, as of the collector's last
+/// round; the records of the folders have the exact number.
 pub const FOLDED: usize = 70;
 /// Hooks that found their own lane busy (signal handlers, allocators, formatters). Only these calls are lost without
 /// site and subject.
@@ -98,7 +101,7 @@ pub const HANDLER_PANICS: usize = 76;
 pub const OUT_OF_ORDER: usize = 77;
 /// Marks (links, gaps, details, polls) that found no block.
 pub const MARKS_LOST: usize = 78;
-/// Number of the last fold that is applied.
+/// Number of the last fold of the journal that is applied. 0 since version 1.5.
 pub const FOLD_DONE: usize = 79;
 /// Running events that the collector moved out of the window.
 pub const MOVED: usize = 80;
@@ -204,7 +207,7 @@ pub mod lane {
     pub const LOST: usize = 7;
 }
 
-/// The journal of the fold.
+/// The journal of the fold, before version 1.5. After a kill a fold is either complete or not begun.
 pub mod journal {
     /// The number of the fold in the journal; 0 = none. Stored last.
     pub const COMMIT: usize = 0;

@@ -9,7 +9,8 @@ use crate::Store;
 use crate::event::{EventId, Outcome};
 use crate::scan::blocks::BLOCK_WORDS;
 use metaspy_format::arena::{Entry, head, push_text};
-use metaspy_format::row::{ROW_WORDS, page};
+use metaspy_format::folder::{self, Cursor};
+use metaspy_format::row::{COUNT, ROW_WORDS, page};
 use metaspy_format::slot::{self, Commit, Flags, Mark};
 use metaspy_format::superblock as sb;
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, Region, SLOT_WORDS, header, summary};
@@ -63,7 +64,7 @@ impl Writer {
     /// A recording with room for this many chunks.
     pub fn new(chunks: u64) -> Self {
         let blocks = chunks * CHUNK_BLOCKS as u64;
-        let tables = 512 + 7 * TABLE;
+        let tables = 512 + 8 * TABLE;
         let words = tables + blocks as usize * BLOCK_WORDS;
         let map = MmapOptions::new().len(words * 8).map_anon().expect("memory").into();
         let writer = Writer { region: Region::writable(map), blocks, lanes: HashMap::new(), next: blocks, epoch: 1 };
@@ -73,6 +74,8 @@ impl Writer {
             writer.set(table + 1, TABLE as u64 * 8);
             at += TABLE;
         }
+        // The table of folders' records, which only some recordings have.
+        at += TABLE;
         writer.set(sb::CHUNKS, at as u64 * 8);
         writer.set(sb::CHUNKS + 1, blocks * 4096);
         writer.set(sb::BLOCKS, blocks);
@@ -222,7 +225,7 @@ impl Writer {
                 continue;
             }
             let ring = store.ring();
-            let amount = ring.count(chunk, &[]);
+            let amount = ring.count(chunk, &Default::default());
             let mut words = [0; summary::SUMMARY_WORDS];
             let (mut epochs, mut first, mut last) = ((u32::MAX, 0), u64::MAX, 0);
             let mut block = crate::scan::blocks::Block::boxed();
@@ -262,6 +265,28 @@ impl Writer {
         let first = self.table(sb::TALLY) + index * ROW_WORDS;
         self.set(sb::TALLY_USED, self.get(sb::TALLY_USED) + 1);
         (first..).zip(row).for_each(|(at, word)| self.set(at, word));
+    }
+}
+
+impl Writer {
+    /// Puts a folder at a slot: `folded` events before it, and the row at this word as it was then.
+    pub fn folder(&self, number: usize, cursor: Cursor, folded: u64, row: Option<(usize, [u64; ROW_WORDS])>) {
+        let table = self.table(sb::CHUNKS) - TABLE;
+        self.set(sb::FOLDERS, table as u64 * 8);
+        self.set(sb::FOLDERS + 1, TABLE as u64 * 8);
+        let record = table + number * folder::WORDS;
+        let note = record + folder::note(cursor.note);
+        self.set(note + folder::FOLDED, folded);
+        self.set(note + folder::ROW, row.map_or(0, |(word, _)| word as u64));
+        if let Some((_, words)) = row {
+            (note + folder::BEFORE..).zip(&words[COUNT..]).for_each(|(at, word)| self.set(at, *word));
+        }
+        self.set(record + folder::CURSOR, cursor.pack());
+    }
+
+    /// Makes the page at this word of the pages' area one of a folder.
+    pub fn page_of_folder(&self, at: usize) {
+        self.set(self.table(sb::PAGES) + at + page::FOLDED, 1);
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod fork;
 pub(crate) mod fork_gate;
 pub(crate) mod own_pages;
 pub(crate) mod process;
+pub(crate) mod processor;
 pub(crate) mod thread_end;
 pub mod tick;
 mod warn;

@@ -1,7 +1,9 @@
-//! Blocks for lanes: first the places that were never used, then those that the collector has made ready.
+//! Blocks for lanes: first the places that were never used, then those that the collector has made ready, then the
+//! oldest full one, which the lane folds itself.
 
 use std::sync::atomic::Ordering;
 
+use crate::format::Policy;
 use crate::format::superblock as sb;
 use crate::format::{header, slot};
 use crate::recorder::log::{Log, State};
@@ -21,7 +23,8 @@ impl Log {
         if self.is_stopped() {
             return None;
         }
-        let sequence = self.take_fresh().or_else(|| self.ready.take());
+        let ready = self.take_fresh().or_else(|| self.ready.take());
+        let sequence = ready.or_else(|| self.make_room(lane));
         if sequence.is_none() && !self.dry.load(Ordering::Relaxed) {
             self.dry.store(true, Ordering::Relaxed);
         }
@@ -37,6 +40,14 @@ impl Log {
         // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is written before it.
         publish(&cells[header::SEQUENCE], sequence);
         Some(Taken { sequence, word, lap: header::lap_byte(sequence, self.layout.blocks) })
+    }
+
+    /// A block that the lane makes ready itself, because the collector did not.
+    #[cold]
+    fn make_room(&self, lane: u32) -> Option<u64> {
+        // Other lanes may take the new blocks first.
+        let grown = std::iter::repeat_with(|| self.grow_for_lane()).take_while(|grown| *grown);
+        grown.take(4).find_map(|_| self.take_fresh()).or_else(|| self.fold_for(lane))
     }
 
     /// A place that was never used, if its memory is allocated.
@@ -65,7 +76,8 @@ impl Log {
             0 => State::Empty,
             1 => State::Held,
             2 => State::Full,
-            _ => State::Ready,
+            3 => State::Ready,
+            _ => State::Folding,
         }
     }
 
@@ -78,7 +90,9 @@ impl Log {
         let fresh = self.word(sb::FRESH).load(Ordering::Relaxed);
         let unused = self.present.load(Ordering::Relaxed).saturating_sub(fresh);
         let scarce = none || unused + self.ready.ready() < self.scarce.load(Ordering::Relaxed);
-        if scarce && self.asleep.load(Ordering::Relaxed) {
+        // The collector makes no more blocks ready in a recording whose budget is spent.
+        let is_spent = self.policy != Policy::KeepNewest && fresh >= self.layout.blocks;
+        if scarce && !is_spent && self.asleep.load(Ordering::Relaxed) {
             self.wake();
         }
     }

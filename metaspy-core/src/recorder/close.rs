@@ -43,8 +43,9 @@ impl Log {
         if self.file.is_none() {
             return;
         }
-        // A round that began before the log was stopped must have ended.
+        // A round and folds that began before the log was stopped must have ended.
         let _collecting = lock_for_long(&self.collecting);
+        self.await_folds();
         let Some(held) = ClosingCounts::count(self.region.words()) else { return };
         self.word(sb::SEALED_EVENTS).store(held.events, Ordering::Relaxed);
         self.word(sb::SEALED_COUNTED).store(held.counted, Ordering::Relaxed);

@@ -24,10 +24,17 @@ const IDLE: Duration = Duration::from_millis(100);
 /// The same while there is a subscription.
 const WATCHED: Duration = Duration::from_millis(20);
 
-/// Nothing is folded while it lives.
+/// While this lives, no fold begins.
 #[must_use]
 pub(crate) struct Lease {
+    log: &'static Log,
     _collecting: Option<MutexGuard<'static, Round>>,
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.log.leases.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Log {
@@ -85,7 +92,9 @@ impl Log {
 
     /// Reads new events for subscriptions. True if there are more.
     fn read(&self, round: &mut Round) -> bool {
-        if !listener::wants_events() {
+        let is_watched = listener::wants_events();
+        self.is_watched.store(is_watched, Ordering::Relaxed);
+        if !is_watched {
             round.feed = None;
             return false;
         }
@@ -98,6 +107,7 @@ impl Log {
     /// Reads events for subscriptions from now on.
     pub(crate) fn begin_reading(&self) {
         let mut round = lock_for_long(&self.collecting);
+        self.is_watched.store(true, Ordering::Relaxed);
         if round.feed.is_none() {
             round.feed = LiveEvents::new(self);
         }
@@ -121,11 +131,13 @@ impl Log {
         lock_for_long(&self.collecting).feed.as_mut().map(LiveEvents::take)
     }
 
-    /// Keeps the collector from folding while it is held, so that a reader counts every call exactly once.
+    /// Keeps events from being folded while it is held, so that a reader counts every call exactly once. A lane that is
+    /// in the middle of a block finishes it.
     pub(crate) fn lease(&'static self) -> Lease {
+        self.leases.fetch_add(1, Ordering::Relaxed);
         // Nothing of a closed recording is folded; and in a forked child, a thread that is gone may hold the lock.
         let is_open = !self.closed.load(Ordering::Acquire);
-        Lease { _collecting: is_open.then(|| lock_for_long(&self.collecting)) }
+        Lease { log: self, _collecting: is_open.then(|| lock_for_long(&self.collecting)) }
     }
 
     /// Sets how many blocks should be ready: twice the number taken since the last round, at least a few and at most an
@@ -154,7 +166,7 @@ impl Log {
             return false;
         }
         let want = (round.target - unused - self.ready.ready()).min(self.ready.capacity() - self.ready.ready());
-        self.fold_some(round, want as usize) != 0
+        self.fold_ahead(round, want as usize) != 0
     }
 
     /// Notes, once, that a recording without folding is full and that later calls have no events.

@@ -76,7 +76,7 @@ impl LiveEvents {
             let state = log.state(place);
             match state {
                 State::Empty => break,
-                State::Ready => continue,
+                State::Ready | State::Folding => continue,
                 State::Full if self.cursors[place as usize].done => continue,
                 State::Full | State::Held => {}
             }

@@ -9,10 +9,14 @@ use std::thread::Thread;
 use crate::format::Policy;
 use crate::format::Region;
 use crate::format::layout::Layout;
+use crate::recorder::cut_spans::CutSpans;
+use crate::recorder::folder::Folder;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
+use crate::recorder::tables::Tables;
+use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 
 /// Logs of this process by number. Every guard holds the number.
@@ -31,6 +35,8 @@ pub(crate) enum State {
     Full = 2,
     /// Empty again, and ready for a lane.
     Ready = 3,
+    /// A folder has claimed it: it is being folded, or it was folded and is not ready yet.
+    Folding = 4,
 }
 
 /// How many names the recording has.
@@ -64,6 +70,17 @@ pub(crate) struct Log {
     pub(super) ready: ReadyRing<AtomicU64>,
     /// One of [`State`] for each place.
     pub(super) states: Box<[AtomicU8]>,
+    /// The number of places tried by folders so far. Modulo the number of places it is the next one.
+    pub(super) hand: AtomicU64,
+    pub(super) folders: Box<[Mutex<Folder>]>,
+    pub(super) cut_spans: CutSpans,
+    /// Readers that keep events from being folded.
+    pub(super) leases: AtomicU64,
+    /// True if the collector delivers events to subscriptions, so that only the collector may fold.
+    pub(super) is_watched: AtomicBool,
+    /// 1 + the chunk whose summary is being written; 0 = none.
+    pub(super) summarising: AtomicU64,
+    pub(super) taken_back: TakenBack,
     pub(super) arena: Stepped,
     pub(super) statements: StatementHalves,
     /// Serialises the writers of the arena.
@@ -111,6 +128,11 @@ impl Log {
     #[inline(always)]
     pub fn cells(&self) -> &[AtomicU64] {
         self.region.cells().expect("a log lies in writable memory")
+    }
+
+    /// The words and tables, for folds.
+    pub(super) fn tables(&self) -> Tables<'_> {
+        Tables { cells: self.cells(), layout: &self.layout, cut_spans: &self.cut_spans }
     }
 
     /// Adds to one of the superblock's counters.

@@ -11,6 +11,9 @@ use crate::recorder::stepped;
 /// Blocks allocated at a time: 4 MiB.
 const STEP: u64 = 16 * CHUNK_BLOCKS as u64;
 
+/// Blocks that a lane allocates at a time: 64 KiB.
+const LANE_STEP: u64 = 16;
+
 impl Log {
     /// Allocates and populates memory ahead of the lanes. True if there is more to do at once.
     pub(super) fn grow(&self, round: &mut Round) -> bool {
@@ -30,12 +33,12 @@ impl Log {
         {
             let step = STEP.max(round.target).min(self.layout.blocks - grown).next_multiple_of(CHUNK_BLOCKS as u64);
             let step = step.min(self.layout.blocks - grown);
-            let offset = self.layout.chunks.offset() as u64 + grown * BLOCK_BYTES as u64;
-            let bytes = step * BLOCK_BYTES as u64;
+            let (offset, bytes) = self.bytes_of(grown, step);
             match map::allocate(file, offset, bytes).and_then(|()| self.populate(grown, step)) {
                 Ok(()) => {
                     self.present.store(grown + step, Ordering::Relaxed);
-                    self.word(sb::GROWN).store(grown + step, Ordering::Release);
+                    // A lane may have allocated more meanwhile.
+                    self.word(sb::GROWN).fetch_max(grown + step, Ordering::AcqRel);
                     return true;
                 }
                 Err(error) => {
@@ -64,6 +67,29 @@ impl Log {
         if used > 0 {
             let _ = self.profiles.reserve((used + stepped::STEP / 2).min(self.profiles.area.bytes()));
         }
+    }
+
+    /// Allocates a few blocks for a lane that finds none, because the lanes are faster than the collector. Lanes that do this
+    /// at the same moment allocate the same blocks, which is no harm. False if there is no room, which the collector
+    /// reports.
+    pub(super) fn grow_for_lane(&self) -> bool {
+        let Some((_, file)) = &self.file else { return false };
+        let grown = self.word(sb::GROWN).load(Ordering::Acquire);
+        if grown >= self.layout.blocks || self.is_short() {
+            return false;
+        }
+        let step = LANE_STEP.min(self.layout.blocks - grown);
+        let (offset, bytes) = self.bytes_of(grown, step);
+        let is_there = map::reserve(file, offset, bytes).is_ok_and(|reserved| reserved);
+        if is_there {
+            self.word(sb::GROWN).fetch_max(grown + step, Ordering::AcqRel);
+        }
+        is_there
+    }
+
+    /// Offset and length of blocks in the file.
+    fn bytes_of(&self, place: u64, blocks: u64) -> (u64, u64) {
+        (self.layout.chunks.offset() as u64 + place * BLOCK_BYTES as u64, blocks * BLOCK_BYTES as u64)
     }
 
     /// Trims a file to its used part. The caller holds the collector's lock. Each lane may still take one block, so there is

@@ -38,6 +38,26 @@ impl Word for std::sync::atomic::AtomicU64 {
     }
 }
 
+impl Word for std::sync::atomic::AtomicU8 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        self.load(order).into()
+    }
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        self.store(value as u8, order);
+    }
+    #[inline(always)]
+    fn compare_exchange(&self, current: u64, new: u64) -> Result<u64, u64> {
+        let found = self.compare_exchange(current as u8, new as u8, Ordering::AcqRel, Ordering::Acquire);
+        found.map(u64::from).map_err(u64::from)
+    }
+    #[inline(always)]
+    fn fence(order: Ordering) {
+        std::sync::atomic::fence(order);
+    }
+}
+
 /// Sets the sequence of an empty block. Everything that is written to the block afterwards belongs to it.
 #[inline]
 pub fn publish<W: Word>(header: &W, sequence: u64) {
@@ -81,6 +101,42 @@ pub fn evict<W: Word>(end: &W) -> u64 {
     match end.compare_exchange(word, slot::moved(word)) {
         Ok(word) | Err(word) => word,
     }
+}
+
+/// Claims a full block for a folder: its state becomes `folding`. False if the block is not full, or if its chunk is being
+/// summarised.
+#[inline]
+pub fn claim_full<S: Word, W: Word>(state: &S, full: u64, folding: u64, summarising: &W, chunk: u64) -> bool {
+    if state.load(Ordering::Relaxed) != full || state.compare_exchange(full, folding).is_err() {
+        return false;
+    }
+    // Either this thread finds the announcement, or the announcing one finds that the block is not full.
+    W::fence(Ordering::SeqCst);
+    if summarising.load(Ordering::Acquire) == chunk {
+        state.store(full, Ordering::Release);
+        return false;
+    }
+    true
+}
+
+/// Announces that the summary of a chunk is being written. If all blocks of the chunk are full after this, no folder
+/// touches them until the announcement is withdrawn.
+#[inline]
+pub fn announce_summary<W: Word>(summarising: &W, chunk: u64) {
+    summarising.store(chunk, Ordering::Relaxed);
+    W::fence(Ordering::SeqCst);
+}
+
+/// Begins a step of a fold: notes a row, then moves the cursor to the event that is added to it. After this the row may
+/// change. The note is not the one that the cursor named before.
+#[inline(always)]
+pub fn begin_step<W: Word, const N: usize>(cursor: &W, position: u64, note: &[W; N], words: [u64; N]) {
+    for (cell, word) in note.iter().zip(words) {
+        cell.store(word, Ordering::Relaxed);
+    }
+    cursor.store(position, Ordering::Release);
+    // Whoever sees the changed row, or the next note, also sees the cursor.
+    W::fence(Ordering::Release);
 }
 
 /// Claims the next piece of an area and returns its offset. Pieces are adjacent. The first word of each holds its size,

@@ -1,15 +1,12 @@
 //! The collector's state between two rounds.
 
 use crate::recorder::live_events::LiveEvents;
-use crate::recorder::scratch::Scratch;
 
 /// Blocks kept ready for a program that emits little: 64, room for 8,000 events.
 pub(super) const FEW: u64 = 64;
 
 /// The collector's state between two rounds.
 pub(crate) struct Round {
-    /// The place that is freed next.
-    pub hand: u64,
     /// Blocks that should be ready.
     pub target: u64,
     /// Blocks taken up to the last round.
@@ -21,8 +18,6 @@ pub(crate) struct Round {
     pub calibrated_ns: u64,
     /// True if the recording states that its budget was spent.
     pub reported_spent: bool,
-    pub fold: u64,
-    pub scratch: Scratch,
     /// Reads events for subscribers; `None` without any.
     pub feed: Option<LiveEvents>,
 }
@@ -30,15 +25,12 @@ pub(crate) struct Round {
 impl Round {
     pub fn new() -> Self {
         Round {
-            hand: 0,
             target: FEW,
             taken: 0,
             unsummarised: Vec::new(),
             next_chunk: 0,
             calibrated_ns: 0,
             reported_spent: false,
-            fold: 0,
-            scratch: Scratch::new(),
             feed: None,
         }
     }

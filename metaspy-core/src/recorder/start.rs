@@ -11,11 +11,13 @@ use crate::clock;
 use crate::format::Policy;
 use crate::format::arena::Entry;
 use crate::format::layout::{Area, LARGEST, Layout, SMALLEST};
-use crate::format::{Region, span, superblock as sb};
+use crate::format::{CHUNK_BLOCKS, Region, folder, span, superblock as sb};
 use crate::platform::lock::lock;
 use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
+use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::epoch::{EPOCH, next_epoch};
+use crate::recorder::folder::Folder;
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
 use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
@@ -23,6 +25,7 @@ use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
+use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 use crate::recording::BUSY;
 use crate::store::debug_as_message;
@@ -274,6 +277,13 @@ impl Log {
             appending: Mutex::new(()),
             profiles,
             names: Mutex::new(Named { leaves_out_linked: !spec.linked_sites, ..Named::default() }),
+            hand: AtomicU64::new(0),
+            folders: (0..folder::RECORDS).map(|number| Mutex::new(Folder::new(&layout, number))).collect(),
+            cut_spans: CutSpans::new(),
+            leases: AtomicU64::new(0),
+            is_watched: AtomicBool::new(false),
+            summarising: AtomicU64::new(0),
+            taken_back: TakenBack::new(layout.blocks / CHUNK_BLOCKS as u64),
             collecting: Mutex::new(Round::new()),
             collector: OnceLock::new(),
             scarce: AtomicU64::new(0),

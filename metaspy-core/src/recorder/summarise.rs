@@ -7,6 +7,7 @@ use crate::format::summary::Summary;
 use crate::format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header, summary, superblock as sb};
 use crate::recorder::log::Log;
 use crate::recorder::log::State;
+use crate::recorder::protocol::announce_summary;
 use crate::recorder::round::Round;
 
 /// Chunks summarised in one round at most, so that freeing blocks never waits long.
@@ -20,14 +21,21 @@ impl Log {
             round.unsummarised.push(round.next_chunk);
             round.next_chunk += 1;
         }
+        self.taken_back.take(&mut round.unsummarised);
         let mut done = 0;
         round.unsummarised.retain(|&chunk| {
             if done == AT_ONCE || !self.is_full(chunk) {
                 return true;
             }
             done += 1;
-            self.write_summary(chunk);
-            false
+            // A lane that claims a block of this chunk from now on leaves it alone.
+            announce_summary(&self.summarising, 1 + chunk);
+            let is_full = self.is_full(chunk);
+            if is_full {
+                self.write_summary(chunk);
+            }
+            self.summarising.store(0, Ordering::Release);
+            !is_full
         });
     }
 

@@ -7,7 +7,6 @@ use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
 use crate::recorder::log::Log;
-use crate::recorder::protocol::claim;
 
 /// Rows of a lane's first page.
 const FIRST_ROWS: usize = 64;
@@ -300,16 +299,7 @@ impl Log {
 
     /// A new page: its first word, and rows.
     fn new_page(&self, rows: usize) -> Option<(usize, usize)> {
-        let area = self.layout.pages;
-        let length = |rows: u64| {
-            rows.saturating_mul(ROW_WORDS as u64).saturating_add(head::HEADER_WORDS as u64).saturating_mul(8)
-        };
-        let first = |at: u64| {
-            let has_room = at.saturating_add(length(rows as u64)) <= area.bytes() as u64;
-            has_room.then(|| &self.cells()[area.at + at as usize / 8 + head::ROWS])
-        };
-        let at = claim(self.word(sb::PAGES_USED), rows as u64, length, first)?;
-        Some((area.at + at as usize / 8, rows))
+        self.tables().new_page(rows).map(|word| (word, rows))
     }
 
     /// Calls `f` with a row in the page of threads without a lane. It never waits: false if the page is locked or full.

@@ -3,6 +3,7 @@
 use crate::Store;
 use crate::event::timeline::Position;
 use crate::scan::chunks::Chunk;
+use crate::tally::folds::Folds;
 
 /// The rank of a position among all events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +70,7 @@ impl Store {
             None => Weighed {
                 first: chunk.first,
                 last: newest.max(chunk.first),
-                events: ring.count(chunk.index, &[]).events,
+                events: ring.count(chunk.index, &Folds::default()).events,
             },
         };
         ring.chunks().into_iter().map(weigh).collect()

@@ -6,7 +6,7 @@ use crate::event::EventId;
 use crate::merge::remap::{Input, MergedRing, find_sender};
 use crate::scan;
 use crate::scan::blocks::{BLOCK_WORDS, Block};
-use crate::tally::fold::Pending;
+use crate::tally::folds::Folds;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark, SPAN_MAX, START_MAX};
 use metaspy_format::summary::{self, Summary};
 use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, header};
@@ -32,12 +32,11 @@ pub(super) struct Copier<'a> {
 }
 
 impl Copier<'_> {
-    /// Copies all blocks, except those of a pending fold.
-    pub fn copy(&self, pending: Option<&Pending>) -> Copied {
-        let folded = pending.map_or(&[][..], |pending| &pending.blocks);
+    /// Copies all blocks, without the events that are folded.
+    pub fn copy(&self, folds: &Folds) -> Copied {
         let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
         let of_threads = scan::each(&chunks, scan::threads_for(chunks.len()), Copied::default, |copied, &chunk| {
-            self.copy_chunk(chunk, folded, copied);
+            self.copy_chunk(chunk, folds, copied);
         });
         of_threads.into_iter().fold(Copied::default(), |all, of_thread| Copied {
             blocks: all.blocks + of_thread.blocks,
@@ -46,7 +45,7 @@ impl Copier<'_> {
         })
     }
 
-    fn copy_chunk(&self, chunk: u64, folded: &[u64], copied: &mut Copied) {
+    fn copy_chunk(&self, chunk: u64, folds: &Folds, copied: &mut Copied) {
         let ring = self.input.ring();
         let had_summary = ring.summary(chunk).is_some();
         let mut sum = Summary::EMPTY;
@@ -54,7 +53,7 @@ impl Copier<'_> {
         let mut blocks = 0;
         let mut block = Block::boxed();
         for place in first..(first + CHUNK_BLOCKS as u64).min(self.input.places) {
-            if !ring.load(place, &mut block) || folded.binary_search(&block.head.sequence).is_ok() {
+            if !ring.load_stored(place, folds, &mut block) {
                 continue;
             }
             match self.input.sequence(block.head.sequence, self.whole) {
@@ -77,11 +76,15 @@ impl Copier<'_> {
         let (input, head) = (self.input, &block.head);
         let to = header::place(sequence, self.whole.blocks) as usize * BLOCK_WORDS;
         let to = &self.blocks[to..to + BLOCK_WORDS];
-        let (words, lap) = block.raw();
+        let (words, lap, first) = block.raw();
         let base = input.tick(head.base);
         let (lane, epoch) = (input.lane + head.lane.min(input.lanes), input.epoch.wrapping_add(head.epoch));
         sum.add_block(sequence, lane, epoch, base);
-        let mut at = 1;
+        // Slots before the first one are marks of no kind, so that the others keep their places.
+        for at in 1..first {
+            to[at * SLOT_WORDS].store(Commit { start: 0, site: FIRST_MARK, lap }.pack(), Relaxed);
+        }
+        let mut at = first;
         while at < BLOCK_SLOTS {
             let from = &words[at * SLOT_WORDS..];
             let commit = Commit::unpack(from[0]);

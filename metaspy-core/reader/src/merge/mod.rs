@@ -27,7 +27,7 @@ use crate::event::LaneId;
 use crate::open::Mapped;
 use crate::open::header::EndState;
 use crate::store::Medium;
-use crate::tally::fold::Pending;
+use crate::tally::folds::Folds;
 use crate::text::clean;
 use clock::AlignedClock;
 use metaspy_format::CHUNK_BLOCKS;
@@ -198,7 +198,7 @@ impl Merged {
 /// The merged recording without its blocks, before it is written.
 struct Plan {
     inputs: Vec<Input>,
-    pending: Vec<Option<Pending>>,
+    folds: Vec<Folds>,
     rows: Vec<Rows>,
     arena: names::Arena,
     tables: profiles::Tables,
@@ -234,8 +234,7 @@ fn merge(sources: &[(String, Store)]) -> Result<(OutputMemory, Merged), MergeErr
     for (input, process) in plan.inputs.iter().zip(&processes) {
         plan.arena.rest(input, process);
     }
-    plan.rows =
-        plan.inputs.iter().zip(&plan.pending).map(|(input, pending)| Rows::of(input, pending.as_ref())).collect();
+    plan.rows = plan.inputs.iter().zip(&plan.folds).map(|(input, folds)| Rows::of(input, folds)).collect();
     plan.tables = profiles::merged(&plan.inputs);
     plan.arena.tables(&plan.tables);
     let (output, copied) = write::write(&plan)?;
@@ -258,7 +257,7 @@ const BEFORE_NS: i128 = 1_000_000;
 fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) -> Result<Plan, MergeError> {
     let mut plan = Plan {
         inputs: Vec::new(),
-        pending: Vec::new(),
+        folds: Vec::new(),
         rows: Vec::new(),
         arena: names::Arena::default(),
         tables: profiles::Tables::default(),
@@ -284,7 +283,7 @@ fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) ->
             kinds: Default::default(),
             has_remote: false,
         });
-        plan.pending.push(store.ring().pending());
+        plan.folds.push(store.ring().folds());
         process.lanes = plan.lanes..plan.lanes + lanes;
         plan.whole.blocks += places.next_multiple_of(CHUNK_BLOCKS as u64);
         // One additional lane for invalid lane numbers.

@@ -1,7 +1,8 @@
 //! Rows of tallies, with the numbers of the merged recording.
 
 use crate::merge::remap::Input;
-use crate::tally::fold::{Pending, Row};
+use crate::tally::fold::Row;
+use crate::tally::folds::Folds;
 use metaspy_format::row::{self, MAX, ROW_WORDS, TOTAL, WHO, Who};
 
 /// The rows of one input.
@@ -16,10 +17,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn of(input: &Input, pending: Option<&Pending>) -> Rows {
+    pub fn of(input: &Input, folds: &Folds) -> Rows {
         let ring = input.ring();
         let mut rows = Rows::default();
-        ring.folded_rows(pending, |row| rows.folded.push(renumbered(input, row)));
+        ring.folded_rows(folds, |row| rows.folded.push(renumbered(input, row)));
         let pages = &mut rows.pages;
         rows.whole = ring.page_rows(|row| pages.push(renumbered(input, row)));
         rows

@@ -37,7 +37,8 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
     let mut area = |words: usize| Area::after(&mut end, words);
     let layout = Layout {
         calibration: area(pairs.len() * calibration::WORDS),
-        journal: area(sb::journal::HEADER_WORDS),
+        journal: area(0),
+        folders: area(0),
         lanes: area(plan.lanes as usize * lane_row::WORDS),
         arena: area(plan.arena.words.len()),
         // Nothing is added to a merged recording, so statements are in the arena.
@@ -74,11 +75,11 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
         (0..input.lanes as usize).for_each(|lane| output.set(to + lane * lane_row::WORDS + lane_row::PAGE, 0));
     }
     let cells = output.cells();
-    let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.pending))
-        .map(|(input, pending)| {
+    let copied: Vec<Copied> = (plan.inputs.iter().zip(&plan.folds))
+        .map(|(input, folds)| {
             let of = |area: Area| &cells[area.at..area.at + area.len];
             let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
-            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(pending.as_ref())
+            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(folds)
         })
         .collect();
     write_first_page(plan, &output, &copied, bytes, folded);
@@ -88,9 +89,7 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
 fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes: usize, folded_rows: usize) {
     let inputs = &plan.inputs;
     let header = |of: fn(&Input) -> u64| inputs.iter().map(of);
-    let folded: u64 = (inputs.iter().zip(&plan.pending))
-        .map(|(input, pending)| input.ring().folded(pending.as_ref()))
-        .fold(0, u64::saturating_add);
+    let folded = plan.folds.iter().map(|folds| folds.folded).fold(0, u64::saturating_add);
     let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let words = [
         (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),

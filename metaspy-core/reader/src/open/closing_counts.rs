@@ -24,6 +24,7 @@ impl ClosingCounts {
         let layout = Layout::read(words)?;
         let ring = Ring { words, layout: &layout };
         let mut sealed = ClosingCounts { blocks: 0, events: 0, counted: 0 };
+        let folds = ring.folds();
         for chunk in 0..ring.chunk_count() {
             match ring.summary(chunk) {
                 Some(summary) => {
@@ -32,7 +33,7 @@ impl ClosingCounts {
                 }
                 None => {
                     sealed.blocks += ring.places_of(chunk).filter(|&place| ring.head(place).is_some()).count() as u64;
-                    sealed.events += ring.count(chunk, &[]).events;
+                    sealed.events += ring.count(chunk, &folds).events;
                 }
             }
         }

@@ -18,7 +18,7 @@ pub fn file(file: &File, bytes: usize) -> io::Result<MmapRaw> {
 
 /// Allocates bytes of a file on its disk. An error if there is no room.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
-    if reserve(file, offset, bytes)? { Ok(()) } else { write_zeros(file, offset, bytes) }
+    if bytes == 0 || reserve(file, offset, bytes)? { Ok(()) } else { write_zeros(file, offset, bytes) }
 }
 
 /// As [`allocate`], without changing what the bytes hold. False if the system cannot do this.

@@ -6,6 +6,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use crate::event::{Event, EventId, LaneId, Outcome};
+use crate::tally::folds::Folds;
 use metaspy_format::layout::Layout;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Flags, Mark};
 use metaspy_format::{BLOCK_BYTES, BLOCK_SLOTS, CHUNK_BLOCKS, SLOT_WORDS, Words, header};
@@ -39,6 +40,8 @@ pub struct Head {
 pub struct Block {
     pub head: Head,
     lap: u8,
+    /// The slot at which the records begin.
+    first: usize,
     words: [u64; BLOCK_WORDS],
 }
 
@@ -125,8 +128,16 @@ impl<'a> Ring<'a> {
         fence(Ordering::Acquire);
         block.head = head(words, place, sequence);
         block.lap = header::lap_byte(sequence, self.layout.blocks);
+        block.first = 1;
         fence(Ordering::Acquire);
         words.get(header::SEQUENCE) == sequence
+    }
+
+    /// As [`Ring::load`], without the records that are folded. False if all are.
+    pub fn load_stored(self, place: u64, folds: &Folds, block: &mut Block) -> bool {
+        let is_there = self.load(place, block);
+        block.first = folds.first_stored(block.head.sequence);
+        is_there && block.first < BLOCK_SLOTS
     }
 
     /// The event with this id, if its slot is committed. The id must begin a slot, as the causes in a log do.
@@ -202,18 +213,18 @@ fn copy(words: Words<'_>, to: &mut [u64; BLOCK_WORDS]) {
 impl Block {
     /// An empty copy.
     pub fn boxed() -> Box<Self> {
-        Box::new(Block { head: Head::default(), lap: 0, words: [0; BLOCK_WORDS] })
+        Box::new(Block { head: Head::default(), lap: 0, first: 1, words: [0; BLOCK_WORDS] })
     }
 
-    /// The words, and the lap that committed slots carry.
-    pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8) {
-        (&self.words, self.lap)
+    /// The words, the lap that committed slots carry, and the slot at which the records begin.
+    pub fn raw(&self) -> (&[u64; BLOCK_WORDS], u8, usize) {
+        (&self.words, self.lap, self.first)
     }
 
     /// The records. They end at the first slot that is not committed.
     #[inline(always)]
     pub fn records(&self) -> Records<'_> {
-        self.records_from(1)
+        self.records_from(self.first)
     }
 
     /// The records from `slot` on, which must begin a record.

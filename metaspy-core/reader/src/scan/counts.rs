@@ -3,6 +3,7 @@
 use std::sync::atomic::{Ordering, fence};
 
 use crate::scan::blocks::{BLOCK_WORDS, Ring};
+use crate::tally::folds::Folds;
 use crate::tally::row_table::{Key, Table};
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot::{self, Commit, FIRST_MARK, Mark};
@@ -40,13 +41,13 @@ impl Levels {
 }
 
 impl<'a> Ring<'a> {
-    /// Events and marks of a chunk. Blocks of a pending fold are left out.
-    pub fn count(self, chunk: u64, folded: &[u64]) -> Amount {
+    /// Events and marks of a chunk, without those that are folded.
+    pub fn count(self, chunk: u64, folds: &Folds) -> Amount {
         let mut amount = Amount::default();
         for place in self.places_of(chunk) {
-            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let Some((words, sequence, lap, first)) = self.enter(place, folds) else { continue };
             let mut events = 0;
-            let marks = events_of(words, lap, |_, _| events += 1);
+            let marks = events_of(words, lap, first, |_, _| events += 1);
             if is_unchanged(words, sequence) {
                 amount.events += events;
                 amount.marks += marks;
@@ -56,17 +57,17 @@ impl<'a> Ring<'a> {
     }
 
     /// Adds the events of a chunk to the counts of their sites.
-    pub fn count_sites(self, chunk: u64, folded: &[u64], levels: Levels, counts: &mut Vec<u64>) {
+    pub fn count_sites(self, chunk: u64, folds: &Folds, levels: Levels, counts: &mut Vec<u64>) {
         let mut sites = [0_u32; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
-            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let Some((words, sequence, lap, first)) = self.enter(place, folds) else { continue };
             let common = CommonBits::all(words, self.block(place + 1), |at, commit, _| {
                 sites[at] = slot::site(commit);
             });
             let mut range = 1..BLOCK_SLOTS;
-            if !common.are_events(lap) || !levels.are_plain(common.ends) {
+            if first != 1 || !common.are_events(lap) || !levels.are_plain(common.ends) {
                 range = 0..0;
-                events_of(words, lap, |at, site| {
+                events_of(words, lap, first, |at, site| {
                     if levels.contains(words.get(at + 3)) {
                         sites[range.end] = site;
                         range.end += 1;
@@ -84,13 +85,13 @@ impl<'a> Ring<'a> {
     }
 
     /// Adds the events of a chunk to the counts of their subjects.
-    pub fn count_subjects(self, chunk: u64, folded: &[u64], levels: Levels, counts: &mut SubjectCounts) {
+    pub fn count_subjects(self, chunk: u64, folds: &Folds, levels: Levels, counts: &mut SubjectCounts) {
         let mut keys = [0; BLOCK_SLOTS];
         for place in self.places_of(chunk) {
-            let Some((words, sequence, lap)) = self.enter(place, folded) else { continue };
+            let Some((words, sequence, lap, first)) = self.enter(place, folds) else { continue };
             let common = CommonBits::all(words, self.block(place + 1), |slot, _, at| keys[slot] = words.get(at + 2));
             let one_kind = slot::kind(common.ends) == slot::kind(common.common_ends);
-            if common.are_events(lap) && levels.are_plain(common.ends) && one_kind {
+            if first == 1 && common.are_events(lap) && levels.are_plain(common.ends) && one_kind {
                 if is_unchanged(words, sequence) {
                     counts.add_all(&keys[1..], slot::kind(common.ends));
                 }
@@ -98,7 +99,7 @@ impl<'a> Ring<'a> {
             }
             let mut some = [(0, 0); BLOCK_SLOTS];
             let mut len = 0;
-            events_of(words, lap, |at, _| {
+            events_of(words, lap, first, |at, _| {
                 let end = words.get(at + 3);
                 if levels.contains(end) {
                     some[len] = (words.get(at + 2), slot::kind(end));
@@ -111,14 +112,15 @@ impl<'a> Ring<'a> {
         }
     }
 
-    /// The words of a block under its seqlock, without a copy. Values read from them are valid only if [`is_unchanged`]
-    /// is true afterwards.
+    /// The words of a block under its seqlock, without a copy, its sequence, its lap, and its first stored slot. Values
+    /// read from the words are valid only if [`is_unchanged`] is true afterwards.
     #[inline(always)]
-    fn enter(self, place: u64, folded: &[u64]) -> Option<(Words<'a>, u64, u8)> {
+    fn enter(self, place: u64, folds: &Folds) -> Option<(Words<'a>, u64, u8, usize)> {
         let words = self.block(place);
         let sequence = words.acquire(header::SEQUENCE);
-        let is_there = self.belongs(sequence, place) && (folded.is_empty() || folded.binary_search(&sequence).is_err());
-        is_there.then(|| (words, sequence, header::lap_byte(sequence, self.layout.blocks)))
+        let first = folds.first_stored(sequence);
+        let is_there = self.belongs(sequence, place) && first < BLOCK_SLOTS;
+        is_there.then(|| (words, sequence, header::lap_byte(sequence, self.layout.blocks), first))
     }
 }
 
@@ -180,11 +182,11 @@ impl CommonBits {
     }
 }
 
-/// Passes the first word and the site of each event to `each`, and returns the number of marks.
+/// Passes the first word and the site of each event from `slot` on to `each`, and returns the number of marks.
 #[inline(always)]
-fn events_of(words: Words<'_>, lap: u8, mut each: impl FnMut(usize, u32)) -> u64 {
+fn events_of(words: Words<'_>, lap: u8, slot: usize, mut each: impl FnMut(usize, u32)) -> u64 {
     let mut marks = 0;
-    let mut at = SLOT_WORDS;
+    let mut at = slot * SLOT_WORDS;
     while at < BLOCK_WORDS {
         let commit = Commit::unpack(words.acquire(at));
         if commit.lap != lap {

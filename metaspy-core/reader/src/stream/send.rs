@@ -5,6 +5,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use crate::scan::blocks::BLOCK_WORDS;
+use crate::tally::folds::FoldState;
 use crate::{EndState, Layout, Ring, Store};
 use metaspy_format::hash::scatter;
 use metaspy_format::row::ROW_WORDS;
@@ -31,7 +32,7 @@ pub struct Sender<W> {
     arena: usize,
     /// The words of the first page about the statements that were sent.
     stated: [u64; 3],
-    fold: Option<(u64, u64)>,
+    fold: Option<FoldState>,
     page: Box<[u64; PAGE]>,
 }
 
@@ -86,7 +87,7 @@ impl<W: Write> Sender<W> {
             // A receiver needs the places of all tables, even if the stream ends in this round.
             self.words(Frame::Words, 0, &first)?;
         }
-        self.send_tables(&store, &layout, &first, before)?;
+        self.send_tables(&store, &layout, &first, &before)?;
         let stated = &mut first[sb::STATEMENTS_TURN..][..3];
         if words.acquire(sb::STATEMENTS_TURN) == stated[0] {
             self.stated.copy_from_slice(stated);
@@ -102,18 +103,19 @@ impl<W: Write> Sender<W> {
         self.out.flush()
     }
 
-    fn send_tables(&mut self, store: &Store, layout: &Layout, first: &[u64], fold: (u64, u64)) -> io::Result<()> {
+    fn send_tables(&mut self, store: &Store, layout: &Layout, first: &[u64], fold: &FoldState) -> io::Result<()> {
         let used = |word: usize, each: usize| usize::try_from(first[word]).unwrap_or(usize::MAX).saturating_mul(each);
         let arena = used(sb::ARENA_USED, 1).min(layout.arena.len);
         let turn = first[sb::STATEMENTS_TURN];
         let used_half = sb::STATEMENTS_USED + (turn % 2) as usize;
         let stated = if turn == self.stated[0] { self.stated[used_half - sb::STATEMENTS_TURN] } else { 0 };
         let chunks = store.ring().chunk_count() as usize;
-        let folded = self.fold != Some(fold);
+        let folded = self.fold.as_ref() != Some(fold);
         let tables = [
             (layout.calibration, 0, used(sb::CALIBRATION_USED, calibration::WORDS)),
             (layout.summaries, 0, chunks * summary::SUMMARY_WORDS),
-            (layout.journal, 0, if folded && fold.0 != 0 { journal_words(store, layout) } else { 0 }),
+            (layout.journal, 0, if folded { journal_words(store, layout) } else { 0 }),
+            (layout.folders, 0, if folded { layout.folders.len } else { 0 }),
             (layout.lanes, 0, used(sb::LANES_USED, lane::WORDS)),
             (layout.arena, self.arena, arena),
             (layout.half(turn), usize::try_from(stated).unwrap_or(0).min(layout.half(turn).len), used(used_half, 1)),
@@ -214,6 +216,9 @@ impl<W: Write> Sender<W> {
 /// Words of the journal in use.
 fn journal_words(store: &Store, layout: &Layout) -> usize {
     let words = layout.journal.of(store.words());
+    if words.acquire(journal::COMMIT) == 0 {
+        return 0;
+    }
     let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX).min(words.len());
     journal::HEADER_WORDS + count(journal::BLOCKS) + count(journal::ROWS).saturating_mul(1 + ROW_WORDS)
 }

@@ -1,12 +1,14 @@
-//! Calls without an event in the window: rows of the fold table, pages of lanes, and a fold that is committed in the
-//! journal and not yet applied.
+//! Calls without an event in the window: rows of the fold table, of the folders' pages and of the lanes' pages.
+
+use std::ops::Range;
 
 use crate::scan::blocks::Ring;
+use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use metaspy_format::row::{
     CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
-use metaspy_format::superblock::{self as sb, journal};
+use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
 use metaspy_probe::{KindId, Subject};
 
@@ -17,14 +19,14 @@ pub struct Row(pub [u64; ROW_WORDS]);
 /// The table of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The fold table: the events of the row left the window.
+    /// The fold table or the page of a folder: the events of the row left the window.
     Folded,
     /// The page of a lane: calls without an event, and late ends.
     Page,
 }
 
 impl Row {
-    fn read(words: Words<'_>, at: usize) -> Option<Self> {
+    pub fn read(words: Words<'_>, at: usize) -> Option<Self> {
         // This word was stored last.
         let who = words.acquire(at + WHO);
         let mut row = [0; ROW_WORDS];
@@ -70,76 +72,26 @@ impl Row {
     }
 }
 
-/// A fold that is committed and not yet completely applied.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pending {
-    /// Sequences of the folded blocks, sorted.
-    pub blocks: Vec<u64>,
-    /// New rows by their index, sorted.
-    pub rows: Vec<(u64, Row)>,
-    /// The number of folded events after this fold.
-    pub folded: u64,
-}
-
-/// The state of folding. While it is unchanged, no event moves from the window into the tallies.
-pub type FoldState = (u64, u64);
-
 impl Ring<'_> {
-    /// The state of folding.
-    pub fn fold_state(self) -> FoldState {
-        let committed = self.layout.journal.of(self.words).acquire(journal::COMMIT);
-        (committed, self.words.acquire(sb::FOLD_DONE))
+    /// Passes every row of folded events to `each`: those of the fold table and of the folders' pages.
+    pub fn folded_rows(self, folds: &Folds, mut each: impl FnMut(Row)) {
+        self.rows_of_folds(folds, |_, row| each(row));
     }
 
-    /// The fold that is committed and not yet applied, if there is one.
-    pub fn pending(self) -> Option<Pending> {
-        let words = self.layout.journal.of(self.words);
-        let (committed, done) = self.fold_state();
-        if committed <= done {
-            return None;
-        }
-        let room = words.len().saturating_sub(journal::HEADER_WORDS);
-        let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX);
-        let blocks = count(journal::BLOCKS).min(room);
-        let rows = count(journal::ROWS).min((room - blocks) / (1 + ROW_WORDS));
-        let first_row = journal::HEADER_WORDS + blocks;
-        let mut pending = Pending {
-            blocks: (0..blocks).map(|at| words.get(journal::HEADER_WORDS + at)).collect(),
-            rows: Vec::with_capacity(rows),
-            folded: words.get(journal::FOLDED),
-        };
-        for at in (0..rows).map(|row| first_row + row * (1 + ROW_WORDS)) {
-            if let Some(row) = Row::read(words, at + 1) {
-                pending.rows.push((words.get(at), row));
-            }
-        }
-        pending.blocks.sort_unstable();
-        pending.rows.sort_by_key(|(index, _)| *index);
-        Some(pending)
-    }
-
-    /// The number of folded events.
-    pub fn folded(self, pending: Option<&Pending>) -> u64 {
-        pending.map_or_else(|| self.words.get(sb::FOLDED), |pending| pending.folded)
-    }
-
-    /// Passes every row of the fold table to `each`, with the changes of the pending fold.
-    pub fn folded_rows(self, pending: Option<&Pending>, mut each: impl FnMut(Row)) {
+    /// As [`Ring::folded_rows`], with the position of the row's page; `None` = the fold table.
+    pub fn rows_of_folds(self, folds: &Folds, mut each: impl FnMut(Option<usize>, Row)) {
         // Reading a table that was never used would allocate all of its pages.
-        if self.words.acquire(sb::TALLY_USED) == 0 && pending.is_none() {
-            return;
+        if self.words.acquire(sb::TALLY_USED) != 0 || folds.has_rows() {
+            let table = self.layout.tally;
+            (0..table.len / ROW_WORDS)
+                .filter_map(|index| folds.row(self.words, table.at + index * ROW_WORDS))
+                .for_each(|row| each(None, row));
         }
-        let words = self.layout.tally.of(self.words);
-        let mut new = pending.map_or(&[][..], |pending| &pending.rows).iter().peekable();
-        for index in 0..(words.len() / ROW_WORDS) as u64 {
-            let mut row = Row::read(words, index as usize * ROW_WORDS);
-            while let Some((_, changed)) = new.next_if(|(at, _)| *at <= index) {
-                row = Some(*changed);
+        self.pages(|page| {
+            if page.is_folded {
+                page.rows.filter_map(|at| folds.row(self.words, at)).for_each(|row| each(Some(page.at), row));
             }
-            if let Some(row) = row {
-                each(row);
-            }
-        }
+        });
     }
 
     /// Passes every row of the lanes' pages to `each`. False if the pages cannot be read to their end.
@@ -149,6 +101,15 @@ impl Ring<'_> {
 
     /// As [`Ring::page_rows`], with the position of the row's page.
     pub fn rows_of_pages(self, mut each: impl FnMut(usize, Row)) -> bool {
+        self.pages(|page| {
+            if !page.is_folded {
+                page.rows.filter_map(|at| Row::read(self.words, at)).for_each(|row| each(page.at, row));
+            }
+        })
+    }
+
+    /// Passes every page to `each`. False if they cannot be read to their end.
+    fn pages(self, mut each: impl FnMut(Page<std::iter::StepBy<Range<usize>>>)) -> bool {
         let words = self.layout.pages.of(self.words);
         let used = self.words.acquire(sb::PAGES_USED) / 8;
         let end = usize::try_from(used).unwrap_or(usize::MAX);
@@ -160,11 +121,12 @@ impl Ring<'_> {
             if rows == 0 {
                 return false;
             }
-            for row in 0..rows.min(room) {
-                if let Some(row) = Row::read(words, first + row * ROW_WORDS) {
-                    each(at, row);
-                }
-            }
+            let first_row = self.layout.pages.at + first;
+            each(Page {
+                at,
+                is_folded: words.acquire(at + page::FOLDED) == 1,
+                rows: (first_row..first_row + rows.min(room) * ROW_WORDS).step_by(ROW_WORDS),
+            });
             if rows > room {
                 return false;
             }
@@ -172,4 +134,14 @@ impl Ring<'_> {
         }
         end <= words.len()
     }
+}
+
+/// A page of rows.
+struct Page<R> {
+    /// Its position in the area.
+    at: usize,
+    /// True if it belongs to a folder.
+    is_folded: bool,
+    /// The first word of each row.
+    rows: R,
 }

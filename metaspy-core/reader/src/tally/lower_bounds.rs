@@ -1,13 +1,14 @@
 //! Rows that may lack calls, because some subjects of a site share the row of its others.
 //!
-//! A subject shares it where a table is full: in a page of a lane, or in the fold table. No row is made there afterwards,
+//! A subject shares it where a table is full: in a page of a lane or of a folder, or in the fold table. No row is made there afterwards,
 //! and no row is removed. So a subject with a row of its own in that table never shared one.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::Store;
 use crate::filter::matcher::Matcher;
-use crate::tally::fold::{Pending, Row};
+use crate::tally::fold::Row;
+use crate::tally::folds::Folds;
 use crate::tally::row_table::ROWS_MAX;
 use crate::tally::{By, Scope, Tally, contains_epoch};
 use metaspy_format::row::{OTHERS, Who};
@@ -21,12 +22,12 @@ const FOLD_TABLE: usize = 0;
 
 impl Store {
     /// Marks the rows that may lack calls.
-    pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, pending: Option<&Pending>) {
+    pub(super) fn mark_lower_bounds(&self, tally: &mut Tally, by: By, scope: &Scope, folds: &Folds) {
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
-        let shared = self.shared(scope, &matcher, pending);
+        let shared = self.shared(scope, &matcher, folds);
         // The tables of merged recordings are one, and rows in addition to those of a tally share the rows of others.
         let is_known = self.processes().is_empty() && !shared.is_empty() && tally.rows.len() < ROWS_MAX;
-        let own = if is_known { self.own_rows(&shared, pending) } else { HashMap::new() };
+        let own = if is_known { self.own_rows(&shared, folds) } else { HashMap::new() };
         let site_of = |site: Option<u32>| if by == By::Subject { None } else { site };
         let mut needed: HashMap<Option<u32>, usize> = HashMap::new();
         for (_, who) in &shared {
@@ -45,9 +46,9 @@ impl Store {
     }
 
     /// The places of the rows of others.
-    fn shared(&self, scope: &Scope, matcher: &Matcher, pending: Option<&Pending>) -> HashSet<Place> {
+    fn shared(&self, scope: &Scope, matcher: &Matcher, folds: &Folds) -> HashSet<Place> {
         let mut shared = HashSet::new();
-        self.each_row(pending, |table, row| {
+        self.each_row(folds, |table, row| {
             let who = row.who();
             if who.kind == OTHERS
                 && contains_epoch(&scope.epochs, who.epoch)
@@ -60,9 +61,9 @@ impl Store {
     }
 
     /// The places of the rows that subjects have beside a row of others.
-    fn own_rows(&self, shared: &HashSet<Place>, pending: Option<&Pending>) -> HashMap<(u32, Subject), HashSet<Place>> {
+    fn own_rows(&self, shared: &HashSet<Place>, folds: &Folds) -> HashMap<(u32, Subject), HashSet<Place>> {
         let mut own: HashMap<(u32, Subject), HashSet<Place>> = HashMap::new();
-        self.each_row(pending, |table, row| {
+        self.each_row(folds, |table, row| {
             let (who, place) = (row.who(), place(table, row.who()));
             if let Some(subject) = row.subject().filter(|_| who.kind != OTHERS && shared.contains(&place)) {
                 own.entry((who.site, subject)).or_default().insert(place);
@@ -71,8 +72,8 @@ impl Store {
         own
     }
 
-    fn each_row(&self, pending: Option<&Pending>, mut each: impl FnMut(usize, Row)) {
-        self.ring().folded_rows(pending, |row| each(FOLD_TABLE, row));
+    fn each_row(&self, folds: &Folds, mut each: impl FnMut(usize, Row)) {
+        self.ring().rows_of_folds(folds, |page, row| each(page.map_or(FOLD_TABLE, |page| page + 1), row));
         self.ring().rows_of_pages(|page, row| each(page + 1, row));
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod fold;
+pub(crate) mod folds;
 mod lower_bounds;
 pub(crate) mod measure;
 pub(crate) mod row_table;
@@ -25,7 +26,8 @@ use crate::names::subject::OTHERS_KIND;
 use crate::scan::blocks::Ring;
 use crate::scan::{self, Levels, SubjectCounts};
 use crate::tally::aggregate::{Aggregation, PartialTally};
-use crate::tally::fold::{Pending, Row, Source};
+use crate::tally::fold::{Row, Source};
+use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::shares::Shares;
 use metaspy_format::row;
@@ -183,7 +185,7 @@ impl Store {
                 // calls were counted without site and subject.
                 let others = tally.rows.iter().any(TallyRow::is_others);
                 if others {
-                    self.mark_lower_bounds(&mut tally, by, scope, ring.pending().as_ref());
+                    self.mark_lower_bounds(&mut tally, by, scope, &ring.folds());
                 }
                 let is_complete = self.missing().is_empty() && self.unnamed() == 0 && self.is_settled();
                 tally.rows_exact = tally.exact && settled && is_complete;
@@ -195,8 +197,7 @@ impl Store {
 
     fn tally_once(&self, by: By, scope: &Scope) -> Tally {
         let ring = self.ring();
-        let pending = ring.pending();
-        let folded = pending.as_ref().map_or(&[][..], |pending| &pending.blocks);
+        let folds = &ring.folds();
         let matcher = self.compile(&scope.filter, scope.levels()).among(scope.members.as_ref());
         let follows_reasons = scope.under.is_some() || by == By::RootCause || matcher.follows_reasons();
         let links = if follows_reasons { self.all_links() } else { Links::none() };
@@ -211,21 +212,21 @@ impl Store {
             plain,
             links: &links,
             roots: &Roots::below(scope.under),
-            folded,
+            folds,
             asyncs: &asyncs,
         };
         let mut part = match (scope.detail, by, levels) {
-            (DetailLevel::Counts, By::Site, Some(levels)) => counts_by_site(ring, folded, levels),
-            (DetailLevel::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folded, levels),
+            (DetailLevel::Counts, By::Site, Some(levels)) => counts_by_site(ring, folds, levels),
+            (DetailLevel::Counts, By::Subject, Some(levels)) => counts_by_subject(ring, folds, levels),
             (DetailLevel::Counts, ..) => aggregation.counts(),
             (DetailLevel::All, ..) => aggregation.all(),
         };
-        self.add_rows(&mut part, by, scope, &matcher, pending.as_ref());
+        self.add_rows(&mut part, by, scope, &matcher, folds);
         part.into_tally(by, scope.detail)
     }
 
     /// Adds the calls without an event in the window.
-    fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, pending: Option<&Pending>) {
+    fn add_rows(&self, part: &mut PartialTally, by: By, scope: &Scope, matcher: &Matcher, folds: &Folds) {
         let ring = self.ring();
         let mut add = |row: Row, source: Source| {
             let (who, measure) = (row.who(), row.measure(source));
@@ -248,7 +249,7 @@ impl Store {
                 None => part.exact &= measure.count == 0,
             }
         };
-        ring.folded_rows(pending, |row| add(row, Source::Folded));
+        ring.folded_rows(folds, |row| add(row, Source::Folded));
         let whole = ring.page_rows(|row| add(row, Source::Page));
         part.exact &= whole;
     }
@@ -275,11 +276,11 @@ fn contains_epoch(epochs: &Range<u32>, epoch: u32) -> bool {
     row::epochs_between(epochs.start, epoch) < length.min(row::EPOCHS / 2)
 }
 
-fn counts_by_site(ring: Ring<'_>, folded: &[u64], levels: Levels) -> PartialTally {
+fn counts_by_site(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally {
     let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
     let threads = scan::threads_for(chunks.len());
     let parts = scan::each(&chunks, threads, Vec::new, |counts, &chunk| {
-        ring.count_sites(chunk, folded, levels, counts);
+        ring.count_sites(chunk, folds, levels, counts);
     });
     let mut part = PartialTally::new();
     for counts in parts {
@@ -291,11 +292,11 @@ fn counts_by_site(ring: Ring<'_>, folded: &[u64], levels: Levels) -> PartialTall
     part
 }
 
-fn counts_by_subject(ring: Ring<'_>, folded: &[u64], levels: Levels) -> PartialTally {
+fn counts_by_subject(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTally {
     let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
     let threads = scan::threads_for(chunks.len());
     let parts = scan::each(&chunks, threads, SubjectCounts::new, |counts, &chunk| {
-        ring.count_subjects(chunk, folded, levels, counts);
+        ring.count_subjects(chunk, folds, levels, counts);
     });
     let mut part = PartialTally::new();
     for (subject, count) in parts.iter().flat_map(SubjectCounts::iter) {

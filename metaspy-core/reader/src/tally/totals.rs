@@ -54,17 +54,13 @@ impl Store {
 
     fn totals_once(&self) -> Totals {
         let ring = self.ring();
-        let pending = ring.pending();
-        let folded_blocks = pending.as_ref().map_or(&[][..], |pending| &pending.blocks);
-        let is_touched = |chunk: u64| {
-            let places = ring.places_of(chunk);
-            folded_blocks.iter().any(|&sequence| places.contains(&(sequence % self.layout().blocks)))
-        };
+        let folds = ring.folds();
+        let is_touched = |chunk: u64| folds.touch(&ring.places_of(chunk), self.layout().blocks);
         let mut stored = 0_u64;
         for chunk in 0..ring.chunk_count() {
             stored += match ring.summary(chunk) {
-                Some(summary) if folded_blocks.is_empty() || !is_touched(chunk) => summary.events.into(),
-                _ => ring.count(chunk, folded_blocks).events,
+                Some(summary) if folds.are_at_rest() || !is_touched(chunk) => summary.events.into(),
+                _ => ring.count(chunk, &folds).events,
             };
         }
         let (mut counted, mut lost) = (0_u64, 0_u64);
@@ -72,7 +68,7 @@ impl Store {
             let into = if row.who().lost { &mut lost } else { &mut counted };
             *into = into.saturating_add(row.0[COUNT]);
         });
-        let folded = ring.folded(pending.as_ref());
+        let folded = folds.folded;
         let unnamed = self.unnamed();
         let parts = [stored, folded, counted, lost, unnamed];
         let emitted = parts.into_iter().fold(0, u64::saturating_add);

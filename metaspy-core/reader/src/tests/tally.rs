@@ -6,12 +6,14 @@ use crate::causes::links::Links;
 use crate::causes::roots::Roots;
 use crate::event::{EventId, Outcome};
 use crate::tally::aggregate::Aggregation;
+use crate::tally::folds::Folds;
 use crate::testing::{Draft, Writer};
 use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, Scope, Store, Tally};
+use metaspy_format::folder::Cursor;
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::slot::{Mark, SPAN_MAX};
 use metaspy_format::superblock::{self as sb, journal};
-use metaspy_format::{SLOT_WORDS, header};
+use metaspy_format::{BLOCK_SLOTS, SLOT_WORDS, header};
 use metaspy_probe::SiteId;
 
 use super::{busy, every_event, node, scene};
@@ -122,7 +124,7 @@ fn self_time_is_the_same_however_many_threads_tell_it() {
         plain: None,
         links: &Links::none(),
         roots: &Roots::default(),
-        folded: &[],
+        folds: &Folds::default(),
         asyncs: &[],
     };
     let own = |tally: Tally| -> BTreeMap<u32, u64> {
@@ -242,6 +244,71 @@ fn a_committed_fold_counts_once_before_and_after_it_is_applied() {
     check(writer.store(), "block taken away");
     writer.set(sb::FOLD_DONE, 5);
     check(writer.store(), "done");
+}
+
+/// 300 events, of which two folders have folded 40 of the first block and 20 of the second. Each was killed when its row
+/// had one event more.
+fn with_folds_in_progress() -> (Writer, [u64; 2]) {
+    let mut writer = scene(1);
+    let ids: Vec<EventId> =
+        (0..300).map(|start| writer.event(Draft { start, subject: node(1), ..Draft::default() })).collect();
+    let sequences = [ids[0].sequence(), ids[127].sequence()];
+    writer.fold_row(0, row(who(1, false), 1, 40 + 1));
+    writer.page(&[row(who(1, false), 1, 20 + 1)]);
+    writer.page_of_folder(0);
+    let rows = [writer.table(sb::TALLY), writer.table(sb::PAGES) + row::page::HEADER_WORDS];
+    writer.folder(
+        0,
+        Cursor { sequence: sequences[0], slot: 41, note: 1 },
+        40,
+        Some((rows[0], row(who(1, false), 1, 40))),
+    );
+    writer.folder(
+        1,
+        Cursor { sequence: sequences[1], slot: 21, note: 0 },
+        20,
+        Some((rows[1], row(who(1, false), 1, 20))),
+    );
+    (writer, sequences)
+}
+
+#[test]
+fn a_fold_in_progress_counts_each_event_once_wherever_it_stopped() {
+    let (writer, [first, second]) = with_folds_in_progress();
+    let check = |folded: u64, what: &str| {
+        let store = writer.store();
+        let totals = store.totals();
+        assert_eq!((totals.stored, totals.folded, totals.counted), (300 - folded, folded, 0), "{what}");
+        for detail in [DetailLevel::All, DetailLevel::Counts] {
+            for by in [By::Site, By::Subject, By::SiteSubject] {
+                let tally = store.tally(by, &Scope { detail, ..Scope::default() });
+                assert_eq!(
+                    tally.rows.iter().map(|row| row.measure.count).sum::<u64>(),
+                    300,
+                    "{what}, {by:?} {detail:?}"
+                );
+            }
+        }
+        assert!(store.verify().is_sound(), "{what}: {:?}", store.verify());
+        assert_eq!(store.verify().pending_fold, folded != 254, "{what}");
+        let other = scene(1);
+        other.set(sb::PID, 2);
+        let both = Store::merged(vec![("one".into(), store.clone()), ("two".into(), other.store())]);
+        let merged = both.expect("they can be merged").totals();
+        assert_eq!((merged.stored, merged.folded, merged.counted), (300 - folded, folded, 0), "{what}, merged");
+    };
+    check(60, "both in the middle");
+    let rows = [writer.table(sb::TALLY), writer.table(sb::PAGES) + row::page::HEADER_WORDS];
+    writer.set(rows[0] + row::COUNT, 40);
+    check(60, "before the row changed");
+    writer.set(rows[0] + row::COUNT, 127);
+    writer.folder(0, Cursor { sequence: first, slot: BLOCK_SLOTS, note: 0 }, 127, None);
+    check(127 + 20, "the first block is folded");
+    writer.set(writer.block(first) + header::SEQUENCE, 0);
+    check(127 + 20, "and empty");
+    writer.set(rows[1] + row::COUNT, 127);
+    writer.folder(1, Cursor { sequence: second, slot: BLOCK_SLOTS, note: 1 }, 127, None);
+    check(254, "both are folded");
 }
 
 #[test]

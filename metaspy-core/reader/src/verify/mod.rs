@@ -13,14 +13,14 @@ use crate::open::header::EndState;
 use crate::open::missing;
 use crate::scan;
 use crate::scan::blocks::{Block, Ring, Slot};
-use crate::tally::fold::Pending;
+use crate::tally::folds::Folds;
 use crate::tally::totals::Totals;
 use crate::units::counted;
 use crate::verify::empty_places::EmptyPlaces;
 use metaspy_format::row::COUNT;
 use metaspy_format::slot;
 use metaspy_format::superblock as sb;
-use metaspy_format::{CHUNK_BLOCKS, header};
+use metaspy_format::{BLOCK_SLOTS, CHUNK_BLOCKS, header};
 use metaspy_probe::SiteId;
 
 /// The result of a verification.
@@ -44,7 +44,7 @@ pub struct Verification {
     pub labels: u64,
     /// The number of all calls, and its parts.
     pub totals: Totals,
-    /// True if a committed fold had not been applied. It was counted as applied.
+    /// True if a fold was in progress. Each of its events was counted once.
     pub pending_fold: bool,
     /// Contradictions, as sentences; at most a hundred.
     pub damaged: Vec<String>,
@@ -116,10 +116,10 @@ impl Store {
     pub fn verify(&self) -> Verification {
         let ring = self.ring();
         let ended = self.end_state();
-        let pending = ring.pending();
+        let folds = ring.folds();
         let chunks: Vec<u64> = (0..ring.chunk_count()).collect();
         let found = scan::each(&chunks, scan::threads_for(chunks.len()), Found::default, |found, &chunk| {
-            self.verify_chunk(chunk, ended == EndState::Live, pending.as_ref(), found);
+            self.verify_chunk(chunk, ended == EndState::Live, &folds, found);
         });
         let mut all = Found::default();
         found.into_iter().for_each(|found| all.merge(found));
@@ -138,7 +138,7 @@ impl Store {
         let totals = self.totals();
         // Numbers from different moments need not add up.
         if ended != EndState::Live && self.is_settled() {
-            self.verify_tables(pending.as_ref(), &totals, &mut all);
+            self.verify_tables(&folds, &totals, &mut all);
             self.verify_amounts(&mut all);
         }
         all.damages.sort();
@@ -154,7 +154,7 @@ impl Store {
             sites: self.sites().len() as u64,
             labels: self.names().labels.len() as u64,
             totals,
-            pending_fold: pending.is_some(),
+            pending_fold: folds.in_progress,
             damaged: all.damages.into_iter().map(|(_, text)| text).collect(),
             more_damaged: all.more + more as u64,
             missing: self.missing().to_vec(),
@@ -164,9 +164,8 @@ impl Store {
         }
     }
 
-    fn verify_chunk(&self, chunk: u64, is_live: bool, pending: Option<&Pending>, found: &mut Found) {
+    fn verify_chunk(&self, chunk: u64, is_live: bool, folds: &Folds, found: &mut Found) {
         let ring = self.ring();
-        let folded = pending.map_or(&[][..], |pending| &pending.blocks);
         let (events, marks) = (found.events, found.marks);
         let (mut first, mut last, mut empty) = (u64::MAX, 0, EmptyPlaces::default());
         let mut block = Block::boxed();
@@ -176,10 +175,10 @@ impl Store {
                 empty.add(place);
                 continue;
             }
-            if folded.binary_search(&sequence).is_ok() {
+            if folds.first_stored(sequence) == BLOCK_SLOTS {
                 continue;
             }
-            if !ring.load(place, &mut block) {
+            if !ring.load_stored(place, folds, &mut block) {
                 if !is_live {
                     found.damage(chunk, || {
                         format!("block {place}: its header has the sequence {sequence}, which is impossible there")
@@ -199,7 +198,8 @@ impl Store {
                 self.verify_event(chunk, &block, &slot, found);
             }
         }
-        let summary = ring.summary(chunk).filter(|_| !is_live && folded.is_empty());
+        let summary =
+            ring.summary(chunk).filter(|_| !is_live && !folds.touch(&ring.places_of(chunk), ring.layout.blocks));
         if let Some(summary) = summary {
             let (events, marks) = (found.events - events, found.marks - marks);
             let is_cut = ring.places_of(chunk).count() < CHUNK_BLOCKS;
@@ -230,8 +230,7 @@ impl Store {
         let Some(sealed) = ClosingCounts::read(words) else {
             // If no fold has run, a place is empty only while a lane takes it.
             let lanes = words.get(sb::LANES_USED);
-            let was_folded = words.get(sb::FOLD_DONE) != 0 || ring.pending().is_some();
-            if !was_folded && found.empty.places > lanes {
+            if !ring.fold_state().has_begun() && found.empty.places > lanes {
                 let empty = std::mem::take(&mut found.empty);
                 found.damage(u64::MAX, || {
                     let are = if empty.places == 1 { "is" } else { "are" };
@@ -279,7 +278,7 @@ impl Store {
         }
     }
 
-    fn verify_tables(&self, pending: Option<&Pending>, totals: &Totals, found: &mut Found) {
+    fn verify_tables(&self, folds: &Folds, totals: &Totals, found: &mut Found) {
         let ring: Ring<'_> = self.ring();
         let words = self.words();
         let blocks = self.layout().blocks;
@@ -287,7 +286,7 @@ impl Store {
             found.damage(u64::MAX, || "the first page: more blocks are in use than exist".to_owned());
         }
         let mut counted = 0_u64;
-        ring.folded_rows(pending, |row| counted = counted.wrapping_add(row.0[COUNT]));
+        ring.folded_rows(folds, |row| counted = counted.wrapping_add(row.0[COUNT]));
         // If the table was full, some calls are counted without site and subject.
         let was_full = words.get(sb::OTHERS) != 0;
         if counted > totals.folded || (counted < totals.folded && !was_full) {

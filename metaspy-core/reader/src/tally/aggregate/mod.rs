@@ -15,6 +15,7 @@ use crate::filter::matcher::{Matcher, Memory};
 use crate::scan::blocks::{Block, Head, MarkSlot, Record, Ring, Slot};
 use crate::scan::chunks::Unit;
 use crate::scan::{self, Levels};
+use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use crate::tally::row_table::Table;
 use crate::tally::self_time::{NO_ROW, SelfTimes};
@@ -33,8 +34,7 @@ pub(crate) struct Aggregation<'a> {
     /// The links, if reasons are followed.
     pub links: &'a Arc<Links>,
     pub roots: &'a Roots,
-    /// Sequences of the blocks of a pending fold.
-    pub folded: &'a [u64],
+    pub folds: &'a Folds,
     /// True for async sites, by number.
     pub asyncs: &'a [bool],
 }
@@ -166,7 +166,7 @@ impl<'a> Aggregation<'a> {
     fn unit(&self, worker: &mut Worker<'a>, unit: Unit) {
         let Some(mut block) = worker.block.take() else { return };
         for place in unit.places(self.ring) {
-            if self.ring.load(place, &mut block) && self.folded.binary_search(&block.head.sequence).is_err() {
+            if self.ring.load_stored(place, self.folds, &mut block) {
                 self.block(worker, &block);
             }
         }

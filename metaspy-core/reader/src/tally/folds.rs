@@ -1,0 +1,149 @@
+//! Folds in progress: blocks of which a part is folded, and rows that may hold an event too many.
+//!
+//! A live recording is read while threads fold, and a killed one may have been killed in the middle of a fold. In both
+//! cases each event is counted once: slots before a folder's cursor are folded, the others are stored, and the row of the
+//! event in progress is what the folder noted before.
+
+use crate::scan::blocks::Ring;
+use crate::tally::fold::Row;
+use metaspy_format::folder::{self, ALL, Cursor};
+use metaspy_format::row::{COUNT, ROW_WORDS};
+use metaspy_format::superblock::{self as sb, journal};
+use metaspy_format::{BLOCK_SLOTS, Words, header};
+
+/// The folds in progress at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds {
+    /// Blocks by sequence, each with the first slot that is stored.
+    blocks: Vec<(u64, usize)>,
+    /// Rows by their first word, as they were before the event in progress.
+    rows: Vec<(usize, Row)>,
+    /// The number of folded events.
+    pub folded: u64,
+    /// True if an event, or the journal of an older recording, is in the middle of being added to the rows.
+    pub in_progress: bool,
+}
+
+/// The state of folding. While it is unchanged, no event moves from the window into the tallies.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoldState(Vec<u64>);
+
+impl FoldState {
+    /// True if a fold has begun at some time.
+    pub fn has_begun(&self) -> bool {
+        self.0.iter().any(|&word| word != 0)
+    }
+}
+
+impl Folds {
+    /// The first slot of a block that is stored; [`ALL`] if the whole block is folded.
+    #[inline]
+    pub fn first_stored(&self, sequence: u64) -> usize {
+        match self.blocks.binary_search_by_key(&sequence, |(folded, _)| *folded) {
+            Ok(at) => self.blocks[at].1,
+            Err(_) => 1,
+        }
+    }
+
+    /// True if one of the blocks is at one of these places of a ring.
+    pub fn touch(&self, places: &std::ops::Range<u64>, blocks: u64) -> bool {
+        self.blocks.iter().any(|(sequence, _)| places.contains(&(sequence % blocks)))
+    }
+
+    /// True if no block in the window is partly or completely folded.
+    pub fn are_at_rest(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// True if the words of some rows are known from the folds.
+    pub fn has_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// The row at this word, without the events in progress.
+    #[inline]
+    pub fn row(&self, words: Words<'_>, at: usize) -> Option<Row> {
+        match self.rows.binary_search_by_key(&at, |(row, _)| *row) {
+            Ok(found) => Some(self.rows[found].1),
+            Err(_) => Row::read(words, at),
+        }
+    }
+}
+
+impl Ring<'_> {
+    /// The first words of the folders' records.
+    fn folders(self) -> impl Iterator<Item = usize> {
+        let table = self.layout.folders;
+        (0..table.len / folder::WORDS).map(move |number| table.at + number * folder::WORDS)
+    }
+
+    /// The state of folding.
+    pub fn fold_state(self) -> FoldState {
+        let journal = self.layout.journal.of(self.words).acquire(journal::COMMIT);
+        let cursors = self.folders().map(|record| self.words.acquire(record + folder::CURSOR));
+        FoldState([journal, self.words.acquire(sb::FOLD_DONE)].into_iter().chain(cursors).collect())
+    }
+
+    /// The folds in progress.
+    pub fn folds(self) -> Folds {
+        let mut folds = Folds::default();
+        if self.layout.folders.len == 0 {
+            folds.folded = self.words.get(sb::FOLDED);
+            self.add_journal(&mut folds);
+        }
+        for record in self.folders() {
+            self.add_folder(record, &mut folds);
+        }
+        folds.blocks.sort_unstable();
+        folds.rows.sort_by_key(|(at, _)| *at);
+        folds
+    }
+
+    fn add_folder(self, record: usize, folds: &mut Folds) {
+        let cursor = match self.words.acquire(record + folder::CURSOR) {
+            0 => return,
+            cursor => Cursor::unpack(cursor),
+        };
+        let note = record + folder::note(cursor.note);
+        folds.folded = folds.folded.saturating_add(self.words.get(note + folder::FOLDED));
+        let place = header::place(cursor.sequence, self.layout.blocks);
+        if self.block(place).acquire(header::SEQUENCE) == cursor.sequence {
+            folds.blocks.push((cursor.sequence, cursor.slot.clamp(1, BLOCK_SLOTS)));
+        }
+        let at = usize::try_from(self.words.get(note + folder::ROW)).unwrap_or(0);
+        if cursor.slot >= ALL {
+            return;
+        }
+        folds.in_progress = true;
+        if at != 0
+            && let Some(mut row) = Row::read(self.words, at)
+        {
+            for word in COUNT..ROW_WORDS {
+                row.0[word] = self.words.get(note + folder::BEFORE + word - COUNT);
+            }
+            folds.rows.push((at, row));
+        }
+    }
+
+    /// The fold of an older recording that is committed and not yet applied.
+    fn add_journal(self, folds: &mut Folds) {
+        let words = self.layout.journal.of(self.words);
+        if words.acquire(journal::COMMIT) <= self.words.acquire(sb::FOLD_DONE) {
+            return;
+        }
+        let room = words.len().saturating_sub(journal::HEADER_WORDS);
+        let count = |at| usize::try_from(words.get(at)).unwrap_or(usize::MAX);
+        let blocks = count(journal::BLOCKS).min(room);
+        let rows = count(journal::ROWS).min((room - blocks) / (1 + ROW_WORDS));
+        let first_row = journal::HEADER_WORDS + blocks;
+        folds.blocks = (0..blocks).map(|at| (words.get(journal::HEADER_WORDS + at), ALL)).collect();
+        for at in (0..rows).map(|row| first_row + row * (1 + ROW_WORDS)) {
+            let index = usize::try_from(words.get(at)).unwrap_or(usize::MAX);
+            if let Some(row) = Row::read(words, at + 1) {
+                folds.rows.push((self.layout.tally.at.saturating_add(index.saturating_mul(ROW_WORDS)), row));
+            }
+        }
+        folds.folded = words.get(journal::FOLDED);
+        folds.in_progress = true;
+    }
+}

@@ -1,0 +1,40 @@
+//! Folded events whose span did not fit into their slot. A later end mark has the rest of it.
+
+use std::sync::Mutex;
+
+/// Events that wait at most. The time of a further one is a lower bound.
+const MOST: usize = 1 << 10;
+
+/// Folded events that wait for the rest of their span.
+pub(super) struct CutSpans(Mutex<Vec<CutSpan>>);
+
+struct CutSpan {
+    event: u64,
+    /// Key and owner of its row.
+    row: (u64, u64),
+}
+
+impl CutSpans {
+    /// No events. Nothing is allocated later.
+    pub fn new() -> Self {
+        CutSpans(Mutex::new(Vec::with_capacity(MOST)))
+    }
+
+    /// Notes the row of an event. It never waits: without the lock the time of the event is a lower bound.
+    #[cold]
+    pub fn note(&self, event: u64, row: (u64, u64)) {
+        if let Ok(mut spans) = self.0.try_lock()
+            && spans.len() < MOST
+        {
+            spans.push(CutSpan { event, row });
+        }
+    }
+
+    /// The row of an event that was noted.
+    #[cold]
+    pub fn take(&self, event: u64) -> Option<(u64, u64)> {
+        let mut spans = self.0.try_lock().ok()?;
+        let at = spans.iter().position(|span| span.event == event)?;
+        Some(spans.swap_remove(at).row)
+    }
+}

@@ -1,0 +1,131 @@
+//! The rows of a folder: a table with open addressing, in the recording.
+//!
+//! One folder writes a table. The collector's is the fold table; those of lanes are pages, which grow.
+
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use crate::format::layout::Area;
+use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
+use crate::format::superblock as sb;
+use crate::recorder::tables::Tables;
+
+/// Rows of a folder's first page.
+const FIRST_ROWS: usize = 64;
+/// Rows of a page at most: 4 MiB.
+const MOST_ROWS: usize = 1 << 16;
+/// Tables from this size on do not fit the second cache, so their rows are prefetched.
+const LARGE: usize = 1 << 13;
+
+/// A table of rows.
+pub(super) struct FoldRows {
+    /// The first word.
+    first: usize,
+    /// Capacity, a power of two; 0 = no table.
+    rows: usize,
+    /// Bits of an index.
+    bits: u32,
+    used: usize,
+    /// True if a larger page can replace the table.
+    grows: bool,
+}
+
+impl FoldRows {
+    /// The rows of the fold table.
+    pub fn of_table(table: Area) -> Self {
+        let rows = table.len / ROW_WORDS;
+        FoldRows { first: table.at, rows, bits: rows.trailing_zeros(), used: 0, grows: false }
+    }
+
+    /// Rows in pages. [`FoldRows::begin`] makes the first page.
+    pub fn in_pages() -> Self {
+        FoldRows { first: 0, rows: 0, bits: 1, used: 0, grows: true }
+    }
+
+    /// Makes the first page. False if there is no room for it.
+    pub fn begin(&mut self, tables: Tables<'_>) -> bool {
+        self.rows != 0 || self.grow(tables)
+    }
+
+    /// True if prefetching a row takes less time than waiting for it.
+    pub fn are_many(&self) -> bool {
+        self.rows >= LARGE
+    }
+
+    /// The word at which the search for a row begins.
+    #[inline(always)]
+    pub fn probably(&self, key: u64, who: u64) -> usize {
+        self.first + row::first(key, who, self.bits) * ROW_WORDS
+    }
+
+    /// The first word of a subject's row, created if it is missing. Without room it is the others row of the site.
+    /// `None` without room for that.
+    #[inline(always)]
+    pub fn find(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
+        let word = self.probably(key, who);
+        let row = &tables.cells[word..word + 2];
+        if row[row::WHO].load(Relaxed) == who && row[row::KEY].load(Relaxed) == key {
+            return Some(word);
+        }
+        self.search(tables, key, who)
+    }
+
+    #[inline(never)]
+    fn search(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
+        if let Some(word) = self.probe(tables, key, who, 6) {
+            return Some(word);
+        }
+        if self.grow(tables)
+            && let Some(word) = self.probe(tables, key, who, 6)
+        {
+            return Some(word);
+        }
+        tables.count(sb::OTHERS, 1);
+        let others = Who { kind: OTHERS, ..Who::unpack(who) };
+        self.probe(tables, 0, others.pack(), 8)
+    }
+
+    /// Finds a row, or creates one while at most `eighths` eighths of the table are in use.
+    fn probe(&mut self, tables: Tables<'_>, key: u64, who: u64, eighths: usize) -> Option<usize> {
+        let mut index = row::first(key, who, self.bits);
+        for _ in 0..self.rows {
+            let word = self.first + index * ROW_WORDS;
+            let cells = &tables.cells[word..word + ROW_WORDS];
+            let found = cells[row::WHO].load(Relaxed);
+            if found == who && cells[row::KEY].load(Relaxed) == key {
+                return Some(word);
+            }
+            if found == 0 {
+                if self.used * 8 >= self.rows * eighths {
+                    return None;
+                }
+                self.used += 1;
+                // An empty row changes no sum, so it needs no note.
+                cells[row::KEY].store(key, Relaxed);
+                cells[row::WHO].store(who, Release);
+                if !self.grows {
+                    tables.cells[sb::TALLY_USED].store(self.used as u64, Release);
+                }
+                return Some(word);
+            }
+            index = (index + 1) & (self.rows - 1);
+        }
+        None
+    }
+
+    /// Goes on in a larger page, as long as folders have less than half of the pages' area. Earlier pages keep their
+    /// rows, and a reader adds them up.
+    #[cold]
+    fn grow(&mut self, tables: Tables<'_>) -> bool {
+        let rows = if self.rows == 0 { FIRST_ROWS } else { self.rows * 2 };
+        let area = tables.layout.pages.bytes();
+        let free = (area / 2).saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
+        if !self.grows || rows > MOST_ROWS || rows * ROW_WORDS * 8 > free {
+            return false;
+        }
+        let Some(word) = tables.new_page(rows) else { return false };
+        tables.cells[word + head::LANE].store(u32::MAX.into(), Relaxed);
+        tables.cells[word + head::FOLDED].store(1, Release);
+        *self = FoldRows { first: word + head::HEADER_WORDS, rows, bits: rows.trailing_zeros(), used: 0, grows: true };
+        true
+    }
+}
