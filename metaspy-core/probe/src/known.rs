@@ -9,7 +9,7 @@ use core::hash::Hash;
 use core::num::NonZero;
 use core::time::Duration;
 
-use crate::value::{Probe, Put, ability, hash, show};
+use crate::value::{Probe, Show, ability, hash, show};
 #[cfg(not(metaspy_bare))]
 use crate::value_copy::{Compare, Listed, keep, keep_listed};
 
@@ -61,7 +61,7 @@ impl<T: ?Sized + Known> Known for std::boxed::Box<T> {}
 
 ability!(
     /// Of known types that are printed by `Debug`.
-    CanBeShown, CannotBeShown, can_show -> fn(*const u8, *mut u8, Put), [T: Debug + Known] T, show::<T>
+    CanBeShown, CannotBeShown, can_show -> Show, [T: Debug + Known] T, show::<T>
 );
 ability!(
     /// Of known types that can be hashed.

@@ -96,15 +96,15 @@ pub struct Value<'v> {
 pub struct How {
     /// What the type is called.
     pub type_name: Text,
-    show: Option<fn(at: *const u8, into: *mut u8, put: Put)>,
+    show: Option<Show>,
     hash: Option<fn(at: *const u8) -> u64>,
     compare: Option<Compare>,
     pointee: Option<extern "C" fn(at: *const u8) -> Receiver>,
     failed: Option<extern "C" fn(at: *const u8) -> bool>,
 }
 
-/// Takes a part of a text; false if there is no more room.
-pub type Put = extern "C" fn(into: *mut u8, start: *const u8, length: usize) -> bool;
+/// Prints a value as `Debug` does. It is small, because there is one for each type: the text is put together elsewhere.
+pub type Show = fn(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
 impl<'v> Value<'v> {
     /// A value, and what can be done with it.
@@ -125,17 +125,15 @@ impl<'v> Value<'v> {
 
     /// Writes it as `Debug` does; false if its type cannot.
     pub fn show(&self, into: &mut dyn Write) -> bool {
-        extern "C" fn put(into: *mut u8, start: *const u8, length: usize) -> bool {
-            // SAFETY: `show` below hands in the reference that it has, and a part of a `str`.
-            let (into, part) = unsafe {
-                let part = core::slice::from_raw_parts(start, length);
-                (&mut *into.cast::<&mut dyn Write>(), core::str::from_utf8_unchecked(part))
-            };
-            into.write_str(part).is_ok()
+        struct Shown(*const u8, Show);
+        impl fmt::Display for Shown {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                (self.1)(self.0, f)
+            }
         }
         let Some(show) = self.how.show else { return false };
-        let mut into = into;
-        show(self.at, (&raw mut into).cast(), put);
+        // Where there is no more room, what there was room for is the text.
+        let _ = write!(into, "{}", Shown(self.at, show));
         true
     }
 
@@ -215,7 +213,7 @@ pub(crate) use ability;
 
 ability!(
     /// Of types that are printed by `Debug`.
-    CanBeShown, CannotBeShown, can_show -> fn(*const u8, *mut u8, Put), [T: Debug] T, show::<T>
+    CanBeShown, CannotBeShown, can_show -> Show, [T: Debug] T, show::<T>
 );
 ability!(
     /// Of types that can be hashed.
@@ -243,7 +241,7 @@ ability!(
 #[allow(clippy::too_many_arguments)]
 pub fn how(
     type_name: Text,
-    show: Option<fn(*const u8, *mut u8, Put)>,
+    show: Option<Show>,
     hash: Option<fn(*const u8) -> u64>,
     compare: Option<Compare>,
     pointee: Option<extern "C" fn(*const u8) -> Receiver>,
@@ -252,17 +250,9 @@ pub fn how(
     How { type_name, show, hash, compare, pointee, failed }
 }
 
-pub(crate) fn show<T: Debug>(at: *const u8, into: *mut u8, put: Put) {
-    struct Into(*mut u8, Put);
-    impl Write for Into {
-        fn write_str(&mut self, part: &str) -> fmt::Result {
-            (self.1)(self.0, part.as_ptr(), part.len()).then_some(()).ok_or(fmt::Error)
-        }
-    }
+pub(crate) fn show<T: Debug>(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     // SAFETY: `Value::new` paired this function with a `T`, which it borrows.
-    let value = unsafe { &*at.cast::<T>() };
-    // Where there is no more room, what there was room for is the text.
-    let _ = write!(Into(into, put), "{value:?}");
+    unsafe { &*at.cast::<T>() }.fmt(f)
 }
 
 pub(crate) fn hash<T: Hash>(at: *const u8) -> u64 {
