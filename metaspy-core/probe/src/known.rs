@@ -9,7 +9,7 @@ use core::hash::Hash;
 use core::num::NonZero;
 use core::time::Duration;
 
-use crate::value::{Probe, Show, ability, hash, show};
+use crate::value::{How, Probe, ability, hash, show};
 #[cfg(not(metaspy_bare))]
 use crate::value_copy::{Compare, Listed, keep, keep_listed};
 
@@ -61,20 +61,20 @@ impl<T: ?Sized + Known> Known for std::boxed::Box<T> {}
 
 ability!(
     /// Of known types that are printed by `Debug`.
-    CanBeShown, CannotBeShown, can_show -> Show, [T: Debug + Known] T, show::<T>
+    CanBeShown, CannotBeShown, can_show -> show, [T: Debug + Known] T, show::<T>
 );
 ability!(
     /// Of known types that can be hashed.
-    CanBeHashed, CannotBeHashed, can_hash -> fn(*const u8) -> u64, [T: Hash + Known] T, hash::<T>
+    CanBeHashed, CannotBeHashed, can_hash -> hash, [T: Hash + Known] T, hash::<T>
 );
 #[cfg(not(metaspy_bare))]
 ability!(
     /// Of known types whose copy is their bytes.
-    CanBeKept, CannotBeKept, can_compare -> Compare, [T: Copy + PartialEq + Send + Sync + 'static + Known] T,
+    CanBeKept, CannotBeKept, can_compare -> compare, [T: Copy + PartialEq + Send + Sync + 'static + Known] T,
     Compare::by::<T>(keep::<T>)
 );
 #[cfg(not(metaspy_bare))]
 ability!(
     /// Of texts, and lists of known types.
-    CanBeListed, CannotBeListed, can_compare_items -> Compare, [T: Listed + Known] T, Compare::by::<T>(keep_listed::<T>)
+    CanBeListed, CannotBeListed, can_compare_items -> compare, [T: Listed + Known] T, Compare::by::<T>(keep_listed::<T>)
 );

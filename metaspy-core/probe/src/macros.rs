@@ -167,7 +167,9 @@ macro_rules! receiver {
         use $crate::{CanBeHashed as _, CannotBeHashed as _};
         let key = &$key;
         let probe = $crate::Probe::of(key);
-        $site.keyed($crate::library::ptr::from_ref(key).cast(), (&probe).can_hash(), probe.type_name())
+        let mut how = probe.how();
+        (&probe).can_hash(&mut how);
+        $site.keyed($crate::library::ptr::from_ref(key).cast(), how.hash, probe.type_name())
     }};
 }
 
@@ -180,12 +182,17 @@ macro_rules! value {
         #[allow(unused_imports)]
         use $crate::$trust::{CanBeKept as _, CanBeListed as _, CannotBeKept as _, CannotBeListed as _};
         let probe = $crate::Probe::of(&$value);
-        $crate::value!(@ $trust $name, $value, (&probe).can_compare().or((&probe).can_compare_items()))
+        let mut how = probe.how();
+        (&probe).can_compare(&mut how);
+        (&probe).can_compare_items(&mut how);
+        $crate::value!(@ $trust $name, $value, probe, how)
     }};
-    (borrowed $trust:ident $name:expr, $value:expr) => {
-        $crate::value!(@ $trust $name, $value, $crate::library::option::Option::None)
-    };
-    (@ $trust:ident $name:expr, $value:expr, $compare:expr) => {{
+    (borrowed $trust:ident $name:expr, $value:expr) => {{
+        let probe = $crate::Probe::of(&$value);
+        let mut how = probe.how();
+        $crate::value!(@ $trust $name, $value, probe, how)
+    }};
+    (@ $trust:ident $name:expr, $value:expr, $probe:ident, $how:ident) => {{
         #[allow(unused_imports)]
         use $crate::$trust::{CanBeHashed as _, CanBeShown as _, CannotBeHashed as _, CannotBeShown as _};
         #[allow(unused_imports)]
@@ -193,11 +200,13 @@ macro_rules! value {
             IsNoOption as _, IsNoResult as _, Options as _, Refers as _, RefersMut as _, RefersNot as _,
             RefersNotMut as _, Results as _,
         };
-        let probe = $crate::Probe::of(&$value);
-        let pointee = (&probe).refers_to().or((&probe).refers_to_mut());
-        let failed = (&probe).may_be_err().or((&probe).may_be_none());
-        let how = $crate::how(probe.type_name(), (&probe).can_show(), (&probe).can_hash(), $compare, pointee, failed);
-        $crate::Value::new($name, &$value, how)
+        (&$probe).can_show(&mut $how);
+        (&$probe).can_hash(&mut $how);
+        (&$probe).refers_to(&mut $how);
+        (&$probe).refers_to_mut(&mut $how);
+        (&$probe).may_be_err(&mut $how);
+        (&$probe).may_be_none(&mut $how);
+        $crate::Value::new($name, &$value, $how)
     }};
 }
 

@@ -96,9 +96,10 @@ pub struct Value<'v> {
 pub struct How {
     /// What the type is called.
     pub type_name: Text,
-    show: Option<Show>,
-    hash: Option<fn(at: *const u8) -> u64>,
-    compare: Option<Compare>,
+    pub(crate) show: Option<Show>,
+    /// A number that equal values have in common.
+    pub hash: Option<fn(at: *const u8) -> u64>,
+    pub(crate) compare: Option<Compare>,
     pointee: Option<extern "C" fn(at: *const u8) -> Receiver>,
     failed: Option<extern "C" fn(at: *const u8) -> bool>,
 }
@@ -108,14 +109,15 @@ pub type Show = fn(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 
 impl<'v> Value<'v> {
     /// A value, and what can be done with it.
+    #[inline(always)]
     pub fn new<T>(name: &'static str, value: &'v T, how: How) -> Self {
         Value { name: Text::of(name), at: core::ptr::from_ref(value).cast(), how, _value: PhantomData }
     }
 
     /// A value that can be printed, and nothing else.
     pub fn printed<T: Debug>(name: &'static str, value: &'v T) -> Self {
-        let type_name = Text::of(core::any::type_name::<T>());
-        Value::new(name, value, how(type_name, Some(show::<T>), None, None, None, None))
+        let probe = Probe::of(value);
+        Value::new(name, value, How { show: Some(show::<T>), ..probe.how() })
     }
 
     /// What its type is called.
@@ -179,31 +181,36 @@ impl<T: ?Sized> Probe<T> {
     pub fn type_name(&self) -> Text {
         Text::of(core::any::type_name::<T>())
     }
+
+    /// What can be done with any value: nothing.
+    #[inline]
+    pub fn how(&self) -> How {
+        How { type_name: self.type_name(), show: None, hash: None, compare: None, pointee: None, failed: None }
+    }
 }
 
-/// Declares what a type may be able to do, and that it may not.
+/// Declares what a type may be able to do, and that it may not. The methods write into one description, because a value
+/// that is returned is copied in each woven function.
 macro_rules! ability {
-    ($(#[$doc:meta])* $can:ident, $cannot:ident, $method:ident -> $what:ty, [$($generics:tt)*] $type:ty, $how:expr) => {
+    ($(#[$doc:meta])* $can:ident, $cannot:ident, $method:ident -> $field:ident, [$($generics:tt)*] $type:ty, $how:expr) => {
         $(#[$doc])*
         pub trait $can {
-            /// How, if it can.
-            fn $method(&self) -> Option<$what>;
+            /// Writes how.
+            fn $method(&self, how: &mut How);
         }
 
         impl<$($generics)*> $can for Probe<$type> {
             #[inline(always)]
-            fn $method(&self) -> Option<$what> {
-                Some($how)
+            fn $method(&self, how: &mut How) {
+                how.$field = Some($how);
             }
         }
 
         /// Of types that cannot.
         pub trait $cannot {
-            /// Not at all.
+            /// Writes nothing.
             #[inline(always)]
-            fn $method(&self) -> Option<$what> {
-                None
-            }
+            fn $method(&self, _: &mut How) {}
         }
 
         impl<T: ?Sized> $cannot for &Probe<T> {}
@@ -213,42 +220,29 @@ pub(crate) use ability;
 
 ability!(
     /// Of types that are printed by `Debug`.
-    CanBeShown, CannotBeShown, can_show -> Show, [T: Debug] T, show::<T>
+    CanBeShown, CannotBeShown, can_show -> show, [T: Debug] T, show::<T>
 );
 ability!(
     /// Of types that can be hashed.
-    CanBeHashed, CannotBeHashed, can_hash -> fn(*const u8) -> u64, [T: Hash] T, hash::<T>
+    CanBeHashed, CannotBeHashed, can_hash -> hash, [T: Hash] T, hash::<T>
 );
 ability!(
     /// Of references.
-    Refers, RefersNot, refers_to -> extern "C" fn(*const u8) -> Receiver, ['r, T: ?Sized] &'r T, pointee::<&'r T, T>
+    Refers, RefersNot, refers_to -> pointee, ['r, T: ?Sized] &'r T, pointee::<&'r T, T>
 );
 ability!(
     /// Of references to what may be changed.
-    RefersMut, RefersNotMut, refers_to_mut -> extern "C" fn(*const u8) -> Receiver, ['r, T: ?Sized] &'r mut T,
+    RefersMut, RefersNotMut, refers_to_mut -> pointee, ['r, T: ?Sized] &'r mut T,
     pointee::<&'r mut T, T>
 );
 ability!(
     /// Of results.
-    Results, IsNoResult, may_be_err -> extern "C" fn(*const u8) -> bool, [T, E] Result<T, E>, is_err::<T, E>
+    Results, IsNoResult, may_be_err -> failed, [T, E] Result<T, E>, is_err::<T, E>
 );
 ability!(
     /// Of what may be there or not.
-    Options, IsNoOption, may_be_none -> extern "C" fn(*const u8) -> bool, [T] Option<T>, is_none::<T>
+    Options, IsNoOption, may_be_none -> failed, [T] Option<T>, is_none::<T>
 );
-
-/// What can be done, put together.
-#[allow(clippy::too_many_arguments)]
-pub fn how(
-    type_name: Text,
-    show: Option<Show>,
-    hash: Option<fn(*const u8) -> u64>,
-    compare: Option<Compare>,
-    pointee: Option<extern "C" fn(*const u8) -> Receiver>,
-    failed: Option<extern "C" fn(*const u8) -> bool>,
-) -> How {
-    How { type_name, show, hash, compare, pointee, failed }
-}
 
 pub(crate) fn show<T: Debug>(at: *const u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     // SAFETY: `Value::new` paired this function with a `T`, which it borrows.

@@ -9,7 +9,7 @@ use core::any::TypeId;
 use core::ptr::null_mut;
 
 #[cfg(not(metaspy_bare))]
-use crate::value::{Probe, ability};
+use crate::value::{How, Probe, ability};
 
 /// How a value is kept and compared.
 #[repr(C)]
@@ -67,13 +67,13 @@ impl Compare {
 #[cfg(not(metaspy_bare))]
 ability!(
     /// Of types whose copy is their bytes.
-    CanBeKept, CannotBeKept, can_compare -> Compare, [T: Copy + PartialEq + Send + Sync + 'static] T,
+    CanBeKept, CannotBeKept, can_compare -> compare, [T: Copy + PartialEq + Send + Sync + 'static] T,
     Compare::by::<T>(keep::<T>)
 );
 #[cfg(not(metaspy_bare))]
 ability!(
     /// Of texts and lists.
-    CanBeListed, CannotBeListed, can_compare_items -> Compare, [T: Listed] T, Compare::by::<T>(keep_listed::<T>)
+    CanBeListed, CannotBeListed, can_compare_items -> compare, [T: Listed] T, Compare::by::<T>(keep_listed::<T>)
 );
 
 /// Texts, and lists of what is copied as bytes, also where there may be none.
