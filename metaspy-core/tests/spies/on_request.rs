@@ -59,16 +59,16 @@ fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than
     block_on(ask());
     assert_eq!(SHOWN.load(Ordering::Relaxed), before, "nobody wants to know");
 
-    let profiler = Profiler::new("details").observe(Details("spies::asked::ask")).install().expect("it installs");
+    let profiler = Profiler::new("details").observe(Details("spies::on_request::ask")).install().expect("it installs");
     block_on(ask());
     drop(profiler);
     while recording.collect() {}
     assert_eq!(SHOWN.load(Ordering::Relaxed), before + 1);
-    let details = details(&recording.store(), "spies::asked::ask");
+    let details = details(&recording.store(), "spies::on_request::ask");
     assert!(matches!(&details[..], [one] if one.cut && one.value.starts_with("on and on")), "{details:?}");
 
     let (profile, _) = spying.uninstall();
-    assert_eq!(executions(&profile, "asked::ask"), 2);
+    assert_eq!(executions(&profile, "on_request::ask"), 2);
     assert_eq!(executions(&profile, "Answer::Debug::fmt"), 0, "the program did not show it");
 }
 
