@@ -70,9 +70,11 @@ fn a_recording_that_was_cut_is_read_as_far_as_it_goes() {
 fn a_report_is_not_exact_where_verify_finds_damage() {
     let bytes = fs::read(fixture::closed("undamaged.spy", 200)).unwrap();
     let written = bytes.iter().rposition(|&byte| byte != 0).unwrap() / 4096 * 4096;
-    // The word of the first page that says how many events were folded.
-    let folded = metaspy_core::format::superblock::FOLDED * 8;
-    for (what, from, to) in [("blocks", written - 8 * 4096, written - 5 * 4096), ("folded", folded, folded + 1)] {
+    // The record of the first folder, which says how many events were folded.
+    let place = metaspy_core::format::superblock::FOLDERS * 8;
+    let record = u64::from_le_bytes(bytes[place..place + 8].try_into().unwrap()) as usize;
+    let record_end = record + metaspy_core::format::folder::WORDS * 8;
+    for (what, from, to) in [("blocks", written - 8 * 4096, written - 5 * 4096), ("folded", record, record_end)] {
         let mut damaged = bytes.clone();
         damaged[from..to].fill(if what == "folded" { 9 } else { 0 });
         let path = file("unsound.spy", &damaged);

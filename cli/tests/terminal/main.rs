@@ -177,7 +177,8 @@ fn a_cause_leads_from_one_process_into_another() {
     assert!(of_client.contains("sent    span"), "{of_client}");
     terminal.keys(&["4"]);
     let lanes = terminal.wait_for("3 lanes");
-    assert_eq!(lanes.matches("::plays").count(), 3, "{lanes}");
+    // A thread has its name from the system, which keeps 15 bytes of it.
+    assert_eq!(lanes.matches("nd_serv").count(), 3, "{lanes}");
     quits(&mut terminal);
 }
 
