@@ -2,7 +2,7 @@
 //!
 //! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
 //! had been folded. The fold table and the pages of folders have rows for events that left the window. A row can be in
-//! several tables; its value is the sum.
+//! several tables; its value is the sum. A page can also be an [array](array): short rows of one site, kind and epoch.
 
 use metaspy_probe::Outcome;
 use metaspy_probe::hash::scatter;
@@ -29,6 +29,16 @@ pub const TIMED: usize = 5;
 pub const TOTAL: usize = 6;
 /// Ticks of the longest call.
 pub const MAX: usize = 7;
+
+/// In [`FAILED_PANICKED`] and [`CANCELLED_RUNNING`]: a row with one of these bits takes no more outcomes, so that no half of
+/// a word overflows into the other. They are counted in another row of the same subject.
+const FULL: u64 = 1 << 31 | 1 << 63;
+
+/// True if a row with these words takes more outcomes.
+#[inline(always)]
+pub const fn has_room(failed_panicked: u64, cancelled_running: u64) -> bool {
+    (failed_panicked | cancelled_running) & FULL == 0
+}
 
 /// The kind of the row for all subjects of a site without a row of their own.
 pub const OTHERS: u16 = u16::MAX;
@@ -95,7 +105,12 @@ impl Who {
     /// Adds the kind to the word of a row without a subject.
     #[inline(always)]
     pub const fn with_kind(word: u64, kind: u16) -> u64 {
-        word | (kind as u64) << 20
+        metaspy_probe::with_kind(word, kind)
+    }
+
+    /// True if two words are of one site and epoch; the kinds of their subjects may differ.
+    pub const fn are_of_site(one: u64, other: u64) -> bool {
+        (one ^ other) & !Self::with_kind(0, u16::MAX) == 0
     }
 
     /// Unpacks a word that is not 0.
@@ -141,16 +156,107 @@ pub const fn outcome_words(outcome: Outcome) -> (u64, u64) {
 pub mod page {
     /// Words of a page's header.
     pub const HEADER_WORDS: usize = 8;
-    /// Byte offset of the lane's next (older) page from the start of the recording; 0 = none.
-    pub const NEXT: usize = 0;
-    /// Capacity in rows, a power of two.
+    /// Capacity in rows, a power of two; of an array, what follows the header in units of a row. Stored first.
     pub const ROWS: usize = 1;
     /// The lane.
     pub const LANE: usize = 2;
     /// Rows in use.
     pub const USED: usize = 3;
+    /// Of an array: site, kind and epoch of its rows ([`super::Who`]); else 0. Stored before anything behind the header.
+    pub const WHO: usize = 4;
+    /// Of an array: rows whose index is the key; 0 = it is made of buckets.
+    pub const LENGTH: usize = 5;
+    /// Of an array: its buckets, a power of two.
+    pub const BUCKETS: usize = 6;
     /// 1 if the page belongs to a folder: its rows count events that left the window.
     pub const FOLDED: usize = 7;
+}
+
+/// Arrays: rows of two words, [`COUNT`] and [`FAILED_PANICKED`], for calls that are only counted.
+///
+/// A row is found without a search: its key is its index, or one of the few in a bucket. Rows with a count of 0 are
+/// unused.
+pub mod array {
+    use super::{ROW_WORDS, first};
+
+    /// Words of a row.
+    pub const WORDS: usize = 2;
+    /// Keys of a bucket; as many rows follow them.
+    pub const KEYS: usize = 4;
+    /// Words of a bucket.
+    pub const BUCKET_WORDS: usize = KEYS * (1 + WORDS);
+
+    /// How the rows of an array are found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Shape {
+        /// By their index: that many rows, for the keys from 0 on.
+        Dense(usize),
+        /// By the key's bucket: that many, a power of two.
+        Buckets(usize),
+    }
+
+    impl Shape {
+        /// From the words of a header; `None` if the page is no array.
+        pub fn read(length: u64, buckets: u64) -> Option<Self> {
+            match (usize::try_from(length).ok()?, usize::try_from(buckets).ok()?) {
+                (0, 0) => None,
+                (0, buckets) => Some(Shape::Buckets(buckets)),
+                (length, _) => Some(Shape::Dense(length)),
+            }
+        }
+
+        /// What it takes, in units of the words of a row; `None` if no page is as large.
+        pub fn units(self) -> Option<usize> {
+            let words = match self {
+                Shape::Dense(length) => length.checked_mul(WORDS),
+                Shape::Buckets(buckets) => buckets.checked_mul(BUCKET_WORDS),
+            };
+            Some(words?.div_ceil(ROW_WORDS))
+        }
+
+        /// Its rows, each with its key: places behind the header.
+        pub fn rows(self) -> impl Iterator<Item = (Key, usize)> {
+            let (rows, keys, words) = match self {
+                Shape::Dense(length) => (length, 1, WORDS),
+                Shape::Buckets(buckets) => (buckets, KEYS, BUCKET_WORDS),
+            };
+            let first = words - keys * WORDS;
+            let all = (0..rows).flat_map(move |row| (0..keys).map(move |key| row * words + first + key * WORDS));
+            all.filter_map(move |at| Some((self.key_of(at)?, at)))
+        }
+
+        /// The key of the row at a place behind the header.
+        pub fn key_of(self, row: usize) -> Option<Key> {
+            match self {
+                Shape::Dense(_) => Some(Key::Is((row / WORDS) as u64)),
+                Shape::Buckets(_) => {
+                    let place = (row % BUCKET_WORDS).checked_sub(KEYS)? / WORDS;
+                    Some(Key::At(row / BUCKET_WORDS * BUCKET_WORDS + place))
+                }
+            }
+        }
+    }
+
+    /// The key of a row in an array.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Key {
+        /// This one.
+        Is(u64),
+        /// The word at this place.
+        At(usize),
+    }
+
+    /// The bucket of a key, in an array of `1 << bits` buckets, at least two.
+    #[inline(always)]
+    pub const fn bucket(key: u64, who: u64, bits: u32) -> usize {
+        first(key, who, bits)
+    }
+
+    /// The word of a free place in a bucket: a key that belongs to another one. In a new array, only the bucket of key 0
+    /// must be written.
+    pub fn free_key(bucket_at: usize, who: u64, bits: u32) -> u64 {
+        (0..).find(|&key| bucket(key, who, bits) != bucket_at).unwrap_or(0)
+    }
 }
 
 #[cfg(test)]
@@ -164,5 +270,30 @@ mod tests {
         assert_eq!(Who::with_kind(Who { kind: 0, ..who }.pack(), 9), who.pack());
         assert_eq!(Who::unpack(Who { epoch: epoch(u32::MAX), ..who }.pack()), who);
         assert_ne!(Who { site: 0, kind: 0, epoch: 0, meta: false, lost: false }.pack(), 0);
+    }
+
+    #[test]
+    fn a_free_place_has_a_key_of_another_bucket() {
+        for bits in 1..8 {
+            let taken = (0..1 << bits).filter(|&at| array::bucket(array::free_key(at, 7, bits), 7, bits) == at);
+            assert_eq!(taken.count(), 0);
+            let not_zero = (0..1 << bits).filter(|&at| array::free_key(at, 7, bits) != 0);
+            assert_eq!(not_zero.collect::<Vec<_>>(), [array::bucket(0, 7, bits)], "others need no write");
+        }
+    }
+
+    #[test]
+    fn rows_of_arrays_do_not_overlap() {
+        use array::{Key, Shape};
+        for shape in [Shape::Dense(16), Shape::Buckets(4)] {
+            let mut words: Vec<usize> = Vec::new();
+            for (key, row) in shape.rows() {
+                words.extend(if let Key::At(at) = key { Some(at) } else { None });
+                words.extend(row..row + array::WORDS);
+            }
+            words.sort_unstable();
+            assert!(words.windows(2).all(|pair| pair[0] < pair[1]), "{words:?}");
+            assert!(words.last() < shape.units().map(|units| units * ROW_WORDS).as_ref());
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! The counters of a thread: one cell per site, so that a call that is only counted is one comparison and one increment.
+//! The counters of a thread: one cell per site, so that a call that is only counted is a few comparisons and one
+//! increment.
 
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::Site;
-use crate::guard::{COUNTED, NOT_OBSERVED, UNWINDING};
+use crate::guard::{COUNTED, NOT_OBSERVED};
+use crate::{Site, Subject};
 
 /// The counters of a thread: a [`Cell`] for each site that the linker collected, or null.
 ///
@@ -12,28 +13,45 @@ use crate::guard::{COUNTED, NOT_OBSERVED, UNWINDING};
 #[repr(transparent)]
 pub struct Counters(AtomicPtr<Cell>);
 
-/// The counter of one site on one thread.
-#[repr(C)]
+/// The counters of one site on one thread.
+///
+/// Rows begin with two words: the calls that began, and how they ended ([`Entered`](crate::Entered) has the address of the
+/// first).
+#[repr(C, align(64))]
 pub struct Cell {
-    /// A copy of the word that `Site::counted` points to: the cell is valid as long as both are equal.
+    /// The cell is valid while this is the word that `Site::counted` points to, with the kind of the subjects
+    /// ([`with_kind`]).
     pub who: AtomicU64,
-    /// The row: [`COUNT`] is the place of the word that is counted up. If its address is odd, the row is that word alone,
-    /// and the outcome of a call is not counted there.
-    pub row: AtomicPtr<u8>,
+    /// The first row, marked with [`COUNTED`]. Unmarked: the word of a method profiler, which counts no outcomes.
+    pub rows: AtomicPtr<u8>,
+    /// How many rows follow each other, for the keys from 0 on.
+    pub length: AtomicU64,
+    /// The core's rows of other keys.
+    pub buckets: AtomicPtr<u8>,
+    /// Calls that the core had to search a row for.
+    pub misses: AtomicU64,
     /// The object that is counted there, or [`ANY`].
     pub receiver: AtomicU64,
     /// The kind of that object, as [`Seen::kind`](crate::Seen::kind).
     pub kind: AtomicU64,
-    /// Of a bare row: another word that is counted up, or null.
-    pub also: AtomicPtr<AtomicU64>,
+    /// Beside the word of a method profiler: a marked row that is counted up as well, or null.
+    pub also: AtomicPtr<u8>,
 }
 
 /// In a cell: calls about any object are counted there.
 pub const ANY: u64 = u64::MAX;
-/// In the address of a row: it is a count and nothing else.
-pub const BARE: usize = 1;
-/// The place of the count in a row.
-pub const COUNT: usize = 2;
+
+/// The word of sites whose calls no cell counts: no cell holds it.
+pub const NO_CELL: u64 = 1;
+
+/// The two words with which a row begins, as one step between rows that follow each other.
+type Row = [AtomicU64; 2];
+
+/// The word of a row of a site, for subjects of this kind.
+#[inline(always)]
+pub const fn with_kind(who: u64, kind: u16) -> u64 {
+    who | (kind as u64) << 20
+}
 
 impl Counters {
     /// No cells.
@@ -68,9 +86,25 @@ impl Counters {
     /// Counts a call, if this thread counted one at this site before and nothing has changed since. Returns what
     /// [`Adapter::leave`](crate::Adapter::leave) takes if the call does not end well.
     #[inline(always)]
-    pub(crate) fn count(site: &Site, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
-        let who = site.counted();
-        if who == 0 {
+    pub(crate) fn count(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
+        let cell = Counters::cell(site)?;
+        let who = again(site).counted();
+        if cell.who.load(Ordering::Relaxed) != who {
+            return None;
+        }
+        let row = cell.rows.load(Ordering::Relaxed);
+        if !is_row(who) {
+            return cell.count_settled(row, receiver);
+        }
+        count_up(row);
+        Some(row)
+    }
+
+    /// The cell of a site that counts; `None` if there is none, or if the thread unwinds: then the core must remember that it
+    /// did. Cells stay until their thread ends.
+    #[inline(always)]
+    pub(crate) fn cell(site: &Site) -> Option<&'static Cell> {
+        if !site.counts() || crate::guard::is_panicking() {
             return None;
         }
         // SAFETY: the word of a thread exists as long as the thread.
@@ -78,51 +112,81 @@ impl Counters {
         if cells.is_null() {
             return None;
         }
-        // SAFETY: there is a cell for each site that the linker collected, and only those have a word to compare.
-        let cell = unsafe { &*cells.add(site.id.load(Ordering::Relaxed) as usize) };
-        if cell.who.load(Ordering::Relaxed) != who {
-            return None;
-        }
-        let row = cell.row.load(Ordering::Relaxed);
-        let only = cell.receiver.load(Ordering::Relaxed);
-        if only != ANY && (only != receiver || cell.kind.load(Ordering::Relaxed) != kind) {
-            return None;
-        }
-        // SAFETY: a cell with a `who` has its row, and rows stay.
-        let count = unsafe { &*row.map_addr(|address| address & !BARE).cast::<AtomicU64>().add(COUNT) };
-        count_up(count);
-        let mut counted_in = row;
-        if row.addr() & BARE != 0 {
-            // The row that counts outcomes is the other one, if there is one.
-            let also = cell.also.load(Ordering::Relaxed);
-            // SAFETY: it is null, or a word of a row, and rows stay.
-            match unsafe { also.as_ref() } {
-                Some(word) => count_up(word),
-                None => return Some(NOT_OBSERVED),
-            }
-            counted_in = also.wrapping_sub(COUNT).cast();
-        }
-        Some(counted(counted_in))
+        // SAFETY: there is a cell for each site that the linker collected. The others point to the first one, which nothing
+        // matches.
+        Some(unsafe { &*cells.byte_add(again(site).cell.load(Ordering::Relaxed) as usize) })
     }
 }
 
-/// What [`Adapter::enter`](crate::Adapter::enter) returns for a call that it only counted in this row.
+/// The same site, as if its address were another one: to keep it over what may be a call, the compiler would save a
+/// register more, even where the site is not armed.
 #[inline(always)]
-pub fn counted(row: *mut u8) -> *mut u8 {
-    // Rows are aligned, so their addresses have room for marks.
-    let marks = if crate::guard::is_panicking() { COUNTED | UNWINDING } else { COUNTED };
-    row.map_addr(|address| address | marks)
+fn again(site: &Site) -> &Site {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        let mut same = core::ptr::from_ref(site);
+        // SAFETY: no instruction at all.
+        #[expect(clippy::pointers_in_nomem_asm_block, reason = "nothing is read by the pointer")]
+        unsafe {
+            core::arch::asm!("/* {} */", inout(reg) same, options(pure, nomem, nostack, preserves_flags));
+            &*same
+        }
+    }
+    #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+    site
 }
 
-/// Counts up a word that no other thread writes; to readers it is one store, and a signal handler of this thread runs
-/// before or after it.
+impl Cell {
+    /// Counts a call about a subject whose key is the index of its row.
+    #[inline(always)]
+    pub(crate) fn count_about(&self, site: &Site, subject: Subject) -> Option<*mut u8> {
+        // A cell that is compared with another word than that of a row has none.
+        let is_own = self.who.load(Ordering::Relaxed) == with_kind(again(site).counted(), subject.kind.0);
+        if !is_own || subject.key >= self.length.load(Ordering::Relaxed) {
+            return None;
+        }
+        let row = self.rows.load(Ordering::Relaxed).wrapping_add(subject.key as usize * size_of::<Row>());
+        count_up(row);
+        Some(row)
+    }
+
+    /// Counts a call of which a method profiler wants to know nothing else.
+    #[inline(always)]
+    fn count_settled(&self, word: *mut u8, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
+        let only = self.receiver.load(Ordering::Relaxed);
+        if only != ANY && (only != receiver || self.kind.load(Ordering::Relaxed) != kind) {
+            return None;
+        }
+        if word.addr() & COUNTED != 0 {
+            count_up(word);
+            return Some(word);
+        }
+        count_up(word.wrapping_add(COUNTED));
+        let also = self.also.load(Ordering::Relaxed);
+        if also.is_null() {
+            return Some(NOT_OBSERVED);
+        }
+        count_up(also);
+        Some(also)
+    }
+}
+
+/// True if this is the word of a row, and not the one that method profilers compare with.
 #[inline(always)]
-fn count_up(word: &AtomicU64) {
+const fn is_row(who: u64) -> bool {
+    (who as i64) < 0
+}
+
+/// Counts up a word that no other thread writes, at an address that is marked with [`COUNTED`]. To readers it is one store,
+/// and a signal handler of this thread runs before or after it.
+#[inline(always)]
+fn count_up(marked: *mut u8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the word is aligned and writable.
+    // SAFETY: the word is aligned and writable: a cell with a `who` has its rows, and rows stay.
     unsafe {
-        core::arch::asm!("inc qword ptr [{}]", in(reg) word.as_ptr(), options(nostack));
+        core::arch::asm!("inc qword ptr [{} - {mark}]", in(reg) marked, mark = const COUNTED, options(nostack));
     }
     #[cfg(not(target_arch = "x86_64"))]
-    word.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: as above.
+    unsafe { &*marked.wrapping_sub(COUNTED).cast::<AtomicU64>() }.fetch_add(1, Ordering::Relaxed);
 }

@@ -3,9 +3,9 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit};
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 
-use crate::{Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Text, Value};
+use crate::{Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text, Value};
 
 /// Room for a call under way: uninitialised unless the core observes it, so that any other call costs nothing.
 ///
@@ -20,14 +20,46 @@ impl Frame {
     pub const fn vacant() -> Self {
         Frame(MaybeUninit::uninit())
     }
+
+    /// Finds the counters of a site, before the subject of the call is known.
+    ///
+    /// What is known of a call before this would stay in registers that the caller must save, even at a site that is not
+    /// armed: the processor's thread pointer is reached by what the compiler takes for a call. The frame keeps the result in
+    /// memory for the same reason.
+    #[inline(always)]
+    pub fn find_cell(&mut self, site: &Site) -> FrameWithCell<'_> {
+        unlikely();
+        let cell = Counters::cell(site).map_or(null(), core::ptr::from_ref);
+        // SAFETY: a frame has room for a pointer.
+        unsafe { self.0.as_mut_ptr().cast::<*const Cell>().write_volatile(cell) };
+        FrameWithCell(self, PhantomData)
+    }
+}
+
+/// A frame that holds the place of a site's counters, until a call is made in it.
+pub struct FrameWithCell<'f>(&'f mut Frame, PhantomData<*const Cell>);
+
+impl<'f> FrameWithCell<'f> {
+    /// The counters; `None` if there are none.
+    #[inline(always)]
+    pub fn cell(&self) -> Option<&Cell> {
+        // SAFETY: `find_cell` stored it. Cells stay until their thread ends, and this is not sent to another one.
+        unsafe { self.0.0.as_ptr().cast::<*const Cell>().read_volatile().as_ref() }
+    }
+
+    /// The room for a call.
+    #[inline(always)]
+    pub fn into_frame(self) -> &'f mut Frame {
+        self.0
+    }
 }
 
 /// A call that was entered, as one function returns it to the next: in one register, so that each can end by calling
 /// the next one.
 ///
 /// The address of its frame, or of the row that it was only counted in, or a [`Lean`] event. Frames and rows are aligned, so
-/// their lowest bits distinguish the three. The next ones of a row are the outcome that the call announced, and a mark if its
-/// thread was unwinding when it began.
+/// their lowest bits distinguish the three. The next ones of a row are the outcome that the call announced. A counted call
+/// that begins while its thread unwinds is always made in a frame, which remembers that.
 #[repr(transparent)]
 #[must_use = "a guard ends it"]
 pub struct Entered<'f>(*mut u8, PhantomData<&'f mut Frame>);
@@ -41,6 +73,12 @@ impl Entered<'_> {
     pub fn counted(site: &'static Site) -> Option<Self> {
         unlikely();
         Counters::count(site, (0, 0)).map(|begun| Entered(begun, PhantomData))
+    }
+
+    /// As [`Entered::counted`], of a call about a subject whose key is a small number.
+    #[inline(always)]
+    pub fn counted_about(cell: &Cell, site: &'static Site, subject: Subject) -> Option<Self> {
+        cell.count_about(site, subject).map(|begun| Entered(begun, PhantomData))
     }
 
     /// A call that is an event and nothing else.
@@ -58,8 +96,8 @@ impl Entered<'_> {
     /// What [`Adapter::enter`](crate::Adapter::enter) returned.
     ///
     /// # Safety
-    /// It must come from there or from [`counted`](crate::counted), once, and the frame that the call was made in must
-    /// stay where it is.
+    /// It must come from there, or be the address of a row with the mark [`COUNTED`], and the frame that the call was made
+    /// in must stay where it is.
     #[inline(always)]
     pub const unsafe fn from_raw(begun: *mut u8) -> Self {
         Entered(begun, PhantomData)
@@ -72,8 +110,6 @@ pub const NOT_OBSERVED: *mut u8 = core::ptr::without_provenance_mut(COUNTED);
 pub const COUNTED: usize = 1;
 /// The outcome that a counted call announced.
 pub const ANNOUNCED: usize = 7 << 1;
-/// The thread of a counted call was unwinding when it began.
-pub const UNWINDING: usize = 1 << 4;
 
 /// A call, observed or not. Dropping it ends it.
 #[must_use = "dropping it ends the call"]

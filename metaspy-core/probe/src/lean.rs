@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(Lean::from_raw(lean.announcing(Outcome::Moved).into_raw()).map(Lean::id), Some(129));
         let mut frame = [0_u64; 8];
         assert_eq!(Lean::from_raw(frame.as_mut_ptr().cast()), None);
-        for marks in [COUNTED, COUNTED | crate::ANNOUNCED, COUNTED | crate::UNWINDING] {
+        for marks in [COUNTED, COUNTED | crate::ANNOUNCED] {
             assert_eq!(Lean::from_raw(core::ptr::without_provenance_mut(4096 | marks)), None);
         }
         assert_eq!(Lean::from_raw(core::ptr::null_mut()), None);

@@ -33,8 +33,8 @@ mod value_copy;
 
 pub use adapter::{Adapter, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
-pub use counters::{ANY, BARE, COUNT, Cell, Counters, counted};
-pub use guard::{ANNOUNCED, COUNTED, Entered, Frame, Guard, NOT_OBSERVED, UNWINDING};
+pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
+pub use guard::{ANNOUNCED, COUNTED, Entered, Frame, FrameWithCell, Guard, NOT_OBSERVED};
 pub use lean::Lean;
 pub use outcome::Outcome;
 pub use site::{Site, SiteDef, SiteId, SiteKind};

@@ -3,7 +3,7 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::Adapter;
+use crate::{Adapter, NO_CELL};
 
 /// The number of a site in its process; in a recording, in its site table. 20 bits, never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,16 +96,20 @@ pub struct SiteDef {
 /// time have the same layout. The section's name carries the version of that layout: a core leaves other versions alone.
 #[repr(C)]
 pub struct Site {
-    /// 0 if the site is not armed. Nothing else of a hook runs then.
+    /// 0 if the site is not armed. Nothing else of a hook runs then. Else 1, with the bit [`Site::COUNTS`] if a cell may
+    /// count.
     #[doc(hidden)]
     pub arm: AtomicU64,
-    /// The word that a thread's [`Cell`](crate::Cell) must hold if the thread counts a call by itself; where that word is 0,
-    /// no cell counts.
+    /// The word that a thread's [`Cell`](crate::Cell) must hold if the thread counts a call by itself; where that word is
+    /// [`NO_CELL`](crate::NO_CELL), no cell counts.
     #[doc(hidden)]
     pub counted: AtomicPtr<AtomicU64>,
-    /// The site's number, [`SiteId`]; 0 before it is registered. It is also its place in a thread's cells.
+    /// The site's number, [`SiteId`]; 0 before it is registered.
     #[doc(hidden)]
     pub id: AtomicU32,
+    /// The place of its cell among a thread's cells, in bytes; 0 = it has none.
+    #[doc(hidden)]
+    pub cell: AtomicU32,
     /// The family that it belongs to; 0 = none.
     #[doc(hidden)]
     pub family: u32,
@@ -118,7 +122,7 @@ pub struct Site {
     /// Number and modes, as the core packs them.
     #[doc(hidden)]
     pub config: AtomicU64,
-    /// The row that counts calls without a subject, if calls are only counted; else 0.
+    /// The row that counts calls without a subject, if calls are only counted; else [`NO_CELL`](crate::NO_CELL).
     #[doc(hidden)]
     pub tally: AtomicU64,
     /// The core's plan for what the words above cannot express.
@@ -135,7 +139,7 @@ pub struct Site {
 }
 
 /// The word of sites that no core adopted.
-static NOT_COUNTED: AtomicU64 = AtomicU64::new(0);
+static NOT_COUNTED: AtomicU64 = AtomicU64::new(NO_CELL);
 
 impl Site {
     /// A site. It must be registered to be armed: `#[observe]` and [`register!`](crate::register) do both.
@@ -149,11 +153,12 @@ impl Site {
             arm: AtomicU64::new(0),
             counted: AtomicPtr::new((&raw const NOT_COUNTED).cast_mut()),
             id: AtomicU32::new(0),
+            cell: AtomicU32::new(0),
             family: 0,
             adapter: AtomicPtr::new(null_mut()),
             filter: AtomicU64::new(0),
             config: AtomicU64::new(0),
-            tally: AtomicU64::new(0),
+            tally: AtomicU64::new(NO_CELL),
             plan: AtomicPtr::new(null_mut()),
             kind: def.kind,
             lines: [def.lines.0, def.lines.1],
@@ -191,6 +196,16 @@ impl Site {
     #[doc(hidden)]
     pub const fn in_family(family: u32, def: SiteDef) -> Self {
         Site { family, ..Site::new(def) }
+    }
+
+    /// In the arm word: threads may count calls by themselves.
+    #[doc(hidden)]
+    pub const COUNTS: u64 = 2;
+
+    /// True if threads may count calls by themselves.
+    #[inline(always)]
+    pub(crate) fn counts(&self) -> bool {
+        self.arm.load(Ordering::Relaxed) & Self::COUNTS != 0
     }
 
     /// True if the site is armed: one relaxed load.
@@ -233,7 +248,13 @@ impl Site {
         unsafe { self.adapter.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// The word that a cell must hold; 0 if no cell counts.
+    /// The row that counts calls without a subject, if calls are only counted.
+    #[inline(always)]
+    pub fn tally_row(&self) -> Option<u64> {
+        Some(self.tally.load(Ordering::Relaxed)).filter(|&row| row != NO_CELL)
+    }
+
+    /// The word that a cell must hold; [`NO_CELL`] if no cell counts.
     #[inline(always)]
     pub(crate) fn counted(&self) -> u64 {
         // SAFETY: it points to `NOT_COUNTED`, to `tally` of this site, or to a static of the core: all stay as long as the

@@ -7,13 +7,13 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::Poll;
 
-use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce, Receiver, Seen, UNWINDING, Value};
+use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce, Receiver, Seen, Value};
 
 use crate::arm::Config;
 use crate::event::Outcome;
 use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
-use crate::recorder::{self, Row};
+use crate::recorder::{self, Counter};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -52,10 +52,10 @@ fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Ent
         return call::put(frame, call);
     }
     // Where calls are only counted, their number is what matters, not the object.
-    if let (tally @ 1.., []) = (site.tally.load(Relaxed), seen.arguments())
-        && let Some(row) = recorder::count_in_cell(site, tally, seen.counters)
+    if seen.arguments().is_empty()
+        && let Some(counted) = call::count_with(seen.counters, site, Subject::NONE)
     {
-        return call::counted(row);
+        return counted;
     }
     let subject = subject(site, seen);
     hook::count(site, subject)
@@ -97,7 +97,7 @@ impl Begun {
     #[inline(always)]
     fn of(begun: *mut u8) -> Self {
         if begun.addr() & COUNTED != 0 {
-            return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED | UNWINDING)));
+            return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED)));
         }
         // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still there, and only its guard
         // has it.
@@ -105,7 +105,7 @@ impl Begun {
     }
 }
 
-const _: () = assert!(align_of::<Call>() > COUNTED && Row::ALIGN > COUNTED | ANNOUNCED | UNWINDING);
+const _: () = assert!(align_of::<Call>() > COUNTED && Counter::ALIGN > COUNTED | ANNOUNCED);
 
 fn exit(begun: *mut u8, outcome: Outcome) {
     if let Begun::Call(call) = Begun::of(begun) {
@@ -136,9 +136,8 @@ fn leave(begun: *mut u8) {
     }
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),
-        Begun::Counted(row) if std::thread::panicking() && begun.addr() & UNWINDING == 0 => {
-            count_outcome(row, Outcome::Panicked);
-        }
+        // A call that begins while its thread unwinds is more than counted.
+        Begun::Counted(row) if std::thread::panicking() => count_outcome(row, Outcome::Panicked),
         Begun::Counted(row) => count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1)),
     }
 }
@@ -146,7 +145,7 @@ fn leave(begun: *mut u8) {
 fn count_outcome(row: *mut u8, outcome: Outcome) {
     if !row.is_null() {
         // SAFETY: it was made of a row, and rows stay.
-        recorder::count_outcome_in(unsafe { Row::at(row.cast()) }, outcome);
+        recorder::count_outcome_in(unsafe { Counter::at(row) }, outcome);
     }
 }
 

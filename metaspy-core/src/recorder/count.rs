@@ -2,56 +2,78 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use metaspy_probe::{Counters, Site};
+use metaspy_probe::{Cell, Counters, Site};
 
-use crate::event::Outcome;
 use crate::format::superblock::lane as lane_row;
 use crate::format::{row, superblock as sb};
+use crate::recorder::arrays::Place;
 use crate::recorder::begin::{About, Begun, COUNTED, LOST};
 use crate::recorder::busy::Busy;
+use crate::recorder::counter::Counter;
+use crate::recorder::counter_cache::look_in_buckets;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::lane::{self, Lane, NO_ROW};
 use crate::recorder::log::current;
-use crate::recorder::tally_page::Row;
 use crate::subject::Subject;
 
-/// Counts a call in tally mode, if its row is where it is looked for first; `None`: it was not counted.
+/// Counts a call in a row of the lane's page, if it has one; `None`: it was not counted.
 ///
-/// `tally` is the row of a call without a subject, as [`row::Who`] packs it.
+/// `who` is the row, as [`row::Who`] packs it.
 #[inline(always)]
-pub(crate) fn count_near(lane: &Lane, tally: u64, subject: Subject) -> Option<Row<'static>> {
+fn count_in_page(lane: &Lane, who: u64, key: u64) -> Option<Counter<'static>> {
     // No need to set the byte: what is done here is one instruction to a signal handler.
     if lane.gate.is_busy() {
         return None;
     }
-    let who = row::Who::with_kind(tally, subject.kind.0);
-    let row = lane.near.look(subject.key, who)?;
-    row.begun_at_once();
+    let row = lane.near.look(key, who).or_else(|| lane.near.look_further(key, who))?.counter();
+    row.begun();
     Some(row)
 }
 
-/// As [`count_near`], wherever the row stands.
+/// Counts a call about a subject that has a place in a bucket. `None`: it was not counted.
+#[inline(always)]
+pub(crate) fn count_in_bucket(cell: &Cell, tally: u64, subject: Subject) -> Option<Counter<'static>> {
+    let row = look_in_buckets(cell, row::Who::with_kind(tally, subject.kind.0), subject.key)?;
+    row.begun();
+    Some(row)
+}
+
+/// Counts a call at a site in tally mode that the thread did not count by itself. Further calls that use these counters
+/// find the row in a cell. `None`: it was not counted.
+///
+/// `tally` is the row of a call without a subject, as [`row::Who`] packs it.
 #[inline(never)]
-pub(crate) fn count_further(tally: u64, subject: Subject) -> Option<Row<'static>> {
+pub(crate) fn count_missed(
+    site: &'static Site,
+    tally: u64,
+    subject: Subject,
+    counters: *const Counters,
+) -> Option<Counter<'static>> {
     let lane = lane::here();
-    if lane.gate.is_busy() {
+    let who = row::Who::with_kind(tally, subject.kind.0);
+    if lane.gate.is_busy() || lane.level() != 0 {
         return None;
     }
-    let row = lane.near.look_further(subject.key, row::Who::with_kind(tally, subject.kind.0))?;
-    row.begun_at_once();
-    Some(row)
-}
-
-/// Counts a call without a subject at a linked site in tally mode, wherever the row is. Further calls that use these counters
-/// find the row in a cell. `None`: it was not counted.
-#[inline(never)]
-pub(crate) fn count_in_cell(site: &'static Site, tally: u64, counters: *const Counters) -> Option<Row<'static>> {
-    let lane = lane::here();
-    let row = count_near(lane, tally, Subject::NONE).or_else(|| count_further(tally, Subject::NONE))?;
-    if let Some(_busy) = Busy::enter(lane) {
-        lane.cells.note(counters, site, tally, row);
+    let counted = count_in_page(lane, who, subject.key);
+    let _busy = Busy::enter(lane)?;
+    let log = current().filter(|log| !lane.is_apart(log));
+    match (counted, log) {
+        _ if subject.is_none() => {
+            if let Some(row) = counted {
+                lane.cells.note(counters, site, who, row);
+            }
+        }
+        (_, Some(log)) => {
+            let place = Place { log, lane: lane.row.load(Relaxed), who };
+            let row = lane.cells.row(counters, site, place, subject.key);
+            if let (None, Some(row)) = (counted, row) {
+                row.begun();
+                return Some(row);
+            }
+        }
+        (_, None) => {}
     }
-    Some(row)
+    counted
 }
 
 /// As [`tally`], if the row is found without looking far. `None`: it was not counted.
@@ -62,7 +84,7 @@ pub(crate) fn count_at_once(lane: &Lane, tally: u64, subject: Subject) -> Option
     if !row::Who::began_in(tally, epoch) {
         return None;
     }
-    count_near(lane, tally, subject).or_else(|| count_further(tally, subject))?;
+    count_in_page(lane, row::Who::with_kind(tally, subject.kind.0), subject.key)?;
     Some(Begun { id: COUNTED, about: About::new(lane, subject.kind.0, false).in_epoch(epoch), ..Begun::NOTHING })
 }
 
@@ -126,12 +148,4 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     if !counted {
         log.count(sb::UNNAMED, by);
     }
-}
-
-/// Counts how a call ended that [`count_near`] or [`count_further`] counted in this row. Those that returned are the
-/// rest of the count.
-#[inline(always)]
-pub(crate) fn count_outcome_in(row: Row<'_>, outcome: Outcome) {
-    // The lane was not busy when the call began, and is as it was: a call ends where it began.
-    row.outcome_at_once(outcome);
 }

@@ -1,21 +1,23 @@
-//! The counter cells of a thread: for each linked site the row that its calls were last counted in.
+//! The counter cells of a thread: for each linked site the rows that its calls were last counted in.
 
 use std::alloc::Layout;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
 
-use metaspy_probe::{ANY, BARE, COUNT, Cell, Counters, Site};
+use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site};
 
-use crate::format::row;
+use crate::format::row::Who;
 use crate::platform::own_pages;
-use crate::recorder::Row;
-
-const _: () = assert!(COUNT == row::COUNT);
+use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
+use crate::recorder::counter::Counter;
 
 /// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two flavours that woven
 /// crates call.
 const COPIES: usize = 4;
+/// Calls that are searched before the subjects of a site are counted in arrays, and before subjects of another kind take
+/// its cell.
+const OFTEN: u64 = 128;
 
 /// How many sites the linker collected: they have the first numbers, from 1 on, and only they have cells. Set once, before any
 /// of them is armed.
@@ -26,6 +28,7 @@ pub(crate) struct Cells {
     /// The words of this thread, one for each copy of the probe, that point to the cells.
     counters: [AtomicPtr<Counters>; COPIES],
     cells: AtomicPtr<Cell>,
+    arrays: Arrays,
 }
 
 /// Where calls are counted that a profiler has settled: nothing else of them is recorded.
@@ -33,61 +36,96 @@ pub(crate) struct Settled<'r> {
     /// The counter of a method profiler.
     pub count: Option<&'static AtomicU64>,
     /// The row of the tally.
-    pub row: Option<Row<'r>>,
+    pub row: Option<Counter<'r>>,
     /// The object, and its kind.
     pub receiver: (u64, u64),
 }
 
+/// The words of a cell, but for `who`.
+struct Content {
+    rows: *mut u8,
+    length: u64,
+    buckets: Buckets,
+    receiver: (u64, u64),
+    also: *mut u8,
+}
+
+impl Content {
+    const NOTHING: Self =
+        Content { rows: null_mut(), length: 0, buckets: Buckets::NONE, receiver: (ANY, 0), also: null_mut() };
+}
+
 impl Cells {
     pub const fn none() -> Self {
-        Cells { counters: [const { AtomicPtr::new(null_mut()) }; COPIES], cells: AtomicPtr::new(null_mut()) }
+        let counters = [const { AtomicPtr::new(null_mut()) }; COPIES];
+        Cells { counters, cells: AtomicPtr::new(null_mut()), arrays: Arrays::none() }
     }
 
-    /// Remembers the row that calls with this tally word are counted in. Called with the lane busy.
-    pub fn note(&self, counters: *const Counters, site: &Site, who: u64, row: Row<'_>) {
-        self.fill(counters, site, who, row.place().cast_mut().cast(), (ANY, 0), null_mut());
+    /// Remembers the row of calls without a subject. Called with the lane busy.
+    pub fn note(&self, counters: *const Counters, site: &Site, who: u64, row: Counter<'_>) {
+        if let Some(cell) = self.cell_for(counters, site)
+            && is_free_for(cell, who)
+        {
+            fill(cell, who, Content { rows: row.marked(), length: 1, ..Content::NOTHING });
+        }
+    }
+
+    /// The row of a subject that its cell does not show. Where subjects are often searched they get rows that are found
+    /// without a search. As [`Cells::note`].
+    pub fn row<'l>(&self, counters: *const Counters, site: &Site, place: Place<'l>, key: u64) -> Option<Counter<'l>> {
+        let cell = self.cell_for(counters, site)?;
+        if cell.who.load(Relaxed) != place.who {
+            if !is_free_for(cell, place.who) {
+                return None;
+            }
+            self.show(cell, place);
+        }
+        let misses = cell.misses.load(Relaxed) + 1;
+        cell.misses.store(misses % OFTEN, Relaxed);
+        let grows = misses == OFTEN;
+        if grows && self.arrays.grow_dense(place, key) {
+            self.show(cell, place);
+        }
+        if key < cell.length.load(Relaxed) {
+            return self.arrays.largest(place.who, true)?.row(place.log, key);
+        }
+        if let Some(known) = Buckets(cell.buckets.load(Relaxed)).look(key, place.who) {
+            return Some(known);
+        }
+        if grows && self.arrays.grow_buckets(place) {
+            self.show(cell, place);
+        }
+        self.arrays.largest(place.who, false)?.insert(place.log, key)
+    }
+
+    /// Shows the largest arrays of these rows to a cell.
+    fn show(&self, cell: &Cell, place: Place<'_>) {
+        let dense = self.arrays.largest(place.who, true);
+        let (rows, length) = dense.map_or((null_mut(), 0), |array| (array.first_row(place.log), array.length()));
+        let buckets = self.arrays.largest(place.who, false).map_or(Buckets::NONE, |array| array.buckets(place.log));
+        fill(cell, place.who, Content { rows, length, buckets, ..Content::NOTHING });
     }
 
     /// Remembers the word that calls about a receiver are counted in, and the row, if they are also recorded; nothing else
-    /// is to be told of them. As [`Cells::note`].
+    /// of them is recorded. As [`Cells::note`].
     pub fn settle(&self, counters: *const Counters, site: &Site, who: u64, to: Settled<'_>) {
-        let (row, also) = match (to.count, to.row) {
-            (None, None) => return,
-            (None, Some(row)) => (row.place().cast_mut().cast(), null_mut()),
-            (Some(count), row) => {
-                let bare = count.as_ptr().wrapping_sub(COUNT).cast::<u8>().map_addr(|address| address | BARE);
-                let also = row.map(|row| row.place().cast::<AtomicU64>().wrapping_add(COUNT).cast_mut());
-                (bare, also.unwrap_or(null_mut()))
-            }
+        let row = to.row.map_or(null_mut(), Counter::marked);
+        let (rows, also) = match to.count {
+            None if row.is_null() => return,
+            None => (row, null_mut()),
+            Some(count) => (count.as_ptr().cast(), row),
         };
-        self.fill(counters, site, who, row, to.receiver, also);
+        if let Some(cell) = self.cell_for(counters, site) {
+            fill(cell, who, Content { rows, receiver: to.receiver, also, ..Content::NOTHING });
+        }
     }
 
-    fn fill(
-        &self,
-        counters: *const Counters,
-        site: &Site,
-        who: u64,
-        row: *mut u8,
-        receiver: (u64, u64),
-        also: *mut AtomicU64,
-    ) {
-        let number = site.id.load(Relaxed) as usize;
-        let cells = if number > LINKED.load(Relaxed) { null_mut() } else { self.cells_for(counters) };
-        if cells.is_null() {
-            return;
-        }
-        // SAFETY: there is one for each number.
-        let cell = unsafe { &*cells.add(number) };
-        // A signal handler of this thread finds a whole cell or none.
-        cell.who.store(0, Relaxed);
-        compiler_fence(Release);
-        cell.row.store(row, Relaxed);
-        cell.receiver.store(receiver.0, Relaxed);
-        cell.kind.store(receiver.1, Relaxed);
-        cell.also.store(also, Relaxed);
-        compiler_fence(Release);
-        cell.who.store(who, Relaxed);
+    /// The cell of a site, which these counters find from now on; `None` if it has none, or there is no memory.
+    fn cell_for(&self, counters: *const Counters, site: &Site) -> Option<&Cell> {
+        let at = site.cell.load(Relaxed) as usize;
+        let cells = if at == 0 { null_mut() } else { self.cells_for(counters) };
+        // SAFETY: there is one for each place that a site has.
+        if cells.is_null() { None } else { Some(unsafe { &*cells.byte_add(at) }) }
     }
 
     /// The cells, which these counters point to from now on; null if there is no memory.
@@ -127,9 +165,31 @@ impl Cells {
         }
     }
 
+    /// Forgets all rows and arrays: the lane continues in another recording.
+    pub fn leave(&self) {
+        self.clear();
+        self.arrays.retain(|_| false);
+    }
+
+    /// The arrays, for the next thread.
+    pub fn hand_on(&self, to: &mut Vec<Array>) {
+        self.clear();
+        self.arrays.retain(|array| {
+            to.push(*array);
+            false
+        });
+    }
+
+    /// Forgets the array at this place of the recording, which takes no more outcomes.
+    pub fn drop_array(&self, word: usize) {
+        self.clear();
+        self.arrays.retain(|array| !array.is_at(word));
+    }
+
     /// The thread ends: its later calls are reported.
     pub fn give_up(&self) {
         self.aim(false);
+        self.arrays.give_up();
         self.counters.iter().for_each(|own| own.store(null_mut(), Relaxed));
         let cells = self.cells.swap(null_mut(), Relaxed);
         if let Some(layout) = layout()
@@ -139,6 +199,36 @@ impl Cells {
             unsafe { own_pages::give_back(cells.cast(), layout) };
         }
     }
+}
+
+/// The row of a subject in the buckets of its site.
+#[inline(always)]
+pub(super) fn look_in_buckets(cell: &Cell, who: u64, key: u64) -> Option<Counter<'static>> {
+    if cell.who.load(Relaxed) == who { Buckets(cell.buckets.load(Relaxed)).look(key, who) } else { None }
+}
+
+/// True if a row of a site may take its cell. Where subjects of several kinds meet, each has it for a while.
+fn is_free_for(cell: &Cell, who: u64) -> bool {
+    let rivals = cell.misses.load(Relaxed) + 1;
+    let is_free = !Who::are_of_site(cell.who.load(Relaxed), who) || rivals == OFTEN;
+    cell.misses.store(if is_free { 0 } else { rivals }, Relaxed);
+    is_free
+}
+
+/// A signal handler of this thread finds a whole cell or none.
+fn fill(cell: &Cell, who: u64, content: Content) {
+    cell.who.store(0, Relaxed);
+    compiler_fence(Release);
+    let marked = content.rows;
+    debug_assert!(marked.is_null() || marked.addr() % 8 <= COUNTED, "{marked:?} is a word, marked or not");
+    cell.rows.store(marked, Relaxed);
+    cell.length.store(content.length, Relaxed);
+    cell.buckets.store(content.buckets.0, Relaxed);
+    cell.receiver.store(content.receiver.0, Relaxed);
+    cell.kind.store(content.receiver.1, Relaxed);
+    cell.also.store(content.also, Relaxed);
+    compiler_fence(Release);
+    cell.who.store(who, Relaxed);
 }
 
 /// Of a cell for each number of a linked site; they begin at 1.

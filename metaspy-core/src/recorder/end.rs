@@ -174,7 +174,7 @@ fn count_outcome(begun: &Begun, site: u32, key: u64, outcome: Outcome) {
 }
 
 /// Does something with a row of this thread's pages.
-fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorder::tally_page::Row<'_>)) {
+pub(super) fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(crate::recorder::tally_page::Row<'_>)) {
     let lane = lane::here();
     lane.join_if_new(log);
     // A signal handler that changes the page in between would put its row where this one is put.

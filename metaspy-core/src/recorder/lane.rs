@@ -201,7 +201,7 @@ impl Lane {
             self.leave(old);
         }
         self.page.forget();
-        self.cells.clear();
+        self.cells.leave();
         self.aim();
         self.log.store(log.number, Relaxed);
         self.about.store(About::of_lane(0, log.number, self.level()).0, Relaxed);

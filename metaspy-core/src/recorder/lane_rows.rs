@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use crate::format::superblock::{self as sb, lane as row};
 use crate::platform::lock::lock;
 use crate::platform::process;
-use crate::recorder::lane::{NO_ROW, here};
+use crate::recorder::epoch::EPOCH;
+use crate::recorder::lane::{Lane, NO_ROW, here};
 use crate::recorder::log::{Log, numbered};
-use crate::recorder::tally_page::Page;
 
 /// Retires the lane of this thread, which ends or exits the process.
 pub(super) fn retire_lane() {
@@ -19,7 +19,7 @@ pub(super) fn retire_lane() {
         && row != NO_ROW
     {
         lane.leave(log);
-        log.retire_row((row - 1) as u32, &lane.page);
+        log.retire_row((row - 1) as u32, lane);
     }
     lane.row.store(NO_ROW, Relaxed);
     lane.cells.give_up();
@@ -56,12 +56,15 @@ impl Log {
         }
     }
 
-    fn retire_row(&self, number: u32, page: &Page) {
+    fn retire_row(&self, number: u32, lane: &Lane) {
         self.name_row(number);
         self.lane_cells(number)[row::STATE].store(2, Release);
         let mut rows = lock(&self.lanes);
         rows.ended.push_back(number);
-        rows.pages.extend(page.hand_on());
+        rows.pages.extend(lane.page.hand_on());
+        lane.cells.hand_on(&mut rows.arrays);
+        let epoch = EPOCH.load(Relaxed);
+        rows.arrays.retain(|array| array.is_of(epoch));
     }
 
     /// The words of a lane's row.

@@ -9,6 +9,7 @@ use std::thread::Thread;
 use crate::format::Policy;
 use crate::format::Region;
 use crate::format::layout::Layout;
+use crate::recorder::arrays::Array;
 use crate::recorder::cut_spans::CutSpans;
 use crate::recorder::folder::Folder;
 use crate::recorder::protocol::ReadyRing;
@@ -55,6 +56,8 @@ pub(super) struct LaneRows {
     pub ended: VecDeque<u32>,
     /// Pages of those threads.
     pub pages: Vec<(usize, usize)>,
+    /// Arrays of those threads.
+    pub arrays: Vec<Array>,
 }
 
 /// A recording being written.

@@ -4,12 +4,15 @@
 //! what has no event. A log is never unmapped: a guard on some stack may still want to end its event in it.
 
 mod arena;
+mod arrays;
 mod begin;
 mod blocks;
 mod busy;
 mod close;
 mod collector;
 mod count;
+mod counted_outcome;
+mod counter;
 mod counter_cache;
 mod cut_spans;
 mod end;
@@ -45,7 +48,9 @@ pub(crate) use begin::{
 };
 pub(crate) use busy::Busy;
 pub(crate) use collector::Lease;
-pub(crate) use count::{count_at_once, count_further, count_in_cell, count_near, count_outcome_in, tally, tally_more};
+pub(crate) use count::{count_at_once, count_in_bucket, count_missed, tally, tally_more};
+pub(crate) use counted_outcome::count_outcome_in;
+pub(crate) use counter::Counter;
 pub(crate) use counter_cache::{LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::{epoch, next_epoch};
@@ -58,4 +63,3 @@ pub(crate) use live_events::LiveEvent;
 pub(crate) use log::{Log, Named, all, current};
 pub use start::StartError;
 pub(crate) use start::{Backing, Spec, ensure, start, watch_forks};
-pub(crate) use tally_page::Row;

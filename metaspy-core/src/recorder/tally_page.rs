@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Or
 use crate::event::Outcome;
 use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
+use crate::recorder::counter::Counter;
 use crate::recorder::log::Log;
 
 /// Rows of a lane's first page.
@@ -61,14 +62,14 @@ impl Rows {
         self.0.store(Rows::nothing().0.into_inner(), Relaxed);
     }
 
-    /// The row of a subject at a site, if it is at its first place.
+    /// The row of a subject at a site, if it is at its first place and takes outcomes.
     #[inline(always)]
     pub fn look(&self, key: u64, who: u64) -> Option<Row<'static>> {
         let rows = self.0.load(Relaxed);
         let first = row::product(key, who).wrapping_shr(rows.addr() as u32) as usize;
         // SAFETY: `point` received `1 << bits` rows that are never unmapped, and the index has that many bits.
         let row = unsafe { &*rows.map_addr(|address| address & !SHIFT).add(first) };
-        (row[row::KEY].load(Relaxed) == key && row[row::WHO].load(Relaxed) == who).then_some(Row(row))
+        Some(Row(row)).filter(|row| row.is_of(key, who))
     }
 
     /// The row of a subject at a site, at any place.
@@ -82,7 +83,7 @@ impl Rows {
             let row = unsafe { &*rows.add(at) };
             match row[row::WHO].load(Relaxed) {
                 0 => return None,
-                found if found == who && row[row::KEY].load(Relaxed) == key => return Some(Row(row)),
+                _ if Row(row).is_of(key, who) => return Some(Row(row)),
                 _ => {}
             }
         }
@@ -94,23 +95,20 @@ impl Rows {
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a>(&'a RowCells);
 
-impl Row<'_> {
-    /// The alignment of a row.
-    pub const ALIGN: usize = SHIFT + 1;
-
-    /// The row's address.
+impl<'a> Row<'a> {
+    /// True if it is the row of this subject, and takes outcomes. A row that does not is followed by another one.
     #[inline(always)]
-    pub fn place(self) -> *const RowCells {
-        self.0
+    fn is_of(self, key: u64, who: u64) -> bool {
+        let [own, owner, _, failed, cancelled, ..] = self.0;
+        own.load(Relaxed) == key
+            && owner.load(Relaxed) == who
+            && row::has_room(failed.load(Relaxed), cancelled.load(Relaxed))
     }
 
-    /// The row at this address.
-    ///
-    /// # Safety
-    /// It came from [`Row::place`]; rows are never unmapped.
-    pub unsafe fn at(place: *const RowCells) -> Self {
-        // SAFETY: as the caller promises.
-        Row(unsafe { &*place })
+    /// The words in which calls are counted that are no events.
+    #[inline(always)]
+    pub fn counter(self) -> Counter<'a> {
+        Counter::new(self.0[row::COUNT..].first_chunk().expect("a row has more words"))
     }
 
     #[inline(always)]
@@ -122,32 +120,6 @@ impl Row<'_> {
     #[inline(always)]
     pub fn begun(self, calls: u64) {
         self.add(row::COUNT, calls);
-    }
-
-    /// As [`Row::begun`], in one instruction: a signal handler runs before or after it, so the lane need not be busy.
-    #[inline(always)]
-    pub fn begun_at_once(self) {
-        self.add_at_once(row::COUNT, 1);
-    }
-
-    #[inline(always)]
-    fn add_at_once(self, word: usize, by: u64) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: the word is aligned and writable, and no other thread writes it; to readers it is one store.
-        unsafe {
-            std::arch::asm!("add qword ptr [{}], {}", in(reg) self.0[word].as_ptr(), in(reg) by, options(nostack));
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        self.0[word].fetch_add(by, Relaxed);
-    }
-
-    /// As [`Row::outcome`], each word in one instruction.
-    #[inline(always)]
-    pub fn outcome_at_once(self, outcome: Outcome) {
-        match row::outcome_words(outcome) {
-            (0, cancelled) => self.add_at_once(row::CANCELLED_RUNNING, cancelled),
-            (failed_panicked, _) => self.add_at_once(row::FAILED_PANICKED, failed_panicked),
-        }
     }
 
     /// Counts the outcome of a call that this row has counted before.
@@ -232,11 +204,10 @@ impl Page {
         for _ in 0..=mask {
             // SAFETY: as in `row`; `at` is masked.
             let row = unsafe { &*rows.add(at) };
-            let found = row[row::WHO].load(Relaxed);
-            if found == who && row[row::KEY].load(Relaxed) == key {
+            if Row(row).is_of(key, who) {
                 return Some(Row(row));
             }
-            if found == 0 {
+            if row[row::WHO].load(Relaxed) == 0 {
                 if self.used.load(Relaxed) * 8 >= (mask + 1) * eighths {
                     return None;
                 }

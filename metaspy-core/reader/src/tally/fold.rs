@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::scan::blocks::Ring;
 use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
+use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
     CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
@@ -103,6 +104,7 @@ impl Ring<'_> {
     pub fn rows_of_pages(self, mut each: impl FnMut(usize, Row)) -> bool {
         self.pages(|page| {
             if !page.is_folded {
+                array_rows(self.layout.pages.of(self.words), page.at, |row| each(page.at, row));
                 page.rows.filter_map(|at| Row::read(self.words, at)).for_each(|row| each(page.at, row));
             }
         })
@@ -122,10 +124,12 @@ impl Ring<'_> {
                 return false;
             }
             let first_row = self.layout.pages.at + first;
+            let is_array = words.acquire(at + page::WHO) != 0;
+            let whole = if is_array { 0 } else { rows.min(room) };
             each(Page {
                 at,
                 is_folded: words.acquire(at + page::FOLDED) == 1,
-                rows: (first_row..first_row + rows.min(room) * ROW_WORDS).step_by(ROW_WORDS),
+                rows: (first_row..first_row + whole * ROW_WORDS).step_by(ROW_WORDS),
             });
             if rows > room {
                 return false;
@@ -144,4 +148,27 @@ struct Page<R> {
     is_folded: bool,
     /// The first word of each row.
     rows: R,
+}
+
+/// Passes the rows of a page to `each`, if it is an array.
+fn array_rows(words: Words<'_>, page: usize, mut each: impl FnMut(Row)) {
+    // This word was stored last.
+    let who = words.acquire(page + page::WHO);
+    let shape = Shape::read(words.get(page + page::LENGTH), words.get(page + page::BUCKETS));
+    let units = usize::try_from(words.get(page + page::ROWS)).unwrap_or(usize::MAX);
+    let units = units.min(words.len().saturating_sub(page + page::HEADER_WORDS) / ROW_WORDS);
+    let Some(shape) = shape.filter(|shape| who != 0 && shape.units().is_some_and(|needed| needed <= units)) else {
+        return;
+    };
+    let first = page + page::HEADER_WORDS;
+    for (key, at) in shape.rows() {
+        let key = match key {
+            Key::Is(key) => key,
+            Key::At(at) => words.acquire(first + at),
+        };
+        let [count, failed_panicked] = [0, FAILED_PANICKED - COUNT].map(|word| words.get(first + at + word));
+        if count != 0 || failed_panicked != 0 {
+            each(Row([key, who, count, failed_panicked, 0, 0, 0, 0]));
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use metaspy_probe::{Counters, Entered, Frame, Seen};
+use metaspy_probe::{Cell, Counters, Entered, Frame, Seen};
 
 use crate::arm::CallView;
 use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
@@ -16,7 +16,7 @@ use crate::hook::details::{self, Reify};
 use crate::hook::handler;
 use crate::hook::receiver;
 use crate::method_profilers::{self, Activation};
-use crate::recorder::{self, About, Begun, Lane, Row};
+use crate::recorder::{self, About, Begun, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -48,13 +48,6 @@ pub(super) fn put(frame: &mut Frame, call: Call) -> Entered<'_> {
     call.note_panic();
     // SAFETY: it is what `adapter` ends, and it is aligned, so it has no mark.
     unsafe { Entered::from_raw(std::ptr::from_mut(call).cast()) }
-}
-
-/// A call that was only counted, in this row.
-#[inline(always)]
-pub(super) fn counted<'f>(row: Row<'static>) -> Entered<'f> {
-    // SAFETY: it is what `adapter` ends; rows stay.
-    unsafe { Entered::from_raw(metaspy_probe::counted(row.place().cast_mut().cast())) }
 }
 
 /// Begins a call at a site that is armed.
@@ -108,18 +101,31 @@ fn ask_plan(site: &'static Site, subject: Subject, config: Config) -> Mode {
     with_plan(site, |plan| plan.mode_of(subject)).unwrap_or(config.mode())
 }
 
-/// Counts a call at a site that only counts, if its row is where it is looked for first. `None`: it was not counted,
-/// and must be entered.
+/// Counts a call about a subject whose key has a place in a bucket. `None`: it was not counted.
 #[inline(always)]
-pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
-    let tally = only_counts(site)?;
-    recorder::count_near(recorder::here(), tally, subject).map(counted)
+pub fn count_in_bucket<'f>(cell: &Cell, site: &'static Site, subject: Subject) -> Option<Entered<'f>> {
+    let row = recorder::count_in_bucket(cell, site.tally.load(Relaxed), subject)?;
+    // SAFETY: it is what `adapter` ends; rows stay.
+    Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
-/// The row of a site that only counts.
+/// Counts a call at a site that only counts, if the thread did not count it by itself. `None`: it was not counted, and must
+/// be entered.
+pub fn count(site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
+    count_with(Counters::of_thread(), site, subject)
+}
+
+/// As [`count`]. Further calls that use these counters may be counted by their thread.
 #[inline(always)]
-fn only_counts(site: &'static Site) -> Option<u64> {
-    Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0)
+pub(super) fn count_with(counters: *const Counters, site: &'static Site, subject: Subject) -> Option<Entered<'static>> {
+    let tally = site.tally_row()?;
+    // That its thread unwinds is remembered in the frame of a call.
+    if std::thread::panicking() {
+        return None;
+    }
+    let row = recorder::count_missed(site, tally, subject, counters)?;
+    // SAFETY: it is what `adapter` ends; rows stay.
+    Some(unsafe { Entered::from_raw(row.marked()) })
 }
 
 /// As [`enter`], the call made in its frame, or in one word.
@@ -204,10 +210,28 @@ fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subjec
     if config.is_profiled() {
         return begin_profiled(frame, site, subject, |_| ());
     }
-    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_further(tally, subject)) {
-        return counted(row);
-    }
     put(frame, uncommon(site, subject, config))
+}
+
+/// As [`enter_with_in`], or counted.
+#[inline(always)]
+pub fn count_or_enter_with_in<'f, 'a>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    reify: impl FnOnce(&mut Reify<'a>),
+) -> Entered<'f> {
+    match site.tally_row() {
+        // Calls at such a site show nothing.
+        Some(_) => count_or_enter_in(frame, site, subject),
+        None => enter_with_in(frame, site, subject, reify),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn count_or_enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    count(site, subject).unwrap_or_else(|| enter_in(frame, site, subject))
 }
 
 /// As [`enter_with`], the call made in its frame.
@@ -243,10 +267,7 @@ fn look_in<'f, 'a>(
 /// Begins a call without a subject at a site that is armed, if the thread did not count it by itself.
 #[inline(never)]
 pub fn enter_site_in<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> {
-    if let Some(row) = only_counts(site).and_then(|tally| recorder::count_in_cell(site, tally, Counters::of_thread())) {
-        return counted(row);
-    }
-    enter_in(frame, site, Subject::NONE)
+    count_or_enter_in(frame, site, Subject::NONE)
 }
 
 /// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.

@@ -126,8 +126,7 @@ impl SpanCall {
             let timed = config.is_full() || recorder::is_timed(lane, config.sample());
             recorder::begin_at_once(lane, config.site(), subject, timed)
         } else {
-            let tally = Some(site.tally.load(Relaxed)).filter(|tally| *tally != 0);
-            tally.and_then(|tally| recorder::count_at_once(lane, tally, subject))
+            site.tally_row().and_then(|tally| recorder::count_at_once(lane, tally, subject))
         };
         let Some(mut begun) = begun else { return false };
         if has_event(begun.id) {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 use std::sync::{OnceLock, RwLock};
 
-use metaspy_probe::Adapter;
+use metaspy_probe::{Adapter, Cell};
 
 use crate::format::slot::FIRST_MARK;
 use crate::platform::fork_gate::Unforked;
@@ -45,6 +45,7 @@ fn all() -> &'static RwLock<Vec<&'static Site>> {
             if site.id.compare_exchange(0, sites.len() as u32 + 1, Relaxed, Relaxed).is_ok() {
                 aim(site);
                 sites.push(site);
+                site.cell.store((sites.len() * size_of::<Cell>()) as u32, Relaxed);
             }
         }
         LINKED.store(sites.len(), Relaxed);

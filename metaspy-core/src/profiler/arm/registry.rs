@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
+use metaspy_probe::NO_CELL;
+
 use crate::arm::plan_readers::{Replaced, replace};
 use crate::arm::settled::SETTLED;
 use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
-use crate::recorder::{self, Lane, Row};
+use crate::recorder::{self, Counter, Lane};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler requires of each site, and of sites that come later.
@@ -113,7 +115,7 @@ impl Arms {
     /// Lets sites that only count continue in rows of the newest epoch.
     fn renew(&mut self) {
         for SiteEntry { id, site } in site::entries() {
-            if self.orders.contains_key(&id) && site.tally.load(Ordering::Relaxed) != 0 {
+            if self.orders.contains_key(&id) && site.tally_row().is_some() {
                 site.tally.store(tally_word(id), Ordering::Release);
             }
         }
@@ -154,7 +156,7 @@ impl Arms {
         let (filter, needed) = (if is_profiled { ALL_SUBJECTS } else { plan.filter() }, plan.is_needed());
         let config = Config::new(id.0, &plan, sample, is_profiled);
         let counts = filter == ALL_SUBJECTS && config.is_tally();
-        site.tally.store(if counts { tally_word(id) } else { 0 }, Ordering::Release);
+        site.tally.store(if counts { tally_word(id) } else { NO_CELL }, Ordering::Release);
         // A hook that finds no plan uses the mode for all subjects.
         self.replaced.extend(replace(site, needed.then_some(plan)));
         if filter == 0 {
@@ -169,19 +171,20 @@ impl Arms {
         }
         site.config.store(config.0, Ordering::Release);
         site.filter.store(filter, Ordering::Release);
-        site.arm.store(1, Ordering::Release);
+        site.arm.store(if counts || is_profiled { 1 | Site::COUNTS } else { 1 }, Ordering::Release);
     }
 }
 
 /// The row in which this lane counts the calls at a site: `None` if they are not recorded, an error if they are more than
 /// counted, or the row does not exist yet.
-pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Row<'static>>, ()> {
+pub(crate) fn recorded_row(site: &Site, lane: &'static Lane) -> Result<Option<Counter<'static>>, ()> {
     let config = Config(site.config.load(Ordering::Relaxed));
     match config.mode() {
         Mode::Off if !config.has_plan() => Ok(None),
         _ if config.only_counts() => {
             let tally = tally_word(SiteId(config.site()));
-            lane.near.look(0, tally).or_else(|| lane.near.look_further(0, tally)).map(Some).ok_or(())
+            let row = lane.near.look(0, tally).or_else(|| lane.near.look_further(0, tally));
+            row.map(|row| Some(row.counter())).ok_or(())
         }
         _ => Err(()),
     }

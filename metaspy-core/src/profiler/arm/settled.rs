@@ -3,9 +3,11 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
+use metaspy_probe::NO_CELL;
+
 /// The word that cells are compared with at sites that method profilers are interested in: what settled is valid until it
-/// changes. Never a word of a row, which has its highest bit set.
-pub(super) static SETTLED: AtomicU64 = AtomicU64::new(1);
+/// changes. Never a word of a row, which has its highest bit set, nor [`NO_CELL`].
+pub(super) static SETTLED: AtomicU64 = AtomicU64::new(NO_CELL + 1);
 
 /// The word as it is now.
 pub(crate) fn settled() -> u64 {
