@@ -58,7 +58,10 @@ impl Config {
     /// Everything that the configuration says about the compiler's flags. If it does not change, cargo passes the same flags.
     pub fn flags(&self) -> String {
         let text = |part: &Part| format!("{:?} {:?} {:?}", part.build.get("rustflags"), part.target, part.profile);
-        let mut flags: Vec<String> = self.0.iter().map(text).collect();
+        // A file that says nothing about flags needs no core of its own.
+        let has_flags =
+            |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty() || !part.profile.is_empty();
+        let mut flags: Vec<String> = self.0.iter().filter(has_flags).map(text).collect();
         let is_flags = |name: &str| {
             let is_cargos = name.starts_with("CARGO_") && name.ends_with("RUSTFLAGS");
             is_cargos || name.starts_with("CARGO_PROFILE_") || name == "RUSTFLAGS"

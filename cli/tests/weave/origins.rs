@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Did, Package, manifest};
+use crate::common::{Did, Package, manifest, three};
 
 /// A library with one function, which the program of the test calls.
 fn library(name: &str, version: &str, more: &str) -> String {
@@ -72,6 +72,8 @@ fn crates_are_woven_wherever_they_come_from() {
             ("pätched/src/lib.rs", "pub fn patched() -> u32 {\n    8\n}\n"),
         ],
     );
+    // The project's source has no dependency of the core. The core of another project is the same, and is built by now.
+    three("neighbours").metaspy(&["build", "--weave", "one"]);
     let home = package.dir.join("home");
     let environment = [("CARGO_HOME", home.as_os_str())];
     let fetched = package.cargo_in(&["fetch"], &environment);
