@@ -2,7 +2,7 @@
 //!
 //! The pages of lanes have rows for calls that were counted without an event, and for ends that came after their event
 //! had been folded. The fold table and the pages of folders have rows for events that left the window. A row can be in
-//! several tables; its value is the sum. A page can also be an [array](array): short rows of one site, kind and epoch.
+//! several tables; its value is the sum. A page can also be an [array](mod@array): short rows of one site, kind and epoch.
 
 use metaspy_probe::Outcome;
 use metaspy_probe::hash::scatter;
