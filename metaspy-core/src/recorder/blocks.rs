@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::format::Policy;
 use crate::format::superblock as sb;
-use crate::format::{header, slot};
+use crate::format::{SLOT_WORDS, header, slot};
 use crate::recorder::log::{Log, State};
 use crate::recorder::protocol::publish;
 
@@ -19,7 +19,7 @@ pub(crate) struct Taken {
 
 impl Log {
     /// Takes a block for a lane, if one is ready.
-    pub(super) fn take(&self, lane: u32, epoch: u32, base: u64, lost_before: u64) -> Option<Taken> {
+    pub(super) fn take(&self, lane: u32, epoch: u32, base: u64, lost_before: u64, after: u64) -> Option<Taken> {
         if self.is_stopped() {
             return None;
         }
@@ -29,7 +29,7 @@ impl Log {
             self.dry.store(true, Ordering::Relaxed);
         }
         self.wake_if_scarce(sequence.is_none());
-        let sequence = sequence?;
+        let sequence = self.later_than(after, sequence?);
         let place = header::place(sequence, self.layout.blocks);
         self.states[place as usize].store(State::Held as u8, Ordering::Release);
         let word = self.layout.block_word(place);
@@ -40,6 +40,19 @@ impl Log {
         // The sequence is the block's seqlock: it was 0 until now, and no slot of this lap is written before it.
         publish(&cells[header::SEQUENCE], sequence);
         Some(Taken { sequence, word, lap: header::lap_byte(sequence, self.layout.blocks) })
+    }
+
+    /// The sequence of a block in a lane whose last block had the sequence `after`. A lane that folded a block itself may find
+    /// an older one ready after it. That one starts a lap later, so that ids in a lane increase.
+    fn later_than(&self, after: u64, sequence: u64) -> u64 {
+        if sequence > after {
+            return sequence;
+        }
+        let blocks = self.layout.blocks;
+        for slot in self.block(header::place(sequence, blocks)).chunks_exact(SLOT_WORDS).skip(1) {
+            slot[0].store(0, Ordering::Relaxed);
+        }
+        sequence + ((after - sequence) / blocks + 1) * blocks
     }
 
     /// A block that the lane makes ready itself, because the collector did not.

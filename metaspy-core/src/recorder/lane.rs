@@ -32,6 +32,8 @@ pub(crate) struct Lane {
     pub block: AtomicUsize,
     /// The block's sequence.
     pub sequence: AtomicU64,
+    /// The sequence of the last block that it took from this log.
+    pub last: AtomicU64,
     /// The tick that starts count from.
     pub base: AtomicU64,
     /// What all events that begin now have in common, for their guards: the block's epoch, the log, the meta level.
@@ -78,6 +80,7 @@ impl Lane {
             next: AtomicU64::new(0),
             block: AtomicUsize::new(0),
             sequence: AtomicU64::new(0),
+            last: AtomicU64::new(0),
             base: AtomicU64::new(0),
             about: AtomicU64::new(0),
             running: AtomicU64::new(0),
@@ -112,7 +115,9 @@ impl Lane {
         let lane = (row - 1) as u32;
         // Another core's counter may be behind; in a lane, time never goes back.
         let tick = tick.max(self.seen());
-        let Some(taken) = log.take(lane, epoch, tick, self.lost.load(Relaxed)) else { return false };
+        let (lost, last) = (self.lost.load(Relaxed), self.last.load(Relaxed));
+        let Some(taken) = log.take(lane, epoch, tick, lost, last) else { return false };
+        self.last.store(taken.sequence, Relaxed);
         self.lost.store(0, Relaxed);
         self.sequence.store(taken.sequence, Relaxed);
         self.block.store(std::ptr::from_ref(&log.cells()[taken.word]) as usize, Relaxed);
@@ -210,6 +215,7 @@ impl Lane {
             self.current.store(0, Relaxed);
         }
         self.lost.store(0, Relaxed);
+        self.last.store(0, Relaxed);
         // Without a row as long as its end is not seen.
         let row = if watch_this_thread() { log.lane_row() } else { NO_ROW };
         self.row.store(row, Relaxed);
