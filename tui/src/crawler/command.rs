@@ -43,7 +43,7 @@ pub enum Command {
     NextMark,
     /// Stop or continue updating a live recording.
     Pause,
-    /// Show the newest events as they arrive; the selection stays on its event.
+    /// Select the newest events as they arrive.
     Follow,
     /// Open the source of the event in the editor.
     OpenSource,
@@ -73,6 +73,15 @@ pub enum Command {
         column: u16,
         /// Row, from the top; the first is 0.
         row: u16,
+    },
+    /// A step of the mouse wheel.
+    Wheel {
+        /// Column, from the left; the first is 0.
+        column: u16,
+        /// Row, from the top; the first is 0.
+        row: u16,
+        /// Rows to scroll; negative = up.
+        by: isize,
     },
     /// Type a character into the prompt.
     Type(char),

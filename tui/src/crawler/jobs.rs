@@ -53,7 +53,7 @@ pub enum Job {
     /// Finds the next or the previous event that passes the filter.
     Search { side: Side, from: Position, filter: Filter },
     /// Finds the effects of an event, as a tree.
-    Effects { id: EventId, index: Option<Arc<EffectsIndex>> },
+    Effects { id: EventId, index: Option<Arc<EffectsIndex>>, reach: Reach },
     /// Finds the events of a subject around one of them.
     SameSubject { id: EventId, subject: Subject },
     /// Builds the index of effects.
@@ -115,8 +115,20 @@ pub struct Effects {
     pub ticks: u64,
     /// True if the tree is longer than the rows that were read.
     pub cut: bool,
-    /// True if effects on other lanes are included.
-    pub whole: bool,
+    /// The part of the recording that was searched.
+    pub reach: Reach,
+}
+
+/// The part of a recording that was searched for effects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// The event's own lane while it ran.
+    #[default]
+    OwnLane,
+    /// All lanes, when they were last read.
+    LastReading,
+    /// Everything.
+    Whole,
 }
 
 /// An effect in the tree.
@@ -186,7 +198,9 @@ impl Job {
             Job::Search { side, from, filter } => {
                 Answer::Search(scan(store, side, from, &filter, 1, progress).events.first().copied())
             }
-            Job::Effects { id, index } => Answer::Effects(id, effects(store, id, index.as_deref(), progress)),
+            Job::Effects { id, index, reach } => {
+                Answer::Effects(id, Effects { reach, ..effects(store, id, index.as_deref(), progress) })
+            }
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
@@ -248,7 +262,7 @@ fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &
         ids
     };
     let direct = of(id);
-    let mut answer = Effects { direct: direct.len(), whole: index.is_some(), ..Effects::default() };
+    let mut answer = Effects { direct: direct.len(), ..Effects::default() };
     let lane = store.event(id).map(|event| event.lane);
     for event in direct.iter().filter_map(|&id| store.event(id)) {
         match answer.by_site.iter_mut().find(|(site, _)| *site == event.site) {

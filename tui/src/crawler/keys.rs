@@ -4,6 +4,9 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, Mo
 
 use super::command::{Command, Screen, Screens, Step};
 
+/// Rows for each step of the wheel.
+const WHEEL: isize = 3;
+
 /// What the keys act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
@@ -111,7 +114,7 @@ pub const BINDINGS: &[Binding] = {
         bind(Events, Char('m'), Mark, "set or remove a mark", "mark"),
         bind(Events, Char('\''), NextMark, "next mark", ""),
         bind(Screens, Char(' '), Pause, "pause or continue a live recording", "pause"),
-        bind(Events, Char('F'), Follow, "follow new events; the selection stays", ""),
+        bind(Events, Char('F'), Follow, "follow: select the newest event as it arrives", ""),
         bind(Screens, Char('e'), OpenSource, "open the source in $EDITOR", ""),
         bind(Tables, Char('>'), SortNext, "sort by the next column", "sort"),
         bind(Tables, Char('<'), SortPrevious, "sort by the previous column", ""),
@@ -179,8 +182,8 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
 pub fn mouse(event: MouseEvent) -> Option<Command> {
     match event.kind {
         MouseEventKind::Down(MouseButton::Left) => Some(Command::Click { column: event.column, row: event.row }),
-        MouseEventKind::ScrollUp => Some(Command::Move(Step::Up)),
-        MouseEventKind::ScrollDown => Some(Command::Move(Step::Down)),
+        MouseEventKind::ScrollUp => Some(Command::Wheel { column: event.column, row: event.row, by: -WHEEL }),
+        MouseEventKind::ScrollDown => Some(Command::Wheel { column: event.column, row: event.row, by: WHEEL }),
         _ => None,
     }
 }

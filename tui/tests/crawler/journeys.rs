@@ -163,10 +163,45 @@ fn an_effect_by_link_is_marked_and_leads_back_to_its_further_reasons() {
     let mut user = User::new(fixture::open(&path));
     user.press("f \"site:resize\" Enter End Right");
     assert!(user.screen().contains("└ link layout #1 <html>"), "{}", user.screen());
-    user.press("Down Right");
+    user.press("Right");
     assert!(user.selected().contains("layout #1"), "{}", user.screen());
     user.press("f \"cause:resize\" Enter");
     assert!(user.screen().contains(" 2 of 23 "), "{}", user.screen());
+}
+
+/// A live recording with an effect on another thread, behind an unrelated event of a third one.
+#[test]
+fn an_effect_on_another_thread_is_counted_at_once_and_drawn_under_its_own_cause() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("elsewhere.spy");
+    let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 0);
+    fixture::received_elsewhere();
+    let mut user = User::new(fixture::open(&path));
+    user.press("Home").tick(100);
+    let screen = user.screen();
+    // In Detail, before the tab of effects was opened.
+    assert!(screen.contains("effects 1 (1 paint)"), "{screen}");
+    let rows: Vec<&str> = screen.lines().skip(3).take(3).collect();
+    assert!(rows[0].contains(" resize"), "{screen}");
+    assert!(rows[1].contains("│ frame"), "{screen}");
+    assert!(rows[2].contains("└ paint"), "{screen}");
+    drop(installed);
+    recording.close();
+}
+
+#[test]
+fn the_wheel_scrolls_the_part_under_it() {
+    let mut user = user("wheel.spy");
+    let (first, top) = (user.selected(), user.crawler.view.list.top);
+    user.wheel(10, 8, 3);
+    assert_eq!((user.selected(), user.crawler.view.list.top), (first.clone(), top + 3));
+    // In the pane, whose focus stays in the list.
+    user.resize(80, 12).wheel(60, 8, 3);
+    assert_eq!(user.crawler.view.pane.cursor.top, 3);
+    assert_eq!(user.selected(), first);
+    user.press("2");
+    user.wheel(10, 8, 3);
+    assert_eq!(user.crawler.view.subjects.cursor.top, 3);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every screen at 80×24, compared with snapshots.
+//! Every screen at 80×24, and the main ones at 60×15 and 200×60, compared with snapshots.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -6,10 +6,17 @@ use std::sync::OnceLock;
 use crate::fixture;
 use crate::user::User;
 
+/// The smallest screen that shows everything, and a large one.
+const SIZES: [(u16, u16); 2] = [(60, 15), (200, 60)];
+
 /// One recording for all of them.
 fn user() -> User {
+    sized((80, 24))
+}
+
+fn sized(size: (u16, u16)) -> User {
     static FILE: OnceLock<PathBuf> = OnceLock::new();
-    User::new(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))))
+    User::with_size(fixture::open(FILE.get_or_init(|| fixture::closed("screens.spy", 3))), size)
 }
 
 /// Compares the screen after these keys with a snapshot.
@@ -19,6 +26,25 @@ fn check(name: &str, keys: &str) {
         user.press(keys);
     }
     insta::assert_snapshot!(name, user.screen());
+}
+
+/// The same on a small and on a large screen.
+fn check_sizes(name: &str, keys: &str) {
+    for (width, height) in SIZES {
+        let mut user = sized((width, height));
+        user.press(keys);
+        insta::assert_snapshot!(format!("{name}_{width}x{height}"), user.screen());
+    }
+}
+
+#[test]
+fn every_screen_fits_a_small_and_a_large_terminal() {
+    check_sizes("events", "Down Down Down");
+    check_sizes("effects", "Down Down Right");
+    check_sizes("subjects", "2");
+    check_sizes("sites", "3");
+    check_sizes("lanes", "4");
+    check_sizes("help", "?");
 }
 
 #[test]

@@ -76,6 +76,12 @@ impl User {
         self
     }
 
+    /// Turns the wheel of the mouse over a cell.
+    pub fn wheel(&mut self, column: u16, row: u16, by: isize) {
+        self.crawler.apply(Command::Wheel { column, row, by });
+        self.work();
+    }
+
     /// Another size of the screen.
     pub fn resize(&mut self, width: u16, height: u16) -> &mut Self {
         self.size = (width, height);

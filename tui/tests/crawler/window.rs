@@ -15,24 +15,51 @@ fn a_selected_event_that_scrolls_away_is_shown_in_the_first_line() {
     let path = fixture::directory().join("pushed.spy");
     let (recording, installed) = fixture::begin(Recording::file(&path), 2);
     let mut user = User::new(fixture::open(&path));
-    user.press("Up Up F").tick(100);
+    user.press("Up Up").tick(100);
     let (before, pane) = (user.selected(), title(&user));
     assert!(before.contains("measure #9"), "{}", user.screen());
-    (0..3).for_each(|_| fixture::frame());
-    user.tick(200);
-    assert!(user.screen().contains("following"), "{}", user.screen());
+    (0..8).for_each(|_| user.wheel(10, 8, -3));
     assert!(user.selected().contains("measure #9"), "{}", user.screen());
     assert_eq!(user.screen().lines().position(|line| line.contains('▶')), Some(3));
     assert_eq!(title(&user), pane);
     // A click there changes nothing.
     user.click(10, 3);
-    assert!(user.selected().contains("measure #9") && user.crawler.view.list.follow);
+    assert!(user.selected().contains("measure #9"));
     user.click(10, 4);
     assert!(!user.selected().contains("measure #9"), "{}", user.screen());
-    user.press("F");
     drop(installed);
     recording.close();
+}
+
+#[test]
+fn follow_mode_selects_the_newest_event_and_ends_when_the_user_moves() {
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("followed.spy");
+    let (recording, installed) = fixture::begin(Recording::file(&path), 2);
+    let mut user = User::new(fixture::open(&path));
+    assert!(user.screen().contains("following") && user.selected().contains("paint"), "{}", user.screen());
+    fixture::measure(fixture::node(77));
+    user.tick(100);
+    assert!(user.screen().contains("following") && user.selected().contains("#77"), "{}", user.screen());
+    // The user reads: nothing moves.
+    user.press("Up").tick(200);
+    let reads = user.selected();
+    fixture::measure(fixture::node(78));
     user.tick(300);
+    assert!(!user.screen().contains("following"), "{}", user.screen());
+    assert_eq!(user.selected(), reads);
+    // The end of a live recording moves on.
+    user.press("End").tick(400);
+    assert!(user.screen().contains("following") && user.selected().contains("#78"), "{}", user.screen());
+    // The pane is about one event.
+    user.press("Enter").tick(500);
+    fixture::measure(fixture::node(79));
+    user.tick(600);
+    assert!(user.selected().contains("#78"), "{}", user.screen());
+    user.press("Esc F");
+    drop(installed);
+    recording.close();
+    user.tick(700);
     assert!(!user.screen().contains("following"), "{}", user.screen());
     user.press("F");
     assert!(user.screen().contains("nothing to follow"), "{}", user.screen());

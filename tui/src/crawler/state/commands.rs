@@ -48,6 +48,7 @@ impl Crawler {
             Command::Show(screen) => self.show(screen),
             Command::Move(step) => self.step(step),
             Command::Click { column, row } => self.click(column, row),
+            Command::Wheel { column, row, by } => self.wheel(column, row, by),
             Command::Enter => self.enter(),
             Command::NextTab => self.open_tab(self.view.pane.tab.next()),
             Command::PreviousTab => self.open_tab(self.view.pane.tab.previous()),
@@ -78,6 +79,12 @@ impl Crawler {
             Command::Type(_) | Command::Erase | Command::ClearPrompt => {}
         }
         None
+    }
+
+    /// Lets the keys move the cursor of the pane. It shows one event, so follow mode ends.
+    pub(super) fn focus_pane(&mut self) {
+        self.view.pane.focus = Focus::Pane;
+        self.view.list.follow = false;
     }
 
     /// Opens a tab and queues the job that it needs.
@@ -127,9 +134,8 @@ impl Crawler {
 
     fn step(&mut self, step: Step) {
         if let Some(at) = self.help {
-            let lines = keys::help(self.view.screen, self.screens()).len();
             let height = self.view.list.height.max(1);
-            self.help = Some(step.apply(at, lines.saturating_sub(height) + 1, height));
+            self.help = Some(step.apply(at, self.help_lines_beyond(height) + 1, height));
             return;
         }
         let (store, view) = (&self.store, &mut self.view);
@@ -143,12 +149,23 @@ impl Crawler {
         }
     }
 
+    /// Scrolls the help.
+    pub(super) fn scroll_help(&mut self, by: isize) {
+        let most = self.help_lines_beyond(self.view.list.height.max(1));
+        self.help = self.help.map(|at| at.saturating_add_signed(by).min(most));
+    }
+
+    /// Lines of the help that do not fit into `height` lines.
+    fn help_lines_beyond(&self, height: usize) -> usize {
+        keys::help(self.view.screen, self.screens()).len().saturating_sub(height)
+    }
+
     fn enter(&mut self) {
         let Some(rows) = self.view.rows() else {
             if self.view.pane.has_focus() {
                 self.enter_pane_row();
             } else if self.view.list.selected.is_some() {
-                self.view.pane.focus = Focus::Pane;
+                self.focus_pane();
             }
             return;
         };
@@ -206,6 +223,7 @@ impl Crawler {
 
     fn toggle_mark(&mut self) {
         let Some(id) = self.view.list.selected_id() else { return };
+        self.view.list.follow = false;
         if !self.marks.remove(&id) {
             self.marks.insert(id);
         }

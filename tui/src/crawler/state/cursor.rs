@@ -27,6 +27,13 @@ impl Cursor {
         self.top = self.top.clamp((self.row + 1).saturating_sub(self.height.max(1)), self.row);
     }
 
+    /// Scrolls `rows` rows by this many. The cursor moves only as far as it must to stay in view.
+    pub fn scroll(&mut self, by: isize, rows: usize) {
+        self.top = self.top.saturating_add_signed(by).min(rows.saturating_sub(self.height));
+        let last = (self.top + self.height.max(1) - 1).min(rows.saturating_sub(1));
+        self.row = self.row.clamp(self.top.min(last), last);
+    }
+
     /// Moves to the first row.
     pub fn reset(&mut self) {
         (self.row, self.top) = (0, 0);
@@ -70,6 +77,21 @@ mod tests {
         let mut first = Cursor { row: 0, top: 0, height: 4 };
         first.follow(Some(9), 20);
         assert_eq!(first.row, 0, "the head of the table stays in view");
+    }
+
+    #[test]
+    fn a_cursor_moves_only_as_far_as_scrolling_forces_it() {
+        let mut cursor = Cursor { row: 5, top: 4, height: 4 };
+        cursor.scroll(1, 20);
+        assert_eq!(cursor, Cursor { row: 5, top: 5, height: 4 });
+        cursor.scroll(3, 20);
+        assert_eq!(cursor, Cursor { row: 8, top: 8, height: 4 });
+        cursor.scroll(100, 20);
+        assert_eq!(cursor, Cursor { row: 16, top: 16, height: 4 });
+        cursor.scroll(-100, 20);
+        assert_eq!(cursor, Cursor { row: 3, top: 0, height: 4 });
+        cursor.scroll(3, 0);
+        assert_eq!((cursor.row, cursor.top), (0, 0));
     }
 
     #[test]

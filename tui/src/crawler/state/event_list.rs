@@ -52,7 +52,7 @@ pub struct EventList {
     pub before: Edge,
     /// What follows the rows.
     pub after: Edge,
-    /// True in follow mode: the newest rows are shown, and the selection stays on its event.
+    /// True in follow mode: the newest rows are shown, and the newest one is selected.
     pub follow: bool,
     /// Number of visible rows.
     pub height: usize,
@@ -120,9 +120,9 @@ impl EventList {
         self.fill(store, filter);
     }
 
-    /// Moves the selection, and loads the rows that become visible.
+    /// Moves the selection, and loads the rows that become visible. At the end of a live recording, follow mode begins.
     pub fn step(&mut self, store: &Store, filter: &Filter, step: Step) {
-        self.follow = false;
+        self.follow = step == Step::Last && store.is_live();
         match step {
             Step::First => return self.load_start(store, filter),
             Step::Last => return self.load_end(store, filter),
@@ -130,7 +130,7 @@ impl EventList {
         }
         let cursor = match self.cursor() {
             Some(cursor) => cursor,
-            // The selection scrolled away in follow mode: begin at the last visible row.
+            // The selection is far from the visible rows: begin at the last one of these.
             None => (self.top + self.height.saturating_sub(1)).min(self.rows.len().saturating_sub(1)),
         };
         let page = self.height.max(2) - 1;
@@ -153,6 +153,24 @@ impl EventList {
         self.top = self.top.clamp((cursor + 1).saturating_sub(self.height.max(1)), cursor);
         self.selected = self.rows.get(cursor).map(|row| row.event);
         self.fill(store, filter);
+    }
+
+    /// Scrolls by this many rows. The selection stays on its event.
+    pub fn scroll(&mut self, store: &Store, filter: &Filter, by: isize) {
+        self.follow = false;
+        let want = by.unsigned_abs();
+        if by < 0 {
+            if want > self.top {
+                self.extend(store, filter, Side::Before, self.height.max(want));
+            }
+            self.top = self.top.saturating_sub(want);
+        } else {
+            if self.top + self.height + want > self.rows.len() {
+                self.extend(store, filter, Side::After, self.height.max(want));
+            }
+            self.top = (self.top + want).min(self.rows.len().saturating_sub(self.height));
+        }
+        self.trim();
     }
 
     /// Selects the row at this line of the screen.
@@ -196,13 +214,14 @@ impl EventList {
         }
     }
 
-    /// Shows the newest rows; the selection stays on its event.
+    /// Shows the newest rows, and selects the last one.
     fn load_newest(&mut self, store: &Store, filter: &Filter) {
         let page = store.backward(Position::End, filter, self.height, BUDGET);
         if page.events.len() >= self.height || page.more.is_none() {
             let selected = self.selected;
             self.reset(Edge::End, Edge::End);
             self.add_page(Side::Before, &page, self.height);
+            // All events may have left the window, or may not pass a new filter.
             self.selected = selected;
         } else if self.after == Edge::End {
             // Few events pass the filter: a search for a full screen of them would take too long each time.
@@ -210,7 +229,7 @@ impl EventList {
             self.extend(store, filter, Side::After, self.height);
         }
         self.top = self.rows.len().saturating_sub(self.height);
-        self.selected = self.selected.or(self.rows.last().map(|row| row.event));
+        self.selected = self.rows.last().map(|row| row.event).or(self.selected);
         self.trim();
     }
 

@@ -1,6 +1,6 @@
 //! The lines of trees before the names of rows: `│ ├ `.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use metaspy_core::store::{Filter, FilterTester};
 use metaspy_core::{Event, EventId, Store};
@@ -12,7 +12,12 @@ const DEPTH: usize = 48;
 
 /// The lines before the text of each row: `│ ├ `.
 ///
-/// A row is indented by its causes that pass the filter, except those that all rows have in common.
+/// A row hangs under the nearest cause that passes the filter. Rows of other trees may stand between a cause and its
+/// effects, because lanes interleave. So each cause with effects further below has a column of its own, and no row
+/// stands in it that is not its effect, as in `git log --graph`.
+///
+/// A cause above the visible rows has a column if several of them depend on it. Causes that all rows have in common
+/// have none.
 pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     let mut known = HashMap::new();
     for row in rows {
@@ -21,8 +26,70 @@ pub fn indents(store: &Store, filter: &Filter, rows: &[Row]) -> Vec<String> {
     // A filter by causes remembers the reasons of the rows before.
     let mut filter = filter.tester(store);
     let paths: Vec<Vec<EventId>> = rows.iter().map(|row| path(store, &mut filter, &mut known, row.event)).collect();
+    guides(&paths)
+}
+
+/// The lines of rows with these paths: the causes of a row, the farthest first, and the row itself.
+fn guides(paths: &[Vec<EventId>]) -> Vec<String> {
+    let parent = |path: &[EventId]| path.len().checked_sub(2).map(|at| path[at]);
+    let mut below: HashMap<EventId, usize> = HashMap::new();
+    for cause in paths.iter().filter_map(|path| parent(path)) {
+        *below.entry(cause).or_default() += 1;
+    }
+    let mut columns: Vec<Option<EventId>> = outer_causes(paths).into_iter().map(Some).collect();
+    let mut lines = Vec::with_capacity(paths.len());
+    for path in paths {
+        let (Some(&row), cause) = (path.last(), parent(path)) else { continue };
+        let own = cause.and_then(|cause| columns.iter().position(|&column| column == Some(cause)));
+        let left = cause.and_then(|cause| below.get_mut(&cause)).map_or(0, |left| {
+            *left -= 1;
+            *left
+        });
+        let mut line = String::new();
+        for (at, column) in columns.iter().enumerate() {
+            let (sign, behind) = match own {
+                Some(own) if at == own => (if left > 0 { '├' } else { '└' }, ' '),
+                // The line from the cause crosses those of other trees.
+                Some(own) if at > own => (if column.is_some() { '│' } else { '─' }, '─'),
+                _ => (if column.is_some() { '│' } else { ' ' }, ' '),
+            };
+            line.extend([sign, behind]);
+        }
+        if own.is_some_and(|own| own + 1 < columns.len()) {
+            let at = own.map_or(0, |own| line.char_indices().nth(own * 2 + 1).map_or(0, |(at, _)| at));
+            line.replace_range(at..=at, "─");
+        }
+        if let (Some(own), 0) = (own, left) {
+            columns[own] = None;
+        }
+        let text_column = line.chars().count() / 2;
+        while columns.last() == Some(&None) {
+            columns.pop();
+        }
+        if below.contains_key(&row) {
+            // Its effects begin below its text.
+            columns.resize(text_column, None);
+            columns.push(Some(row));
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// The causes above the visible rows that have a column: the direct cause of a row, if others depend on it, too.
+fn outer_causes(paths: &[Vec<EventId>]) -> Vec<EventId> {
+    let rows: HashSet<EventId> = paths.iter().filter_map(|path| path.last().copied()).collect();
     let common = paths.iter().map(Vec::len).min().unwrap_or(0);
-    (0..rows.len()).map(|at| indent(&paths, at, common)).collect()
+    let mut outer: BTreeMap<(usize, EventId), (bool, usize)> = BTreeMap::new();
+    for path in paths {
+        let depths = (0..path.len().saturating_sub(1)).filter(|&depth| depth + 1 >= common);
+        for depth in depths.filter(|&depth| !rows.contains(&path[depth])) {
+            let (is_direct, rows) = outer.entry((depth, path[depth])).or_default();
+            *is_direct |= depth + 2 == path.len();
+            *rows += 1;
+        }
+    }
+    outer.into_iter().filter(|(_, (is_direct, rows))| *is_direct && *rows > 1).map(|((_, cause), _)| cause).collect()
 }
 
 /// The causes of an event that pass the filter, the farthest first, and the event itself.
@@ -52,25 +119,6 @@ fn path(
     path
 }
 
-fn indent(paths: &[Vec<EventId>], at: usize, common: usize) -> String {
-    let own = &paths[at];
-    let mut text = String::new();
-    for level in common..own.len() {
-        let parent = &own[..level];
-        // The line continues to the next child of the same parent.
-        let goes_on = paths[at + 1..]
-            .iter()
-            .any(|other| other.len() > level && other[..level] == *parent && other[level] != own[level]);
-        text.push_str(match (level + 1 == own.len(), goes_on) {
-            (true, true) => "├ ",
-            (true, false) => "└ ",
-            (false, true) => "│ ",
-            (false, false) => "  ",
-        });
-    }
-    text
-}
-
 /// The lines before an item of a tree: at most `levels` of them, the innermost ones, and `…` for the others.
 ///
 /// `place` returns the parent of an item, and true if the item is its last child.
@@ -90,4 +138,42 @@ pub fn tree_lines(item: usize, levels: usize, place: impl Fn(usize) -> (Option<u
         *outermost = "… ";
     }
     lines.into_iter().rev().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows as names with their causes: `b<a` is an effect of `a`. Causes that are no rows are above the visible ones.
+    fn check(rows: &str, expected: &[&str]) {
+        let id = |name: &str| EventId::from_raw(u64::from(name.as_bytes()[0])).expect("no name is 0");
+        let path = |row: &str| row.rsplit('<').map(id).collect::<Vec<_>>();
+        let paths: Vec<_> = rows.split(' ').map(path).collect();
+        let drawn: Vec<String> =
+            guides(&paths).into_iter().zip(rows.split(' ')).map(|(line, row)| format!("{line}{}", &row[..1])).collect();
+        assert_eq!(drawn, expected);
+    }
+
+    #[test]
+    fn one_lane_is_a_tree() {
+        check("a b<a c<b<a d<b<a e<a", &["a", "├ b", "│ ├ c", "│ └ d", "└ e"]);
+    }
+
+    #[test]
+    fn a_row_between_a_cause_and_its_effect_is_not_drawn_as_the_cause() {
+        // `s` sends, `t` is an unrelated task, `r` receives what `s` sent.
+        check("s t r<s", &["s", "│ t", "└ r"]);
+    }
+
+    #[test]
+    fn interleaved_trees_have_columns_of_their_own() {
+        check("a x b<a y<x c<a z<x", &["a", "│ x", "├─│─b", "│ ├ y", "└─│─c", "  └ z"]);
+    }
+
+    #[test]
+    fn causes_above_the_rows_have_a_column_if_several_rows_depend_on_them() {
+        // The root `r` is common to all, and `p` is not visible.
+        check("b<p<r c<p<r d<r", &["├ b", "└ c", "d"]);
+        check("b<p<r d<r", &["b", "d"]);
+    }
 }

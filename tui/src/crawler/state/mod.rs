@@ -34,7 +34,7 @@ use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 
 use super::command::{Screen, Screens};
-use super::jobs::{Job, Progress, Slot};
+use super::jobs::{Job, Progress, Reach, Slot};
 use super::keys::Mode;
 use super::worker::QueuedJob;
 use history::History;
@@ -49,6 +49,11 @@ use view::View;
 const REREAD_NS: u64 = 1_000_000_000;
 /// Time between two readings of a table, as a multiple of the time that one reading takes.
 const REREAD_FACTOR: u64 = 4;
+/// The same for the index of effects, which is read for every selected event.
+const INDEX_FACTOR: u64 = 20;
+/// Stored events that are indexed as soon as an event is selected. The index of a larger recording is read when the tree
+/// of effects is opened.
+const INDEXED_AT_ONCE: u64 = 20_000_000;
 
 /// What the state cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +106,10 @@ pub struct Crawler {
     count_took_ns: u64,
     counted_ns: u64,
     index: Option<Arc<EffectsIndex>>,
+    /// Events emitted when the index was last queued.
     index_emitted: u64,
+    index_queued_ns: u64,
+    index_took_ns: u64,
     queued: Vec<QueuedJob>,
     waiting: HashMap<Slot, (u64, Arc<Progress>)>,
     next_number: u64,
@@ -133,6 +141,8 @@ impl Crawler {
             counted_ns: 0,
             index: None,
             index_emitted: 0,
+            index_queued_ns: 0,
+            index_took_ns: 0,
             queued: Vec::new(),
             waiting: HashMap::new(),
             next_number: 0,
@@ -234,8 +244,9 @@ impl Crawler {
             self.view.list.refresh(&self.store, &self.view.filter);
         }
         let running = self.view.list.selected.is_some_and(|event| event.is_running());
+        let grows = self.view.pane.effects.as_ref().is_none_or(|effects| effects.reach != Reach::Whole);
         if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
-            && (running || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
+            && (running || grows || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
         {
             self.queue_pane();
         }
@@ -299,14 +310,35 @@ impl Crawler {
             (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
             (Tab::SameSubject | Tab::Causes | Tab::Siblings | Tab::Parents, _) => {}
             (Tab::Detail | Tab::Effects, _) => {
-                self.queue(Job::Effects { id: event.id, index: self.index.clone() });
-                let emitted = self.status.totals.emitted;
-                let known = self.index.is_some() && emitted == self.index_emitted;
-                if self.view.pane.tab == Tab::Effects && !known && !self.waiting.contains_key(&Slot::Index) {
-                    self.index_emitted = emitted;
-                    self.queue(Job::Index);
-                }
+                let reach = self.reach();
+                self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });
+                self.queue_index();
             }
+        }
+    }
+
+    /// The part of the recording that the index of effects holds.
+    fn reach(&self) -> Reach {
+        let waits = self.waiting.contains_key(&Slot::Index);
+        match &self.index {
+            None => Reach::OwnLane,
+            Some(_) if self.index_emitted == self.status.totals.emitted && !waits => Reach::Whole,
+            Some(_) => Reach::LastReading,
+        }
+    }
+
+    /// Queues the index of effects if it is not complete. Reading it takes processor time from the application, so a live
+    /// recording is read again after some time.
+    fn queue_index(&mut self) {
+        let factor = if self.view.pane.tab == Tab::Effects { REREAD_FACTOR } else { INDEX_FACTOR };
+        let passed_ns = self.now_ns.saturating_sub(self.index_queued_ns);
+        let is_due = match self.index {
+            None => self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE,
+            Some(_) => passed_ns >= REREAD_NS.max(self.index_took_ns * factor),
+        };
+        if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
+            (self.index_emitted, self.index_queued_ns) = (self.status.totals.emitted, self.now_ns);
+            self.queue(Job::Index);
         }
     }
 

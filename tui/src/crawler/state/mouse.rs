@@ -1,4 +1,5 @@
 //! The mouse: a press selects a row, a screen or a tab. A second press on the same row of the pane goes to its event.
+//! The wheel scrolls the part under it.
 
 use metaspy_report::text::width;
 
@@ -29,7 +30,7 @@ impl Crawler {
                 view.list.select_line(line(layout.list, 0).unwrap_or(0));
             }
             Screen::Events if layout.pane.inner().contains(column, row) => {
-                view.pane.focus = Focus::Pane;
+                self.focus_pane();
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
             _ => {
@@ -40,6 +41,23 @@ impl Crawler {
                     rows.cursor_mut().select(row, count);
                 }
             }
+        }
+    }
+
+    /// Scrolls the part under the mouse. The selection stays, and so does the focus.
+    pub(super) fn wheel(&mut self, column: u16, row: u16, by: isize) {
+        if self.help.is_some() {
+            return self.scroll_help(by);
+        }
+        let layout = Layout::new(self.size.0, self.size.1, self.view.pane.focus);
+        let (store, view) = (&self.store, &mut self.view);
+        if let Some(rows) = view.rows_mut() {
+            let count = rows.row_count();
+            rows.cursor_mut().scroll(by, count);
+        } else if layout.pane.contains(column, row) {
+            view.pane.cursor.scroll(by, view.pane.rows.len());
+        } else {
+            view.list.scroll(store, &view.filter, by);
         }
     }
 

@@ -7,7 +7,6 @@ use super::pane::{Content, Tab, causes};
 use super::table::Rows;
 use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::Screen;
-use crate::crawler::layout::Focus;
 
 /// Events that are scanned for the nearest one of a subject. This takes less than a frame.
 const BUDGET: usize = 200_000;
@@ -54,7 +53,7 @@ impl Crawler {
         if self.view.list.selected.is_none() {
             return;
         }
-        self.view.pane.focus = Focus::Pane;
+        self.focus_pane();
         self.open_tab(Tab::Effects);
     }
 

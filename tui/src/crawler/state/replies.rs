@@ -59,6 +59,7 @@ impl Crawler {
             Answer::Effects(..) | Answer::SameSubject(..) => {}
             Answer::Index(index) => {
                 self.index = index.or(self.index.take());
+                self.index_took_ns = self.now_ns.saturating_sub(self.index_queued_ns);
                 if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects) {
                     self.queue_pane();
                 }

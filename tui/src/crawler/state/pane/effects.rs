@@ -4,7 +4,7 @@ use metaspy_core::{Event, Store};
 use metaspy_report::text::{clean, counted, grouped, last_segment, width};
 
 use super::{Content, PaneRow, indent};
-use crate::crawler::jobs::Effects;
+use crate::crawler::jobs::{Effects, Reach};
 
 /// The rows of the tab.
 pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
@@ -15,8 +15,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
         return vec![PaneRow::plain(Content::Note("reading its effects …".into()))];
     };
     if effects.tree.is_empty() {
-        let text = if event.is_running() { "none yet: it still runs" } else { "none: it caused no recorded event" };
-        return vec![PaneRow::plain(Content::Note(text.into())), other_lanes_note(effects)];
+        let text = match effects.reach {
+            Reach::OwnLane => "none on its own lane",
+            _ if event.is_running() => "none yet: it still runs",
+            Reach::LastReading => "none so far",
+            Reach::Whole => "none: it caused no recorded event",
+        };
+        return vec![PaneRow::plain(Content::Note(text.into())), reach_note(effects)];
     }
     let mut rows = vec![
         PaneRow::plain(Content::Title(headline(store, effects, columns))),
@@ -33,13 +38,13 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     if effects.cut {
         rows.push(PaneRow::plain(Content::Note("… and more: open one of these events".into())));
     }
-    rows.push(other_lanes_note(effects));
+    rows.push(reach_note(effects));
     rows
 }
 
 /// `9 effects: 3 measure, 2 miss, …`: as many sites as fit, each behind its number.
 fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
-    let mut text = counted(effects.direct as u64, "effect");
+    let mut text = format!("{}{}", sign(effects), counted(effects.direct as u64, "effect"));
     let mut between = ": ";
     let sites = by_site(store, effects);
     for (at, site) in sites.iter().enumerate() {
@@ -57,7 +62,10 @@ fn headline(store: &Store, effects: &Effects, columns: usize) -> String {
 
 /// `9 (3 measure, 2 miss, …)`: the direct effects by site.
 pub fn summary(store: &Store, effects: &Effects) -> String {
-    let mut text = grouped(effects.direct as u64);
+    if effects.direct == 0 && effects.reach == Reach::OwnLane {
+        return "0 on its own lane; → searches all".into();
+    }
+    let mut text = format!("{}{}", sign(effects), grouped(effects.direct as u64));
     if effects.by_site.is_empty() {
         return text;
     }
@@ -73,7 +81,20 @@ fn by_site(store: &Store, effects: &Effects) -> Vec<String> {
     effects.by_site.iter().map(site).collect()
 }
 
-fn other_lanes_note(effects: &Effects) -> PaneRow {
-    let text = if effects.whole { "" } else { "on its own lane; other lanes are being searched" };
-    PaneRow::plain(if text.is_empty() { Content::Blank } else { Content::Note(text.into()) })
+/// The sign before a number of effects that may grow.
+fn sign(effects: &Effects) -> &'static str {
+    match effects.reach {
+        Reach::Whole => "",
+        // Nothing is at least 0.
+        _ if effects.direct == 0 => "",
+        _ => "≥ ",
+    }
+}
+
+fn reach_note(effects: &Effects) -> PaneRow {
+    PaneRow::plain(match effects.reach {
+        Reach::OwnLane => Content::Note("other lanes are being searched".into()),
+        Reach::LastReading => Content::Note("as of the last reading of all lanes".into()),
+        Reach::Whole => Content::Blank,
+    })
 }
