@@ -1,5 +1,9 @@
 //! The commands of the crawler.
 
+use super::theme::Theme;
+
+pub use super::state::line::Caret;
+
 /// A command, from a key, from the mouse, or from a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
@@ -7,6 +11,10 @@ pub enum Command {
     Quit,
     /// Show or hide the keys.
     Help,
+    /// List all commands by name.
+    Palette,
+    /// Use other colours.
+    SetTheme(Theme),
     /// Open a screen.
     Show(Screen),
     /// The next tab of the right pane.
@@ -85,8 +93,14 @@ pub enum Command {
     },
     /// Type a character into the prompt.
     Type(char),
-    /// Erase the last character of the prompt.
+    /// Erase the character before the caret.
     Erase,
+    /// Erase the word before the caret.
+    EraseWord,
+    /// Move the caret.
+    MoveCaret(Caret),
+    /// Complete what is typed.
+    Complete,
     /// Clear the prompt.
     ClearPrompt,
 }

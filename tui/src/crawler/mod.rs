@@ -6,6 +6,8 @@
 #[doc(hidden)]
 pub mod command;
 #[doc(hidden)]
+pub mod config;
+#[doc(hidden)]
 pub mod draw;
 mod editor;
 #[doc(hidden)]
@@ -16,6 +18,8 @@ pub(crate) mod layout;
 mod run;
 pub mod state;
 pub(crate) mod terminal;
+#[doc(hidden)]
+pub mod theme;
 #[doc(hidden)]
 pub mod worker;
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
 use super::command::Command;
+use super::config::{self, Config, Files};
 use super::keys::Mode;
 use super::state::{Crawler, Request};
 use super::terminal::{self, TerminalGuard};
@@ -23,11 +24,16 @@ const ANSWER: Duration = Duration::from_millis(10);
 /// Most keys between two frames, so that a key that is held down never lags.
 const BURST: usize = 32;
 
+/// Why nothing can be saved.
+const NO_DIRECTORY: &str = "there is no directory for it: set METASPY_CONFIG";
+
 /// Shows a recording until the user quits.
 pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
     let stop_flag = terminal::stop_flag()?;
     let mut screen = TerminalGuard::acquire()?;
     let mut worker = Worker::new();
+    let files = config::directory().map(Files::new);
+    let config = configure(&mut crawler, files.as_ref());
     let size = screen.terminal.size()?;
     crawler.resize(size.width, size.height);
     let began = Instant::now();
@@ -55,8 +61,12 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
             match handle(&mut crawler, event::read()?) {
                 Some(Request::Quit) => return Ok(()),
                 Some(Request::Edit { file, line }) => {
-                    let done = screen.suspend(|| edit(&file, line))?;
+                    let done = screen.suspend(|| edit(&file, line, config.editor.as_deref()))?;
                     crawler.message = done.err();
+                }
+                Some(Request::SaveFilters(filters)) => {
+                    let saved = files.as_ref().map_or(Err(NO_DIRECTORY.into()), |files| files.save_filters(&filters));
+                    crawler.message = saved.err().or(crawler.message.take());
                 }
                 None => {}
             }
@@ -72,6 +82,17 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Applies the files of the configuration. Errors are shown, and the crawler starts without them.
+fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
+    let Some(files) = files else { return Config::default() };
+    let mut or_message = |error: String| crawler.message = Some(error);
+    let config = files.config().map_err(&mut or_message).unwrap_or_default();
+    let filters = files.filters().map_err(&mut or_message).unwrap_or_default();
+    let theme = config.chosen_theme(|name| std::env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
+    (crawler.theme, crawler.saved_filters) = (theme, filters);
+    config
 }
 
 fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
@@ -96,7 +117,7 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
 
 /// Opens a file in the user's editor. The name comes from a recording: it is never passed to a shell, and never to a
 /// place where an option is expected.
-fn edit(file: &str, line: u32) -> Result<(), String> {
+fn edit(file: &str, line: u32, configured: Option<&str>) -> Result<(), String> {
     let path = Path::new(file);
     if !path.is_file() {
         return Err(format!("{file} not found: start metaspy in the directory where the program was built"));
@@ -104,7 +125,7 @@ fn edit(file: &str, line: u32) -> Result<(), String> {
     let path = std::path::absolute(path).map_err(|error| format!("{file}: {error}"))?;
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.trim().is_empty()));
-    let editor = editor.unwrap_or_else(|| "vi".into());
+    let editor = configured.map(str::to_owned).or(editor).unwrap_or_else(|| "vi".into());
     let words = editor::words(&editor, &path, line);
     let program = &words[0];
     let mut process = Process::new(program);

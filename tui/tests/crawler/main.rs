@@ -4,9 +4,11 @@
 mod fixture;
 mod user;
 
+mod documents;
 mod filters;
 mod journeys;
 mod names;
+mod palette;
 mod screens;
 mod sources;
 mod views;

@@ -45,6 +45,7 @@ fn every_screen_fits_a_small_and_a_large_terminal() {
     check_sizes("sites", "3");
     check_sizes("lanes", "4");
     check_sizes("help", "?");
+    check_sizes("commands", ":");
 }
 
 #[test]
@@ -115,6 +116,11 @@ fn lanes_lie_over_time() {
 #[test]
 fn the_help_shows_the_keys_of_the_screen() {
     check("help", "?");
+}
+
+#[test]
+fn the_palette_lists_every_command() {
+    check("commands", ": \"the\" Down");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
+use crate::crawler::state::line::Line;
 use crate::crawler::state::prompt::Purpose;
 
 /// Draws the line.
@@ -25,9 +26,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
         };
-        // Of a long text the end is shown, because the user types there.
-        let text = tail(&line.text, (room as usize).saturating_sub(width(name) + 2));
-        canvas.line(x, area.y, room, &[(name, theme::KEY), (text, theme::PLAIN), ("▏ ", theme::FOCUS)]);
+        draw_line(canvas, x, area.y, room, name, &line.line);
         if let Some(error) = &line.error {
             // Right above the prompt and in full, because it states what to type instead.
             let lines = wrap(error, room as usize);
@@ -38,11 +37,13 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
                 canvas.text(x, y, room, text, theme::ALARM);
             }
         }
-        if line.text.is_empty() && line.purpose == Purpose::Filter {
+        if line.line.text().is_empty() && line.purpose == Purpose::Filter {
             let used = width(name) as u16 + 2;
             let example = "site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*";
             canvas.text(x + used, area.y, room.saturating_sub(used), example, theme::FAINT);
         }
+    } else if let Some(palette) = &crawler.palette {
+        draw_line(canvas, x, area.y, room, ":", &palette.line);
     } else if let Some(message) = &crawler.message {
         canvas.text(x, area.y, room, message, theme::WARNING);
     } else if let Some((done, of)) = crawler.progress(Slot::Search) {
@@ -51,6 +52,19 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     } else {
         hints(canvas, x, area.y, room, crawler);
     }
+}
+
+/// Draws a line that is edited, with its caret.
+fn draw_line(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, name: &str, line: &Line) {
+    // Of a long text the end before the caret is shown, because the user types there.
+    let before = tail(line.before(), (room as usize).saturating_sub(width(name) + 2));
+    let pieces = [
+        (name, theme::KEY),
+        (before, theme::PLAIN),
+        ("▏", theme::FOCUS),
+        (if line.behind().is_empty() { " " } else { line.behind() }, theme::PLAIN),
+    ];
+    canvas.line(x, y, room, &pieces);
 }
 
 fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) {

@@ -7,6 +7,7 @@ mod footer;
 mod header;
 mod help;
 mod lanes;
+mod palette;
 mod pane;
 mod productions;
 mod sites;
@@ -54,5 +55,9 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);
     }
+    if let Some(palette) = &crawler.palette {
+        palette::draw(&mut canvas, layout.body, palette);
+    }
     footer::draw(&mut canvas, layout.footer, crawler);
+    theme::apply(frame.buffer_mut(), crawler.theme);
 }

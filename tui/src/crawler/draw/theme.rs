@@ -1,8 +1,9 @@
 //! Colours and signs. Nothing is shown by colour alone: every outcome has a sign, every selection a mark.
 //!
-//! Only the sixteen colours of the terminal are used, so that light and dark terminals are readable.
+//! The drawing uses the sixteen colours of the terminal. At the end a theme replaces them.
 
 use metaspy_core::Outcome;
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 /// The least important text.
@@ -29,6 +30,41 @@ pub const LIVE: Style = Style::new().fg(Color::Green);
 pub const BAR: Style = Style::new().fg(Color::Blue);
 /// Marks of the user.
 pub const MARK: Style = Style::new().fg(Color::Magenta);
+
+use crate::crawler::theme::Theme;
+
+/// Replaces the colours of a finished frame by those of a theme.
+pub fn apply(cells: &mut Buffer, theme: Theme) {
+    if theme == Theme::Terminal {
+        return;
+    }
+    for cell in &mut cells.content {
+        cell.fg = replaced(cell.fg, theme);
+        cell.bg = replaced(cell.bg, theme);
+    }
+}
+
+/// A colour of the terminal in a theme. The numbers are those of the palette of 256 colours.
+fn replaced(color: Color, theme: Theme) -> Color {
+    let [faint, red, green, yellow, blue, magenta, cyan] = match theme {
+        Theme::Terminal => return color,
+        Theme::Plain => return Color::Reset,
+        Theme::Dark => [246, 203, 114, 221, 75, 176, 80],
+        Theme::Light => [242, 160, 28, 130, 26, 127, 30],
+        // Near the eight colours of Okabe and Ito, "Color Universal Design" (2008): they differ in brightness, too.
+        Theme::ColourBlind => [246, 202, 36, 227, 32, 175, 74],
+    };
+    match color {
+        Color::DarkGray => Color::Indexed(faint),
+        Color::Red => Color::Indexed(red),
+        Color::Green => Color::Indexed(green),
+        Color::Yellow => Color::Indexed(yellow),
+        Color::Blue => Color::Indexed(blue),
+        Color::Magenta => Color::Indexed(magenta),
+        Color::Cyan => Color::Indexed(cyan),
+        color => color,
+    }
+}
 
 /// The sign and style of an outcome; a success has no sign.
 pub fn outcome(outcome: Outcome) -> (char, Style) {

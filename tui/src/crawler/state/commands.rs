@@ -19,7 +19,11 @@ impl Crawler {
     /// Applies a command. Returns what the state cannot do itself.
     pub fn apply(&mut self, command: Command) -> Option<Request> {
         self.message = None;
-        let request = if self.prompt.is_some() { self.apply_to_prompt(command) } else { self.apply_to_screen(command) };
+        let request = match (&self.prompt, &self.palette) {
+            (Some(_), _) => self.apply_to_prompt(command),
+            (None, Some(_)) => self.apply_to_palette(command),
+            (None, None) => self.apply_to_screen(command),
+        };
         self.update_dependents();
         request
     }
@@ -27,23 +31,22 @@ impl Crawler {
     fn apply_to_prompt(&mut self, command: Command) -> Option<Request> {
         let prompt = self.prompt.as_mut()?;
         match command {
-            Command::Type(c) => prompt.push(c),
-            Command::Erase if prompt.text.is_empty() => self.prompt = None,
-            Command::Erase => prompt.erase(),
-            Command::ClearPrompt => prompt.clear(),
+            Command::Erase if prompt.line.text().is_empty() => self.prompt = None,
             Command::Leave => self.prompt = None,
             Command::Enter => self.submit_prompt(),
             Command::Quit => return Some(Request::Quit),
-            _ => {}
+            command => _ = prompt.edit(command),
         }
         None
     }
 
-    fn apply_to_screen(&mut self, command: Command) -> Option<Request> {
+    pub(super) fn apply_to_screen(&mut self, command: Command) -> Option<Request> {
         match command {
             Command::Quit => return Some(Request::Quit),
             Command::OpenSource => return self.open_source(),
             Command::Help => self.help = Some(0),
+            Command::Palette => self.open_palette(),
+            Command::SetTheme(theme) => self.theme = theme,
             Command::Leave => self.leave(),
             Command::Show(screen) => self.show(screen),
             Command::Move(step) => self.step(step),
@@ -76,7 +79,12 @@ impl Crawler {
             Command::Fold => self.view.structure.fold(),
             Command::UnfoldAll => self.view.structure.unfold_all(),
             Command::FoldAll => self.view.structure.fold_methods(),
-            Command::Type(_) | Command::Erase | Command::ClearPrompt => {}
+            Command::Type(_)
+            | Command::Erase
+            | Command::EraseWord
+            | Command::ClearPrompt
+            | Command::MoveCaret(_)
+            | Command::Complete => {}
         }
         None
     }
@@ -176,9 +184,9 @@ impl Crawler {
         }
     }
 
-    fn submit_prompt(&mut self) {
+    pub(super) fn submit_prompt(&mut self) {
         let Some(prompt) = &mut self.prompt else { return };
-        let text = prompt.text.trim().to_owned();
+        let text = prompt.line.text().trim().to_owned();
         match prompt.purpose {
             Purpose::Filter => match text.parse::<Filter>() {
                 Ok(filter) => {
@@ -190,12 +198,17 @@ impl Crawler {
             },
             Purpose::Search => {
                 self.prompt = None;
-                if !text.is_empty() {
-                    self.searched = text;
-                }
-                self.search(Side::After);
+                self.search_for(text);
             }
         }
+    }
+
+    /// Searches for a text; an empty one repeats the last search.
+    pub(super) fn search_for(&mut self, text: String) {
+        if !text.is_empty() {
+            self.searched = text;
+        }
+        self.search(Side::After);
     }
 
     fn search(&mut self, side: Side) {

@@ -11,9 +11,11 @@ mod filter_edit;
 pub(crate) mod history;
 pub(crate) mod indent;
 pub(crate) mod lanes;
+pub mod line;
 mod mouse;
 pub(crate) mod name;
 mod navigation;
+pub(crate) mod palette;
 pub(crate) mod pane;
 pub(crate) mod productions;
 pub(crate) mod profiles;
@@ -34,10 +36,13 @@ use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 
 use super::command::{Screen, Screens};
+use super::config::Filters;
 use super::jobs::{Job, Progress, Reach, Slot};
 use super::keys::Mode;
+use super::theme::Theme;
 use super::worker::QueuedJob;
 use history::History;
+use palette::Palette;
 use pane::Tab;
 use productions::Source;
 use prompt::Prompt;
@@ -67,6 +72,8 @@ pub enum Request {
         /// The line.
         line: u32,
     },
+    /// Save the filters that have names.
+    SaveFilters(Filters),
 }
 
 /// A crawler on one recording.
@@ -87,6 +94,12 @@ pub struct Crawler {
     pub marks: BTreeSet<EventId>,
     /// The prompt, while it is open.
     pub prompt: Option<Prompt>,
+    /// The palette of commands, while it is open.
+    pub palette: Option<Palette>,
+    /// The colours.
+    pub theme: Theme,
+    /// Filters with names.
+    pub saved_filters: Filters,
     /// A message to the user, until the next key.
     pub message: Option<String>,
     /// The first visible line of the help, while it is open.
@@ -126,6 +139,9 @@ impl Crawler {
             status: Status::new(&store),
             marks: BTreeSet::new(),
             prompt: None,
+            palette: None,
+            theme: Theme::default(),
+            saved_filters: Filters::new(),
             message: None,
             help: None,
             paused: false,
@@ -191,11 +207,17 @@ impl Crawler {
 
     /// What the keys act on.
     pub fn mode(&self) -> Mode {
-        match (&self.prompt, self.help) {
-            (Some(_), _) => Mode::Prompt,
-            (None, Some(_)) => Mode::Help,
-            (None, None) => Mode::Screen(self.view.screen, self.screens()),
+        match (&self.prompt, &self.palette, self.help) {
+            (Some(_), _, _) => Mode::Prompt,
+            (None, Some(_), _) => Mode::Palette,
+            (None, None, Some(_)) => Mode::Help,
+            (None, None, None) => self.screen_mode(),
         }
+    }
+
+    /// What the keys act on if neither prompt, palette nor help is open.
+    fn screen_mode(&self) -> Mode {
+        Mode::Screen(self.view.screen, self.screens())
     }
 
     /// The screens of this recording. Productions and structure are among them if the recording has some.

@@ -1,5 +1,8 @@
 //! The prompt at the bottom, for a filter or for a search.
 
+use super::line::Line;
+use crate::crawler::command::Command;
+
 /// The purpose of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
@@ -15,37 +18,23 @@ pub struct Prompt {
     /// Its purpose.
     pub purpose: Purpose,
     /// Its text.
-    pub text: String,
+    pub line: Line,
     /// Why the text was refused, and what to type instead.
     pub error: Option<String>,
 }
 
-/// Most characters of the text.
-const MAX: usize = 400;
-
 impl Prompt {
     /// A prompt with a text to edit.
     pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
-        Prompt { purpose, text: text.into(), error: None }
+        Prompt { purpose, line: Line::new(text), error: None }
     }
 
-    /// Adds a character.
-    pub fn push(&mut self, c: char) {
-        if !c.is_control() && self.text.chars().count() < MAX {
-            self.text.push(c);
+    /// Applies a command that edits the text. False if the command does something else.
+    pub fn edit(&mut self, command: Command) -> bool {
+        let edits = self.line.apply(command);
+        if edits {
+            self.error = None;
         }
-        self.error = None;
-    }
-
-    /// Erases the last character.
-    pub fn erase(&mut self) {
-        self.text.pop();
-        self.error = None;
-    }
-
-    /// Clears the text.
-    pub fn clear(&mut self) {
-        self.text.clear();
-        self.error = None;
+        edits
     }
 }

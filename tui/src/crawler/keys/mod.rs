@@ -1,8 +1,12 @@
-//! Keys become commands. One table feeds dispatch, the help screen and the hints at the bottom.
+//! Keys become commands. One [`table`] feeds dispatch, the help, the hints at the bottom, the palette and the documents.
+
+mod table;
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 
-use super::command::{Command, Screen, Screens, Step};
+use super::command::{Command, Screen, Screens};
+
+pub use table::BINDINGS;
 
 /// Rows for each step of the wheel.
 const WHEEL: isize = 3;
@@ -14,8 +18,19 @@ pub enum Mode {
     Screen(Screen, Screens),
     /// The prompt.
     Prompt,
+    /// The palette of commands.
+    Palette,
     /// The help.
     Help,
+}
+
+/// A key, alone or together with Control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key; `Null` for a command without one.
+    pub code: KeyCode,
+    /// True together with Control.
+    pub control: bool,
 }
 
 /// Where a binding is active.
@@ -41,6 +56,8 @@ pub enum Place {
     IfStructure,
     /// In the prompt.
     Prompt,
+    /// In the palette.
+    Palette,
     /// In the help.
     Help,
 }
@@ -51,99 +68,42 @@ pub struct Binding {
     /// Where it is active.
     pub place: Place,
     /// The key.
-    pub key: KeyCode,
+    pub key: Key,
     /// The command.
     pub command: Command,
-    /// The sentence for the help; empty for a second key of the previous command.
+    /// The name of the command in the palette; empty for a further key of the previous command.
+    pub name: &'static str,
+    /// The sentence for the help; empty if it is in the line of the previous command.
     pub help: &'static str,
+    /// The word for what the command takes in the palette: a name, a file; empty if it takes nothing.
+    pub argument: &'static str,
     /// The word for the bottom line; empty if it is not shown there.
     pub hint: &'static str,
 }
 
-const fn bind(place: Place, key: KeyCode, command: Command, help: &'static str, hint: &'static str) -> Binding {
-    Binding { place, key, command, help, hint }
-}
-
-/// The bindings, in the order in which the help shows them.
-pub const BINDINGS: &[Binding] = {
-    use Command::*;
-    use KeyCode::{
-        BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
-    };
-    use Place::{
-        Events, Help as InHelp, IfProductions, IfStructure, Productions, Prompt, Rows, Screens, Structure, Subjects,
-        Tables,
-    };
-    &[
-        bind(Screens, Up, Move(Step::Up), "up, down", "↓ move"),
-        bind(Screens, Down, Move(Step::Down), "", ""),
-        bind(Screens, Char('k'), Move(Step::Up), "", ""),
-        bind(Screens, Char('j'), Move(Step::Down), "", ""),
-        bind(Screens, PageUp, Move(Step::PageUp), "a page up, a page down", ""),
-        bind(Screens, PageDown, Move(Step::PageDown), "", ""),
-        bind(Screens, Home, Move(Step::First), "first row, last row", ""),
-        bind(Screens, End, Move(Step::Last), "", ""),
-        bind(Screens, Char('g'), Move(Step::First), "", ""),
-        bind(Screens, Char('G'), Move(Step::Last), "", ""),
-        bind(Tables, Char('p'), NextProfile, "columns of the next method profiler", "profile"),
-        bind(Events, Right, GoToEffects, "effects; in the pane: the event of the row", "effects"),
-        bind(Events, Left, GoToCause, "cause; in the pane: back to the list", "cause"),
-        bind(Events, Char('c'), GoToCause, "", ""),
-        bind(Structure, Right, Unfold, "unfold; if unfolded: first child", "unfold"),
-        bind(Structure, Left, Fold, "fold; if folded: parent", "fold"),
-        bind(Structure, Char('+'), UnfoldAll, "unfold all, fold all methods", ""),
-        bind(Structure, Char('-'), FoldAll, "", ""),
-        bind(Screens, Backspace, Back, "back to the previous view, as it was", "back"),
-        bind(Screens, Char('['), Back, "", ""),
-        bind(Screens, Char(']'), Forward, "forward", ""),
-        bind(Events, Char('s'), GoToSubject, "all events of this subject", "subject"),
-        bind(Rows, Return, Enter, "events of this row", "its events"),
-        bind(Events, Return, Enter, "into the pane; there: the event of the row", ""),
-        bind(Events, Tab, NextTab, "next tab of the pane", ""),
-        bind(Events, BackTab, PreviousTab, "previous tab", ""),
-        bind(Screens, Char('1'), Show(Screen::Events), "screens", ""),
-        bind(Screens, Char('2'), Show(Screen::Subjects), "", ""),
-        bind(Screens, Char('3'), Show(Screen::Sites), "", ""),
-        bind(Screens, Char('4'), Show(Screen::Lanes), "", ""),
-        bind(IfProductions, Char('5'), Show(Screen::Productions), "", ""),
-        bind(IfStructure, Char('6'), Show(Screen::Structure), "", ""),
-        bind(Screens, Char('/'), Search, "search; empty: repeat the last search", "search"),
-        bind(Events, Char('n'), NextMatch, "next match", ""),
-        bind(Events, Char('N'), PreviousMatch, "previous match", ""),
-        bind(Screens, Char('f'), EditFilter, "filter: site: subject: took: outcome: cause: lane:", "filter"),
-        bind(Events, Char('m'), Mark, "set or remove a mark", "mark"),
-        bind(Events, Char('\''), NextMark, "next mark", ""),
-        bind(Screens, Char(' '), Pause, "pause or continue a live recording", "pause"),
-        bind(Events, Char('F'), Follow, "follow: select the newest event as it arrives", ""),
-        bind(Screens, Char('e'), OpenSource, "open the source in $EDITOR", ""),
-        bind(Tables, Char('>'), SortNext, "sort by the next column", "sort"),
-        bind(Tables, Char('<'), SortPrevious, "sort by the previous column", ""),
-        bind(Tables, Char('r'), SortReverse, "reverse the order", ""),
-        bind(Subjects, Char('n'), NeverObserved, "list the subjects that were never observed", "never observed"),
-        bind(Productions, Char('n'), NextUncovered, "next rule that never matched", "uncovered"),
-        bind(Structure, Char('n'), NextUncovered, "next method that never ran", "never ran"),
-        bind(Screens, Esc, Leave, "leave the pane; then remove the filter", ""),
-        bind(Screens, Char('?'), Help, "keys of this screen", "help"),
-        bind(Screens, Char('q'), Quit, "quit", "quit"),
-        bind(Prompt, Return, Enter, "", "accept"),
-        bind(Prompt, Esc, Leave, "", "cancel"),
-        bind(Prompt, Backspace, Erase, "", ""),
-        bind(InHelp, Up, Move(Step::Up), "", "↓ move"),
-        bind(InHelp, Down, Move(Step::Down), "", ""),
-        bind(InHelp, PageUp, Move(Step::PageUp), "", ""),
-        bind(InHelp, PageDown, Move(Step::PageDown), "", ""),
-        bind(InHelp, Home, Move(Step::First), "", ""),
-        bind(InHelp, End, Move(Step::Last), "", ""),
-        bind(InHelp, Esc, Leave, "", "close"),
-        bind(InHelp, Char('?'), Leave, "", ""),
-        bind(InHelp, Char('q'), Leave, "", ""),
-    ]
-};
-
 impl Place {
-    fn contains(self, mode: Mode) -> bool {
+    /// Where it is, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Place::Screens => "on every screen",
+            Place::Events => "on the screen of events",
+            Place::Rows => "on the other screens",
+            Place::Tables => "on a screen with a table",
+            Place::Subjects => "on the screen of subjects",
+            Place::Productions => "on the screen of productions",
+            Place::IfProductions => "the recording has no productions",
+            Place::Structure => "on the screen of the structure",
+            Place::IfStructure => "the recording has no methods",
+            Place::Prompt => "in the prompt",
+            Place::Palette => "among the commands",
+            Place::Help => "in the help",
+        }
+    }
+
+    /// True if a binding of this place is active in a mode.
+    pub fn contains(self, mode: Mode) -> bool {
         match (self, mode) {
-            (Place::Prompt, Mode::Prompt) | (Place::Help, Mode::Help) => true,
+            (Place::Prompt, Mode::Prompt) | (Place::Palette, Mode::Palette) | (Place::Help, Mode::Help) => true,
             (Place::Screens, Mode::Screen(..)) | (Place::Events, Mode::Screen(Screen::Events, _)) => true,
             (Place::Rows, Mode::Screen(screen, _)) => screen != Screen::Events,
             (Place::Tables, Mode::Screen(screen, _)) => {
@@ -161,19 +121,14 @@ impl Place {
 
 /// The command of a key in this mode.
 pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
-    if key.modifiers.contains(KeyModifiers::CONTROL) {
-        return match (key.code, mode) {
-            (KeyCode::Char('c'), _) => Some(Command::Quit),
-            (KeyCode::Char('u'), Mode::Prompt) => Some(Command::ClearPrompt),
-            (KeyCode::Char('u'), _) => Some(Command::Move(Step::PageUp)),
-            (KeyCode::Char('d'), _) => Some(Command::Move(Step::PageDown)),
-            _ => None,
-        };
-    }
-    let bound = BINDINGS.iter().find(|binding| binding.place.contains(mode) && binding.key == key.code);
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let pressed = Key { code: key.code, control };
+    let bound = BINDINGS
+        .iter()
+        .find(|binding| binding.place.contains(mode) && binding.key == pressed && key.code != KeyCode::Null);
     match (bound, key.code, mode) {
         (Some(binding), _, _) => Some(binding.command),
-        (None, KeyCode::Char(c), Mode::Prompt) => Some(Command::Type(c)),
+        (None, KeyCode::Char(c), Mode::Prompt | Mode::Palette) if !control => Some(Command::Type(c)),
         _ => None,
     }
 }
@@ -204,7 +159,8 @@ pub struct HelpLine {
 /// The help for a screen: every active binding, with all keys of one sentence together.
 pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     let mut lines: Vec<HelpLine> = Vec::new();
-    for binding in BINDINGS.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens))) {
+    let active = BINDINGS.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens)));
+    for binding in active.filter(|binding| binding.key.code != KeyCode::Null) {
         match lines.last_mut() {
             Some(line) if binding.help.is_empty() => {
                 line.keys.push(' ');
@@ -216,9 +172,10 @@ pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
     lines
 }
 
-/// The name of a key on screen.
-pub fn name(key: KeyCode) -> String {
-    match key {
+/// The name of a key on screen: `↑`, `^D`. A command without a key has an empty one.
+pub fn name(key: Key) -> String {
+    match key.code {
+        KeyCode::Char(c) if key.control => format!("^{}", c.to_ascii_uppercase()),
         KeyCode::Up => "↑".into(),
         KeyCode::Down => "↓".into(),
         KeyCode::Left => "←".into(),
@@ -231,7 +188,8 @@ pub fn name(key: KeyCode) -> String {
         KeyCode::BackTab => "⇧Tab".into(),
         KeyCode::PageUp => "PgUp".into(),
         KeyCode::PageDown => "PgDn".into(),
-        key => format!("{key:?}"),
+        KeyCode::Null => String::new(),
+        code => format!("{code:?}"),
     }
 }
 
@@ -249,7 +207,11 @@ mod tests {
             let mode = Mode::Screen(screen, &Screen::ALL);
             let held: Vec<_> = BINDINGS.iter().filter(|b| b.place.contains(mode)).collect();
             for (at, binding) in held.iter().enumerate() {
-                assert!(held[..at].iter().all(|b| b.key != binding.key), "{:?} on {screen:?}", binding.key);
+                assert!(
+                    held[..at].iter().all(|b| b.key != binding.key || b.key.code == KeyCode::Null),
+                    "{:?} on {screen:?}",
+                    binding.key
+                );
             }
         }
     }
@@ -262,6 +224,17 @@ mod tests {
         );
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
         assert_eq!(command(key(KeyCode::Char('c')), Mode::Prompt), Some(Command::Type('c')));
+    }
+
+    #[test]
+    fn every_command_has_a_name_of_its_own_in_each_place() {
+        for screen in Screen::ALL {
+            let mode = Mode::Screen(screen, &Screen::ALL);
+            let named: Vec<_> = BINDINGS.iter().filter(|b| b.place.contains(mode) && !b.name.is_empty()).collect();
+            for (at, binding) in named.iter().enumerate() {
+                assert!(named[..at].iter().all(|b| b.name != binding.name), "{} on {screen:?}", binding.name);
+            }
+        }
     }
 
     #[test]
@@ -294,7 +267,8 @@ mod tests {
     fn every_key_of_a_screen_is_in_its_help() {
         for screen in Screen::ALL {
             let shown: String = help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
-            for binding in BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL))) {
+            let active = BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL)));
+            for binding in active.filter(|b| b.key.code != KeyCode::Null) {
                 assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);
             }
         }

@@ -1,0 +1,63 @@
+//! The files of the configuration.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use super::{Config, Filters, with_place};
+
+/// The directory of the configuration: `METASPY_CONFIG`, or else `metaspy` in the user's own one.
+pub fn directory() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    variable("METASPY_CONFIG").or_else(|| {
+        let home = if cfg!(windows) { variable("APPDATA") } else { variable("XDG_CONFIG_HOME") };
+        let home = home.filter(|home| home.is_absolute()).or_else(|| Some(variable("HOME")?.join(".config")));
+        home.map(|home| home.join("metaspy"))
+    })
+}
+
+/// The files in a directory.
+#[derive(Clone, Debug)]
+pub struct Files(PathBuf);
+
+impl Files {
+    /// The files in this directory, which need not exist.
+    pub fn new(directory: PathBuf) -> Self {
+        Files(directory)
+    }
+
+    /// Reads the configuration. A missing file is an empty one.
+    pub fn config(&self) -> Result<Config, String> {
+        let file = self.0.join("config.toml");
+        Config::parse(&file.display().to_string(), &read(&file)?)
+    }
+
+    /// Reads the filters. A missing file is an empty one.
+    pub fn filters(&self) -> Result<Filters, String> {
+        let file = self.0.join("filters.toml");
+        let text = read(&file)?;
+        toml::from_str(&text).map_err(|error| with_place(&file.display().to_string(), &text, &error))
+    }
+
+    /// Saves the filters.
+    pub fn save_filters(&self, filters: &Filters) -> Result<(), String> {
+        let file = self.0.join("filters.toml");
+        let text = toml::to_string(filters).map_err(|error| error.to_string())?;
+        let written = fs::create_dir_all(&self.0).and_then(|()| replace(&file, text.as_bytes()));
+        written.map_err(|error| format!("{}: {error}", file.display()))
+    }
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    match fs::read_to_string(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        result => result.map_err(|error| format!("{}: {error}", file.display())),
+    }
+}
+
+/// Replaces a file at once, so that no reader finds half of it.
+pub fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(beside);
+    fs::write(&beside, bytes).and_then(|()| fs::rename(&beside, file)).inspect_err(|_| _ = fs::remove_file(&beside))
+}

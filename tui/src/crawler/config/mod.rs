@@ -1,0 +1,103 @@
+//! What a user configures: the theme, the editor, and filters with names.
+//!
+//! ```toml
+//! # ~/.config/metaspy/config.toml
+//! theme = "light"      # terminal, dark, light, colour-blind, plain
+//! editor = "code -g"   # in place of $VISUAL and $EDITOR
+//! ```
+//!
+//! The crawler itself writes `filters.toml` beside it: a name and a filter on each line.
+
+mod files;
+mod place;
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::theme::Theme;
+
+pub use files::{Files, directory};
+pub use place::with_place;
+
+/// What a user configures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The colours.
+    pub theme: Option<Theme>,
+    /// The editor, with its arguments.
+    pub editor: Option<String>,
+}
+
+/// Filters by name.
+pub type Filters = BTreeMap<String, String>;
+
+impl Config {
+    /// Parses the text of `file`. An error has the file, the line and the column.
+    pub fn parse(file: &str, text: &str) -> Result<Config, String> {
+        let written: Written = toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
+        let theme = written.theme.map(|name| Theme::named(name.get_ref()).map_err(|error| (name.span().start, error)));
+        let theme = theme.transpose().map_err(|(at, error)| place::sentence(file, text, at, &error))?;
+        Ok(Config { theme, editor: written.editor })
+    }
+
+    /// The theme: of the environment, of the configuration, or none if `NO_COLOR` is set. A terminal with few colours keeps
+    /// its own ones.
+    pub fn chosen_theme(&self, variable: impl Fn(&str) -> Option<String>) -> Result<Theme, String> {
+        let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
+        if let Some(name) = variable("METASPY_THEME") {
+            return Theme::named(&name);
+        }
+        let many = variable("COLORTERM").is_some()
+            || variable("TERM").is_some_and(|term| ["256", "kitty", "direct"].iter().any(|word| term.contains(word)));
+        Ok(match (self.theme, variable("NO_COLOR")) {
+            (Some(theme), _) if many || theme == Theme::Plain => theme,
+            (None, Some(_)) => Theme::Plain,
+            _ => Theme::Terminal,
+        })
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    theme: Option<toml::Spanned<String>>,
+    editor: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn theme(config: &str, variables: &[(&str, &str)]) -> Result<Theme, String> {
+        let config = Config::parse("config.toml", config)?;
+        config.chosen_theme(|name| variables.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).into()))
+    }
+
+    #[test]
+    fn the_environment_precedes_the_file_and_no_color_gives_way_to_both() {
+        let many = ("TERM", "xterm-256color");
+        assert_eq!(theme("", &[many]), Ok(Theme::Terminal));
+        assert_eq!(theme("", &[many, ("NO_COLOR", "1")]), Ok(Theme::Plain));
+        assert_eq!(theme("", &[many, ("NO_COLOR", "")]), Ok(Theme::Terminal));
+        assert_eq!(theme("theme = 'light'", &[many, ("NO_COLOR", "1")]), Ok(Theme::Light));
+        assert_eq!(theme("theme = 'light'", &[many, ("METASPY_THEME", "dark")]), Ok(Theme::Dark));
+        assert_eq!(theme("theme = 'light'", &[("TERM", "linux")]), Ok(Theme::Terminal));
+    }
+
+    #[test]
+    fn a_wrong_line_is_reported_with_its_place() {
+        let error = |text: &str| Config::parse("config.toml", text).expect_err("it is wrong");
+        assert_eq!(
+            error("editor = 'vi'\ntheme = 'dusk'"),
+            "config.toml:2:9: no theme is named `dusk`: choose one of terminal, dark, light, colour-blind, plain"
+        );
+        assert!(
+            error("\ncolour = 1").starts_with("config.toml:2:1: unknown field `colour`"),
+            "{}",
+            error("\ncolour = 1")
+        );
+        assert!(error("theme = ").starts_with("config.toml:1:9: "), "{}", error("theme = "));
+    }
+}

@@ -1,0 +1,156 @@
+//! The table of keys. Dispatch, the help, the hints at the bottom, the palette and the documentation read it.
+
+use ratatui::crossterm::event::KeyCode::{
+    self, BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
+};
+
+use super::{Binding, Key, Place};
+use crate::crawler::command::Command::{self, *};
+use crate::crawler::command::{Caret, Screen, Step};
+use crate::crawler::theme::Theme;
+
+/// A key, its command, the name of the command, and a sentence for the help.
+const fn bind(place: Place, key: KeyCode, command: Command, name: &'static str, help: &'static str) -> Binding {
+    Binding { place, key: Key { code: key, control: false }, command, name, help, hint: "", argument: "" }
+}
+
+/// One more key of the command before.
+const fn also(place: Place, key: KeyCode, command: Command) -> Binding {
+    bind(place, key, command, "", "")
+}
+
+/// One more key of the command before: a letter together with Control.
+const fn control(place: Place, letter: char, command: Command) -> Binding {
+    Binding { key: Key { code: Char(letter), control: true }, ..also(place, Char(letter), command) }
+}
+
+/// A command without a key, for the palette.
+const fn unbound(command: Command, name: &'static str, help: &'static str) -> Binding {
+    bind(Place::Screens, KeyCode::Null, command, name, help)
+}
+
+impl Binding {
+    /// With the rest of the line in the palette.
+    const fn takes(self, argument: &'static str) -> Binding {
+        Binding { argument, ..self }
+    }
+
+    /// With a word for the bottom line.
+    const fn hint(self, hint: &'static str) -> Binding {
+        Binding { hint, ..self }
+    }
+}
+
+/// The bindings, in the order in which the help shows them.
+pub const BINDINGS: &[Binding] = &[
+    bind(Place::Screens, Up, Move(Step::Up), "up", "up, down").hint("↓ move"),
+    also(Place::Screens, Char('k'), Move(Step::Up)),
+    bind(Place::Screens, Down, Move(Step::Down), "down", ""),
+    also(Place::Screens, Char('j'), Move(Step::Down)),
+    bind(Place::Screens, PageUp, Move(Step::PageUp), "page up", "a page up, a page down"),
+    control(Place::Screens, 'u', Move(Step::PageUp)),
+    control(Place::Screens, 'b', Move(Step::PageUp)),
+    bind(Place::Screens, PageDown, Move(Step::PageDown), "page down", ""),
+    control(Place::Screens, 'd', Move(Step::PageDown)),
+    control(Place::Screens, 'f', Move(Step::PageDown)),
+    bind(Place::Screens, Home, Move(Step::First), "first", "first row, last row"),
+    also(Place::Screens, Char('g'), Move(Step::First)),
+    bind(Place::Screens, End, Move(Step::Last), "last", ""),
+    also(Place::Screens, Char('G'), Move(Step::Last)),
+    bind(Place::Tables, Char('p'), NextProfile, "profile", "columns of the next method profiler").hint("profile"),
+    bind(Place::Events, Right, GoToEffects, "effects", "effects; in the pane: the event of the row").hint("effects"),
+    also(Place::Events, Char('l'), GoToEffects),
+    bind(Place::Events, Left, GoToCause, "cause", "cause; in the pane: back to the list").hint("cause"),
+    also(Place::Events, Char('h'), GoToCause),
+    also(Place::Events, Char('c'), GoToCause),
+    bind(Place::Structure, Right, Unfold, "unfold", "unfold; if unfolded: first child").hint("unfold"),
+    also(Place::Structure, Char('l'), Unfold),
+    bind(Place::Structure, Left, Fold, "fold", "fold; if folded: parent").hint("fold"),
+    also(Place::Structure, Char('h'), Fold),
+    bind(Place::Structure, Char('+'), UnfoldAll, "unfold all", "unfold all, fold all methods"),
+    bind(Place::Structure, Char('-'), FoldAll, "fold all", ""),
+    bind(Place::Screens, Backspace, Back, "back", "back to the previous view, as it was").hint("back"),
+    also(Place::Screens, Char('['), Back),
+    control(Place::Screens, 'o', Back),
+    bind(Place::Screens, Char(']'), Forward, "forward", "forward"),
+    bind(Place::Events, Char('s'), GoToSubject, "subject", "all events of this subject").hint("subject"),
+    bind(Place::Rows, Return, Enter, "open row", "events of this row").hint("its events"),
+    bind(Place::Events, Return, Enter, "open", "into the pane; there: the event of the row"),
+    bind(Place::Events, Tab, NextTab, "next tab", "next tab of the pane"),
+    bind(Place::Events, BackTab, PreviousTab, "previous tab", "previous tab"),
+    bind(Place::Screens, Char('1'), Show(Screen::Events), "events", "screens"),
+    bind(Place::Screens, Char('2'), Show(Screen::Subjects), "subjects", ""),
+    bind(Place::Screens, Char('3'), Show(Screen::Sites), "sites", ""),
+    bind(Place::Screens, Char('4'), Show(Screen::Lanes), "lanes", ""),
+    bind(Place::IfProductions, Char('5'), Show(Screen::Productions), "productions", ""),
+    bind(Place::IfStructure, Char('6'), Show(Screen::Structure), "structure", ""),
+    bind(Place::Screens, Char('/'), Search, "search", "search; empty: repeat the last search")
+        .hint("search")
+        .takes("TEXT"),
+    bind(Place::Events, Char('n'), NextMatch, "next match", "next match"),
+    bind(Place::Events, Char('N'), PreviousMatch, "previous match", "previous match"),
+    bind(Place::Screens, Char('f'), EditFilter, "filter", "filter: site: subject: took: outcome: cause: lane:")
+        .hint("filter")
+        .takes("TERMS"),
+    bind(Place::Events, Char('m'), Mark, "mark", "set or remove a mark").hint("mark"),
+    bind(Place::Events, Char('\''), NextMark, "next mark", "next mark"),
+    bind(Place::Screens, Char(' '), Pause, "pause", "pause or continue a live recording").hint("pause"),
+    bind(Place::Events, Char('F'), Follow, "follow", "follow: select the newest event as it arrives"),
+    bind(Place::Screens, Char('e'), OpenSource, "source", "open the source in $EDITOR"),
+    bind(Place::Tables, Char('>'), SortNext, "sort", "sort by the next column").hint("sort"),
+    bind(Place::Tables, Char('<'), SortPrevious, "sort back", "sort by the previous column"),
+    bind(Place::Tables, Char('r'), SortReverse, "reverse", "reverse the order"),
+    bind(Place::Subjects, Char('n'), NeverObserved, "never observed", "list the subjects that were never observed")
+        .hint("never observed"),
+    bind(Place::Productions, Char('n'), NextUncovered, "uncovered", "next rule that never matched").hint("uncovered"),
+    bind(Place::Structure, Char('n'), NextUncovered, "never ran", "next method that never ran").hint("never ran"),
+    bind(Place::Screens, Esc, Leave, "leave", "leave the pane; then remove the filter"),
+    bind(Place::Screens, Char(':'), Palette, "commands", "all commands by name").hint("commands"),
+    bind(Place::Screens, Char('?'), Help, "help", "keys of this screen").hint("help"),
+    bind(Place::Screens, Char('q'), Quit, "quit", "quit").hint("quit"),
+    control(Place::Screens, 'c', Quit),
+    unbound(SetTheme(Theme::Terminal), "theme terminal", "the sixteen colours of the terminal"),
+    unbound(SetTheme(Theme::Dark), "theme dark", "colours for a dark background"),
+    unbound(SetTheme(Theme::Light), "theme light", "colours for a light background"),
+    unbound(SetTheme(Theme::ColourBlind), "theme colour-blind", "colours that all eyes can distinguish"),
+    unbound(SetTheme(Theme::Plain), "theme plain", "no colours"),
+    bind(Place::Prompt, Return, Enter, "", "").hint("accept"),
+    bind(Place::Prompt, Esc, Leave, "", "").hint("cancel"),
+    also(Place::Prompt, Backspace, Erase),
+    also(Place::Prompt, Left, MoveCaret(Caret::Left)),
+    also(Place::Prompt, Right, MoveCaret(Caret::Right)),
+    also(Place::Prompt, Home, MoveCaret(Caret::Start)),
+    also(Place::Prompt, End, MoveCaret(Caret::End)),
+    control(Place::Prompt, 'a', MoveCaret(Caret::Start)),
+    control(Place::Prompt, 'e', MoveCaret(Caret::End)),
+    control(Place::Prompt, 'w', EraseWord),
+    control(Place::Prompt, 'u', ClearPrompt),
+    control(Place::Prompt, 'c', Quit),
+    also(Place::Palette, Up, Move(Step::Up)).hint("↓ move"),
+    also(Place::Palette, Down, Move(Step::Down)),
+    also(Place::Palette, PageUp, Move(Step::PageUp)),
+    also(Place::Palette, PageDown, Move(Step::PageDown)),
+    also(Place::Palette, Return, Enter).hint("run"),
+    also(Place::Palette, Tab, Complete).hint("complete"),
+    also(Place::Palette, Esc, Leave).hint("close"),
+    also(Place::Palette, Backspace, Erase),
+    also(Place::Palette, Left, MoveCaret(Caret::Left)),
+    also(Place::Palette, Right, MoveCaret(Caret::Right)),
+    also(Place::Palette, Home, MoveCaret(Caret::Start)),
+    also(Place::Palette, End, MoveCaret(Caret::End)),
+    control(Place::Palette, 'w', EraseWord),
+    control(Place::Palette, 'u', ClearPrompt),
+    control(Place::Palette, 'c', Quit),
+    also(Place::Help, Up, Move(Step::Up)).hint("↓ move"),
+    also(Place::Help, Down, Move(Step::Down)),
+    also(Place::Help, Char('k'), Move(Step::Up)),
+    also(Place::Help, Char('j'), Move(Step::Down)),
+    also(Place::Help, PageUp, Move(Step::PageUp)),
+    also(Place::Help, PageDown, Move(Step::PageDown)),
+    also(Place::Help, Home, Move(Step::First)),
+    also(Place::Help, End, Move(Step::Last)),
+    also(Place::Help, Esc, Leave).hint("close"),
+    also(Place::Help, Char('?'), Leave),
+    also(Place::Help, Char('q'), Leave),
+    control(Place::Help, 'c', Quit),
+];

@@ -1,0 +1,183 @@
+//! The palette: every command by name, filtered as the user types.
+//!
+//! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
+
+use super::cursor::Cursor;
+use super::line::Line;
+use super::prompt::{Prompt, Purpose};
+use super::{Crawler, Request};
+use crate::crawler::command::{Command, Step};
+use crate::crawler::keys::{self, BINDINGS, Binding, Place};
+
+/// The palette, while it is open.
+#[derive(Clone, Debug, Default)]
+pub struct Palette {
+    /// What the user has typed.
+    pub line: Line,
+    /// The commands that match.
+    pub entries: Vec<Entry>,
+    /// The cursor over them.
+    pub cursor: Cursor,
+}
+
+/// A command in the palette.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its binding.
+    pub binding: &'static Binding,
+    /// All of its keys.
+    pub keys: String,
+    /// The rest of the line, if the command takes one.
+    pub argument: Option<String>,
+    /// Why it cannot run now.
+    pub refusal: Option<String>,
+}
+
+impl Entry {
+    /// What it does, unless its name states it.
+    pub fn description(&self) -> &'static str {
+        match self.binding.command {
+            Command::Show(_) => "opens the screen",
+            _ if self.binding.help == self.name() => "",
+            _ => self.binding.help,
+        }
+    }
+
+    /// What the line must begin with to select this entry alone.
+    fn name(&self) -> &'static str {
+        self.binding.name
+    }
+
+    /// The rank among the matches of `text`; lower is better. `None` if it does not match.
+    fn rank(&self, text: &str) -> Option<u8> {
+        let refused = 4 * u8::from(self.refusal.is_some());
+        let (name, help) = (self.name(), self.binding.help.to_lowercase());
+        let rank = match () {
+            () if self.argument.is_some() => 0,
+            () if name.starts_with(text) => 1,
+            () if text.split_whitespace().all(|word| name.contains(word)) => 2,
+            () if text.split_whitespace().all(|word| name.contains(word) || help.contains(word)) => 3,
+            () => return None,
+        };
+        Some(rank + refused)
+    }
+}
+
+impl Crawler {
+    /// Opens the palette.
+    pub(super) fn open_palette(&mut self) {
+        self.palette = Some(Palette::default());
+        self.read_palette();
+    }
+
+    /// Applies a command while the palette is open.
+    pub(super) fn apply_to_palette(&mut self, command: Command) -> Option<Request> {
+        let palette = self.palette.as_mut()?;
+        let count = palette.entries.len();
+        match command {
+            Command::Quit => return Some(Request::Quit),
+            Command::Leave => self.palette = None,
+            Command::Erase if palette.line.text().is_empty() => self.palette = None,
+            Command::Move(step) => palette.cursor.step(step, count),
+            Command::Wheel { by, .. } => palette.cursor.scroll(by, count),
+            Command::Enter => return self.run_entry(),
+            Command::Complete => {
+                if let Some(entry) = palette.entries.get(palette.cursor.row) {
+                    let space = if entry.binding.argument.is_empty() { "" } else { " " };
+                    palette.line = Line::new(format!("{}{space}", entry.name()));
+                    self.read_palette();
+                }
+            }
+            command if palette.line.apply(command) => self.read_palette(),
+            _ => {}
+        }
+        None
+    }
+
+    /// Finds the commands that match the line.
+    fn read_palette(&mut self) {
+        let Some(palette) = &self.palette else { return };
+        let typed = palette.line.text().trim_start().to_lowercase();
+        let mut ranked: Vec<(u8, Entry)> = self
+            .all_commands()
+            .into_iter()
+            .filter_map(|mut entry| {
+                let rest = typed.strip_prefix(entry.name()).and_then(|rest| rest.strip_prefix(' '));
+                if rest.is_some() && !entry.binding.argument.is_empty() {
+                    // As it was typed, in upper and lower case.
+                    let rest = palette.line.text().trim_start()[entry.name().len()..].trim();
+                    entry.argument = Some(rest.to_owned());
+                }
+                Some((entry.rank(typed.trim_end())?, entry))
+            })
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        let entries: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
+        let height = self.view.list.height;
+        if let Some(palette) = &mut self.palette {
+            palette.cursor = Cursor { height, ..Cursor::default() };
+            palette.cursor.step(Step::First, entries.len());
+            palette.entries = entries;
+        }
+    }
+
+    /// Every command that has a name, with all of its keys.
+    fn all_commands(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::new();
+        let is_listed = |place| !matches!(place, Place::Prompt | Place::Palette | Place::Help);
+        for binding in BINDINGS.iter().filter(|binding| is_listed(binding.place)) {
+            if !binding.name.is_empty() {
+                let refusal = self.refusal(binding);
+                entries.push(Entry { binding, keys: keys::name(binding.key), argument: None, refusal });
+            } else if let Some(entry) = entries.last_mut() {
+                entry.keys.push_str(&format!(" {}", keys::name(binding.key)));
+            }
+        }
+        // By name, a step of the cursor is of no use.
+        entries.retain(|entry| !matches!(entry.binding.command, Command::Palette | Command::Move(_)));
+        entries
+    }
+
+    /// Why a command cannot run now.
+    fn refusal(&self, binding: &Binding) -> Option<String> {
+        if !binding.place.contains(self.screen_mode()) {
+            return Some(binding.place.name().into());
+        }
+        let is_live = self.store.is_live();
+        match binding.command {
+            Command::Pause | Command::Follow if !is_live => Some("the recording has ended".into()),
+            Command::Back if self.history.depth() == 0 => Some("no earlier view".into()),
+            _ => None,
+        }
+    }
+
+    fn run_entry(&mut self) -> Option<Request> {
+        let palette = self.palette.take()?;
+        let Some(entry) = palette.entries.get(palette.cursor.row) else {
+            self.message = Some(format!("no command is named `{}`", palette.line.text().trim()));
+            return None;
+        };
+        match (&entry.refusal, &entry.argument) {
+            (Some(refusal), _) => {
+                self.message = Some(format!("`{}` cannot run: {refusal}", entry.name()));
+                None
+            }
+            (None, Some(argument)) if !argument.is_empty() => self.apply_with(entry.binding.command, argument),
+            (None, _) => self.apply_to_screen(entry.binding.command),
+        }
+    }
+
+    /// Applies a command with the rest of the line.
+    fn apply_with(&mut self, command: Command, argument: &str) -> Option<Request> {
+        match command {
+            Command::EditFilter => {
+                // A wrong filter is corrected in its own prompt.
+                self.prompt = Some(Prompt::new(Purpose::Filter, argument));
+                self.submit_prompt();
+            }
+            Command::Search => self.search_for(argument.to_owned()),
+            command => return self.apply_to_screen(command),
+        }
+        None
+    }
+}
