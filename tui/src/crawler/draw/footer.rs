@@ -8,6 +8,8 @@
 
 use metaspy_report::text::{short, width, wrap};
 
+use ratatui::style::Style;
+
 use super::canvas::Canvas;
 use super::theme;
 use crate::crawler::command::Command;
@@ -28,14 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         };
         draw_line(canvas, x, area.y, room, name, &line.line);
         if let Some(error) = &line.error {
-            // Right above the prompt and in full, because it states what to type instead.
-            let lines = wrap(error, room as usize);
-            let height = (lines.len() as u16).min(area.y);
-            let above = Area { y: area.y - height, height, ..area };
-            canvas.clear(above);
-            for (y, text) in (above.y..area.y).zip(&lines) {
-                canvas.text(x, y, room, text, theme::ALARM);
-            }
+            draw_above(canvas, area, &wrap(error, room as usize), theme::ALARM);
         }
         if line.line.text().is_empty() && line.purpose == Purpose::Filter {
             let used = width(name) as u16 + 2;
@@ -45,12 +40,26 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     } else if let Some(palette) = &crawler.palette {
         draw_line(canvas, x, area.y, room, ":", &palette.line);
     } else if let Some(message) = &crawler.message {
-        canvas.text(x, area.y, room, message, theme::WARNING);
+        // In full, because it states what to do instead.
+        let mut lines = wrap(message, room as usize);
+        let last = lines.pop().unwrap_or_default();
+        draw_above(canvas, area, &lines, theme::WARNING);
+        canvas.text(x, area.y, room, &last, theme::WARNING);
     } else if let Some((done, of)) = crawler.progress(Slot::Search) {
         let text = format!("searching `{}` … {} of {}", crawler.searched, short(done), short(of));
         canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else {
         hints(canvas, x, area.y, room, crawler);
+    }
+}
+
+/// Draws lines right above the line at the bottom.
+fn draw_above(canvas: &mut Canvas<'_>, area: Area, lines: &[String], style: Style) {
+    let height = (lines.len() as u16).min(area.y);
+    let above = Area { y: area.y - height, height, ..area };
+    canvas.clear(above);
+    for (y, text) in (above.y..area.y).zip(lines) {
+        canvas.text(area.x + 1, y, area.width.saturating_sub(1), text, style);
     }
 }
 
