@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use metaspy_core::SiteId;
+use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
 
 /// What pictures are drawn of.
@@ -16,6 +17,8 @@ pub struct Graph {
     pub calls: Vec<Call>,
     /// The calls from code without hooks, and from tests: the place of the method, and the calls.
     pub entries: Vec<(usize, Edge)>,
+    /// The methods that show each pattern of coverage.
+    pub patterns: Vec<(Pattern, Vec<usize>)>,
     /// True if callers were recorded.
     pub has_callers: bool,
     /// True if returned values were recorded.
@@ -124,6 +127,7 @@ impl Graph {
             });
         }
         graph.add_calls(program, &places);
+        graph.patterns = patterns(program).iter().map(|found| (found.pattern, methods_of(found, &places))).collect();
         graph
     }
 
@@ -187,6 +191,11 @@ impl Graph {
             false => format!("no method is called `{path}`: the nearest are {}", nearest.join(", ")),
         }
     }
+}
+
+fn methods_of(found: &Found<'_>, places: &HashMap<SiteId, usize>) -> Vec<usize> {
+    let methods = found.examples.iter().flat_map(|example| &example.methods);
+    methods.filter_map(|method| places.get(&method.site()?).copied()).collect()
 }
 
 impl Owner {

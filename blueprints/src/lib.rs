@@ -21,9 +21,11 @@
 pub mod emit;
 pub mod graph;
 pub mod layout;
+mod page;
 pub mod picture;
 pub mod scene;
 
 pub use graph::Graph;
+pub use page::page;
 pub use picture::{Options, PictureError};
 pub use scene::{Kind, Scene};

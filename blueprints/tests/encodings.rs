@@ -1,7 +1,8 @@
 //! The encodings, read back from the pictures: heights, widths, greys, labels, and boxes that do not overlap.
 
 use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
-use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, picture};
+use metaspy_blueprints::scene::{Place, Rect};
+use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 use metaspy_report::program::{Edge, Receivers, Returned};
 use roxmltree::{Document, Node};
 
@@ -179,7 +180,7 @@ fn names_break_neither_the_page_nor_the_text() {
     for kind in Kind::ALL {
         let scene = draw(kind, &graph);
         assert!(Document::parse(&emit::svg(&scene, &graph)).is_ok(), "{kind:?}");
-        let html = emit::html(&scene, &graph);
+        let html = page(kind, &graph, &Options::default()).expect("everything is recorded");
         let (_, data) = html.split_once("id=\"data\">").expect("there is data");
         let (data, script) = data.split_once("</script>").expect("the data ends");
         serde_json::from_str::<serde_json::Value>(data).expect("the data is whole");
@@ -220,4 +221,52 @@ fn a_deep_recursion_and_a_method_with_many_callers_are_drawn() {
     let options = Options { threshold: 0.0, ..Options::default() };
     let scene = picture::draw(Kind::Behavioural, &graph, &options).expect("it is drawn");
     assert_eq!(scene.nodes.iter().map(|node| node.methods.len()).sum::<usize>(), 10_002);
+}
+
+#[test]
+fn labels_in_boxes_fit_and_labels_along_boxes_overlap_nothing() {
+    for kind in [Kind::Structural, Kind::Coverage] {
+        let graph = program(700, 8);
+        let scene = draw(kind, &graph);
+        let mut labelled = 0;
+        for (at, node) in scene.nodes.iter().enumerate() {
+            let Some(label) = &node.label else { continue };
+            labelled += 1;
+            let (long, rect) = (5.5 * label.text.chars().count() as f64, &node.rect);
+            match label.place {
+                Place::Inside => assert!(long + 3.0 <= rect.w && rect.h >= 11.0, "{label:?} {rect:?}"),
+                Place::Upright => assert!(long + 3.0 <= rect.h && rect.w >= 11.0, "{label:?} {rect:?}"),
+                Place::Along => {
+                    let right = rect.right() + 11.0;
+                    let overlaps = |other: &Rect| {
+                        other.x < right && other.right() > rect.x && other.y < rect.bottom() && other.bottom() > rect.y
+                    };
+                    let others = scene.nodes.iter().enumerate().filter(|(other, _)| *other != at);
+                    assert!(long <= rect.h && !others.clone().any(|(_, other)| overlaps(&other.rect)), "{label:?}");
+                }
+                Place::Beside => panic!("no label of these pictures is beside its box"),
+            }
+        }
+        assert!(labelled > 5, "{kind:?}: {labelled} labels");
+    }
+}
+
+#[test]
+fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
+    let mut graph = program(60, 9);
+    graph.calls.clear();
+    for (at, method) in graph.methods.iter_mut().enumerate() {
+        (method.returns, method.executions) = (Some(Returned::Varies), 10);
+        method.receivers = Receivers { count: 2, is_least: false };
+        method.total_ns = Some(1_000 * (at as u64 + 1));
+    }
+    for constant in [10, 20, 30] {
+        graph.methods[constant].returns = Some(Returned::Constant);
+    }
+    graph.methods[30].name = "size_cached".into();
+    let scene = draw(Kind::Structural, &graph);
+    let [list] = &scene.lists[..] else { panic!("one list: {:?}", scene.lists) };
+    let rows: Vec<_> = list.rows.iter().map(|(node, text)| (scene.nodes[*node].methods[0], text.as_str())).collect();
+    // Eight of ten calls repeat another: four fifths of 21 µs, and of 11 µs.
+    assert_eq!(rows, [(20, "≤ 16.8 µs, 0 callers, 1 of 4 signs"), (10, "≤ 8.80 µs, 0 callers, 1 of 4 signs")]);
 }

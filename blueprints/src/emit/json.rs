@@ -1,81 +1,121 @@
-//! The scene as JSON: what the page in HTML draws, and what other programs read.
+//! Scenes as JSON: what the page in HTML draws, and what other programs read.
 //!
 //! Rows are arrays, because a picture has thousands of them: `docs/blueprints.md` lists their fields.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::graph::Graph;
-use crate::scene::{EdgeKind, Scene};
+use crate::graph::{Call, Graph, Method};
+use crate::scene::{EdgeKind, Frame, Node, Scene};
 
 /// The scene with the methods that it shows.
 pub fn json(scene: &Scene, graph: &Graph) -> Value {
-    let mut shown = vec![None; graph.methods.len()];
-    let mut methods: Vec<usize> = Vec::new();
-    for &at in scene.nodes.iter().flat_map(|node| &node.methods) {
-        shown[at].get_or_insert_with(|| {
-            methods.push(at);
-            methods.len() - 1
-        });
+    let shown = Shown::new(graph, [scene]);
+    let mut all = shown.graph(graph);
+    all.extend(shown.picture(scene));
+    Value::Object(all)
+}
+
+/// The methods that some scenes show.
+pub(super) struct Shown {
+    /// The methods.
+    methods: Vec<usize>,
+    /// The place of each method of the graph in `methods`.
+    places: Vec<Option<usize>>,
+}
+
+impl Shown {
+    /// The methods that these scenes of a graph show.
+    pub fn new<'s>(graph: &Graph, scenes: impl IntoIterator<Item = &'s Scene>) -> Shown {
+        let mut shown = Shown { methods: Vec::new(), places: vec![None; graph.methods.len()] };
+        for &at in scenes.into_iter().flat_map(|scene| &scene.nodes).flat_map(|node| &node.methods) {
+            if shown.places[at].is_none() {
+                shown.places[at] = Some(shown.methods.len());
+                shown.methods.push(at);
+            }
+        }
+        shown
     }
-    let mut owners: Vec<usize> = methods.iter().map(|&at| graph.methods[at].owner).collect();
-    owners.sort_unstable();
-    owners.dedup();
-    let mut files: Vec<&str> = methods.iter().map(|&at| graph.methods[at].file.as_str()).collect();
-    files.sort_unstable();
-    files.dedup();
-    let method = |&at: &usize| {
-        let method = &graph.methods[at];
-        let owner = owners.binary_search(&method.owner).unwrap_or(0);
-        let file = files.binary_search(&method.file.as_str()).unwrap_or(0);
-        let returns = method.returns.map(metaspy_report::program::Returned::word);
-        json!([
-            method.name,
-            owner,
-            method.executions,
-            method.total_ns,
-            method.self_ns,
-            method.receivers.to_string(),
-            returns,
-            method.tests,
-            method.lines,
-            file,
-            method.line
-        ])
-    };
-    let node = |node: &crate::scene::Node| {
+
+    /// The methods, their owners and files, and the calls between them.
+    pub fn graph(&self, graph: &Graph) -> Map<String, Value> {
+        let of_shown = |of: &dyn Fn(&Method) -> usize| {
+            let mut all: Vec<usize> = self.methods.iter().map(|&at| of(&graph.methods[at])).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        };
+        let owners = of_shown(&|method| method.owner);
+        let mut files: Vec<&str> = self.methods.iter().map(|&at| graph.methods[at].file.as_str()).collect();
+        files.sort_unstable();
+        files.dedup();
+        let method = |&at: &usize| {
+            let method = &graph.methods[at];
+            json!([
+                method.name,
+                owners.binary_search(&method.owner).unwrap_or(0),
+                method.executions,
+                method.total_ns,
+                method.self_ns,
+                method.receivers.to_string(),
+                method.returns.map(metaspy_report::program::Returned::word),
+                method.tests,
+                method.lines,
+                files.binary_search(&method.file.as_str()).unwrap_or(0),
+                method.line
+            ])
+        };
+        let call =
+            |call: &Call| Some(json!([self.places[call.from]?, self.places[call.to]?, call.count, call.total_ns]));
+        let mut all = Map::new();
+        let owner = |&at: &usize| json!([graph.owners[at].module, graph.owners[at].name]);
+        all.insert("owners".into(), owners.iter().map(owner).collect());
+        all.insert("methods".into(), self.methods.iter().map(method).collect());
+        all.insert("calls".into(), graph.calls.iter().filter_map(call).collect());
+        all.insert("files".into(), files.into());
+        all
+    }
+
+    /// The picture. Its methods are places in the list of methods.
+    pub fn picture(&self, scene: &Scene) -> Map<String, Value> {
+        let mut all = Map::new();
+        all.insert("kind".into(), scene.kind.word().into());
+        all.insert("title".into(), scene.title.as_str().into());
+        all.insert("size".into(), json!([round(scene.size.0), round(scene.size.1)]));
+        all.insert("frames".into(), scene.frames.iter().map(frame).collect());
+        all.insert("nodes".into(), scene.nodes.iter().map(|node| self.node(node)).collect());
+        let edges = scene.edges.iter().map(|edge| json!([edge.from, edge.to, edge.count, kind(edge.kind)]));
+        all.insert("edges".into(), edges.collect());
+        let signs = scene
+            .legend
+            .iter()
+            .map(|sign| json!([sign.size.map(|(w, h)| [round(w), round(h)]), sign.fill.class(), sign.text]));
+        all.insert("legend".into(), signs.collect());
+        all.insert("lists".into(), scene.lists.iter().map(|list| json!([list.title, list.rows])).collect());
+        all.insert("notes".into(), scene.notes.clone().into());
+        all
+    }
+
+    fn node(&self, node: &Node) -> Value {
+        let methods: Vec<usize> = node.methods.iter().filter_map(|&at| self.places[at]).collect();
         let rect = &node.rect;
-        let methods: Vec<usize> = node.methods.iter().filter_map(|&at| shown[at]).collect();
         let mut row =
             vec![round(rect.x), round(rect.y), round(rect.w), round(rect.h), node.fill.class().into(), methods.into()];
-        if node.own > 0.0 || node.label.is_some() {
-            row.push(round(node.own));
-            row.extend(node.label.clone().map(Value::from));
+        let mut more = Map::new();
+        if node.own > 0.0 {
+            more.insert("own".into(), round(node.own));
         }
-        Value::from(row)
-    };
-    let calls = graph
-        .calls
-        .iter()
-        .filter_map(|call| Some(json!([shown[call.from]?, shown[call.to]?, call.count, call.total_ns])));
-    json!({
-        "kind": scene.kind.word(),
-        "title": scene.title,
-        "size": [round(scene.size.0), round(scene.size.1)],
-        "owners": owners.iter().map(|&at| json!([graph.owners[at].module, graph.owners[at].name])).collect::<Value>(),
-        "files": files,
-        "methods": methods.iter().map(method).collect::<Value>(),
-        "calls": calls.collect::<Value>(),
-        "frames": scene.frames.iter().map(|frame| {
-            let rect = &frame.rect;
-            json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), frame.kind.class(), frame.label, frame.name])
-        }).collect::<Value>(),
-        "nodes": scene.nodes.iter().map(node).collect::<Value>(),
-        "edges": scene.edges.iter().map(|edge| json!([edge.from, edge.to, edge.count, kind(edge.kind)])).collect::<Value>(),
-        "legend": scene.legend.iter().map(|sign| {
-            json!([sign.size.map(|(w, h)| [round(w), round(h)]), sign.fill.class(), sign.text])
-        }).collect::<Value>(),
-        "notes": scene.notes,
-    })
+        if let Some(label) = &node.label {
+            more.insert(label.place.class().into(), label.text.as_str().into());
+        }
+        if !more.is_empty() {
+            row.push(more.into());
+        }
+        row.into()
+    }
+}
+
+fn frame(Frame { rect, label, name, kind }: &Frame) -> Value {
+    json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name])
 }
 
 fn kind(kind: EdgeKind) -> &'static str {

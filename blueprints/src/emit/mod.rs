@@ -6,7 +6,7 @@ mod palette;
 mod svg;
 mod text;
 
-pub use html::html;
+pub use html::{Pictures, html};
 pub use json::json;
 pub use svg::svg;
 pub use text::text;

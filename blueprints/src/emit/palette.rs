@@ -35,6 +35,7 @@ pub const COLOURS: [(&str, &str, &str); 27] = [
 /// The rules of all tokens. `{name}` is the colour of a token.
 const RULES: &str = "\
 text{font:9px ui-sans-serif,system-ui,sans-serif;fill:{ink}}
+text.dark{fill:{page}}
 .f{fill:{type};stroke:{line};stroke-width:.7}
 .f.module{fill:{module}}.f.trait{stroke:{trait};stroke-dasharray:4 2}.f.functions{stroke-dasharray:1 2}
 .f.foreign{stroke-dasharray:4 2}.f.absent{stroke:{signal};stroke-width:1.3}

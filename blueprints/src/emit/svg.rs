@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
-use crate::scene::{Edge, EdgeKind, Frame, Node, Scene, Sign};
+use crate::scene::{Edge, EdgeKind, Frame, Label, Node, Place, Scene, Sign};
 
 /// The space around the picture.
 const MARGIN: f64 = 12.0;
@@ -12,6 +12,8 @@ const MARGIN: f64 = 12.0;
 const LINE: f64 = 14.0;
 /// The width of a letter of notes, at most.
 const LETTER: f64 = 5.6;
+/// The space between a caller and the bend of the lines to its callees.
+const BEND: f64 = 6.0;
 /// The least width of the page: the legend needs it.
 const LEAST: f64 = 640.0;
 
@@ -83,7 +85,7 @@ fn frame(frame: &Frame) -> String {
 fn edge(edge: &Edge, nodes: &[Node]) -> String {
     let (from, to) = (&nodes[edge.from].rect, &nodes[edge.to].rect);
     let (x, y, to_x, to_y) = (from.x + from.w / 2.0, from.bottom(), to.x + to.w / 2.0, to.y);
-    format!("<path class=\"e\" d=\"M{} {}L{} {}\"/>\n", px(x), px(y), px(to_x), px(to_y))
+    format!("<path class=\"e\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(y + BEND), px(to_x), px(to_y))
 }
 
 fn node(node: &Node, graph: &Graph) -> String {
@@ -108,10 +110,25 @@ fn node(node: &Node, graph: &Graph) -> String {
         );
     }
     if let Some(label) = &node.label {
-        let (x, y) = (rect.right() + 2.0, rect.y + rect.h.min(10.0) / 2.0 + 3.0);
-        let _ = write!(out, "<text x=\"{}\" y=\"{}\">{}</text>", px(x), px(y), escaped(label));
+        out += &self::label(label, node);
     }
     out + "</g>\n"
+}
+
+fn label(label: &Label, node: &Node) -> String {
+    let rect = &node.rect;
+    let (x, y) = match label.place {
+        Place::Beside => (rect.right() + 2.0, rect.y + rect.h.min(10.0) / 2.0 + 3.0),
+        Place::Inside => (rect.x + 3.0, rect.y + 9.0),
+        Place::Upright => (rect.x + rect.w / 2.0 + 3.0, rect.bottom() - 3.0),
+        Place::Along => (rect.right() + 9.0, rect.bottom() - 2.0),
+    };
+    let turn = match label.place {
+        Place::Upright | Place::Along => format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)),
+        Place::Beside | Place::Inside => String::new(),
+    };
+    let dark = if node.fill.is_dark() && label.place != Place::Along { " class=\"dark\"" } else { "" };
+    format!("<text{dark} x=\"{}\" y=\"{}\"{turn}>{}</text>", px(x), px(y), escaped(&label.text))
 }
 
 /// Lines of a title: clean, with line ends between them.

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, width, wrap};
+use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, width, wrap};
 
 use crate::graph::{Graph, Method};
 use crate::scene::{EdgeKind, Fill, Kind, Node, Scene};
@@ -15,7 +15,7 @@ const BAR: usize = 16;
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
-        Kind::Behavioural => tree(scene, graph, rows),
+        Kind::Behavioural => tree(scene, graph, columns, rows),
         Kind::Structural => owners(graph, rows, own_time),
         Kind::Coverage => owners(graph, rows, missed),
     };
@@ -38,7 +38,7 @@ fn legend(kind: Kind) -> Option<&'static str> {
 }
 
 /// The boxes with most time and their callers, as a tree.
-fn tree(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
+fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String> {
     let mut caller = vec![None; scene.nodes.len()];
     let mut callees = vec![Vec::new(); scene.nodes.len()];
     for edge in scene.edges.iter().filter(|edge| edge.kind == EdgeKind::Tree) {
@@ -68,7 +68,7 @@ fn tree(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
         if !is_shown[at] {
             continue;
         }
-        lines.push(line(&scene.nodes[at], graph, depth));
+        lines.push(line(&scene.nodes[at], graph, columns, depth));
         open.extend(callees[at].iter().rev().map(|&callee| (callee, depth + 1)));
     }
     if shown < scene.nodes.len() {
@@ -77,7 +77,7 @@ fn tree(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
     lines
 }
 
-fn line(node: &Node, graph: &Graph, depth: usize) -> String {
+fn line(node: &Node, graph: &Graph, columns: usize, depth: usize) -> String {
     let cells = ((node.share * BAR as f64).round() as usize).clamp(1, BAR);
     let bar: String = std::iter::repeat_n(node.fill.letter(), cells).collect();
     let (count, name) = match node.methods.first() {
@@ -88,7 +88,9 @@ fn line(node: &Node, graph: &Graph, depth: usize) -> String {
         }
     };
     let branch = if depth == 0 { String::new() } else { "│ ".repeat(depth - 1) + "├ " };
-    format!("{:>5.1}% {} {} {branch}{name}", node.share * 100.0, fit(&bar, BAR), pad_left(&count, 12))
+    let start = format!("{:>5.1}% {} {} {branch}", node.share * 100.0, fit(&bar, BAR), pad_left(&count, 12));
+    let name = shorten_path(&name, columns.saturating_sub(width(&start)).max(8));
+    start + &name
 }
 
 /// `Scene::measure`, or `measure` for a free function.
@@ -128,7 +130,7 @@ fn owners(graph: &Graph, rows: usize, of: impl Fn(&Graph, &[&Method]) -> Option<
 
 /// The end of a name: what differs.
 fn end(name: &str, columns: usize) -> String {
-    crate::layout::nested::fit_end(name, columns)
+    crate::scene::fit_end(name, columns)
 }
 
 /// Own time, its share, executions, and a bar for each method by total time.

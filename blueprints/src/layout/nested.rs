@@ -4,16 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::graph::{Graph, Owner, OwnerKind};
 use crate::layout::{columns::columns, skyline::pack};
-use crate::scene::{Frame, FrameKind, Rect};
+use crate::scene::{Frame, FrameKind, LETTER, Rect, fit_end, fit_start};
 
 /// The space between a frame and what is in it, and between two frames.
 const PADDING: f64 = 4.0;
 /// The height of the label of a frame.
 const LABEL: f64 = 11.0;
-/// The width of a letter of such a label.
-pub const LETTER: f64 = 5.5;
-/// The letters of a label that fit at least.
-const LEAST_LETTERS: f64 = 8.0;
+/// The letters of the label of a type that fit at least, and of that of a module.
+const LEAST_LETTERS: (f64, f64) = (11.0, 14.0);
 
 /// The frames and boxes of a page, and its size.
 pub struct Page {
@@ -88,10 +86,13 @@ fn stacked(groups: Vec<Group>) -> Group {
 
 /// A frame with a label around a group.
 fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
-    let letters = (label.chars().count() as f64).min(LEAST_LETTERS);
+    let is_module = kind == FrameKind::Module;
+    let letters = (label.chars().count() as f64).min(if is_module { LEAST_LETTERS.1 } else { LEAST_LETTERS.0 });
     let w = group.size.0.max(letters * LETTER) + 2.0 * PADDING;
     let h = group.size.1 + 2.0 * PADDING + LABEL;
-    let label = fit_end(label, ((w - PADDING) / LETTER) as usize);
+    // Modules differ at their ends, types at their starts.
+    let fit = if is_module { fit_end } else { fit_start };
+    let label = fit(label, ((w - PADDING) / LETTER) as usize);
     let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, name: name.to_owned(), kind };
     let (x, y) = (PADDING, PADDING + LABEL);
     let inner = group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
@@ -99,14 +100,5 @@ fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
         size: (w, h),
         frames: std::iter::once(frame).chain(inner).collect(),
         boxes: group.boxes.into_iter().map(|(method, rect)| (method, rect.moved(x, y))).collect(),
-    }
-}
-
-/// The end of a name, which is what differs: `…types::grid_item`.
-pub fn fit_end(name: &str, letters: usize) -> String {
-    let count = name.chars().count();
-    match count > letters {
-        true => std::iter::once('…').chain(name.chars().skip(count + 1 - letters.max(1))).collect(),
-        false => name.to_owned(),
     }
 }

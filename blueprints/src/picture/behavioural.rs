@@ -4,6 +4,7 @@
 use metaspy_report::program::Returned;
 use metaspy_report::text::{counted, percent};
 
+use super::caching::caching;
 use super::structural::own;
 use super::{Options, PictureError, sign, width, widths};
 use crate::emit::time;
@@ -11,7 +12,7 @@ use crate::graph::Graph;
 use crate::layout::spanning_tree::{Tree, spanning_tree};
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Edge, EdgeKind, Fill, Kind, Node, Rect, Scene, Sign};
+use crate::scene::{Edge, EdgeKind, Fill, Kind, LETTER, Label, Node, Place, Rect, Scene, Sign, fit_start};
 
 /// The heights that the root's box may have.
 const HEIGHTS: [f64; 8] = [60.0, 90.0, 120.0, 150.0, 180.0, 220.0, 260.0, 320.0];
@@ -23,8 +24,6 @@ const LEAST: (f64, f64) = (3.0, 6.0);
 const LABELLED: f64 = 0.035;
 /// The letters of a label at most, without its marks.
 const LETTERS: usize = 14;
-/// The width of a letter.
-const LETTER: f64 = 5.5;
 /// A chain is folded as long as the heaviest callee has this share of its caller's time,
 const FOLDED: f64 = 0.95;
 /// and all other callees together have at most this share.
@@ -58,7 +57,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         .iter()
         .zip(&rects)
         .zip(labels)
-        .map(|((item, &rect), label)| node(graph, item, tree.total_ns, rect, label))
+        .map(|((item, &rect), label)| {
+            let label = label.map(|text| Label { text, place: Place::Beside });
+            node(graph, item, tree.total_ns, rect, label)
+        })
         .collect();
     let edges = edges(graph, &items);
     let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
@@ -82,9 +84,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
         title: String::new(),
         size,
         frames: Vec::new(),
-        nodes,
         edges,
         legend: legend(graph),
+        lists: caching(graph, &nodes).into_iter().collect(),
+        nodes,
         notes,
     })
 }
@@ -152,10 +155,7 @@ fn label(graph: &Graph, tree: &Tree, is_recursive: &[bool], item: &Item) -> Opti
         return None;
     }
     let name = graph.methods[top].name.rsplit("::").next().unwrap_or_default();
-    let mut label: String = match name.chars().count() > LETTERS {
-        true => name.chars().take(LETTERS - 1).chain(std::iter::once('…')).collect(),
-        false => name.into(),
-    };
+    let mut label = fit_start(name, LETTERS);
     if item.methods.len() > 1 {
         label += &format!(" +{}", item.methods.len() - 1);
     }
@@ -201,7 +201,7 @@ fn best_height(
     best.map(|(_, rects, size)| (rects, size)).unwrap_or_default()
 }
 
-fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<String>) -> Node {
+fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>) -> Node {
     let share = item.total_ns as f64 / whole.max(1) as f64;
     let Some(&top) = item.methods.first() else {
         return Node { rect, methods: Vec::new(), fill: Fill::Unknown, share, own: 0.0, label };

@@ -1,12 +1,14 @@
 //! The coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines, width is receivers,
 //! grey is executions. Methods that never ran have an outline in a signal colour.
 
+use metaspy_report::coverage::Pattern;
 use metaspy_report::text::counted;
 
+use super::structural::{label, with_room};
 use super::{grey, sign};
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
-use crate::scene::{Fill, Kind, Node, Scene, Sign};
+use crate::scene::{Fill, Kind, List, Node, Rect, Scene, Sign};
 
 /// The height of a line.
 const LINE: f64 = 0.9;
@@ -21,7 +23,8 @@ pub fn draw(graph: &Graph) -> Scene {
     let line = LINE.min(TALLEST / f64::from(longest));
     let size =
         |method: &Method| (4.0 + 5.0 * (width_of(method) as f64).ln_1p(), LEAST.max(line * f64::from(method.lines)));
-    let sizes: Vec<(usize, (f64, f64))> = graph.methods.iter().map(size).enumerate().collect();
+    let sizes: Vec<(usize, (f64, f64))> =
+        graph.methods.iter().map(|method| with_room(size(method))).enumerate().collect();
     let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0);
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
@@ -30,13 +33,10 @@ pub fn draw(graph: &Graph) -> Scene {
         0 => Fill::NeverRan,
         n => Fill::Grey(grey(n, most).max(1)),
     };
-    let node = |(at, rect): (usize, crate::scene::Rect)| Node {
-        rect,
-        methods: vec![at],
-        fill: fill(&graph.methods[at]),
-        share: 0.0,
-        own: 0.0,
-        label: None,
+    let node = |(at, rect): (usize, Rect)| {
+        let method = &graph.methods[at];
+        let rect = Rect { w: size(method).0, ..rect };
+        Node { rect, methods: vec![at], fill: fill(method), share: 0.0, own: 0.0, label: label(method, &rect) }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
     let ran = graph.ran().count() as u64;
@@ -56,11 +56,24 @@ pub fn draw(graph: &Graph) -> Scene {
         title: String::new(),
         size: page.size,
         frames: page.frames,
-        nodes,
         edges: Vec::new(),
         legend: legend(most, line),
+        lists: patterns(graph, &nodes),
+        nodes,
         notes,
     }
+}
+
+/// The boxes that show each of the five patterns.
+fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
+    let mut places = vec![0; graph.methods.len()];
+    nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = place));
+    let row = |&at: &usize| (places[at], counted(u64::from(graph.methods[at].lines), "line"));
+    let list = |(pattern, methods): &(Pattern, Vec<usize>)| List {
+        title: pattern.title().into(),
+        rows: methods.iter().map(row).collect(),
+    };
+    graph.patterns.iter().filter(|(_, methods)| !methods.is_empty()).map(list).collect()
 }
 
 fn width_of(method: &Method) -> u64 {

@@ -4,6 +4,7 @@
 //! of classes, a bar of own time, "(program)" above all entries, folded chains. `docs/blueprints.md` has them in words.
 
 mod behavioural;
+mod caching;
 mod coverage;
 mod structural;
 

@@ -1,18 +1,21 @@
 //! The structural distribution blueprint (*Execution profiling blueprints*, section 4.1): height is total time, width is
 //! executions, grey is the number of receivers.
 
-use metaspy_report::text::counted;
+use metaspy_report::text::{clean, counted};
 
+use super::caching::caching;
 use super::{PictureError, grey, sign, width, widths};
 use crate::emit::time;
-use crate::graph::Graph;
+use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
-use crate::scene::{Fill, Kind, Node, Scene, Sign};
+use crate::scene::{Fill, Kind, LINE, Label, Node, Rect, Scene, Sign};
 
 /// The height of a box that has all of the time.
 const TALLEST: f64 = 150.0;
 /// The height of a box at least.
 const LEAST: f64 = 3.0;
+/// The height of a box that has a label in any case.
+const TALL: f64 = 45.0;
 /// The shortest bar of own time that is drawn.
 const LEAST_OWN: f64 = 1.5;
 
@@ -24,11 +27,12 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
     let whole = graph.ran().map(|at| graph.total(at)).max().unwrap_or(0).max(1);
     let height = |at: usize| LEAST.max(TALLEST * graph.total(at) as f64 / whole as f64);
     let size = |at: usize| (width(3.0, 2.2, graph.methods[at].executions), height(at));
-    let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, size(at))).collect();
+    let sizes: Vec<(usize, (f64, f64))> = graph.ran().map(|at| (at, with_room(size(at)))).collect();
     let most = graph.ran().map(|at| graph.methods[at].receivers.count).max().unwrap_or(0);
     let page = nested(graph, &sizes, |_| false);
-    let node = |(at, rect): (usize, crate::scene::Rect)| {
+    let node = |(at, rect): (usize, Rect)| {
         let method = &graph.methods[at];
+        let rect = Rect { w: size(at).0, ..rect };
         let fill = match method.receivers.is_unknown() {
             true => Fill::NoReceiver,
             false => Fill::Grey(grey(method.receivers.count, most)),
@@ -39,7 +43,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
             fill,
             share: graph.total(at) as f64 / whole as f64,
             own: own(rect.h, method.self_ns, method.total_ns),
-            label: None,
+            label: label(method, &rect),
         }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
@@ -59,11 +63,30 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
         title: String::new(),
         size: page.size,
         frames: page.frames,
-        nodes,
         edges: Vec::new(),
         legend: legend(most, whole),
+        lists: caching(graph, &nodes).into_iter().collect(),
+        nodes,
         notes,
     })
+}
+
+/// The size with room for a label beside a tall box in which there is none.
+pub(super) fn with_room((w, h): (f64, f64)) -> (f64, f64) {
+    if is_thin(w, h) { (w + LINE, h) } else { (w, h) }
+}
+
+/// The label in a box, or along a tall one.
+pub(super) fn label(method: &Method, rect: &Rect) -> Option<Label> {
+    let name = clean(method.name.rsplit("::").next().unwrap_or_default());
+    match is_thin(rect.w, rect.h) {
+        true => Some(Label::along(&name, rect.h)),
+        false => Label::within(&name, (rect.w, rect.h)),
+    }
+}
+
+fn is_thin(w: f64, h: f64) -> bool {
+    w < LINE && h >= TALL
 }
 
 /// The height of the bar of own time, 0 where it would only hide the box.
@@ -78,13 +101,13 @@ fn legend(most: u64, whole: u64) -> Vec<Sign> {
     let heights = [1.0, 0.3, 0.1].map(|share| Sign {
         size: Some((8.0, TALLEST * share / 3.0)),
         fill: Fill::Grey(3),
-        text: format!("{} (a third of the height)", time((whole as f64 * share) as u64)),
+        text: time((whole as f64 * share) as u64),
     });
     let greys = [1, most.isqrt(), most].map(|n| sign(Fill::Grey(grey(n, most)), &counted(n, "receiver")));
     let rest = [sign(Fill::NoReceiver, "no receiver, or none that can be told apart"), words("orange bar: own time")];
     std::iter::once(words("width: executions"))
         .chain(widths(3.0, 2.2))
-        .chain(std::iter::once(words("height: total time")))
+        .chain(std::iter::once(words("height (here a third of it): total time")))
         .chain(heights)
         .chain(std::iter::once(words("grey: receivers")))
         .chain(greys)

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
+use metaspy_blueprints::{Graph, Kind, Options, page};
 use metaspy_report::coverage::{TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::program::Program;
@@ -26,27 +26,27 @@ pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
     }
 }
 
-/// Writes the requested files.
-pub fn write(results: &Results, options: &arguments::Woven) -> Result<()> {
+/// Writes the requested files. The page with blueprints shows this picture first, if it was recorded.
+pub fn write(results: &Results, options: &arguments::Woven, first: Kind) -> Result<()> {
     for (file, exporter) in requested(options, results) {
         let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
         exporter.export(&results.run, &mut out).and_then(|()| out.flush()).with_context(|| cannot_write(file))?;
     }
     match &options.blueprint {
-        Some(file) => draw(&results.run.program, file),
+        Some(file) => draw(&results.run.program, file, first),
         None => Ok(()),
     }
 }
 
 /// Draws what the run recorded.
-fn draw(program: &Program, file: &Path) -> Result<()> {
-    let kind = if program.profiles.has_calls() { Kind::Structural } else { Kind::Coverage };
+fn draw(program: &Program, file: &Path, first: Kind) -> Result<()> {
+    let kind = if program.profiles.has_calls() { first } else { Kind::Coverage };
     // Times of woven programs are nanoseconds already.
     let graph = Graph::new(program, |ns| ns);
     let title = program.crates().map(|element| element.name.as_str()).collect::<Vec<_>>().join(", ");
-    let scene = picture::draw(kind, &graph, &Options { title, ..Options::default() })
+    let page = page(kind, &graph, &Options { title, ..Options::default() })
         .with_context(|| format!("cannot draw {}", file.display()))?;
-    fs::write(file, emit::html(&scene, &graph)).with_context(|| cannot_write(file))
+    fs::write(file, page).with_context(|| cannot_write(file))
 }
 
 /// Fails before anything runs if a file cannot be written.

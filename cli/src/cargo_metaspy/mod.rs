@@ -26,6 +26,7 @@ use std::{env, io};
 
 use anyhow::{Context, Result};
 use clap::Parser;
+use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
@@ -101,7 +102,8 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let status = process::to_end(&mut built)?;
     let results = Results::read(&plan, &outdated, recordings.as_ref());
     let results = Results { comparison: conditions.comparison(&results.run), ..results };
-    export::write(&results, &options)?;
+    let first = if command == "test" { Kind::Coverage } else { Kind::Structural };
+    export::write(&results, &options, first)?;
     match recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(_) => text::print(&results, &options, io::stdout().is_terminal()),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use metaspy_blueprints::{Graph, Options, emit, picture};
+use metaspy_blueprints::{Graph, Options, emit, page, picture};
 use metaspy_core::store::Filter;
 use metaspy_report::program::Program;
 
@@ -32,12 +32,11 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     let threshold = options.threshold / 100.0;
     let drawn = Options { title: names.join(" "), from: options.from.clone(), threshold };
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?;
-    for (file, text) in [(&options.html, emit::html as fn(&_, &_) -> String), (&options.svg, emit::svg)] {
-        if let Some(file) = file {
-            let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
-            fs::write(file, text(&scene, &graph)).with_context(cannot)?;
-            eprintln!("written to {}", file.display());
-        }
+    if let Some(file) = &options.html {
+        write(file, &page(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?)?;
+    }
+    if let Some(file) = &options.svg {
+        write(file, &emit::svg(&scene, &graph))?;
     }
     if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
         let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
@@ -52,6 +51,13 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         open(html).with_context(|| format!("cannot start a browser: open {} in one", html.display()))?;
     }
     Ok(Ended::Fine)
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
+    fs::write(file, text).with_context(cannot)?;
+    eprintln!("written to {}", file.display());
+    Ok(())
 }
 
 /// Opens a file with the program that the desktop has for it.

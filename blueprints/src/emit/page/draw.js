@@ -1,0 +1,73 @@
+// The picture: one string of SVG. Zoom and pan move one group.
+const view = $('view'), panel = $('panel');
+let svg, all, boxes, lines, zoom = 1, left = 0, top_ = 0, fitted = true;
+
+function labelled([x, y, w, h, fill], m) {
+  const [place, text] = Object.entries(m).find(([key]) => ['beside', 'inside', 'upright', 'along'].includes(key)) ?? [];
+  if (!text) return '';
+  const [tx, ty] = { beside: [x + w + 2, y + Math.min(h, 10) / 2 + 3], inside: [x + 3, y + 9],
+    upright: [x + w / 2 + 3, y + h - 3], along: [x + w + 9, y + h - 2] }[place];
+  const turn = place === 'upright' || place === 'along' ? ` transform="rotate(-90 ${tx} ${ty})"` : '';
+  const dark = /^g[5-9]$/.test(fill) && place !== 'along' ? ' class="dark"' : '';
+  return `<text${dark} x="${tx}" y="${ty}"${turn}>${esc(text)}</text>`;
+}
+function line([from, to, , kind], at) {
+  const [x, y, w, h] = P.nodes[from], [tx, ty, tw, th] = P.nodes[to];
+  const a = x + w / 2, b = y + h, c = tx + tw / 2;
+  const d = kind === 'tree' ? `M${a} ${b}V${b + 6}H${c}V${ty}` : kind === 'cross' ? `M${a} ${b}C${a} ${b + 30} ${c} ${ty - 30} ${c} ${ty}`
+    : `M${x + w} ${y + h / 2}C${x + w + 60} ${y + h / 2} ${tx + tw + 60} ${ty + th / 2} ${tx + tw} ${ty + th / 2}`;
+  return `<path class="e ${kind}" data-e="${at}" d="${d}"/>`;
+}
+function draw() {
+  const out = [`<svg role="img" aria-label="${esc(P.kind)}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all">`];
+  for (const [x, y, w, h, kind, label, name] of P.frames)
+    out.push(`<g class="fg"><title>${esc(name)}</title><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
+      `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text></g>`);
+  P.edges.forEach((edge, at) => out.push(line(edge, at)));
+  P.nodes.forEach((n, at) => {
+    const [x, y, w, h, fill] = n, m = more(at);
+    out.push(`<g class="n" data-n="${at}"><rect class="b ${fill}" x="${x}" y="${y}" width="${w}" height="${h}"/>`);
+    if (m.own) out.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
+    out.push(labelled(n, m), '</g>');
+  });
+  out.push('</g></svg>');
+  view.innerHTML = out.join('');
+  svg = view.firstElementChild; all = $('all');
+  boxes = [...all.querySelectorAll('.n')]; lines = [...all.querySelectorAll('.e')];
+}
+
+function place() { all.setAttribute('transform', `translate(${left} ${top_}) scale(${zoom})`); }
+function fit() {
+  const { width, height } = view.getBoundingClientRect(), [w, h] = P.size;
+  zoom = Math.min((width - 24) / w, (height - 24) / h, 2);
+  left = (width - w * zoom) / 2; top_ = Math.max(12, (height - h * zoom) / 2); fitted = true; place();
+}
+function zoomAt(x, y, by) {
+  const next = Math.min(40, Math.max(.02, zoom * by)), k = next / zoom;
+  left = x - (x - left) * k; top_ = y - (y - top_) * k; zoom = next; fitted = false; place();
+}
+// Moves the picture so that a box is in sight.
+function reveal(at) {
+  const [x, y, w, h] = P.nodes[at], { width, height } = view.getBoundingClientRect();
+  const sx = x * zoom + left, sy = y * zoom + top_;
+  if (sx < 0 || sy < 0 || sx + w * zoom > width || sy + Math.min(h * zoom, height) > height) {
+    left = width / 2 - (x + w / 2) * zoom; top_ = height / 3 - y * zoom; fitted = false; place();
+  }
+}
+
+// Shows or hides the panel. A picture that fitted the rest of the page still does.
+function openPanel(isOpen) {
+  if (panel.hidden !== isOpen) return;
+  panel.hidden = !isOpen;
+  if (fitted) fit();
+}
+
+// Legend, notes and keys below the picture.
+function footer() {
+  const sign = ([size, fill, text]) => size
+    ? `<span><svg width="${size[0]}" height="${Math.min(size[1], 22)}"><rect class="b ${fill}" width="${size[0]}" height="${Math.min(size[1], 22)}"/></svg>${esc(text)}</span>`
+    : `<span class="w">${esc(text)}</span>`;
+  $('footer').innerHTML = `<div>${P.legend.map(sign).join(' ')}</div><div>${P.notes.map(esc).join(' · ')}</div>
+<div class="keys"><kbd>/</kbd> search <kbd>n</kbd> <kbd>p</kbd> next by time <kbd>↑</kbd> <kbd>↓</kbd> caller, callee <kbd>l</kbd> lists ${
+  PAGE.pictures.length > 1 ? '<kbd>[</kbd> <kbd>]</kbd> pictures ' : ''}<kbd>0</kbd> fit <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>t</kbd> theme · right click: more</div>`;
+}

@@ -1,0 +1,88 @@
+// What is marked: the box under the pointer or in focus with its callers and callees, or what a search found.
+const popup = $('popup'), search = $('search');
+let focused = null, searching = false;
+
+function neighbours(at) {
+  const inside = new Set(methodsOf(at)), up = new Set(), down = new Set();
+  for (const m of inside) {
+    for (const [c] of callers[m]) if (!inside.has(c) && box[c] != null) up.add(box[c]);
+    for (const [c] of callees[m]) if (!inside.has(c) && box[c] != null) down.add(box[c]);
+  }
+  return [up, down];
+}
+function clear() {
+  for (const el of all.querySelectorAll('.on,.here,.caller,.callee')) el.classList.remove('on', 'here', 'caller', 'callee', 'in', 'out');
+}
+function mark(at) {
+  clear();
+  svg.classList.toggle('dim', at != null);
+  if (at == null) return;
+  const [up, down] = neighbours(at);
+  boxes[at].classList.add('on', 'here');
+  up.forEach(n => boxes[n].classList.add('on', 'caller'));
+  down.forEach(n => boxes[n].classList.add('on', 'callee'));
+  P.edges.forEach(([from, to], e) => {
+    if (from === at || to === at) lines[e].classList.add('on', from === at ? 'out' : 'in');
+  });
+}
+// Marks boxes and dims all others.
+function only(places) {
+  clear();
+  svg.classList.add('dim');
+  places.forEach(at => boxes[at].classList.add('on'));
+}
+
+// The panel: callers above, callees below. Each entry focuses in turn.
+function rows(list) {
+  if (!list.length) return '<p class="pale">none that is drawn</p>';
+  return `<table>${list.slice(0, 40).map(([m, count, ns]) =>
+    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${num(count)}×</td><td>${esc(short(m))}</td><td class="n">${ns ? time(ns) : ''}</td></tr>`).join('')}</table>`
+    + (list.length > 40 ? `<p class="pale">${list.length - 40} more</p>` : '');
+}
+function focus(at) {
+  focused = at; mark(at); openPanel(at != null);
+  const m = at == null ? null : methodsOf(at)[0];
+  history.replaceState(null, '', m == null ? location.pathname + location.search : '#' + encodeURIComponent(short(m)));
+  if (at == null) return;
+  panel.innerHTML = m == null ? '<h2>the whole program</h2>' : `<h3>callers</h3>${rows(callers[m])}`
+    + `<div class="here"><h2>${esc(path(m))}</h2><div class="lines">${esc(describe(at).split('\n').slice(1).join('\n'))}</div></div>`
+    + `<h3>callees</h3>${rows(callees[m])}`;
+  reveal(at);
+}
+
+// The lists: what a reader looks for, and the boxes as a table.
+function lists() {
+  focused = null; mark(null); openPanel(true);
+  const row = (at, text) => `<tr tabindex="0" data-n="${at}"><td>${esc(nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
+  const found = P.lists.map(([title, rows], i) => `<h2>${esc(title)} <button data-all="${i}">mark all ${num(rows.length)}</button></h2>`
+    + `<table>${rows.slice(0, 12).map(([at, text]) => row(at, text)).join('')}</table>${rows.length > 12 ? `<p class="pale">${rows.length - 12} more</p>` : ''}`);
+  const numbers = at => { const d = D.methods[methodsOf(at)[0]]; return `${num(d[RUNS])}×${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`; };
+  panel.innerHTML = found.join('') + `<h2>${byTime.length} boxes${byTime.some(at => D.methods[methodsOf(at)[0]][TOTAL] != null) ? ' by time' : ''}</h2>`
+    + `<table>${byTime.slice(0, 400).map(at => row(at, numbers(at))).join('')}</table>`
+    + (byTime.length > 400 ? `<p class="pale">${num(byTime.length - 400)} more: search finds them</p>` : '');
+}
+panel.addEventListener('click', e => {
+  const all_ = e.target.closest('[data-all]'), n = e.target.closest('tr')?.dataset.n;
+  if (all_) only(P.lists[all_.dataset.all][1].map(([at]) => at));
+  else if (n) focus(+n);
+});
+panel.addEventListener('keydown', e => {
+  if (e.key === 'Enter') { e.target.click(); e.stopPropagation(); }
+});
+
+// Search dims what does not match.
+search.addEventListener('input', () => {
+  const text = search.value.trim().toLowerCase();
+  searching = text !== '';
+  $('found').textContent = '';
+  if (!searching) { mark(focused); return; }
+  const found = P.nodes.map((_, at) => at).filter(at => methodsOf(at).some(m => path(m).toLowerCase().includes(text)));
+  only(found);
+  $('found').textContent = `${num(found.length)} found`;
+});
+function leaveSearch() { search.value = ''; searching = false; $('found').textContent = ''; }
+search.addEventListener('keydown', e => {
+  if (e.key !== 'Enter') return;
+  const first = byTime.find(at => boxes[at].classList.contains('on'));
+  if (first != null) { leaveSearch(); view.focus(); focus(first); }
+});

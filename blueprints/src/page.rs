@@ -1,0 +1,19 @@
+//! A page with one picture of a graph, and with the others that its recording permits.
+
+use crate::emit::{Pictures, html};
+use crate::graph::Graph;
+use crate::picture::{Options, PictureError, draw};
+use crate::scene::{Kind, Scene};
+
+/// The page of a graph: this picture, and behind tabs the others.
+///
+/// # Errors
+///
+/// If the recording lacks what this picture shows. Others that cannot be drawn are left out.
+pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
+    let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
+    let others = Kind::ALL.into_iter().filter(|&other| other != kind);
+    scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
+    let scenes = scenes.iter().map(|scene| (scene.kind.word().to_owned(), scene)).collect();
+    Ok(html(&[Pictures { graph, scenes }]))
+}

@@ -1,0 +1,63 @@
+//! Candidates for a cache (*Execution profiling blueprints*, section 5.3): methods that always return the same value for a
+//! receiver, and run more often than there are receivers.
+//!
+//! The paper names four signs: many calls, several callers, a constant value, and a constant callee that runs as often. The
+//! ranking here is by the time that a cache could save at most; the row counts the signs. Methods that are caches already,
+//! by their name or that of their type, are left out.
+
+use metaspy_report::program::Returned;
+use metaspy_report::text::counted;
+
+use crate::emit::time;
+use crate::graph::{Graph, Method};
+use crate::scene::{List, Node};
+
+/// Parts of names of what caches already.
+const CACHES: [&str; 7] = ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
+/// Calls from which on they are many.
+const MANY: u64 = 100;
+
+/// The candidates among the boxes of a picture, those with most time to save first.
+pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
+    if !graph.has_returns {
+        return None;
+    }
+    let mut callers = vec![0_usize; graph.methods.len()];
+    let mut constant_callee = vec![false; graph.methods.len()];
+    for call in graph.calls.iter().filter(|call| call.from != call.to) {
+        callers[call.to] += 1;
+        let callee = &graph.methods[call.to];
+        constant_callee[call.from] |=
+            callee.returns == Some(Returned::Constant) && callee.executions == graph.methods[call.from].executions;
+    }
+    let mut rows: Vec<(u64, usize, String)> = nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(place, node)| {
+            let &at = node.methods.first()?;
+            let method = &graph.methods[at];
+            let saved = saving(method).filter(|&saved| saved > 0 && !is_cache(graph, method))?;
+            let signs = [method.executions >= MANY, callers[at] > 1, true, constant_callee[at]];
+            let signs = signs.into_iter().filter(|&sign| sign).count();
+            let callers = counted(callers[at] as u64, "caller");
+            Some((saved, place, format!("≤ {}, {callers}, {signs} of 4 signs", time(saved))))
+        })
+        .collect();
+    rows.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    let title = "a cache could save at most this time: always the same value for a receiver".into();
+    let rows: Vec<_> = rows.into_iter().map(|(_, place, text)| (place, text)).collect();
+    (!rows.is_empty()).then_some(List { title, rows })
+}
+
+/// The time of all calls but the first on each receiver, if a method is a candidate.
+fn saving(method: &Method) -> Option<u64> {
+    let again = method.executions.checked_sub(method.receivers.count)?;
+    let is_candidate = method.returns == Some(Returned::Constant) && !method.receivers.is_unknown();
+    let share = again as f64 / method.executions.max(1) as f64;
+    is_candidate.then(|| (method.total_ns.unwrap_or(0) as f64 * share) as u64)
+}
+
+fn is_cache(graph: &Graph, method: &Method) -> bool {
+    let is = |name: &str| CACHES.iter().any(|part| name.to_lowercase().contains(part));
+    is(&method.name) || is(&graph.owners[method.owner].name)
+}
