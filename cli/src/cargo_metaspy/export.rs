@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Kind, Options, page};
-use metaspy_report::coverage::{TestReach, by_test};
+use metaspy_report::coverage::{Run, TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::program::Program;
 use metaspy_weave::wrapper::Left;
@@ -19,7 +19,7 @@ use crate::cargo_metaspy::results::{Results, Woven};
 pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
     let mut out = std::io::stdout().lock();
     let json = Json { more: more(results, options) };
-    match json.export(&results.run, &mut out).and_then(|()| out.flush()) {
+    match json.export(&results.run, &mut out).and_then(|_| out.flush()) {
         // A reader that closed the pipe needs no more.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done?),
@@ -30,7 +30,7 @@ pub fn print_json(results: &Results, options: &arguments::Woven) -> Result<()> {
 pub fn write(results: &Results, options: &arguments::Woven, first: Kind) -> Result<()> {
     for (file, exporter) in requested(options, results) {
         let mut out = BufWriter::new(File::create(file).with_context(|| cannot_write(file))?);
-        exporter.export(&results.run, &mut out).and_then(|()| out.flush()).with_context(|| cannot_write(file))?;
+        exporter.export(&results.run, &mut out).and_then(|_| out.flush()).with_context(|| cannot_write(file))?;
     }
     match &options.blueprint {
         Some(file) => draw(&results.run.program, file, first),
@@ -55,8 +55,8 @@ pub fn check(options: &arguments::Woven) -> Result<()> {
     files.into_iter().flatten().try_for_each(|file| fs::write(file, "").with_context(|| cannot_write(file)))
 }
 
-fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter>)> {
-    let mut requested: Vec<(&Path, Box<dyn Exporter>)> = Vec::new();
+fn requested<'a>(options: &'a arguments::Woven, results: &Results) -> Vec<(&'a Path, Box<dyn Exporter<Run>>)> {
+    let mut requested: Vec<(&Path, Box<dyn Exporter<Run>>)> = Vec::new();
     if let Some(file) = options.json.file() {
         requested.push((file, Box::new(Json { more: more(results, options) })));
     }

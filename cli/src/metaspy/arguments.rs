@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use metaspy_blueprints::Kind;
 use metaspy_core::recording::BUDGETS;
+use metaspy_report::export::Format;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
 
@@ -84,6 +85,15 @@ pub enum Command {
         metaspy report client.spy server.spy --by cause\n  \
         ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
+    /// Writes the events of a recording, or what they add up to, in a format of another tool
+    #[command(
+        after_help = "Examples:\n  metaspy export run.spy --to chrome -o run.trace.json     then open it in ui.perfetto.dev\n  \
+        metaspy export run.spy --to jsonl --filter 'site:measure took:>1ms' | jq .subject.label\n  \
+        metaspy export run.spy --to collapsed | inferno-flamegraph > run.svg\n  \
+        metaspy export layout --to csv -o layout.csv\n\n\
+        What each format can hold is described in docs/export.md."
+    )]
+    Export(Export),
     /// Draws who calls whom, where time goes, or what ran: as text, as one HTML file, as SVG
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
@@ -190,6 +200,24 @@ pub struct Report {
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,
+}
+
+/// `metaspy export`.
+#[derive(Debug, Args)]
+pub struct Export {
+    /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on standard
+    /// input, to its end; several are read as one
+    #[arg(required = true, value_name = "FILE|NAME|-")]
+    pub sources: Vec<PathBuf>,
+    /// The format
+    #[arg(long, value_parser = parse_format())]
+    pub to: Format,
+    /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Option<String>,
+    /// Writes into this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `metaspy blueprint`.
@@ -311,6 +339,11 @@ pub struct GrammarReport {
 fn parse_by() -> impl TypedValueParser<Value = By> {
     let values = By::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
     PossibleValuesParser::new(values).map(|name| By::from_name(&name).expect("the parser accepts only these names"))
+}
+
+fn parse_format() -> impl TypedValueParser<Value = Format> {
+    let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.description()));
+    PossibleValuesParser::new(values).map(|name| Format::from_name(&name).expect("the parser accepts only these names"))
 }
 
 fn parse_kind() -> impl TypedValueParser<Value = Kind> {

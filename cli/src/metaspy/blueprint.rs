@@ -7,11 +7,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Options, emit, page, picture};
-use metaspy_core::store::Filter;
 use metaspy_report::program::Program;
 
 use crate::exit::{Ended, say};
-use crate::metaspy::{arguments, live};
+use crate::metaspy::{arguments, filter, live};
 
 /// Lines of the text by default.
 const ROWS: usize = 30;
@@ -20,12 +19,9 @@ const COLUMNS: u16 = 100;
 
 /// Draws the picture: into the named files, and otherwise as text.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
-    let filter: Filter = match &options.filter {
-        Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
-        None => Filter::all(),
-    };
+    let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
-    filter.check(&store).map_err(|error| say(format!("--filter: {error}")))?;
+    filter::check(&filter, &store)?;
     let program = Program::read(&store, &filter);
     let graph = Graph::new(&program, |ticks| store.span_ns(ticks));
     let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();

@@ -5,12 +5,15 @@
 pub mod arguments;
 mod blueprint;
 mod demo;
+mod export;
+mod filter;
 #[cfg(feature = "grammar")]
 mod grammar;
 #[cfg(not(feature = "grammar"))]
 #[path = "grammar/disabled.rs"]
 mod grammar;
 mod live;
+mod progress;
 mod report;
 mod stream;
 mod verify;
@@ -81,6 +84,10 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Clean => clean_up(&mut out),
         Command::Report(options) => report::run(&options, &mut out),
+        Command::Export(options) => {
+            drop(out);
+            export::run(&options)
+        }
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),

@@ -5,15 +5,14 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use metaspy_core::Store;
-use metaspy_core::store::{By, DetailLevel, Filter, FilterError, Scope};
+use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::rows;
 use metaspy_report::text::{clean_lines, file_name};
 
 use crate::exit::{Ended, complain, say};
-use crate::metaspy::arguments;
-use crate::metaspy::live;
+use crate::metaspy::{arguments, filter, live};
 
 /// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
@@ -25,17 +24,10 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let conditions = parsed.map_err(say)?;
     let parsed: Result<Vec<Expectation>, String> = options.expect.iter().map(|text| text.parse()).collect();
     let expectations = parsed.map_err(say)?;
-    let filter: Filter = match &options.filter {
-        Some(text) => text.parse().map_err(|error| say(format!("--filter: {error}")))?,
-        None => Filter::all(),
-    };
+    let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
     note_others(&options.sources, &store);
-    match filter.check(&store) {
-        // Kinds are known when a subject of theirs is met; sites before the program begins.
-        Err(error @ FilterError::NoSuchKind { .. }) => complain("metaspy", &format!("--filter: {error}")),
-        checked => checked.map_err(|error| say(format!("--filter: {error}")))?,
-    }
+    filter::check(&filter, &store)?;
     for condition in &conditions {
         condition.filter.check(&store).map_err(|error| say(format!("--fail-if: {error}")))?;
     }

@@ -38,7 +38,9 @@ mod tests;
 
 pub use store::Store;
 
+pub use causes::chains::{Chain, ChainFrame, Chains};
 pub use causes::effects::EffectsIndex;
+pub use causes::links::Links;
 pub use causes::remote::{Remote, Sent};
 pub use causes::{Ancestors, Origin};
 pub use event::details::{EventMarks, Polls};

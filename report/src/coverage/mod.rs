@@ -11,6 +11,9 @@ pub use comparison::{Baseline, Comparison};
 pub use constants::{Constants, LEAST, constants};
 pub use patterns::{Example, Found, Pattern, patterns};
 
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+
 use crate::program::Program;
 
 /// The version of a run as JSON. It changes with a change that is more than an addition.
@@ -28,6 +31,16 @@ pub struct Run {
 }
 
 impl Run {
+    /// The calls of a recording that pass the filter.
+    pub fn of_recording(store: &Store, filter: &Filter) -> Run {
+        let program = Program::read(store, filter);
+        let mut doubts = store.missing().to_vec();
+        if !program.exact {
+            doubts.push("the counts may be too low: `metaspy report` states why".into());
+        }
+        Run { program, processes: Some(store.processes().len().max(1)), doubts }
+    }
+
     /// True if every number is exact.
     pub fn is_exact(&self) -> bool {
         self.doubts.is_empty() && self.program.exact

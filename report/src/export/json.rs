@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use metaspy_core::store::Column;
 use serde_json::{Map, Value, json};
 
-use super::Exporter;
+use super::{Exporter, Written};
 use crate::coverage::{Constants, FORMAT, Pattern, Run, constants, patterns};
 use crate::program::{Edge, Element, Method, Of, Profiles, Program, Ratio};
 use crate::rows::json::profile_values;
@@ -17,12 +17,13 @@ pub struct Json {
     pub more: Map<String, Value>,
 }
 
-impl Exporter for Json {
-    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+impl Exporter<Run> for Json {
+    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<Written> {
         let mut object = object(run);
         object.extend(self.more.clone());
         serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
-        writeln!(out)
+        writeln!(out)?;
+        Ok(Written::default())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use super::{Exporter, printable};
+use super::{Exporter, Written, printable};
 use crate::coverage::Run;
 
 /// The format of `--lcov`.
@@ -45,8 +45,8 @@ pub struct Branch {
     pub taken: Option<u64>,
 }
 
-impl Exporter for Lcov {
-    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+impl Exporter<Run> for Lcov {
+    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<Written> {
         let mut files: BTreeMap<&str, Vec<Function>> = BTreeMap::new();
         for element in run.program.methods() {
             let Some(method) = &element.method else { continue };
@@ -58,7 +58,7 @@ impl Exporter for Lcov {
             functions.sort_by(|a, b| (a.line, &a.name).cmp(&(b.line, &b.name)));
             Record { file: file.to_owned(), functions, branches: None }.write(out)?;
         }
-        Ok(())
+        Ok(Written::default())
     }
 }
 

@@ -1,21 +1,73 @@
-//! Exports: the formats of other tools, one file each.
+//! Exports: the formats of other tools, one file each. `docs/export.md` describes what each format can hold.
+//!
+//! A format implements [`Exporter`] for what it is written from: the [`Selection`] of events of a recording, or the
+//! coverage of a [`Run`](crate::coverage::Run). [`Format`] is the list of all of them, for a command and for a screen:
+//!
+//! ```no_run
+//! use std::fs::File;
+//! use std::io::BufWriter;
+//!
+//! use metaspy_core::Store;
+//! use metaspy_report::export::{Exporter, Format, Selection};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = Store::open("run.spy".as_ref())?;
+//! let slow = "took:>1ms".parse()?;
+//! let mut out = BufWriter::new(File::create("slow.jsonl")?);
+//! let written = Format::JsonLines.export(&Selection::new(&store, &slow), &mut out)?;
+//! written.notes.iter().for_each(|sentence| eprintln!("{sentence}"));
+//! # Ok(())
+//! # }
+//! ```
+
+mod selection;
+
+mod arrows;
+mod record;
+mod stacks;
+mod tracks;
+
+mod format;
 
 pub mod cobertura;
 pub mod json;
 pub mod lcov;
 
+mod chrome;
+mod collapsed;
+mod csv;
+mod json_lines;
+mod speedscope;
+
+pub mod text;
+
 use std::io::{self, Write};
 
-use crate::coverage::Run;
-
+pub use chrome::Chrome;
 pub use cobertura::Cobertura;
+pub use collapsed::{Collapsed, Weight};
+pub use csv::Csv;
+pub use format::Format;
 pub use json::Json;
+pub use json_lines::JsonLines;
 pub use lcov::Lcov;
+pub use record::Record;
+pub use selection::{Progress, Selection, is_stopped};
+pub use speedscope::Speedscope;
 
-/// A format in which a run can be written.
-pub trait Exporter {
-    /// Writes the whole document.
-    fn export(&self, run: &Run, out: &mut dyn Write) -> io::Result<()>;
+/// A format in which `Source` can be written.
+pub trait Exporter<Source: ?Sized> {
+    /// Writes the whole document. An error is one of `out`, or a stop by the watcher of a [`Selection`].
+    fn export(&self, source: &Source, out: &mut dyn Write) -> io::Result<Written>;
+}
+
+/// The result of an export.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Events that were written, or added up in what was written. 0 for the coverage of a run.
+    pub events: u64,
+    /// Sentences about what the format could not hold.
+    pub notes: Vec<String>,
 }
 
 /// A name without control characters, which the formats cannot write.

@@ -7,7 +7,6 @@ mod command;
 mod convert;
 mod corpus;
 mod merged;
-mod progress;
 mod run;
 mod runs;
 

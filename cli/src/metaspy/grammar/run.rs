@@ -9,13 +9,13 @@ use metaspy_core::{Installed, Profiler, Recording};
 use metaspy_instrumenters::productions::pest::{Grammar, Limits, Source, Suite};
 use metaspy_instrumenters::productions::productions;
 use metaspy_report::grammar::Report;
-use metaspy_report::text::clean_lines;
+use metaspy_report::text::{clean_lines, grouped};
 
 use super::convert;
 use super::corpus::Corpus;
-use super::progress::Progress;
 use crate::exit::say;
 use crate::metaspy::arguments;
+use crate::metaspy::progress::Progress;
 
 /// Stack for what is not the parse: reading directories, compiling the grammar, writing the report.
 const OWN_STACK: usize = 2 << 20;
@@ -52,7 +52,7 @@ fn exercise(options: &arguments::Grammar, limits: Limits) -> Result<Report> {
     // The place in `found` of each input: what is no text gets no number.
     let mut parsed = Vec::with_capacity(found.len());
     for (at, input) in found.iter().enumerate() {
-        progress.update("parsed", at, found.len());
+        progress.update(|| of_inputs("parsed", at, found.len()));
         match input.read() {
             Ok(text) => {
                 suite.parse(input.name.clone(), &text);
@@ -69,7 +69,7 @@ fn exercise(options: &arguments::Grammar, limits: Limits) -> Result<Report> {
     if suite.needs_explaining() {
         let mut done = 0;
         suite.explain(|input| {
-            progress.update("looked for what takes the place of alternatives in", done, parsed.len());
+            progress.update(|| of_inputs("looked for what takes the place of alternatives in", done, parsed.len()));
             done += 1;
             // A file that went away in between explains nothing.
             found[parsed[input]].read().ok().map(|text| text.into_owned())
@@ -78,6 +78,10 @@ fn exercise(options: &arguments::Grammar, limits: Limits) -> Result<Report> {
     drop(recording);
     drop(progress);
     Ok(convert::report(&grammar, &sources, rule, suite.coverage(), skipped, options.timed))
+}
+
+fn of_inputs(what: &str, done: usize, of: usize) -> String {
+    format!("{what} {} of {} inputs", grouped(done as u64), grouped(of as u64))
 }
 
 /// A recording of the parses, until it is dropped.

@@ -10,9 +10,11 @@ use crate::scan::blocks::{Block, Ring};
 use metaspy_format::header;
 use metaspy_format::slot::Mark;
 
-/// The links, from effect to reason.
+/// All links of a recording, from effect to reason. Clones are cheap.
+///
+/// [`Store::links`] finds the links of one event in its blocks; these are for a walk over many events.
 #[derive(Clone)]
-pub(crate) struct Links(ChunkIndex<(u64, u64)>);
+pub struct Links(ChunkIndex<(u64, u64)>);
 
 /// The links of a recording, as far as they were read. Filters share them.
 #[derive(Default)]
@@ -20,7 +22,7 @@ pub(crate) struct KnownLinks(Mutex<Option<Arc<Links>>>);
 
 impl Links {
     /// No links.
-    pub fn none() -> Arc<Self> {
+    pub(crate) fn none() -> Arc<Self> {
         Arc::new(Links(ChunkIndex::new()))
     }
 
@@ -40,8 +42,8 @@ impl Links {
 }
 
 impl Store {
-    /// The links that the window holds now.
-    pub(crate) fn all_links(&self) -> Arc<Links> {
+    /// The links that the window holds now. Reads the chunks that changed since the last call.
+    pub fn all_links(&self) -> Arc<Links> {
         let ring = self.ring();
         let mut known = lock(&self.links.0);
         let mut links = known.take().unwrap_or_else(Links::none);

@@ -18,6 +18,8 @@ pub(crate) const GONE: u32 = NOTHING - 1;
 const REMOTE: u32 = GONE - 1;
 /// Marks an event whose reasons are being visited.
 const OPEN: u32 = REMOTE - 1;
+/// A rule's own values are less than this one.
+pub(crate) const FIRST_SPECIAL: u32 = OPEN;
 /// Reasons in one chain at most.
 const DEPTH_MAX: usize = 1 << 16;
 /// Entries of the cache at most: 1 MiB, which fits the cache of a core.

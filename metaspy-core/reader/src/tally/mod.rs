@@ -255,7 +255,7 @@ impl Store {
     }
 
     /// True for sites whose events are entered and left, by number.
-    fn asyncs(&self) -> Vec<bool> {
+    pub(crate) fn asyncs(&self) -> Vec<bool> {
         let mut asyncs = Vec::new();
         for site in self.sites().iter().filter(|site| site.kind.is_entered()) {
             let at = site.id.0 as usize;

@@ -10,7 +10,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::lcov::lines;
-use super::{Exporter, printable};
+use super::{Exporter, Written, printable};
 use crate::coverage::Run;
 use crate::program::{Element, Method, Of, Program, rate};
 
@@ -23,8 +23,8 @@ type Xml<'o> = Writer<&'o mut dyn io::Write>;
 #[derive(Debug)]
 pub struct Cobertura;
 
-impl Exporter for Cobertura {
-    fn export(&self, run: &Run, out: &mut dyn io::Write) -> io::Result<()> {
+impl Exporter<Run> for Cobertura {
+    fn export(&self, run: &Run, out: &mut dyn io::Write) -> io::Result<Written> {
         let mut xml = Writer::new_with_indent(out, b' ', 2);
         xml.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
         xml.write_event(Event::DocType(BytesText::from_escaped(DOCTYPE)))?;
@@ -57,7 +57,8 @@ impl Exporter for Cobertura {
                 })?;
                 Ok(())
             })?;
-        writeln!(xml.into_inner())
+        writeln!(xml.into_inner())?;
+        Ok(Written::default())
     }
 }
 

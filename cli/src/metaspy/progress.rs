@@ -3,8 +3,6 @@
 use std::io::{self, IsTerminal, Stderr, Write};
 use std::time::{Duration, Instant};
 
-use metaspy_report::text::grouped;
-
 /// A shorter run has no line.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -32,20 +30,19 @@ impl<W: Write> Progress<W> {
         Progress { out, began: Instant::now(), next: seen.then_some(PATIENCE), written: false }
     }
 
-    /// Shows that `done` of `of` inputs are done.
-    pub fn update(&mut self, what: &str, done: usize, of: usize) {
+    /// Shows this text.
+    pub fn update(&mut self, text: impl FnOnce() -> String) {
         if self.next.is_some() {
-            self.update_at(self.began.elapsed(), what, done, of);
+            self.update_at(self.began.elapsed(), text);
         }
     }
 
-    fn update_at(&mut self, elapsed: Duration, what: &str, done: usize, of: usize) {
+    fn update_at(&mut self, elapsed: Duration, text: impl FnOnce() -> String) {
         if self.next.is_some_and(|next| elapsed >= next) {
             self.next = Some(elapsed + INTERVAL);
             self.written = true;
-            let (done, of) = (grouped(done as u64), grouped(of as u64));
             // A line that cannot be written is not missed.
-            let _ = write!(self.out, "\r\x1b[K{what} {done} of {of} inputs");
+            let _ = write!(self.out, "\r\x1b[K{}", text());
             let _ = self.out.flush();
         }
     }
@@ -67,7 +64,7 @@ mod tests {
         let mut written = Vec::new();
         let mut progress = Progress::new(&mut written, seen);
         for &ms in at {
-            progress.update_at(Duration::from_millis(ms), "parsed", ms as usize, 5000);
+            progress.update_at(Duration::from_millis(ms), || format!("parsed {ms} of 5000 inputs"));
         }
         drop(progress);
         assert_eq!(String::from_utf8(written).unwrap(), expected);
@@ -76,7 +73,7 @@ mod tests {
     #[test]
     fn a_line_is_written_after_a_second_and_wiped_at_the_end() {
         check(true, &[0, 999], "");
-        check(true, &[1200, 1250], "\r\x1b[Kparsed 1,200 of 5,000 inputs\r\x1b[K");
+        check(true, &[1200, 1250], "\r\x1b[Kparsed 1200 of 5000 inputs\r\x1b[K");
         check(false, &[1200], "");
     }
 }

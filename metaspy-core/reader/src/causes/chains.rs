@@ -1,0 +1,205 @@
+//! Calls by chain of causes: the sites from the root cause down to the call, as a tree, with counts and times. A flame
+//! graph draws such a tree.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::Store;
+use crate::causes::reasons::{FIRST_SPECIAL, GONE, Inheritance, NOTHING, Reasons};
+use crate::event::EventId;
+use crate::filter::Filter;
+use crate::scan::blocks::{Block, Record, Slot};
+use crate::tally::self_time::{NO_ROW, SelfTimes};
+use metaspy_format::slot::SPAN_MAX;
+use metaspy_probe::SiteId;
+
+/// Chains at most. Further ones are in [`ChainFrame::Deeper`] of the chain that they continue.
+const CHAINS_MAX: usize = 1 << 20;
+/// Sites in one chain at most. A chain that continues has [`ChainFrame::Deeper`] as its last part.
+const DEPTH_MAX: u16 = 256;
+/// Events between two reports of progress.
+const EVENTS_PER_REPORT: u64 = 65_536;
+
+/// A part of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChainFrame {
+    /// The site of a cause, or of the call itself.
+    Site(SiteId),
+    /// The causes above left the window.
+    Left,
+    /// The calls below have longer chains, or chains beyond the limit of the tree.
+    Deeper,
+}
+
+/// A chain of causes, and the calls at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chain {
+    /// The last part: the site of the calls.
+    pub frame: ChainFrame,
+    /// The chain without the last part, as an index into [`Chains::chains`]; `None` for a root. It is less than the
+    /// index of this chain.
+    pub parent: Option<u32>,
+    /// Selected calls with this chain.
+    pub count: u64,
+    /// Their self time in ticks: without the timed events inside them on their lane.
+    pub self_ticks: u64,
+}
+
+/// The chains of causes of the events in the window.
+#[derive(Clone, Debug, Default)]
+pub struct Chains {
+    /// The chains, each behind its parent.
+    pub chains: Vec<Chain>,
+    /// False if a chain of causes was too long to follow.
+    pub exact: bool,
+    /// True if some calls were timed.
+    pub timed: bool,
+}
+
+impl Chains {
+    /// The parts of a chain, the root first.
+    pub fn frames(&self, chain: usize) -> Vec<ChainFrame> {
+        let parent = |at: &usize| self.chains[*at].parent.map(|parent| parent as usize);
+        let mut frames: Vec<_> = std::iter::successors(Some(chain), parent).map(|at| self.chains[at].frame).collect();
+        frames.reverse();
+        frames
+    }
+}
+
+impl Store {
+    /// Adds up the events that pass the filter by their chain of causes. An event with links counts once, below its
+    /// cause.
+    ///
+    /// Calls `progress` with the number of tested events and the number of all events; stops with `None` if it returns
+    /// false. Memory is bounded by the number of chains, which has a limit.
+    pub fn chains(&self, filter: &Filter, mut progress: impl FnMut(u64, u64) -> bool) -> Option<Chains> {
+        let ring = self.ring();
+        let folds = ring.folds();
+        let matcher = self.compile(filter, 0..=0);
+        let mut memory = matcher.memory(self);
+        let tree = Tree::default();
+        let mut reasons = Reasons::new(ring.places(), &self.all_links());
+        let asyncs = self.asyncs();
+        let mut self_times = SelfTimes::new(&asyncs);
+        // Sums by the number of the chain; `own` is a two's complement while inner events come before outer ones.
+        let mut sums: Vec<(u64, u64)> = Vec::new();
+        let (mut tested, all) = (0, self.totals().stored);
+        let (mut next_report, mut timed) = (0, false);
+        let mut block = Block::boxed();
+        for place in ring.units().into_iter().flat_map(|unit| unit.places(ring)) {
+            if tested >= next_report {
+                next_report = tested + EVENTS_PER_REPORT;
+                progress(tested, all).then_some(())?;
+            }
+            if !ring.load_stored(place, &folds, &mut block) {
+                continue;
+            }
+            let head = block.head;
+            self_times.turn_to(head.lane);
+            for record in block.records() {
+                let Record::Event(slot) = record else { continue };
+                tested += 1;
+                let id = head.id(slot.slot);
+                let span = match slot.span() {
+                    Some(SPAN_MAX) => self.event(id).and_then(|event| event.span),
+                    span => span,
+                };
+                let row = match matcher.matches(ring, &head, &slot, &mut memory) {
+                    true => match reasons.inherited(ring, id, &slot, &tree) {
+                        // It is its own cause: the recording is damaged.
+                        FIRST_SPECIAL.. => tree.passed(&slot, GONE),
+                        chain => chain,
+                    },
+                    false => NO_ROW,
+                };
+                if row != NO_ROW {
+                    let at = row as usize;
+                    sums.resize(sums.len().max(at + 1), (0, 0));
+                    sums[at].0 += 1;
+                    sums[at].1 = sums[at].1.wrapping_add(span.unwrap_or(0));
+                    timed |= span.is_some();
+                }
+                let start = head.base.saturating_add(slot.start);
+                let around = self_times.enter(id, start, &slot, span, row);
+                if let (Some(outer), Some(span)) = (sums.get_mut(around as usize), span) {
+                    outer.1 = outer.1.wrapping_sub(span);
+                }
+            }
+        }
+        progress(tested, all).then_some(())?;
+        let mut chains = tree.0.into_inner().chains;
+        for (chain, (count, own)) in chains.iter_mut().zip(sums) {
+            (chain.count, chain.self_ticks) = (count, (own as i64).max(0) as u64);
+        }
+        Some(Chains { chains, timed, exact: !reasons.is_exhausted() && !memory.is_exhausted() })
+    }
+}
+
+/// The tree of chains. The value of an event is the number of its chain.
+#[derive(Default)]
+struct Tree(RefCell<Nodes>);
+
+#[derive(Default)]
+struct Nodes {
+    chains: Vec<Chain>,
+    depths: Vec<u16>,
+    children: HashMap<(Option<u32>, ChainFrame), u32>,
+}
+
+impl Tree {
+    fn child(&self, parent: Option<u32>, frame: ChainFrame) -> u32 {
+        self.0.borrow_mut().child(parent, frame)
+    }
+}
+
+impl Nodes {
+    fn child(&mut self, parent: Option<u32>, frame: ChainFrame) -> u32 {
+        let last = parent.map(|parent| self.chains[parent as usize].frame);
+        if let (Some(parent), Some(ChainFrame::Deeper)) = (parent, last) {
+            return parent;
+        }
+        if let Some(&known) = self.children.get(&(parent, frame)) {
+            return known;
+        }
+        let depth = parent.map_or(0, |parent| self.depths[parent as usize] + 1);
+        if frame != ChainFrame::Deeper && (depth >= DEPTH_MAX || self.chains.len() >= CHAINS_MAX) {
+            return self.child(parent, ChainFrame::Deeper);
+        }
+        let number = self.chains.len() as u32;
+        self.chains.push(Chain { frame, parent, count: 0, self_ticks: 0 });
+        self.depths.push(depth);
+        self.children.insert((parent, frame), number);
+        number
+    }
+}
+
+impl Inheritance for Tree {
+    fn own(&self, _: EventId, _: &Slot) -> Option<u32> {
+        None
+    }
+
+    fn passed(&self, effect: &Slot, value: u32) -> u32 {
+        let site = ChainFrame::Site(SiteId(effect.site));
+        match value {
+            NOTHING => NOTHING,
+            GONE => {
+                let left = self.child(None, ChainFrame::Left);
+                self.child(Some(left), site)
+            }
+            value => self.child(Some(value), site),
+        }
+    }
+
+    fn of_root(&self, slot: &Slot) -> u32 {
+        self.child(None, ChainFrame::Site(SiteId(slot.site)))
+    }
+
+    fn join(&self, one: u32, other: u32) -> u32 {
+        if one == NOTHING { other } else { one }
+    }
+
+    // The cause is the first reason: links do not change the chain.
+    fn is_final(&self, value: u32) -> bool {
+        value != NOTHING
+    }
+}

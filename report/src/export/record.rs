@@ -1,0 +1,169 @@
+//! An event with its names: what the formats with one record for each event write of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use metaspy_core::store::{Detail, DetailKind, Links};
+use metaspy_core::{Event, EventId, LaneId, Store};
+use serde::Serialize;
+
+/// An event with its names. Times are in nanoseconds; a text is as in the recording, without control characters.
+#[derive(Clone, Debug, Serialize)]
+pub struct Record<'s> {
+    /// The id, as screens show it.
+    pub event: String,
+    /// The start, since the beginning of the recording.
+    pub time_ns: u64,
+    /// The duration; `None` for an instant, while it runs, and if it was not timed.
+    pub took_ns: Option<u64>,
+    /// The path of the site.
+    pub site: &'s str,
+    /// The kind of the site: `method`, `announcement`, …
+    pub kind: &'static str,
+    /// The source file of the site.
+    pub file: &'s str,
+    /// Its first line.
+    pub line: u32,
+    /// The subject.
+    pub subject: Option<SubjectRecord<'s>>,
+    /// The cause.
+    pub cause: Option<CauseRecord<'s>>,
+    /// Further reasons.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<String>,
+    /// The number of the lane.
+    pub lane: u32,
+    /// The name of the lane's thread.
+    pub thread: &'s str,
+    /// The end.
+    pub outcome: &'static str,
+    /// True if start and duration were measured.
+    pub timed: bool,
+    /// Arguments, returned value and labels, if they were recorded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub details: Vec<DetailRecord>,
+}
+
+/// A subject with its names.
+#[derive(Clone, Debug, Serialize)]
+pub struct SubjectRecord<'s> {
+    /// The name of the kind.
+    pub kind: String,
+    /// The key.
+    pub key: u64,
+    /// The label that the domain set.
+    pub label: Option<&'s str>,
+}
+
+/// The cause of an event.
+#[derive(Clone, Debug, Serialize)]
+pub struct CauseRecord<'s> {
+    /// The id of the event, as screens show it; `None` if the cause is in another process.
+    pub event: Option<String>,
+    /// The path of its site; `None` if the event is not in the recording.
+    pub site: Option<&'s str>,
+    /// The span of a cause in another process, as in a `traceparent`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub span: Option<String>,
+}
+
+/// A detail of an event.
+#[derive(Clone, Debug, Serialize)]
+pub struct DetailRecord {
+    /// `argument`, `returned` or `label`.
+    pub kind: &'static str,
+    /// The name of the argument; empty otherwise.
+    pub name: String,
+    /// The value in its `Debug` form.
+    pub value: String,
+    /// True if the value was cut.
+    pub cut: bool,
+}
+
+/// The names of a recording, read once for all events.
+pub(super) struct Names<'s> {
+    store: &'s Store,
+    links: Arc<Links>,
+    threads: HashMap<LaneId, String>,
+}
+
+impl<'s> Names<'s> {
+    /// Reads them.
+    pub fn read(store: &'s Store) -> Self {
+        let threads = store.lanes().into_iter().map(|lane| (lane.id, lane.name)).collect();
+        Names { store, links: store.all_links(), threads }
+    }
+
+    /// The name of a lane's thread.
+    pub fn thread(&self, lane: LaneId) -> &str {
+        self.threads.get(&lane).map_or("", String::as_str)
+    }
+
+    /// The further reasons of an event.
+    pub fn links(&self, id: EventId) -> Vec<EventId> {
+        let mut links = Vec::new();
+        self.links.reasons(id, &mut links);
+        links.sort_unstable();
+        links.dedup();
+        links
+    }
+
+    /// The event with its names.
+    pub fn record<'n>(&'n self, event: &Event) -> Record<'n>
+    where
+        's: 'n,
+    {
+        let store = self.store;
+        let site = store.site(event.site);
+        Record {
+            event: event.id.to_string(),
+            time_ns: store.time_ns(event.start),
+            took_ns: event.span.map(|span| store.span_ns(span)),
+            site: store.site_path(event.site),
+            kind: site.map_or("", |site| site.kind.name()),
+            file: site.map_or("", |site| &site.file),
+            line: site.map_or(0, |site| site.lines.0),
+            subject: event.subject.map(|subject| SubjectRecord {
+                kind: store.kind(subject.kind).map_or(String::new(), |kind| kind.whole_name()),
+                key: subject.key,
+                label: store.label(subject),
+            }),
+            cause: event.cause.map(|id| self.cause(event, id)),
+            links: self.links(event.id).iter().map(EventId::to_string).collect(),
+            lane: event.lane.0,
+            thread: self.thread(event.lane),
+            outcome: event.outcome.name(),
+            timed: event.timed,
+            details: self.details(event),
+        }
+    }
+
+    fn cause(&self, event: &Event, id: EventId) -> CauseRecord<'_> {
+        match self.store.remote_cause(event) {
+            Some(remote) => CauseRecord { event: None, site: None, span: Some(format!("{:016x}", remote.span)) },
+            None => {
+                let cause = self.store.event(id);
+                let site = cause.map(|cause| self.store.site_path(cause.site));
+                CauseRecord { event: Some(id.to_string()), site, span: None }
+            }
+        }
+    }
+
+    /// The details of an event. Most events have none, and are not searched.
+    pub fn details(&self, event: &Event) -> Vec<DetailRecord> {
+        if event.details == 0 {
+            return Vec::new();
+        }
+        let detail = |Detail { kind, name, value, cut }: Detail| DetailRecord {
+            kind: match kind {
+                DetailKind::Argument => "argument",
+                DetailKind::Return => "returned",
+                DetailKind::Label => "label",
+            },
+            name,
+            value,
+            cut,
+        };
+        self.store.details(event.id).into_iter().map(detail).collect()
+    }
+}
