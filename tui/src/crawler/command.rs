@@ -45,6 +45,12 @@ pub enum Command {
     NextMatch,
     /// Go to the previous match.
     PreviousMatch,
+    /// Leave out the events of the row of the pane.
+    Exclude,
+    /// Save the filter under a name.
+    SaveFilter,
+    /// Remove a saved filter.
+    ForgetFilter,
     /// Add or remove a mark on the event.
     Mark,
     /// Go to the next mark.

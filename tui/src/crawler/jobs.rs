@@ -12,6 +12,7 @@ use metaspy_report::source_line;
 
 use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
+use super::state::pane::facets::{self, Facets};
 use super::state::productions::Tree;
 use super::state::structure::StructureView;
 use super::state::tally::TallyView;
@@ -56,6 +57,8 @@ pub enum Job {
     Effects { id: EventId, index: Option<Arc<EffectsIndex>>, reach: Reach },
     /// Finds the events of a subject around one of them.
     SameSubject { id: EventId, subject: Subject },
+    /// Counts the facets of the events that pass the filter.
+    Facets { filter: Filter },
     /// Builds the index of effects.
     Index,
     /// Reads a table of subjects or sites.
@@ -84,6 +87,8 @@ pub enum Answer {
     Effects(EventId, Effects),
     /// Events of the same subject, oldest first.
     SameSubject(EventId, Vec<Event>),
+    /// The facets of the events that pass the filter.
+    Facets(Facets),
     /// The index of effects.
     Index(Option<Arc<EffectsIndex>>),
     /// A table of subjects or sites.
@@ -176,7 +181,7 @@ impl Job {
         match self {
             Job::Rows { .. } => Slot::Rows,
             Job::Search { .. } => Slot::Search,
-            Job::Effects { .. } | Job::SameSubject { .. } => Slot::Pane,
+            Job::Effects { .. } | Job::SameSubject { .. } | Job::Facets { .. } => Slot::Pane,
             Job::Index => Slot::Index,
             Job::Tally { .. }
             | Job::Sort { .. }
@@ -202,6 +207,7 @@ impl Job {
                 Answer::Effects(id, Effects { reach, ..effects(store, id, index.as_deref(), progress) })
             }
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
+            Job::Facets { filter } => Answer::Facets(facets::read(store, filter)),
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),

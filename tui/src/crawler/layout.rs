@@ -107,21 +107,22 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     })
 }
 
-/// The names of the tabs in a pane of `columns` columns, each with its first column.
-pub fn tabs(columns: usize) -> impl Iterator<Item = (u16, Tab, &'static str)> {
-    let narrow = columns < 46;
+/// The names of the tabs in a pane of `columns` columns, each with its first column. If there is not enough room, only
+/// the open one has its full name.
+pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'static str)> {
+    let whole: usize = Tab::ALL.iter().map(|tab| tab.name().len() + 1).sum();
     let mut x = 1;
     Tab::ALL.into_iter().map(move |tab| {
         let begin = x;
-        let name = if narrow { tab.short_name() } else { tab.name() };
+        let name = if whole < columns || tab == open { tab.name() } else { tab.short_name() };
         x += name.len() as u16 + 1;
         (begin, tab, name)
     })
 }
 
 /// The tab at this column of the pane.
-pub fn tab_at(column: u16, columns: usize) -> Option<Tab> {
-    tabs(columns).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
+pub fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
+    tabs(columns, open).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod user;
 
 mod documents;
 mod filters;
+mod find;
 mod journeys;
 mod names;
 mod palette;

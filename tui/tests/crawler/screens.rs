@@ -46,6 +46,8 @@ fn every_screen_fits_a_small_and_a_large_terminal() {
     check_sizes("lanes", "4");
     check_sizes("help", "?");
     check_sizes("commands", ":");
+    check_sizes("completion", "f \"site:\"");
+    check_sizes("facets", "BackTab Enter");
 }
 
 #[test]
@@ -121,6 +123,16 @@ fn the_help_shows_the_keys_of_the_screen() {
 #[test]
 fn the_palette_lists_every_command() {
     check("commands", ": \"the\" Down");
+}
+
+#[test]
+fn a_filter_is_completed_above_its_line() {
+    check("completion", "f \"site:\" Tab Tab");
+}
+
+#[test]
+fn facets_count_what_is_listed() {
+    check("facets", "BackTab Enter");
 }
 
 #[test]

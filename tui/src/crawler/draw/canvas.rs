@@ -60,6 +60,24 @@ impl<'a> Canvas<'a> {
         self.right(area.x + area.width.saturating_sub(1), area.y, right_columns, right, style);
     }
 
+    /// Highlights words wherever they are in an area. The words are in lower case.
+    pub fn highlight(&mut self, area: Area, words: &[String]) {
+        for y in area.y..(area.y + area.height).min(self.0.area.bottom()) {
+            let columns = area.x..(area.x + area.width).min(self.0.area.right());
+            // One character for each cell, so that places in the text are columns.
+            let cell = |x| self.0[(x, y)].symbol().chars().next().unwrap_or(' ');
+            let text: Vec<char> = columns.map(|x| cell(x).to_lowercase().next().unwrap_or(' ')).collect();
+            for word in words {
+                let word: Vec<char> = word.chars().collect();
+                let found = text.windows(word.len().max(1)).enumerate().filter(|(_, part)| *part == word);
+                let columns: Vec<u16> = found.map(|(at, _)| area.x + at as u16).collect();
+                for x in columns {
+                    self.paint(Area { x, y, width: word.len() as u16, height: 1 }, theme::MATCH);
+                }
+            }
+        }
+    }
+
     /// Clears an area.
     pub fn clear(&mut self, area: Area) {
         Clear.render(rect(area).intersection(self.0.area), self.0);

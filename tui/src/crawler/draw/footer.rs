@@ -6,6 +6,8 @@
 //!  filter: site:measure took:>1x▏
 //! ```
 
+use std::ops::Range;
+
 use metaspy_report::text::{short, width, wrap};
 
 use ratatui::style::Style;
@@ -17,6 +19,7 @@ use crate::crawler::jobs::Slot;
 use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
+use crate::crawler::state::completion::Completion;
 use crate::crawler::state::line::Line;
 use crate::crawler::state::prompt::Purpose;
 
@@ -28,17 +31,19 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
         };
-        draw_line(canvas, x, area.y, room, name, &line.line);
-        if let Some(error) = &line.error {
-            draw_above(canvas, area, &wrap(error, room as usize), theme::ALARM);
-        }
+        let wrong = line.problem.as_ref().map(|problem| problem.at.clone());
+        draw_line(canvas, x, area.y, room, name, &line.line, wrong);
+        let problem = line.problem.as_ref().map_or(Vec::new(), |problem| wrap(&problem.text, room as usize));
+        draw_above(canvas, area, &problem, theme::ALARM);
+        let above = Area { y: area.y.saturating_sub(problem.len() as u16), ..area };
+        draw_candidates(canvas, above, &line.completion);
         if line.line.text().is_empty() && line.purpose == Purpose::Filter {
             let used = width(name) as u16 + 2;
             let example = "site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*";
             canvas.text(x + used, area.y, room.saturating_sub(used), example, theme::FAINT);
         }
     } else if let Some(palette) = &crawler.palette {
-        draw_line(canvas, x, area.y, room, ":", &palette.line);
+        draw_line(canvas, x, area.y, room, ":", &palette.line, None);
     } else if let Some(message) = &crawler.message {
         // In full, because it states what to do instead.
         let mut lines = wrap(message, room as usize);
@@ -46,7 +51,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         draw_above(canvas, area, &lines, theme::WARNING);
         canvas.text(x, area.y, room, &last, theme::WARNING);
     } else if let Some((done, of)) = crawler.progress(Slot::Search) {
-        let text = format!("searching `{}` … {} of {}", crawler.searched, short(done), short(of));
+        let text = format!("searching `{}` … {} of {}, Esc stops", crawler.searched, short(done), short(of));
         canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else {
         hints(canvas, x, area.y, room, crawler);
@@ -63,15 +68,48 @@ fn draw_above(canvas: &mut Canvas<'_>, area: Area, lines: &[String], style: Styl
     }
 }
 
-/// Draws a line that is edited, with its caret.
-fn draw_line(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, name: &str, line: &Line) {
+/// Draws what the word before the caret may become, above an area.
+fn draw_candidates(canvas: &mut Canvas<'_>, area: Area, completion: &Completion) {
+    let candidates = &completion.candidates;
+    let height = (candidates.len() as u16).min(area.y.saturating_sub(2));
+    let columns = candidates.iter().map(|it| width(&it.text)).max().unwrap_or(0) as u16 + 1;
+    let columns = columns.min(area.width / 2);
+    let above = Area { y: area.y - height, height, ..area };
+    canvas.clear(above);
+    for ((y, candidate), at) in (above.y..area.y).zip(candidates).zip(0..) {
+        let (x, room) = (area.x + 1, area.width.saturating_sub(1));
+        canvas.text(x, y, columns, &candidate.text, theme::KEY);
+        canvas.text(x + columns + 1, y, room.saturating_sub(columns + 1), &candidate.note, theme::FAINT);
+        if completion.chosen == Some(at) {
+            canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
+        }
+    }
+}
+
+/// Draws a line that is edited, with its caret. The wrong part of it is in the colour of errors.
+fn draw_line(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, name: &str, line: &Line, wrong: Option<Range<usize>>) {
     // Of a long text the end before the caret is shown, because the user types there.
     let before = tail(line.before(), (room as usize).saturating_sub(width(name) + 2));
+    let cut = line.before().len() - before.len();
+    let part = |text: &str, from: usize| -> [String; 3] {
+        let wrong = wrong.clone().unwrap_or(0..0);
+        let at = |byte: usize| byte.clamp(from, from + text.len()) - from;
+        let (begin, end) = (at(wrong.start), at(wrong.end));
+        [text[..begin].to_owned(), text[begin..end].to_owned(), text[end..].to_owned()]
+    };
+    let [a, b, c] = part(before, cut);
+    let [d, e, f] = part(line.behind(), line.before().len());
+    let f = if line.behind().is_empty() { " ".into() } else { f };
+    let (plain, alarm) = (theme::PLAIN, theme::ALARM.patch(theme::UNDERLINED));
     let pieces = [
         (name, theme::KEY),
-        (before, theme::PLAIN),
+        (&*a, plain),
+        (&*b, alarm),
+        (&*c, plain),
         ("▏", theme::FOCUS),
-        (if line.behind().is_empty() { " " } else { line.behind() }, theme::PLAIN),
+        (&*d, plain),
+        (&*e, alarm),
+        (&*f, plain),
     ];
     canvas.line(x, y, room, &pieces);
 }

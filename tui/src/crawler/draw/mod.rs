@@ -52,6 +52,8 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
     }
+    let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };
+    canvas.highlight(found.inner(), &crawler.highlighted());
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);
     }

@@ -40,8 +40,8 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, palette: &Palette) {
 fn draw_entry(canvas: &mut Canvas<'_>, line: Area, entry: &Entry) {
     let x = line.x + 1;
     let style = if entry.refusal.is_some() { theme::FAINT } else { theme::KEY };
-    let used = canvas.text(x, line.y, NAME, entry.binding.name, style);
-    let argument = entry.argument.as_deref().filter(|text| !text.is_empty()).unwrap_or(entry.binding.argument);
+    let used = canvas.text(x, line.y, NAME, entry.name(), style);
+    let argument = entry.argument.as_deref().filter(|text| !text.is_empty()).unwrap_or(entry.takes());
     canvas.text(x + used + 1, line.y, NAME.saturating_sub(used + 2), argument, theme::FAINT);
     let end = line.x + line.width - 1;
     let keys = (width(&entry.keys) as u16).min(line.width / 4);

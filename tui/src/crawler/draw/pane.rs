@@ -12,7 +12,7 @@
 //! ```
 
 use metaspy_core::{Event, Outcome};
-use metaspy_report::text::{clean, duration, last_segment, short, short_path, width};
+use metaspy_report::text::{clean, duration, grouped, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;
 use super::theme;
@@ -35,11 +35,11 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.text(area.x, area.y + area.height.saturating_sub(1), 1, "┴", theme::FAINT);
     }
     let inner = area.inner();
-    if crawler.view.list.selected.is_none() {
+    if crawler.view.list.selected.is_none() && pane.tab != Tab::Facets {
         canvas.empty(inner, &["no event is selected".into()]);
         return;
     }
-    for (x, tab, text) in tabs(inner.width as usize) {
+    for (x, tab, text) in tabs(inner.width as usize, pane.tab) {
         let style = if tab == pane.tab { theme::STRONG.patch(theme::CURSOR) } else { theme::FAINT };
         canvas.text(inner.x + x, inner.y, inner.width.saturating_sub(x), text, style);
     }
@@ -76,6 +76,12 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
             if here {
                 canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
             }
+        }
+        Content::Facet(facet) => {
+            let count = format!("{}{}", facet.sign, grouped(facet.count));
+            let columns = (width(&count) as u16).min(room / 2);
+            canvas.text(x, line.y, room.saturating_sub(columns + 2), &facet.name, theme::PLAIN);
+            canvas.right(line.x + line.width - 1, line.y, columns, &count, theme::PLAIN);
         }
         Content::Title(text) => {
             canvas.text(x, line.y, room, text, theme::STRONG);

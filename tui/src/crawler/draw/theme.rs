@@ -16,6 +16,10 @@ pub const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 pub const FOCUS: Style = Style::new().fg(Color::Cyan);
 /// Keys.
 pub const KEY: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
+/// The part of a line that is wrong.
+pub const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
+/// A match of the search.
+pub const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
 /// The row under the cursor.
 pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
 /// Warnings.

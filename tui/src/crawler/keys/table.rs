@@ -92,6 +92,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('f'), EditFilter, "filter", "filter: site: subject: took: outcome: cause: lane:")
         .hint("filter")
         .takes("TERMS"),
+    bind(Place::Events, Char('-'), Exclude, "leave out", "leave out what the row of Facets selects"),
+    unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),
+    unbound(ForgetFilter, "forget filter", "remove the filter with this name").takes("NAME"),
     bind(Place::Events, Char('m'), Mark, "mark", "set or remove a mark").hint("mark"),
     bind(Place::Events, Char('\''), NextMark, "next mark", "next mark"),
     bind(Place::Screens, Char(' '), Pause, "pause", "pause or continue a live recording").hint("pause"),
@@ -117,6 +120,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Prompt, Return, Enter, "", "").hint("accept"),
     bind(Place::Prompt, Esc, Leave, "", "").hint("cancel"),
     also(Place::Prompt, Backspace, Erase),
+    also(Place::Prompt, Tab, Complete).hint("complete"),
+    also(Place::Prompt, Up, Move(Step::Up)),
+    also(Place::Prompt, Down, Move(Step::Down)),
     also(Place::Prompt, Left, MoveCaret(Caret::Left)),
     also(Place::Prompt, Right, MoveCaret(Caret::Right)),
     also(Place::Prompt, Home, MoveCaret(Caret::Start)),

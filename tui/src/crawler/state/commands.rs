@@ -1,6 +1,6 @@
 //! Applies commands to the state.
 
-use metaspy_core::store::{Filter, Position};
+use metaspy_core::store::Filter;
 
 use super::event_list::Side;
 use super::pane::Tab;
@@ -8,7 +8,7 @@ use super::prompt::{Prompt, Purpose};
 use super::table::SortChange;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
-use crate::crawler::jobs::{Job, Slot};
+use crate::crawler::jobs::Slot;
 use crate::crawler::keys;
 use crate::crawler::layout::Focus;
 
@@ -30,12 +30,20 @@ impl Crawler {
 
     fn apply_to_prompt(&mut self, command: Command) -> Option<Request> {
         let prompt = self.prompt.as_mut()?;
+        let is_search = prompt.purpose == Purpose::Search;
         match command {
-            Command::Erase if prompt.line.text().is_empty() => self.prompt = None,
-            Command::Leave => self.prompt = None,
-            Command::Enter => self.submit_prompt(),
+            Command::Erase if prompt.line.text().is_empty() => self.cancel_search(),
+            Command::Leave => self.cancel_search(),
+            Command::Enter if is_search => self.submit_search(),
+            Command::Enter => self.submit_filter(),
+            Command::Move(Step::Down) if is_search => self.search(Side::After),
+            Command::Move(Step::Up) if is_search => self.search(Side::Before),
             Command::Quit => return Some(Request::Quit),
-            command => _ = prompt.edit(command),
+            command => {
+                if prompt.edit(&self.store, command) {
+                    self.search_as_typed();
+                }
+            }
         }
         None
     }
@@ -61,10 +69,12 @@ impl Crawler {
             Command::GoToSubject => self.go_to_subject(),
             Command::Back => self.go_back(),
             Command::Forward => self.go_forward(),
-            Command::EditFilter => self.prompt = Some(Prompt::new(Purpose::Filter, self.view.filter.text())),
-            Command::Search => self.prompt = Some(Prompt::new(Purpose::Search, "")),
+            Command::EditFilter => self.prompt = Some(Prompt::filter(&self.store, self.view.filter.text())),
+            Command::Search => self.open_search(),
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
+            Command::Exclude => self.exclude(),
+            Command::SaveFilter | Command::ForgetFilter => self.message = Some("type a name behind it".into()),
             Command::Mark => self.toggle_mark(),
             Command::NextMark => self.next_mark(),
             Command::Pause => self.pause(),
@@ -113,13 +123,6 @@ impl Crawler {
         }
     }
 
-    /// Stops a search for rows of a list that is no longer shown.
-    pub(super) fn stop_rows(&mut self) {
-        if let Some((_, progress)) = self.waiting.remove(&Slot::Rows) {
-            progress.stop();
-        }
-    }
-
     pub(super) fn show(&mut self, screen: Screen) {
         if screen != self.view.screen {
             self.view.screen = screen;
@@ -128,7 +131,10 @@ impl Crawler {
     }
 
     fn leave(&mut self) {
+        self.shows_matches = false;
         if self.help.take().is_some() {
+        } else if self.stop(Slot::Search) {
+            self.message = Some("search stopped".into());
         } else if self.view.screen == Screen::Events && self.view.pane.has_focus() {
             self.view.pane.focus = Focus::List;
         } else if self.view.screen == Screen::Subjects && self.view.subjects.lists_unobserved {
@@ -184,54 +190,11 @@ impl Crawler {
         }
     }
 
-    pub(super) fn submit_prompt(&mut self) {
-        let Some(prompt) = &mut self.prompt else { return };
-        let text = prompt.line.text().trim().to_owned();
-        match prompt.purpose {
-            Purpose::Filter => match text.parse::<Filter>() {
-                Ok(filter) => {
-                    self.prompt = None;
-                    self.history.leave(&self.view);
-                    self.set_filter(filter);
-                }
-                Err(error) => prompt.error = Some(error.to_string()),
-            },
-            Purpose::Search => {
-                self.prompt = None;
-                self.search_for(text);
-            }
-        }
-    }
-
-    /// Searches for a text; an empty one repeats the last search.
-    pub(super) fn search_for(&mut self, text: String) {
-        if !text.is_empty() {
-            self.searched = text;
-        }
-        self.search(Side::After);
-    }
-
-    fn search(&mut self, side: Side) {
-        if self.searched.is_empty() {
-            self.prompt = Some(Prompt::new(Purpose::Search, ""));
-            return;
-        }
-        let text = self.searched.clone();
-        let Some(rows) = self.view.rows_mut() else {
-            match text.parse::<Filter>() {
-                Err(error) => self.message = Some(error.to_string()),
-                Ok(filter) => {
-                    let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
-                    let filter = self.view.filter.clone().and(filter);
-                    self.queue(Job::Search { side, from, filter });
-                }
-            }
-            return;
-        };
-        let found = rows.find(&self.store, &text);
-        if !found {
-            self.message = Some(format!("no row contains `{text}`"));
-        }
+    pub(super) fn submit_filter(&mut self) {
+        let Some(filter) = self.prompt.as_mut().and_then(Prompt::parse) else { return };
+        self.prompt = None;
+        self.history.leave(&self.view);
+        self.set_filter(filter);
     }
 
     fn toggle_mark(&mut self) {

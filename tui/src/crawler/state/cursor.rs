@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::event_list::Side;
 use crate::crawler::command::Step;
 
 /// A cursor over rows. It scrolls them so that its own row stays in view.
@@ -57,9 +58,11 @@ impl Cursor {
         top..(top + self.height).min(rows)
     }
 
-    /// The next row that matches: below the cursor, then from the top down to the cursor itself.
-    pub fn find(&self, rows: usize, is_match: impl Fn(usize) -> bool) -> Option<usize> {
-        (1..=rows).map(|by| (self.row + by) % rows).find(|&row| is_match(row))
+    /// The next row that matches: below the cursor, then from the top down to the cursor itself. On the other side, the same
+    /// upwards.
+    pub fn find(&self, rows: usize, side: Side, is_match: impl Fn(usize) -> bool) -> Option<usize> {
+        let by = |by: usize| if side == Side::After { by } else { rows - by };
+        (1..=rows).map(|steps| (self.row + by(steps)) % rows).find(|&row| is_match(row))
     }
 }
 
@@ -97,9 +100,12 @@ mod tests {
     #[test]
     fn a_search_begins_below_the_cursor_and_ends_at_the_cursor() {
         let cursor = Cursor { row: 2, top: 0, height: 4 };
-        assert_eq!(cursor.find(5, |row| row % 2 == 0), Some(4));
-        assert_eq!(cursor.find(5, |row| row < 2), Some(0));
-        assert_eq!(cursor.find(5, |row| row == 2), Some(2));
-        assert_eq!(cursor.find(0, |_| true), None);
+        assert_eq!(cursor.find(5, Side::After, |row| row % 2 == 0), Some(4));
+        assert_eq!(cursor.find(5, Side::After, |row| row < 2), Some(0));
+        assert_eq!(cursor.find(5, Side::After, |row| row == 2), Some(2));
+        assert_eq!(cursor.find(0, Side::After, |_| true), None);
+        assert_eq!(cursor.find(5, Side::Before, |row| row % 2 == 0), Some(0));
+        assert_eq!(cursor.find(5, Side::Before, |row| row > 2), Some(4));
+        assert_eq!(cursor.find(5, Side::Before, |row| row == 2), Some(2));
     }
 }

@@ -1,5 +1,7 @@
 //! Edits the text of a filter: a term from a row replaces the term with the same key, and uses short names.
 
+use std::ops::Range;
+
 use metaspy_core::store::{Filter, FilterError, RecordedLane};
 use metaspy_core::{Selector, SiteId, Store, Subject};
 use metaspy_report::program::{Element, Key, Program};
@@ -10,6 +12,23 @@ pub fn with_term(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
     let key = terms(term).first().and_then(|term| term.key);
     let kept = terms(filter.text()).into_iter().filter(|term| term.excludes || term.key.is_none() || term.key != key);
     let line: Vec<&str> = kept.map(|term| term.text).chain([term]).collect();
+    line.join(" ").parse()
+}
+
+/// The bytes of the first term that is wrong on its own; otherwise the whole line.
+pub fn first_wrong_term(line: &str) -> Range<usize> {
+    let wrong = terms(line).into_iter().find(|term| term.text.parse::<Filter>().is_err());
+    wrong.map_or(0..line.len(), |term| {
+        let from = term.text.as_ptr() as usize - line.as_ptr() as usize;
+        from..from + term.text.len()
+    })
+}
+
+/// The filter without the terms of a key, and with one that excludes its value: `-site:x`.
+pub fn without(filter: &Filter, term: &str) -> Result<Filter, FilterError> {
+    let excluded = format!("-{term}");
+    let kept = terms(filter.text()).into_iter().map(|term| term.text).filter(|&text| text != term && text != excluded);
+    let line: Vec<&str> = kept.chain([excluded.as_str()]).collect();
     line.join(" ").parse()
 }
 
@@ -126,6 +145,21 @@ mod tests {
         check("subject:Node:#5", "subject:Node:#5", "subject:Node:#5");
         check("subject:#1 took:>1ms word", "subject:Node:#5", "took:>1ms word subject:Node:#5");
         check("site:a -site:b::c subject:\"the fox\"", "site:d", "-site:b::c subject:\"the fox\" site:d");
+    }
+
+    #[test]
+    fn the_first_wrong_term_is_found_by_its_place() {
+        let line = "site:a took:>1x outcome:bad";
+        assert_eq!(&line[first_wrong_term(line)], "took:>1x");
+        let open = "site:a \"open";
+        assert_eq!(&open[first_wrong_term(open)], "\"open");
+    }
+
+    #[test]
+    fn an_excluded_term_takes_the_place_of_the_same_term() {
+        let filter: Filter = "site:a took:>1ms".parse().expect("a filter");
+        let without = without(&filter, "site:a").expect("a filter");
+        assert_eq!(without.text(), "took:>1ms -site:a");
     }
 
     #[test]

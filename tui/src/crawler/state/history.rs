@@ -3,6 +3,7 @@
 use super::Crawler;
 use super::productions::Source;
 use super::view::View;
+use crate::crawler::jobs::Slot;
 
 /// Most views that are kept.
 const KEPT: usize = 200;
@@ -61,7 +62,7 @@ impl Crawler {
 
     fn restore(&mut self, view: View) {
         self.view = view;
-        self.stop_rows();
+        self.stop(Slot::Rows);
         self.view.resize(self.size.0, self.size.1);
         self.view.productions.source = Source::default();
         self.queue_pane();

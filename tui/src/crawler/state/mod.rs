@@ -5,9 +5,11 @@
 
 pub(crate) mod accuracy;
 mod commands;
+pub(crate) mod completion;
 pub(crate) mod cursor;
 pub(crate) mod event_list;
 mod filter_edit;
+mod find;
 pub(crate) mod history;
 pub(crate) mod indent;
 pub(crate) mod lanes;
@@ -21,6 +23,7 @@ pub(crate) mod productions;
 pub(crate) mod profiles;
 pub(crate) mod prompt;
 mod replies;
+mod saved_filters;
 pub(crate) mod status;
 pub(crate) mod structure;
 pub(crate) mod table;
@@ -108,11 +111,15 @@ pub struct Crawler {
     pub paused: bool,
     /// The last search.
     pub searched: String,
+    /// True while the matches of the search are highlighted.
+    pub shows_matches: bool,
     /// Events emitted when the newest row was last visible.
     pub seen_emitted: u64,
     now_ns: u64,
     notes_shown: usize,
     pane_read_ns: u64,
+    pane_queued_ns: u64,
+    pane_took_ns: u64,
     table_queued_ns: u64,
     table_took_ns: u64,
     count_queued_ns: u64,
@@ -146,10 +153,13 @@ impl Crawler {
             help: None,
             paused: false,
             searched: String::new(),
+            shows_matches: false,
             seen_emitted: 0,
             now_ns: 0,
             notes_shown: 0,
             pane_read_ns: 0,
+            pane_queued_ns: 0,
+            pane_took_ns: 0,
             table_queued_ns: 0,
             table_took_ns: 0,
             count_queued_ns: 0,
@@ -268,7 +278,14 @@ impl Crawler {
         let running = self.view.list.selected.is_some_and(|event| event.is_running());
         let grows = self.view.pane.effects.as_ref().is_none_or(|effects| effects.reach != Reach::Whole);
         if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
+            && self.view.pane.tab != Tab::Facets
             && (running || grows || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
+        {
+            self.queue_pane();
+        }
+        if self.view.pane.tab == Tab::Facets
+            && !self.waiting.contains_key(&Slot::Pane)
+            && now_ns.saturating_sub(self.pane_queued_ns) >= REREAD_NS.max(self.pane_took_ns * REREAD_FACTOR)
         {
             self.queue_pane();
         }
@@ -326,11 +343,15 @@ impl Crawler {
 
     /// Queues the job that the open tab needs.
     fn queue_pane(&mut self) {
+        if self.view.pane.tab == Tab::Facets {
+            self.pane_queued_ns = self.now_ns;
+            return self.queue(Job::Facets { filter: self.view.filter.clone() });
+        }
         let Some(event) = self.view.list.selected else { return };
         self.pane_read_ns = self.now_ns;
         match (self.view.pane.tab, event.subject) {
             (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
-            (Tab::SameSubject | Tab::Causes | Tab::Siblings | Tab::Parents, _) => {}
+            (Tab::SameSubject | Tab::Causes | Tab::Siblings | Tab::Parents | Tab::Facets, _) => {}
             (Tab::Detail | Tab::Effects, _) => {
                 let reach = self.reach();
                 self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });

@@ -67,7 +67,7 @@ impl Crawler {
             Some(at) if at == pane.cursor.row => self.enter_pane_row(),
             Some(at) => pane.select(at),
             None => {
-                if let Some(tab) = tab_at(column, pane.width) {
+                if let Some(tab) = tab_at(column, pane.width, pane.tab) {
                     self.open_tab(tab);
                 }
             }

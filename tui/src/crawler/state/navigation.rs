@@ -7,6 +7,7 @@ use super::pane::{Content, Tab, causes};
 use super::table::Rows;
 use super::{Crawler, Request, filter_edit};
 use crate::crawler::command::Screen;
+use crate::crawler::jobs::Slot;
 
 /// Events that are scanned for the nearest one of a subject. This takes less than a frame.
 const BUDGET: usize = 200_000;
@@ -73,7 +74,20 @@ impl Crawler {
         match self.view.pane.current().map(|row| row.content.clone()) {
             Some(Content::Event(event)) => self.go_to_id(event.id),
             Some(Content::Subject(subject)) => self.go_to_events_of(subject),
+            Some(Content::Facet(facet)) => self.add_filter_term(&self.view.filter.clone(), &facet.term),
             _ => {}
+        }
+    }
+
+    /// Leaves out the events of the row under the pane's cursor.
+    pub(super) fn exclude(&mut self) {
+        let Some(Content::Facet(facet)) = self.view.pane.current().map(|row| row.content.clone()) else {
+            self.message = Some("open the tab Facets and select a row to leave out".into());
+            return;
+        };
+        if let Ok(filter) = filter_edit::without(&self.view.filter, &facet.term) {
+            self.history.leave(&self.view);
+            self.set_filter(filter);
         }
     }
 
@@ -108,7 +122,7 @@ impl Crawler {
     /// Changes the filter, and reads the open screen again.
     pub(super) fn set_filter(&mut self, filter: Filter) {
         self.view.filter = filter;
-        self.view.count = None;
+        (self.view.count, self.view.pane.facets) = (None, None);
         let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
         match list.selected.filter(|event| store.event(event.id).is_some() && filter.matches(store, event)) {
             Some(event) => {
@@ -119,7 +133,10 @@ impl Crawler {
             None => list.load_start(store, filter),
         }
         self.queue_count();
-        self.stop_rows();
+        if self.view.pane.tab == Tab::Facets {
+            self.queue_pane();
+        }
+        self.stop(Slot::Rows);
         self.view.all_rows().into_iter().for_each(Rows::discard);
         self.queue_screen();
     }

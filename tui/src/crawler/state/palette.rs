@@ -4,7 +4,7 @@
 
 use super::cursor::Cursor;
 use super::line::Line;
-use super::prompt::{Prompt, Purpose};
+use super::prompt::Prompt;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Step};
 use crate::crawler::keys::{self, BINDINGS, Binding, Place};
@@ -20,11 +20,25 @@ pub struct Palette {
     pub cursor: Cursor,
 }
 
-/// A command in the palette.
+/// What an entry of the palette does.
+#[derive(Clone, Debug)]
+pub enum Action {
+    /// Runs the command of a binding.
+    Run(&'static Binding),
+    /// Filters by a saved filter.
+    Filter {
+        /// Its name.
+        name: String,
+        /// Its text.
+        text: String,
+    },
+}
+
+/// An entry of the palette.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// Its binding.
-    pub binding: &'static Binding,
+    /// What it does.
+    pub action: Action,
     /// All of its keys.
     pub keys: String,
     /// The rest of the line, if the command takes one.
@@ -35,23 +49,35 @@ pub struct Entry {
 
 impl Entry {
     /// What it does, unless its name states it.
-    pub fn description(&self) -> &'static str {
-        match self.binding.command {
-            Command::Show(_) => "opens the screen",
-            _ if self.binding.help == self.name() => "",
-            _ => self.binding.help,
+    pub fn description(&self) -> &str {
+        match &self.action {
+            Action::Filter { text, .. } => text,
+            Action::Run(Binding { command: Command::Show(_), .. }) => "opens the screen",
+            Action::Run(binding) if binding.help == binding.name => "",
+            Action::Run(binding) => binding.help,
         }
     }
 
-    /// What the line must begin with to select this entry alone.
-    fn name(&self) -> &'static str {
-        self.binding.name
+    /// Its name: what the line begins with.
+    pub fn name(&self) -> &str {
+        match &self.action {
+            Action::Filter { name, .. } => name,
+            Action::Run(binding) => binding.name,
+        }
+    }
+
+    /// The word for what it takes; empty if it takes nothing.
+    pub fn takes(&self) -> &'static str {
+        match &self.action {
+            Action::Filter { .. } => "",
+            Action::Run(binding) => binding.argument,
+        }
     }
 
     /// The rank among the matches of `text`; lower is better. `None` if it does not match.
     fn rank(&self, text: &str) -> Option<u8> {
         let refused = 4 * u8::from(self.refusal.is_some());
-        let (name, help) = (self.name(), self.binding.help.to_lowercase());
+        let (name, help) = (self.name().to_lowercase(), self.description().to_lowercase());
         let rank = match () {
             () if self.argument.is_some() => 0,
             () if name.starts_with(text) => 1,
@@ -83,7 +109,7 @@ impl Crawler {
             Command::Enter => return self.run_entry(),
             Command::Complete => {
                 if let Some(entry) = palette.entries.get(palette.cursor.row) {
-                    let space = if entry.binding.argument.is_empty() { "" } else { " " };
+                    let space = if entry.takes().is_empty() { "" } else { " " };
                     palette.line = Line::new(format!("{}{space}", entry.name()));
                     self.read_palette();
                 }
@@ -103,7 +129,7 @@ impl Crawler {
             .into_iter()
             .filter_map(|mut entry| {
                 let rest = typed.strip_prefix(entry.name()).and_then(|rest| rest.strip_prefix(' '));
-                if rest.is_some() && !entry.binding.argument.is_empty() {
+                if rest.is_some() && !entry.takes().is_empty() {
                     // As it was typed, in upper and lower case.
                     let rest = palette.line.text().trim_start()[entry.name().len()..].trim();
                     entry.argument = Some(rest.to_owned());
@@ -128,13 +154,23 @@ impl Crawler {
         for binding in BINDINGS.iter().filter(|binding| is_listed(binding.place)) {
             if !binding.name.is_empty() {
                 let refusal = self.refusal(binding);
-                entries.push(Entry { binding, keys: keys::name(binding.key), argument: None, refusal });
+                let action = Action::Run(binding);
+                entries.push(Entry { action, keys: keys::name(binding.key), argument: None, refusal });
             } else if let Some(entry) = entries.last_mut() {
                 entry.keys.push_str(&format!(" {}", keys::name(binding.key)));
             }
         }
         // By name, a step of the cursor is of no use.
-        entries.retain(|entry| !matches!(entry.binding.command, Command::Palette | Command::Move(_)));
+        entries.retain(|entry| match &entry.action {
+            Action::Run(binding) => !matches!(binding.command, Command::Palette | Command::Move(_)),
+            Action::Filter { .. } => true,
+        });
+        entries.extend(self.saved_filters.iter().map(|(name, text)| Entry {
+            action: Action::Filter { name: name.clone(), text: text.clone() },
+            keys: String::new(),
+            argument: None,
+            refusal: None,
+        }));
         entries
     }
 
@@ -157,13 +193,16 @@ impl Crawler {
             self.message = Some(format!("no command is named `{}`", palette.line.text().trim()));
             return None;
         };
-        match (&entry.refusal, &entry.argument) {
-            (Some(refusal), _) => {
-                self.message = Some(format!("`{}` cannot run: {refusal}", entry.name()));
-                None
+        if let Some(refusal) = &entry.refusal {
+            self.message = Some(format!("`{}` cannot run: {refusal}", entry.name()));
+            return None;
+        }
+        match (&entry.action, entry.argument.as_deref()) {
+            (Action::Filter { text, .. }, _) => self.apply_with(Command::EditFilter, text),
+            (Action::Run(binding), Some(argument)) if !argument.is_empty() => {
+                self.apply_with(binding.command, argument)
             }
-            (None, Some(argument)) if !argument.is_empty() => self.apply_with(entry.binding.command, argument),
-            (None, _) => self.apply_to_screen(entry.binding.command),
+            (Action::Run(binding), _) => self.apply_to_screen(binding.command),
         }
     }
 
@@ -172,10 +211,12 @@ impl Crawler {
         match command {
             Command::EditFilter => {
                 // A wrong filter is corrected in its own prompt.
-                self.prompt = Some(Prompt::new(Purpose::Filter, argument));
-                self.submit_prompt();
+                self.prompt = Some(Prompt::filter(&self.store, argument));
+                self.submit_filter();
             }
             Command::Search => self.search_for(argument.to_owned()),
+            Command::SaveFilter => return self.save_filter(argument),
+            Command::ForgetFilter => return self.forget_filter(argument),
             command => return self.apply_to_screen(command),
         }
         None

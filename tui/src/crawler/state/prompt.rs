@@ -1,7 +1,15 @@
 //! The prompt at the bottom, for a filter or for a search.
 
+use std::ops::Range;
+
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+
+use super::completion::Completion;
+use super::filter_edit;
 use super::line::Line;
-use crate::crawler::command::Command;
+use super::view::View;
+use crate::crawler::command::{Command, Step};
 
 /// The purpose of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,28 +21,77 @@ pub enum Purpose {
 }
 
 /// The prompt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Prompt {
     /// Its purpose.
     pub purpose: Purpose,
     /// Its text.
     pub line: Line,
-    /// Why the text was refused, and what to type instead.
-    pub error: Option<String>,
+    /// Why the text is refused.
+    pub problem: Option<Problem>,
+    /// What the word before the caret may become.
+    pub completion: Completion,
+    /// The view before a search, to return to.
+    pub origin: Option<Box<View>>,
+}
+
+/// Why the text is refused, and what to type instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The reason.
+    pub text: String,
+    /// The bytes of the wrong word.
+    pub at: Range<usize>,
 }
 
 impl Prompt {
-    /// A prompt with a text to edit.
-    pub fn new(purpose: Purpose, text: impl Into<String>) -> Self {
-        Prompt { purpose, line: Line::new(text), error: None }
+    /// A prompt with a filter to edit.
+    pub fn filter(store: &Store, text: impl Into<String>) -> Self {
+        let line = Line::new(text);
+        let completion = Completion::read(store, &line);
+        Prompt { purpose: Purpose::Filter, line, problem: None, completion, origin: None }
     }
 
-    /// Applies a command that edits the text. False if the command does something else.
-    pub fn edit(&mut self, command: Command) -> bool {
-        let edits = self.line.apply(command);
-        if edits {
-            self.error = None;
+    /// A prompt for a search from a view.
+    pub fn search(origin: &View) -> Self {
+        let (line, completion) = (Line::default(), Completion::default());
+        Prompt { purpose: Purpose::Search, line, problem: None, completion, origin: Some(Box::new(origin.clone())) }
+    }
+
+    /// Applies a command that edits the text. True if the text may have changed.
+    pub fn edit(&mut self, store: &Store, command: Command) -> bool {
+        let inserts = match command {
+            Command::Complete | Command::Move(Step::Down) => Some(true),
+            Command::Move(Step::Up) => Some(false),
+            _ => None,
+        };
+        if let (Some(forward), Purpose::Filter) = (inserts, self.purpose) {
+            let only = self.completion.candidates.len() == 1;
+            if !self.completion.insert(&mut self.line, forward) {
+                return false;
+            }
+            // The name of a term is followed by its values.
+            if only || (command == Command::Complete && self.line.before().ends_with(':')) {
+                self.completion = Completion::read(store, &self.line);
+            }
+        } else if !self.line.apply(command) {
+            return false;
+        } else if self.purpose == Purpose::Filter {
+            self.completion = Completion::read(store, &self.line);
         }
-        edits
+        self.problem = None;
+        true
+    }
+
+    /// The filter that is typed. If it is wrong, its first wrong word is marked.
+    pub fn parse(&mut self) -> Option<Filter> {
+        match self.line.text().parse::<Filter>() {
+            Ok(filter) => Some(filter),
+            Err(error) => {
+                let at = filter_edit::first_wrong_term(self.line.text());
+                self.problem = Some(Problem { text: error.to_string(), at });
+                None
+            }
+        }
     }
 }

@@ -37,8 +37,7 @@ impl Crawler {
                     self.view.list.refresh(&self.store, &self.view.filter);
                 }
             }
-            Answer::Search(Some(event)) => self.go_to(event),
-            Answer::Search(None) => self.message = Some(format!("no further event matches `{}`", self.searched)),
+            Answer::Search(found) => self.accept_match(found),
             Answer::Effects(of, effects) if Some(of) == id => {
                 let first = self.view.pane.effects.replace(effects).is_none();
                 self.view.pane.rebuild(&self.store, selected.as_ref());
@@ -54,6 +53,16 @@ impl Crawler {
                 if let (Some(at), true, Tab::SameSubject) = (at, first, self.view.pane.tab) {
                     // Below the title.
                     self.view.pane.select(at + 1);
+                }
+            }
+            Answer::Facets(facets) => {
+                self.pane_took_ns = self.now_ns.saturating_sub(self.pane_queued_ns);
+                if facets.filter == self.view.filter.text() {
+                    let first = self.view.pane.facets.replace(facets).is_none();
+                    self.view.pane.rebuild(&self.store, selected.as_ref());
+                    if first {
+                        self.select_first_target();
+                    }
                 }
             }
             Answer::Effects(..) | Answer::SameSubject(..) => {}

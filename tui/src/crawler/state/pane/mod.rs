@@ -5,6 +5,7 @@
 pub(crate) mod causes;
 pub(crate) mod detail;
 pub(crate) mod effects;
+pub(crate) mod facets;
 pub(crate) mod relations;
 
 use metaspy_core::{Event, EventId, Store, Subject};
@@ -14,6 +15,7 @@ use crate::crawler::command::Step;
 use crate::crawler::jobs::Effects;
 use crate::crawler::layout::Focus;
 use crate::crawler::state::cursor::Cursor;
+use facets::{Facet, Facets};
 
 /// The tabs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,11 +33,14 @@ pub enum Tab {
     Siblings,
     /// Relations of its subject: owner, dependencies.
     Parents,
+    /// The most frequent sites, subjects and outcomes of the events that are listed.
+    Facets,
 }
 
 impl Tab {
     /// All of them, from left to right.
-    pub const ALL: [Tab; 6] = [Tab::Detail, Tab::Causes, Tab::Effects, Tab::SameSubject, Tab::Siblings, Tab::Parents];
+    pub const ALL: [Tab; 7] =
+        [Tab::Detail, Tab::Causes, Tab::Effects, Tab::SameSubject, Tab::Siblings, Tab::Parents, Tab::Facets];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -46,15 +51,20 @@ impl Tab {
             Tab::SameSubject => "Same",
             Tab::Siblings => "Siblings",
             Tab::Parents => "Parents",
+            Tab::Facets => "Facets",
         }
     }
 
     /// Its name in a narrow pane.
     pub fn short_name(self) -> &'static str {
         match self {
+            Tab::Detail => "Det",
+            Tab::Causes => "Cau",
+            Tab::Effects => "Eff",
+            Tab::SameSubject => "Same",
             Tab::Siblings => "Sib",
             Tab::Parents => "Par",
-            tab => tab.name(),
+            Tab::Facets => "Fac",
         }
     }
 
@@ -91,6 +101,8 @@ pub enum Content {
     Current(Event),
     /// A subject to go to.
     Subject(Subject),
+    /// A number of events, and the filter term that selects them.
+    Facet(Facet),
     /// A title over the rows below.
     Title(String),
     /// A remark.
@@ -116,9 +128,9 @@ impl PaneRow {
         }
     }
 
-    /// True if it leads to an event or a subject.
+    /// True if it leads to an event, a subject or a filter.
     pub fn is_target(&self) -> bool {
-        matches!(self.content, Content::Event(_) | Content::Subject(_))
+        matches!(self.content, Content::Event(_) | Content::Subject(_) | Content::Facet(_))
     }
 }
 
@@ -141,6 +153,8 @@ pub struct Pane {
     pub effects: Option<Effects>,
     /// Events of the same subject, as soon as a job has found them.
     pub same_subject: Option<Vec<Event>>,
+    /// The facets of the events that are listed, as soon as a job has counted them.
+    pub facets: Option<Facets>,
 }
 
 impl Pane {
@@ -164,6 +178,7 @@ impl Pane {
     /// Rebuilds the rows of the open tab.
     pub fn rebuild(&mut self, store: &Store, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
+            (_, Tab::Facets) => facets::rows(self.facets.as_ref()),
             (None, _) => Vec::new(),
             (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::Causes) => causes::rows(store, event),

@@ -11,6 +11,7 @@ use metaspy_report::text::last_segment;
 pub use tree::{Production, Tree};
 
 use super::cursor::Cursor;
+use super::event_list::Side;
 use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
 use super::{filter_edit, indent};
 use crate::crawler::jobs::Job;
@@ -123,7 +124,7 @@ impl ProductionsView {
     /// Moves to the next production that never matched; false if there is none.
     pub fn find_uncovered(&mut self, store: &Store) -> bool {
         let productions = self.productions();
-        let found = self.cursor.find(productions.len(), |row| {
+        let found = self.cursor.find(productions.len(), Side::After, |row| {
             !productions[row].again && Coverage::new(store, &productions[row]).is_uncovered()
         });
         let rows = productions.len();

@@ -10,6 +10,7 @@ use metaspy_core::{SiteId, Store};
 use metaspy_report::program::{Element, Key, Of, Program};
 
 use super::cursor::Cursor;
+use super::event_list::Side;
 use super::filter_edit;
 use super::profiles::Profiles;
 use super::table::{Rows, Sort, SortChange, TableList};
@@ -182,15 +183,17 @@ impl StructureView {
 
     /// Goes to the next method that never ran.
     pub fn next_that_never_ran(&mut self) -> bool {
-        self.go_to(|element| element.site().is_some() && element.never_ran())
+        self.go_to(Side::After, |element| element.site().is_some() && element.never_ran())
     }
 
     /// Goes to the next element that is wanted, and shows what it stands in.
-    fn go_to(&mut self, is_wanted: impl Fn(&Element) -> bool) -> bool {
+    fn go_to(&mut self, side: Side, is_wanted: impl Fn(&Element) -> bool) -> bool {
         let Some(structure) = self.whole.clone() else { return false };
         let (elements, from) = (&structure.elements, self.rows.get(self.cursor.row).copied().unwrap_or(0));
         let len = elements.len();
-        let Some(at) = (1..=len).map(|by| (from + by) % len).find(|&at| is_wanted(&elements[at])) else { return false };
+        let by = |steps| if side == Side::After { steps } else { len - steps };
+        let mut order = (1..=len).map(|steps| (from + by(steps)) % len);
+        let Some(at) = order.find(|&at| is_wanted(&elements[at])) else { return false };
         let mut around = elements[at].under;
         while let Some(element) = around.map(|at| &elements[at]) {
             if self.is_folded(element) {
@@ -256,9 +259,9 @@ impl Rows for StructureView {
     }
 
     /// Searches elements that are folded away, too. A text with `::` is searched in the paths.
-    fn find(&mut self, store: &Store, text: &str) -> bool {
+    fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
         let text = text.to_lowercase();
-        self.go_to(|element| {
+        self.go_to(side, |element| {
             let name = if text.contains("::") { element.path(store) } else { &element.name };
             name.to_lowercase().contains(&text)
         })

@@ -19,6 +19,7 @@ pub use cell::{Cell, Tone, Value};
 pub use sort::{Key, Sort, SortChange};
 
 use super::cursor::Cursor;
+use super::event_list::Side;
 use crate::crawler::jobs::Job;
 
 /// The rows of a screen.
@@ -44,10 +45,10 @@ pub trait Rows {
     /// The job that reads the rows.
     fn job(&self, filter: Filter) -> Job;
 
-    /// Moves to the next row whose name contains `text`; false if there is none.
-    fn find(&mut self, store: &Store, text: &str) -> bool {
+    /// Moves to the next row whose name contains `text`, on this side of the cursor; false if there is none.
+    fn find(&mut self, store: &Store, text: &str, side: Side) -> bool {
         let (rows, text) = (self.row_count(), text.to_lowercase());
-        let found = self.cursor().find(rows, |row| self.row_name(store, row).to_lowercase().contains(&text));
+        let found = self.cursor().find(rows, side, |row| self.row_name(store, row).to_lowercase().contains(&text));
         found.inspect(|&row| self.cursor_mut().select(row, rows)).is_some()
     }
 

@@ -1,0 +1,143 @@
+//! Search for a text: as it is typed, and from match to match in both directions.
+
+use metaspy_core::Event;
+use metaspy_core::store::{Filter, Position};
+
+use super::Crawler;
+use super::event_list::Side;
+use super::prompt::{Problem, Prompt, Purpose};
+use crate::crawler::jobs::{Job, Slot};
+
+impl Crawler {
+    /// Opens the prompt of the search.
+    pub(super) fn open_search(&mut self) {
+        self.prompt = Some(Prompt::search(&self.view));
+    }
+
+    /// Searches for what is typed so far, from where the search began.
+    pub(super) fn search_as_typed(&mut self) {
+        let Some(prompt) = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search) else { return };
+        let text = prompt.line.text().trim().to_owned();
+        let Some(origin) = prompt.origin.clone() else { return };
+        if text.is_empty() {
+            self.stop(Slot::Search);
+            self.view = *origin;
+            return;
+        }
+        if let (Some(rows), Some(before)) = (self.view.rows_mut(), origin.rows()) {
+            let count = rows.row_count();
+            rows.cursor_mut().select(before.cursor().row, count);
+            let found = rows.find(&self.store, &text, Side::After);
+            self.report_match(found, &text);
+        } else if let Ok(filter) = text.parse::<Filter>() {
+            let from = origin.list.selected_id().map_or(Position::Start, Position::Event);
+            self.queue(Job::Search { side: Side::After, from, filter: self.view.filter.clone().and(filter) });
+        }
+    }
+
+    /// Shows the match of a search that is typed, without leaving the view; otherwise goes to it.
+    pub(super) fn accept_match(&mut self, found: Option<Event>) {
+        let typed = self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned());
+        match (found, typed) {
+            (Some(event), None) => self.go_to(event),
+            (Some(event), Some(text)) => {
+                self.view.list.load_around(&self.store, &self.view.filter, event);
+                self.report_match(true, &text);
+            }
+            (None, None) => self.message = Some(format!("no further event matches `{}`", self.searched)),
+            (None, Some(text)) => self.report_match(false, &text),
+        }
+    }
+
+    fn report_match(&mut self, found: bool, text: &str) {
+        let Some(prompt) = &mut self.prompt else { return };
+        let at = 0..prompt.line.text().len();
+        prompt.problem = (!found).then(|| Problem { text: format!("nothing below matches `{text}`"), at });
+        if let (Some(origin), false) = (&prompt.origin, found) {
+            self.view = (**origin).clone();
+        }
+    }
+
+    /// Ends the typing of a search: the match stays.
+    pub(super) fn submit_search(&mut self) {
+        let Some(prompt) = self.prompt.take() else { return };
+        let text = prompt.line.text().trim().to_owned();
+        let is_found = prompt.problem.is_none();
+        if text.is_empty() {
+            return self.search(Side::After);
+        }
+        self.searched = text;
+        self.shows_matches = true;
+        if let Err(error) = self.searched.parse::<Filter>() {
+            self.message = Some(error.to_string());
+        } else if !is_found {
+            self.message = Some(match self.view.rows() {
+                Some(_) => format!("no row contains `{}`", self.searched),
+                None => format!("no further event matches `{}`", self.searched),
+            });
+        } else if let Some(origin) = prompt.origin
+            && origin.list.selected_id() != self.view.list.selected_id()
+        {
+            self.history.leave(&origin);
+        }
+    }
+
+    /// Leaves a search: the view is as it was before.
+    pub(super) fn cancel_search(&mut self) {
+        self.stop(Slot::Search);
+        if let Some(origin) = self.prompt.take().and_then(|prompt| prompt.origin) {
+            self.view = *origin;
+            self.view.resize(self.size.0, self.size.1);
+        }
+    }
+
+    /// Searches for a text; an empty one repeats the last search.
+    pub(super) fn search_for(&mut self, text: String) {
+        if !text.is_empty() {
+            self.searched = text;
+        }
+        self.search(Side::After);
+    }
+
+    /// Goes to the next or the previous match.
+    pub(super) fn search(&mut self, side: Side) {
+        let typed = self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned());
+        let text = typed.unwrap_or_else(|| self.searched.clone());
+        if text.is_empty() {
+            return self.open_search();
+        }
+        self.shows_matches = true;
+        let Some(rows) = self.view.rows_mut() else {
+            match text.parse::<Filter>() {
+                Err(error) => self.message = Some(error.to_string()),
+                Ok(filter) => {
+                    let from = self.view.list.selected_id().map_or(Position::Start, Position::Event);
+                    let filter = self.view.filter.clone().and(filter);
+                    self.queue(Job::Search { side, from, filter });
+                }
+            }
+            return;
+        };
+        if !rows.find(&self.store, &text, side) {
+            self.message = Some(format!("no row contains `{text}`"));
+        }
+    }
+
+    /// The words that are highlighted: those of the search, without terms of a filter.
+    pub fn highlighted(&self) -> Vec<String> {
+        let typed = self.prompt.as_ref().filter(|prompt| prompt.purpose == Purpose::Search);
+        let text = match typed {
+            Some(prompt) => prompt.line.text(),
+            None if self.shows_matches => &self.searched,
+            None => return Vec::new(),
+        };
+        let words = text.split_whitespace().filter(|word| !word.starts_with('-') && !word.contains([':', '"']));
+        words.map(str::to_lowercase).collect()
+    }
+
+    /// Stops a job. False if none was running.
+    pub(super) fn stop(&mut self, slot: Slot) -> bool {
+        let running = self.waiting.remove(&slot);
+        running.inspect(|(_, progress)| progress.stop()).is_some()
+    }
+}
