@@ -7,6 +7,7 @@
 //! - [`rows`]: one row per site, subject, cause, type or package.
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
+//! - [`diff`]: the difference of two versions.
 //! - [`grammar`]: the coverage of a grammar.
 //! - [`export`]: the formats of other tools.
 //! - [`table`] and [`text`]: tables, numbers, durations, and names that fit into columns.
@@ -19,6 +20,8 @@ pub mod rows;
 
 pub mod condition;
 pub mod expectation;
+
+pub mod diff;
 
 pub mod grammar;
 

@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use metaspy_blueprints::Kind;
 use metaspy_core::recording::BUDGETS;
+use metaspy_report::diff::By as DiffBy;
 use metaspy_report::export::Format;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
@@ -85,6 +86,14 @@ pub enum Command {
         metaspy report client.spy server.spy --by cause\n  \
         ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
     Report(Report),
+    /// Compares the recordings of two versions: counts exactly, times with their noise
+    #[command(
+        after_help = "Examples:\n  metaspy diff before.spy after.spy\n  metaspy diff before.spy after.spy --by subject --top 50\n  \
+        metaspy diff a1.spy,a2.spy,a3.spy b1.spy,b2.spy,b3.spy --by method\n  \
+        metaspy diff before/ after/ --fail-on 'count +10%' --fail-on 'time +10%' --json=diff.json\n\n\
+        It ends with 1 if a change fails. The text and the JSON are described in docs/diff.md."
+    )]
+    Diff(Diff),
     /// Writes the events of a recording, or what they add up to, in a format of another tool
     #[command(
         after_help = "Examples:\n  metaspy export run.spy --to chrome -o run.trace.json     then open it in ui.perfetto.dev\n  \
@@ -197,6 +206,33 @@ pub struct Report {
     /// --fail-if and --expect also pass if there was nothing to check
     #[arg(long)]
     pub allow_empty: bool,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
+}
+
+/// `metaspy diff`.
+#[derive(Debug, Args)]
+pub struct Diff {
+    /// The recordings before: a file, a name, several with commas between them, or a directory
+    #[arg(value_name = "BEFORE")]
+    pub before: PathBuf,
+    /// The recordings after
+    #[arg(value_name = "AFTER")]
+    pub after: PathBuf,
+    /// One row for each of these
+    #[arg(long, value_parser = parse_diff_by(), default_value = "site")]
+    pub by: DiffBy,
+    /// Only events that pass: 'site:taffy::**'
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Option<String>,
+    /// Ends with 1 if a row changes by more: 'count +10%', 'time +10%', 'self +5ms', 'bytes +1M', 'count -50%',
+    /// 'PROFILER.COLUMN +10%'; any number of times
+    #[arg(long, value_name = "CHANGE")]
+    pub fail_on: Vec<String>,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,
@@ -339,6 +375,11 @@ pub struct GrammarReport {
 fn parse_by() -> impl TypedValueParser<Value = By> {
     let values = By::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
     PossibleValuesParser::new(values).map(|name| By::from_name(&name).expect("the parser accepts only these names"))
+}
+
+fn parse_diff_by() -> impl TypedValueParser<Value = DiffBy> {
+    let values = DiffBy::ALL.map(|by| PossibleValue::new(by.name()).help(by.description()));
+    PossibleValuesParser::new(values).map(|name| DiffBy::from_name(&name).expect("the parser accepts only these names"))
 }
 
 fn parse_format() -> impl TypedValueParser<Value = Format> {

@@ -5,6 +5,7 @@
 pub mod arguments;
 mod blueprint;
 mod demo;
+mod diff;
 mod export;
 mod filter;
 #[cfg(feature = "grammar")]
@@ -84,6 +85,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Clean => clean_up(&mut out),
         Command::Report(options) => report::run(&options, &mut out),
+        Command::Diff(options) => diff::run(&options, &mut out),
         Command::Export(options) => {
             drop(out);
             export::run(&options)

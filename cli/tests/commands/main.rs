@@ -8,6 +8,7 @@ mod fixture;
 mod bad_input;
 #[cfg(feature = "demo")]
 mod demo;
+mod diff;
 mod export;
 #[cfg(all(feature = "demo", unix))]
 mod killed;

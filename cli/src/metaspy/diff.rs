@@ -1,0 +1,50 @@
+//! `metaspy diff`: the recordings of two versions, compared.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+use metaspy_report::diff::{Diff, Gate, Judgement, Side, json, text};
+
+use crate::exit::{Ended, complain, say};
+use crate::metaspy::{arguments, filter, live};
+
+/// Writes the difference.
+pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
+    let filter = filter::parse(options.filter.as_deref())?;
+    let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
+    let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
+    let side = |of: &Path| Ok::<_, anyhow::Error>(Side::read(&open(of, &filter)?, options.by, &filter));
+    let (before, after) = (side(&options.before)?, side(&options.after)?);
+    let diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
+    let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&diff)).collect();
+    let top = options.top.rows();
+    options.json.write(
+        out,
+        |out| json::write(out, &diff, top.limit(usize::MAX), &judgements),
+        |out| text::write(out, &diff, top, &judgements),
+    )?;
+    let failed: Vec<&Judgement> = judgements.iter().filter(|judgement| judgement.is_failure()).collect();
+    if options.json.replaces_text() {
+        failed.iter().for_each(|judgement| complain("metaspy", judgement));
+    }
+    Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// Opens the recordings of one version: a file, a name, several with commas between them, or those of a directory.
+fn open(of: &Path, filter: &Filter) -> Result<Vec<(String, Store)>> {
+    let list = match of.to_str() {
+        Some(text) if text.contains(',') && !of.exists() => {
+            text.split(',').filter(|name| !name.is_empty()).map(PathBuf::from).collect()
+        }
+        _ => vec![of.to_owned()],
+    };
+    let open = |path: PathBuf| {
+        let store = live::open_named(&path)?;
+        filter::check(filter, &store)?;
+        Ok((path.display().to_string(), store))
+    };
+    live::paths_of(&list)?.into_iter().map(open).collect()
+}

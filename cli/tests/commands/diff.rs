@@ -1,0 +1,88 @@
+//! `metaspy diff`: two versions of the page.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{ended, fixture, text};
+
+fn json(before: &str, after: &str, more: &[&str]) -> (i32, Value) {
+    let (code, out, error) = ended(&[&["diff", before, after, "--json"], more].concat());
+    (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {out}{error}")))
+}
+
+fn row<'d>(diff: &'d Value, label: &str) -> &'d Value {
+    let rows = diff["rows"].as_array().expect("rows");
+    rows.iter().find(|row| row["label"] == label).unwrap_or_else(|| panic!("no row {label}: {diff}"))
+}
+
+#[test]
+fn counts_are_compared_exactly_and_times_beside_them() {
+    let (before, after) = (fixture::closed("diff-a.spy", 2), fixture::closed("diff-b.spy", 3));
+    let (code, diff) = json(text(&before), text(&after), &[]);
+    let measure = row(&diff, "page::Scene::measure");
+    assert_eq!((code, &measure["count"]["before"], &measure["count"]["after"]), (0, &12.into(), &18.into()));
+    assert_eq!((&measure["count"]["ratio"], &measure["count"]["interval"]), (&1.5.into(), &Value::Null));
+    assert_eq!(measure["total_ns"]["after"], 18 * 60_300);
+    // A site without calls is in both versions, and did not change.
+    let never = row(&diff, "page::Scene::never");
+    assert_eq!((&never["in"], &never["changed"]), (&"both".into(), &false.into()));
+    let (_, out, _) = ended(&["diff", text(&before), text(&after)]);
+    assert!(out.contains("page::Scene::measure") && out.contains("+50.0 %") && !out.contains("Scene::never"), "{out}");
+    assert!(out.contains("the noise of the times is unknown"), "{out}");
+}
+
+#[test]
+fn a_recording_compared_with_itself_has_no_change() {
+    let path = fixture::closed("diff-same.spy", 2);
+    for by in ["site", "subject", "method", "type", "package"] {
+        let (code, out, _) = ended(&["diff", text(&path), text(&path), "--by", by, "--fail-on", "count +0%"]);
+        assert!(code == 0 && out.starts_with("no change in "), "{by}: {out}");
+        assert!(out.contains("passed: count +0%"), "{by}: {out}");
+    }
+}
+
+#[test]
+fn several_recordings_of_a_version_give_an_interval() {
+    let of = |name: &str, frames| text(&fixture::closed(name, frames)).to_owned();
+    let before = [of("diff-1.spy", 2), of("diff-2.spy", 2), of("diff-3.spy", 2)].join(",");
+    let after = [of("diff-4.spy", 4), of("diff-5.spy", 4), of("diff-6.spy", 4)].join(",");
+    let (code, diff) = json(&before, &after, &["--by", "method", "--fail-on", "time +90%"]);
+    let layout = row(&diff, "page::Scene::layout");
+    assert_eq!((code, &layout["total_ns"]["interval"]["coverage"]), (1, &0.9.into()));
+    assert_eq!(layout["total_ns"]["ratio"], 2.0);
+    assert_eq!(diff["conditions"][0]["failed"], true);
+    assert!(diff["rows"].as_array().expect("rows").iter().all(|row| row["kind"] == "method"), "{diff}");
+    // A directory is a version, too.
+    let directory = fixture::directory().join("diff-dir");
+    std::fs::create_dir_all(&directory).expect("the test's directory can be written");
+    for (at, file) in before.split(',').enumerate() {
+        std::fs::copy(file, directory.join(format!("{at}.spy"))).expect("it can be copied");
+    }
+    let (_, diff) = json(text(&directory), &after, &[]);
+    assert_eq!((&diff["recordings"]["before"], &diff["recordings"]["after"]), (&3.into(), &3.into()));
+}
+
+#[test]
+fn a_check_decides_how_the_command_ends() {
+    let (before, after) = (fixture::closed("diff-c.spy", 2), fixture::closed("diff-d.spy", 3));
+    let judged = |gate: &str| ended(&["diff", text(&before), text(&after), "--fail-on", gate]);
+    let (code, out, _) = judged("count +10%");
+    assert!(code == 1 && out.contains("FAILED: count +10%") && out.contains("all together"), "{out}");
+    assert_eq!((judged("count +50%").0, judged("count -10%").0), (0, 0));
+    // Nothing to compare is no success.
+    let (code, out, _) = judged("bytes +10%");
+    assert!(code == 1 && out.contains("there was nothing to compare"), "{out}");
+    let (code, _, error) = judged("count");
+    assert!(code == 2 && error.contains("write 'count +10%'"), "{error}");
+}
+
+#[test]
+fn a_version_without_events_is_compared_and_a_missing_recording_is_refused() {
+    let (before, after) = (fixture::closed("diff-e.spy", 1), fixture::closed("diff-f.spy", 3));
+    let (code, out, error) = ended(&["diff", text(&before), text(&after), "--filter", "subject:#99"]);
+    assert!(code == 0 && out.starts_with("no change in 0 rows"), "{out}{error}");
+    let missing = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-such.spy");
+    let (code, _, error) = ended(&["diff", text(&before), text(&missing)]);
+    assert!(code == 2 && error.contains("there is no file"), "{error}");
+}

@@ -1,0 +1,321 @@
+//! The difference of two versions of a program, from their recordings: by site, subject, method, type or package.
+//!
+//! Counts are exact, so a count that differs is a change. Times are noisy: with several recordings of each version, a
+//! change has an interval, and only an interval without 1 is a change. Things are matched by path, and subjects by kind
+//! and key.
+//!
+//! ```no_run
+//! use metaspy_core::Store;
+//! use metaspy_core::store::Filter;
+//! use metaspy_report::diff::{By, Diff, Side};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let read = |name: &str| -> Result<Side, Box<dyn std::error::Error>> {
+//!     let recordings = [(name.to_owned(), Store::open(name.as_ref())?)];
+//!     Ok(Side::read(&recordings, By::Method, &Filter::all()))
+//! };
+//! let diff = Diff::new(By::Method, &read("before.spy")?, &read("after.spy")?)?;
+//! for row in diff.changed() {
+//!     println!("{}: {} to {} calls", row.label, row.count.before.median(), row.count.after.median());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod gate;
+pub mod json;
+pub mod sample;
+pub mod side;
+pub mod text;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::rows;
+pub use gate::{Gate, Judgement};
+pub use sample::{Change, Ratio, Sample};
+pub use side::{Identity, Side};
+use side::{Numbers, Thing};
+
+/// What the rows of a diff are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// A place in the code.
+    #[default]
+    Site,
+    /// A domain object.
+    Subject,
+    /// A method or a function.
+    Method,
+    /// A type with its methods, a trait, or the free functions of a module.
+    Type,
+    /// A crate or a module, with all within it.
+    Package,
+}
+
+impl By {
+    /// All of them.
+    pub const ALL: [By; 5] = [By::Site, By::Subject, By::Method, By::Type, By::Package];
+
+    /// The word for it on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            By::Method => "method",
+            by => by.rows().name(),
+        }
+    }
+
+    /// A line of help.
+    pub fn description(self) -> &'static str {
+        match self {
+            By::Method => "A method or a function",
+            by => by.rows().description(),
+        }
+    }
+
+    /// The one with this name.
+    pub fn from_name(name: &str) -> Option<By> {
+        By::ALL.into_iter().find(|by| by.name() == name)
+    }
+
+    /// The rows of a report that it is read from.
+    fn rows(self) -> rows::By {
+        match self {
+            By::Site | By::Method => rows::By::Site,
+            By::Subject => rows::By::Subject,
+            By::Type => rows::By::Type,
+            By::Package => rows::By::Package,
+        }
+    }
+}
+
+/// The difference of two versions.
+#[derive(Clone, Debug)]
+pub struct Diff {
+    /// What the rows are about.
+    pub by: By,
+    /// The number of recordings before, and after.
+    pub recordings: (usize, usize),
+    /// True if calls were timed in all recordings, so that times are compared.
+    pub is_timed: bool,
+    /// The rows. Those with the largest change of time are first, then those with the largest change of the count.
+    pub rows: Vec<Row>,
+    /// The calls of all rows.
+    pub count: Change,
+    /// The self time of all rows, which contains each moment of a thread once; `None` if not all calls were timed.
+    pub self_ns: Option<Change>,
+    /// Allocations and their bytes, if both versions recorded them.
+    pub allocations: Option<(Change, Change)>,
+    /// Sentences about what cannot be compared, and about counts that are not exact.
+    pub notes: Vec<String>,
+}
+
+/// A thing in both versions.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its identity.
+    pub identity: Identity,
+    /// Its name: a path, or the label of a subject.
+    pub label: String,
+    /// The kind of the site, the subject or the part.
+    pub kind: String,
+    /// The versions that have it.
+    pub presence: Presence,
+    /// Its calls.
+    pub count: Change,
+    /// True if no count is a lower bound.
+    pub is_exact: bool,
+    /// Its time with everything that it called; `None` if it was not timed in both versions.
+    pub total_ns: Option<Change>,
+    /// Its time without timed calls in it.
+    pub self_ns: Option<Change>,
+    /// Columns of method profilers, as `profiler.column`.
+    pub columns: BTreeMap<String, Change>,
+}
+
+/// The versions that have a thing. A site that exists and was not called is in its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Both.
+    Both,
+    /// Only the version before.
+    Before,
+    /// Only the version after.
+    After,
+}
+
+/// Why two versions cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DiffError {
+    /// Nothing is in both: the names of the programs before and after.
+    NothingInCommon(String, String),
+}
+
+impl fmt::Display for DiffError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DiffError::NothingInCommon(before, after) => write!(
+                f,
+                "`{before}` and `{after}` have nothing in common: compare two recordings of one program, or group them \
+                 by something that both have"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DiffError {}
+
+impl Diff {
+    /// Compares two versions, which were read by the same grouping.
+    pub fn new(by: By, before: &Side, after: &Side) -> Result<Diff, DiffError> {
+        let is_shared = before.things.keys().any(|identity| after.things.contains_key(identity));
+        if !is_shared && !before.things.is_empty() && !after.things.is_empty() {
+            return Err(DiffError::NothingInCommon(before.programs.join(", "), after.programs.join(", ")));
+        }
+        let (none, recordings) = (Thing::default(), (before.recordings, after.recordings));
+        let mut rows: Vec<Row> = Vec::new();
+        for (identity, thing) in &before.things {
+            let (presence, other) = match after.things.get(identity) {
+                Some(other) => (Presence::Both, other),
+                None => (Presence::Before, &none),
+            };
+            rows.push(Row::new(identity, presence, thing, other, recordings));
+        }
+        for (identity, thing) in after.things.iter().filter(|(identity, _)| !before.things.contains_key(identity)) {
+            rows.push(Row::new(identity, Presence::After, &none, thing, recordings));
+        }
+        let is_timed = before.is_timed && after.is_timed;
+        let weight = |row: &Row| {
+            let time = row.self_ns.as_ref().or(row.total_ns.as_ref()).map_or(0, |time| time.difference().abs());
+            (std::cmp::Reverse(time), std::cmp::Reverse(row.count.difference().abs()))
+        };
+        rows.sort_by(|a, b| weight(a).cmp(&weight(b)).then_with(|| a.label.cmp(&b.label)));
+        let sums = |of: &dyn Fn(&Numbers) -> u64| Change { before: before.sums(of), after: after.sums(of) };
+        let allocations = (!before.allocations.is_empty() && !after.allocations.is_empty()).then(|| {
+            let of = |of: fn(&(u64, u64)) -> u64| {
+                let sample = |side: &Side| Sample::new(side.allocations.iter().map(of));
+                Change { before: sample(before), after: sample(after) }
+            };
+            (of(|(count, _)| *count), of(|(_, bytes)| *bytes))
+        });
+        let self_ns = is_timed.then(|| sums(&|numbers| numbers.self_ns.unwrap_or(0)));
+        let count = sums(&|numbers| numbers.count);
+        let notes = notes(before, after);
+        Ok(Diff { by, recordings, is_timed, rows, count, self_ns, allocations, notes })
+    }
+
+    /// The rows with a change: another count, a time whose interval does not contain 1, or a thing of one version. With
+    /// one recording of each version the noise is unknown, and each other time is a change.
+    pub fn changed(&self) -> impl Iterator<Item = &Row> {
+        self.rows.iter().filter(|row| row.is_change())
+    }
+
+    /// The row of a site, method, type or package.
+    pub fn of_path(&self, path: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| matches!(&row.identity, Identity::Path(it) if it == path))
+    }
+}
+
+impl Row {
+    fn new(identity: &Identity, presence: Presence, before: &Thing, after: &Thing, recordings: (usize, usize)) -> Row {
+        let named = if presence == Presence::Before { before } else { after };
+        let change = |of: &dyn Fn(&Numbers) -> Option<u64>| {
+            let sample = |thing: &Thing| Sample::new(thing.numbers.iter().filter_map(of));
+            Change { before: sample(before), after: sample(after) }
+        };
+        let both = |change: Change| {
+            let has_values = !change.before.values().is_empty() && !change.after.values().is_empty();
+            has_values.then_some(change)
+        };
+        let counts = |thing: &Thing, recordings: usize| {
+            let absent = std::iter::repeat_n(0, recordings - thing.numbers.len());
+            Sample::new(thing.numbers.iter().map(|numbers| numbers.count).chain(absent))
+        };
+        let all = || before.numbers.iter().chain(&after.numbers);
+        let names = all().flat_map(|numbers| numbers.columns.keys());
+        let columns = names.filter_map(|name| Some((name.clone(), both(change(&|it| it.columns.get(name).copied()))?)));
+        Row {
+            identity: identity.clone(),
+            label: named.label.clone(),
+            kind: named.kind.clone(),
+            presence,
+            count: Change { before: counts(before, recordings.0), after: counts(after, recordings.1) },
+            is_exact: all().all(|numbers| !numbers.at_least),
+            total_ns: both(change(&|numbers| numbers.total_ns)),
+            self_ns: both(change(&|numbers| numbers.self_ns)),
+            columns: columns.collect(),
+        }
+    }
+
+    /// True if the versions differ by more than noise.
+    pub fn is_change(&self) -> bool {
+        let is_other = |change: &Change| {
+            change.ratio().is_none_or(|ratio| ratio.least > 1.0 || ratio.most < 1.0) && change.is_change()
+        };
+        let times = [&self.total_ns, &self.self_ns].into_iter().flatten();
+        self.presence != Presence::Both || is_other(&self.count) || times.chain(self.columns.values()).any(is_other)
+    }
+}
+
+fn notes(before: &Side, after: &Side) -> Vec<String> {
+    let mut notes: Vec<String> = before.doubts.iter().chain(&after.doubts).cloned().collect();
+    if before.programs != after.programs {
+        let (before, after) = (before.programs.join(", "), after.programs.join(", "));
+        notes.push(format!("the programs have different names: `{before}` and `{after}`; what both have is compared"));
+    }
+    match (before.is_timed, after.is_timed) {
+        (true, true) if before.recordings == 1 && after.recordings == 1 => {
+            notes.push(
+                "one recording each: the noise of the times is unknown; give several, as in A1,A2,A3 B1,B2,B3".into(),
+            );
+        }
+        (true, true) => {
+            let coverage = sample::coverage(before.recordings, after.recordings) * 100.0;
+            let more = if coverage < sample::CONFIDENCE * 100.0 { "; four recordings each make it 95 %" } else { "" };
+            notes.push(format!("an interval contains the true change with a probability of {coverage:.0} %{more}"));
+        }
+        (false, false) => notes.push("no calls were timed, so counts are compared and times are not".into()),
+        (is_timed, _) => {
+            let side = if is_timed { "after" } else { "before" };
+            notes.push(format!("no calls were timed {side}, so counts are compared and times are not"));
+        }
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(program: &str, counts: &[(&str, u64)]) -> Side {
+        let thing = |(path, count): &(&str, u64)| {
+            let numbers = vec![Numbers { count: *count, ..Numbers::default() }];
+            (Identity::Path((*path).into()), Thing { label: (*path).into(), kind: "method".into(), numbers })
+        };
+        let things = counts.iter().map(thing).collect();
+        Side { programs: vec![program.into()], recordings: 1, things, ..Side::default() }
+    }
+
+    #[test]
+    fn what_is_only_in_one_version_is_gone_or_new() {
+        let (before, after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 9)]));
+        let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
+        let rows: Vec<_> = diff.rows.iter().map(|row| (row.label.as_str(), row.presence, row.is_change())).collect();
+        let expected =
+            [("young", Presence::After, true), ("old", Presence::Before, true), ("same", Presence::Both, false)];
+        assert_eq!(rows, expected);
+        assert_eq!((diff.count.before.median(), diff.count.after.median()), (7, 11));
+        assert_eq!(diff.of_path("young").expect("it is a row").count.ratio(), None);
+    }
+
+    #[test]
+    fn recordings_of_different_programs_are_refused_by_name() {
+        let error =
+            Diff::new(By::Site, &side("a", &[("x", 1)]), &side("b", &[("y", 1)])).expect_err("no site is in both");
+        assert!(error.to_string().starts_with("`a` and `b` have nothing in common: compare two recordings"), "{error}");
+        // Programs of two names with a common site are compared, with a note.
+        let diff = Diff::new(By::Site, &side("a", &[("x", 1)]), &side("b", &[("x", 1)])).expect("`x` is in both");
+        assert!(diff.notes.iter().any(|note| note.contains("different names")), "{:?}", diff.notes);
+    }
+}

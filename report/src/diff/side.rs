@@ -1,0 +1,185 @@
+//! The recordings of one version, as a diff reads them: a number for each thing and each recording.
+
+use std::collections::BTreeMap;
+
+use metaspy_core::store::{self, DetailLevel, Filter, RecordedKind, Scope, Value};
+use metaspy_core::{SiteKind, Store, Subject};
+
+use super::By;
+use super::sample::Sample;
+use crate::rows::{Key, Report, Row};
+use crate::table::Top;
+
+/// The sites of allocations. Their subjects are sizes in bytes.
+const ALLOCATIONS: &str = "alloc::allocate";
+/// The name of the method profiler that times woven calls.
+const CALLS: &str = "calls";
+
+/// The identity of a thing in two versions.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Identity {
+    /// A site, a method, a type or a package: its path. Sites with one path are one thing.
+    Path(String),
+    /// A subject: the name of its kind, and its key.
+    Subject(String, u64),
+    /// All subjects of a kind whose keys are addresses: no address is the same in two processes.
+    Places(String),
+    /// Calls without a subject, and those of subjects without a row of their own.
+    Others,
+}
+
+/// The recordings of one version.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// The names of the programs, each once.
+    pub programs: Vec<String>,
+    /// The number of recordings.
+    pub recordings: usize,
+    /// True if calls were timed in every recording.
+    pub is_timed: bool,
+    /// Sentences about counts that are not exact.
+    pub doubts: Vec<String>,
+    pub(super) things: BTreeMap<Identity, Thing>,
+    /// Allocations and their bytes in each recording; empty if allocations were not recorded.
+    pub(super) allocations: Vec<(u64, u64)>,
+}
+
+/// The numbers of a thing, one for each recording.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Thing {
+    pub label: String,
+    pub kind: String,
+    pub numbers: Vec<Numbers>,
+}
+
+/// The numbers of a thing in one recording.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Numbers {
+    pub count: u64,
+    /// True if the count is a lower bound.
+    pub at_least: bool,
+    pub total_ns: Option<u64>,
+    pub self_ns: Option<u64>,
+    /// Columns of method profilers, as `profiler.column`.
+    pub columns: BTreeMap<String, u64>,
+}
+
+impl Side {
+    /// Reads the recordings of one version, each with its name.
+    pub fn read(recordings: &[(String, Store)], by: By, filter: &Filter) -> Side {
+        let mut side = Side { recordings: recordings.len(), is_timed: !recordings.is_empty(), ..Side::default() };
+        for (at, (name, store)) in recordings.iter().enumerate() {
+            side.add(at, name, store, by, filter);
+        }
+        side
+    }
+
+    fn add(&mut self, at: usize, name: &str, store: &Store, by: By, filter: &Filter) {
+        let program = &store.program().name;
+        if !self.programs.contains(program) {
+            self.programs.push(program.clone());
+        }
+        let report = Report::new(store, by.rows(), filter, Top::All);
+        if !report.exact {
+            self.doubts.push(format!("{name}: not every count is exact; `metaspy report {name}` states why"));
+        }
+        let mut is_timed = false;
+        for row in report.rows.iter().filter(|row| by != By::Method || is_method(row)) {
+            let numbers = Numbers::of(store, row);
+            is_timed |= numbers.total_ns.is_some() || numbers.self_ns.is_some();
+            let (identity, label) = identity(store, row);
+            let thing = self.things.entry(identity).or_insert_with(|| Thing {
+                label,
+                kind: row.kind.clone().unwrap_or_default(),
+                numbers: vec![Numbers::default(); self.recordings],
+            });
+            thing.numbers[at].add(numbers);
+        }
+        self.is_timed &= is_timed;
+        self.allocations.extend(allocations(store, filter));
+    }
+
+    /// The sums of a number over all things, one for each recording.
+    pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
+        let sum = |at: usize| self.things.values().map(|thing| of(&thing.numbers[at])).fold(0, u64::saturating_add);
+        Sample::new((0..self.recordings).map(sum))
+    }
+}
+
+impl Numbers {
+    fn of(store: &Store, row: &Row) -> Numbers {
+        // Woven calls are timed by a method profiler, others by their events.
+        let of_calls = |column: &str| match row.profiles.get(CALLS)?.get(column)?.value {
+            Value::Ns(ns) => Some(ns),
+            _ => None,
+        };
+        let columns = row.profiles.iter().filter(|(profiler, _)| *profiler != CALLS).flat_map(|(profiler, columns)| {
+            columns.iter().filter_map(move |(name, value)| match value.value {
+                Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) => {
+                    Some((format!("{profiler}.{name}"), number))
+                }
+                _ => None,
+            })
+        });
+        Numbers {
+            count: row.measure.count,
+            at_least: row.measure.at_least,
+            total_ns: row.total_ns(store).or_else(|| of_calls("total")),
+            self_ns: row.self_ns(store).or_else(|| of_calls("self")),
+            columns: columns.collect(),
+        }
+    }
+
+    /// Adds those of another thing with the same identity.
+    fn add(&mut self, other: Numbers) {
+        let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, other) => one.or(other),
+        };
+        self.count = self.count.saturating_add(other.count);
+        self.at_least |= other.at_least;
+        self.total_ns = sum(self.total_ns, other.total_ns);
+        self.self_ns = sum(self.self_ns, other.self_ns);
+        for (name, number) in other.columns {
+            let own = self.columns.entry(name).or_default();
+            *own = own.saturating_add(number);
+        }
+    }
+}
+
+fn is_method(row: &Row) -> bool {
+    let kind = row.kind.as_deref();
+    [SiteKind::Method, SiteKind::Async].into_iter().any(|method| kind == Some(method.name()))
+}
+
+/// The identity of a row, and its name.
+fn identity(store: &Store, row: &Row) -> (Identity, String) {
+    let label = || row.label.clone().unwrap_or_else(|| "(no subject)".into());
+    match &row.key {
+        // The free functions of a module have the path of the module.
+        Key::Site(_) if row.part.is_some() => (Identity::Path(label()), label()),
+        Key::Site(path) => (Identity::Path(path.clone()), path.clone()),
+        Key::Subject(key) => {
+            let kind = row.kind.clone().unwrap_or_default();
+            match store.kinds().any(|it| it.place && RecordedKind::whole_name(it) == kind) {
+                true => (Identity::Places(kind.clone()), format!("every {kind}")),
+                false => (Identity::Subject(kind, *key), label()),
+            }
+        }
+        Key::None => (Identity::Others, label()),
+    }
+}
+
+/// The allocations that pass the filter, and their bytes; `None` if the recording has none.
+fn allocations(store: &Store, filter: &Filter) -> Option<(u64, u64)> {
+    let site = store.sites().iter().find(|site| site.path == ALLOCATIONS)?.id;
+    let scope = Scope { detail: DetailLevel::Counts, ..Scope::matching(filter.clone()) };
+    let tally = store.tally(store::By::SiteSubject, &scope);
+    let rows = tally.rows.iter().filter(|row| row.site == Some(site));
+    let size = |subject: Option<Subject>| subject.map_or(0, |size| size.key);
+    let add = |(calls, bytes): (u64, u64), row: &store::TallyRow| {
+        let count = row.measure.count;
+        (calls.saturating_add(count), bytes.saturating_add(count.saturating_mul(size(row.subject))))
+    };
+    Some(rows.fold((0, 0), add)).filter(|(calls, _)| *calls > 0)
+}

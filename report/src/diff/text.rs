@@ -1,0 +1,95 @@
+//! A diff for people: a table of the rows that changed.
+
+use std::io::{self, Write};
+
+use super::{Change, Diff, Judgement, Presence, Row};
+use crate::table::{Column, Table, Top};
+use crate::text::{Unit, clean, clean_lines, counted, duration, grouped, shorten_path};
+
+/// Columns of a name at most.
+const NAME: usize = 48;
+/// Rows by default.
+const ROWS: usize = 20;
+
+/// Writes the changed rows, the first `top` of them; with [`Top::All`] every row.
+pub fn write(out: &mut impl Write, diff: &Diff, top: Top, judgements: &[Judgement]) -> io::Result<()> {
+    let all: Vec<&Row> = if top.is_all() { diff.rows.iter().collect() } else { diff.changed().collect() };
+    let rows = &all[..top.limit(ROWS).min(all.len())];
+    if rows.is_empty() {
+        writeln!(out, "no change in {}", counted(diff.rows.len() as u64, "row"))?;
+    } else {
+        table(diff, rows).lines().try_for_each(|line| writeln!(out, "{line}"))?;
+    }
+    let (more, same) = (all.len() - rows.len(), diff.rows.len() - all.len());
+    if more > 0 {
+        writeln!(out, "… and {} more: --top N or --top all shows them", grouped(more as u64))?;
+    }
+    if same > 0 && !rows.is_empty() {
+        writeln!(out, "{} without a change", counted(same as u64, "more row"))?;
+    }
+    writeln!(out)?;
+    let time = |ns: u64| duration(ns).trim_start().to_owned();
+    sum(out, "all calls", &diff.count, grouped)?;
+    diff.self_ns.iter().try_for_each(|change| sum(out, "all self time", change, time))?;
+    if let Some((count, bytes)) = &diff.allocations {
+        sum(out, "allocations", count, grouped)?;
+        sum(out, "their bytes", bytes, grouped)?;
+    }
+    diff.notes.iter().try_for_each(|note| writeln!(out, "note: {}", clean(note)))?;
+    judgements.iter().try_for_each(|judgement| writeln!(out, "{}", clean_lines(&judgement.to_string())))
+}
+
+fn sum(out: &mut impl Write, name: &str, change: &Change, number: impl Fn(u64) -> String) -> io::Result<()> {
+    let (before, after) = (number(change.before.median()), number(change.after.median()));
+    writeln!(out, "{name}: {before} → {after}  {}", percent_text(change))
+}
+
+fn table(diff: &Diff, rows: &[&Row]) -> Table {
+    let cells = |of: &dyn Fn(&Row) -> String| -> Vec<String> { rows.iter().map(|row| of(row)).collect() };
+    let mut columns = vec![Column::words(diff.by.name(), cells(&|row| shorten_path(&clean(&row.label), NAME)))];
+    let sign = |row: &Row| if row.is_exact { "" } else { "≥" };
+    columns.extend([
+        Column::numbers("before", cells(&|row| format!("{}{}", sign(row), grouped(row.count.before.median())))),
+        Column::numbers("after", cells(&|row| format!("{}{}", sign(row), grouped(row.count.after.median())))),
+        Column::numbers("change", cells(&|row| difference(row))),
+    ]);
+    if diff.is_timed {
+        for (name, of) in [
+            ("total", (|row| row.total_ns.as_ref()) as fn(&Row) -> Option<&Change>),
+            ("self", |row| row.self_ns.as_ref()),
+        ] {
+            let medians = rows.iter().filter_map(|row| of(row)).map(|it| it.before.median().max(it.after.median()));
+            let unit = Unit::for_largest(medians.max().unwrap_or(0));
+            let cell = |of_change: fn(&Change) -> u64| {
+                cells(&|row| of(row).map_or("–".into(), |change| unit.write(of_change(change))))
+            };
+            columns.push(Column::numbers(format!("{name} {}", unit.sign()), cell(|change| change.before.median())));
+            columns.push(Column::numbers("after", cell(|change| change.after.median())));
+            columns.push(Column::numbers("change", cells(&|row| of(row).map_or(String::new(), percent_text))));
+        }
+    }
+    Table::new(columns)
+}
+
+/// The change of a count, in percent; a word for a thing of one version.
+fn difference(row: &Row) -> String {
+    match row.presence {
+        Presence::Before => "gone".into(),
+        Presence::After => "new".into(),
+        Presence::Both => percent_text(&row.count),
+    }
+}
+
+/// `+12.3 %`, with the interval if the samples have one: `+12.3 % (+8 to +16)`.
+pub(super) fn percent_text(change: &Change) -> String {
+    if !change.is_change() {
+        return "=".into();
+    }
+    let Some(ratio) = change.ratio() else { return "from 0".into() };
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let estimate = format!("{:+.1} %", percent(ratio.estimate));
+    match ratio.least == ratio.most {
+        true => estimate,
+        false => format!("{estimate} ({:+.0} to {:+.0})", percent(ratio.least), percent(ratio.most)),
+    }
+}
