@@ -140,8 +140,7 @@ fn installing_and_uninstalling_loses_no_call_of_other_threads() {
                 calling.fetch_sub(1, Relaxed);
             });
         }
-        // Each has an epoch of its own, with rows of its own, and 8 MiB have room for some hundreds of these.
-        for _ in (0..200).take_while(|_| calling.load(Relaxed) > 0) {
+        while calling.load(Relaxed) > 0 {
             let calls = objects([3_u64], site!(called_all_the_while)).before(|_| panic!("on purpose"));
             let installed = Profiler::new("goes").observe(calls.details()).install().expect("it is observed");
             installed.uninstall();
@@ -153,6 +152,48 @@ fn installing_and_uninstalling_loses_no_call_of_other_threads() {
     for key in 0..8_u64 {
         assert_eq!(profile.count_of(key), CALLS * 2 / 8);
     }
+}
+
+#[test]
+fn ten_thousand_profilers_that_come_and_go_take_no_room_from_the_one_that_stays() {
+    let _turn = turn();
+    #[observe(subject = key)]
+    fn called_by_all(key: u64) -> Result<u64, u64> {
+        if key == 5 { Err(key) } else { Ok(key) }
+    }
+    const PROFILERS: u64 = 10_000;
+    const KEYS: u64 = 8;
+    let recording = Recording::memory().budget(2 << 20).start().expect("there are 2 MiB");
+    let by_all = |mode| methods(site!(called_by_all)).mode(mode);
+    let stays = Profiler::new("stays").observe(by_all(Mode::Tally)).install().expect("it is observed");
+    let call_all = || (0..KEYS).for_each(|key| _ = called_by_all(key));
+    std::thread::scope(|scope| {
+        scope.spawn(|| (0..PROFILERS).for_each(|_| call_all()));
+        for n in 0..PROFILERS {
+            let mode = [Mode::Tally, Mode::Full, Mode::Sampled][n as usize % 3];
+            let goes = Profiler::new("goes").observe(by_all(mode)).install().expect("it is observed");
+            call_all();
+            let profile = goes.uninstall();
+            if n % 1_000 == 0 {
+                assert!(profile.count_of(5_u64) >= 1, "{n}");
+            }
+            call_all();
+        }
+    });
+    let still = stays.so_far();
+    let calls = PROFILERS * 3;
+    let by_subject = still.counts().by_subject();
+    for key in 0..KEYS {
+        assert_eq!(still.count_of(key), calls, "{by_subject}");
+    }
+    let failed = by_subject.of(5_u64).expect("it was called").measure.failed;
+    assert_eq!((failed, by_subject.exact), (calls, true));
+    while recording.collect() {}
+    let totals = recording.store().totals();
+    add_up(totals, calls * KEYS);
+    assert_eq!(totals.unnamed, 0);
+    assert!(recording.store().verify().is_sound(), "{:?}", recording.store().verify());
+    assert_eq!(stays.uninstall().counts().total(), calls * KEYS);
 }
 
 /// What was seen of an event is still true of it, or it is gone.

@@ -4,6 +4,9 @@
 //! is, and the number of events folded so far. Then it moves its cursor to the event, and only then it changes the row.
 //! Two notes are used in turn, so the note that the cursor names never changes. Whenever the process is killed, a reader
 //! counts the slots before the cursor as folded and all others as stored, and takes the note's words for the row's.
+//!
+//! A row is merged into another one in the same way. The cursor then is in no block: its sequence has the mark [`MERGES`].
+//! While it is at a slot, the other row is as noted. While it is behind all slots, the merged row counts nothing.
 
 use crate::row::{COUNT, ROW_WORDS};
 
@@ -13,6 +16,8 @@ pub const RECORDS: usize = 64;
 pub const WORDS: usize = 24;
 /// Word of the cursor. 0 = the folder has folded nothing.
 pub const CURSOR: usize = 0;
+/// Word of the row that is being merged, as an index into the words of the recording; 0 = none.
+pub const MERGED: usize = 1;
 /// The first note. The second one follows it.
 const NOTES: usize = 8;
 
@@ -35,6 +40,14 @@ pub const fn note(number: usize) -> usize {
 
 /// The slot behind the last one of a block: all of its events are folded.
 pub const ALL: usize = crate::BLOCK_SLOTS;
+
+/// The mark of the sequence of a cursor that is in no block. The other bits count merged rows.
+pub const MERGES: u64 = 1 << 54;
+
+/// The sequence of a cursor while the row with this number is merged.
+pub const fn merge_sequence(number: u64) -> u64 {
+    MERGES | (number & (MERGES - 1))
+}
 
 /// The position of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -34,6 +34,9 @@ pub const MAX: usize = 7;
 /// a word overflows into the other. They are counted in another row of the same subject.
 const FULL: u64 = 1 << 31 | 1 << 63;
 
+/// The [`WHO`] of a row that counts nothing and that a later row may replace.
+pub const FREED: u64 = 1 << 63;
+
 /// True if a row with these words takes more outcomes.
 #[inline(always)]
 pub const fn has_room(failed_panicked: u64, cancelled_running: u64) -> bool {

@@ -284,6 +284,12 @@ impl Writer {
         self.set(record + folder::CURSOR, cursor.pack());
     }
 
+    /// Lets a folder merge the row at this word; 0 = none.
+    pub fn merged(&self, number: usize, row: usize) {
+        let table = self.table(sb::CHUNKS) - TABLE;
+        self.set(table + number * folder::WORDS + folder::MERGED, row as u64);
+    }
+
     /// Makes the page at this word of the pages' area one of a folder.
     pub fn page_of_folder(&self, at: usize) {
         self.set(self.table(sb::PAGES) + at + page::FOLDED, 1);

@@ -16,7 +16,7 @@ use crate::model;
 use crate::platform::lock::{Locked, lock};
 use crate::profile::Profile;
 use crate::profiler::InstallError;
-use crate::recorder::Draft;
+use crate::recorder::{Boundary, Draft};
 use crate::recording::Recording;
 use crate::store::{Filter, Scope, Store, debug_as_message};
 use crate::subject::Identify;
@@ -93,7 +93,7 @@ impl Profiler {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
-        let first = arm::next_epoch(&format!("{} is installed", self.view.name));
+        let first = Arc::new(arm::next_boundary(&format!("{} is installed", self.view.name)));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());
         let mut triggers = Vec::with_capacity(self.triggers.len());
         for instrumenter in &mut self.instrumenters {
@@ -107,7 +107,7 @@ impl Profiler {
         }
         let members = session.members();
         for trigger in self.triggers {
-            let scope = Scope { epochs: first..u32::MAX, members: Some(members.clone()), ..Scope::default() };
+            let scope = Scope { epochs: first.epoch()..u32::MAX, members: Some(members.clone()), ..Scope::default() };
             match trigger.install(&mut session, scope) {
                 Ok(watching) => triggers.push(watching),
                 Err(error) => {
@@ -118,7 +118,7 @@ impl Profiler {
         }
         self.view.sites = paths(&session.armed());
         if let Ok(json) = serde_json::to_string(&self.view) {
-            recording.append(Draft::new(Entry::View, first).text(&json));
+            recording.append(Draft::new(Entry::View, first.epoch()).text(&json));
         }
         let method_profilers = session.method_profilers().to_vec();
         let shared =
@@ -164,7 +164,7 @@ struct Shared {
     recording: Recording,
     session: Mutex<Session>,
     method_profilers: Vec<&'static dyn Observer>,
-    first: u32,
+    first: Arc<Boundary>,
 }
 
 /// The profilers that are installed, in the order of their installation.
@@ -185,14 +185,18 @@ impl Shared {
         Scope { epochs, members: Some(self.session().members()), ..Scope::default() }
     }
 
-    fn profile(&self, epochs: std::ops::Range<u32>) -> Profile {
+    /// The profile until an epoch; `None` = all epochs to come.
+    fn profile(&self, end: Option<Boundary>) -> Profile {
         // The names of the recording are read below, and the session is not locked for so long.
-        let (view, scope, profiler) = (self.view.clone(), self.scope(epochs), self.session().profiler());
-        Profile::new(view, self.recording, scope, self.method_profilers.clone(), profiler)
+        let until = end.as_ref().map_or(u32::MAX, Boundary::epoch);
+        let (view, scope) = (self.view.clone(), self.scope(self.first.epoch()..until));
+        let boundaries = std::iter::once(Arc::clone(&self.first)).chain(end.map(Arc::new)).collect();
+        let profiler = self.session().profiler();
+        Profile::new(view, self.recording, scope, boundaries, self.method_profilers.clone(), profiler)
     }
 
     fn so_far(&self) -> Profile {
-        hook::meta(|| self.profile(self.first..u32::MAX))
+        hook::meta(|| self.profile(None))
     }
 }
 
@@ -233,7 +237,7 @@ impl Installed {
     /// What `see` calls is not observed, and a panic in it is caught. The program never waits for it; but events are lost,
     /// and counted, while it takes longer than the ring is long.
     pub fn watch(&self, filter: Filter, mut see: impl FnMut(&Store, &Event) + Send + 'static) -> Subscription {
-        let scope = self.shared.scope(self.shared.first..u32::MAX);
+        let scope = self.shared.scope(self.shared.first.epoch()..u32::MAX);
         Subscription::begin(scope, vec![filter], move |store, event, _| see(store, event))
     }
 
@@ -245,12 +249,13 @@ impl Installed {
     fn end(&mut self) -> Profile {
         hook::meta(|| {
             self.uninstall_all();
-            self.shared.profile(self.shared.first..self.next_epoch())
+            self.shared.profile(Some(arm::next_boundary(&self.ending())))
         })
     }
 
-    fn next_epoch(&self) -> u32 {
-        arm::next_epoch(&format!("{} is uninstalled", self.shared.view.name))
+    /// Why the next epoch begins.
+    fn ending(&self) -> String {
+        format!("{} is uninstalled", self.shared.view.name)
     }
 
     fn uninstall_all(&mut self) {
@@ -270,7 +275,7 @@ impl Drop for Installed {
         if !self.ended {
             hook::meta(|| {
                 self.uninstall_all();
-                self.next_epoch();
+                arm::next_epoch(&self.ending());
             });
         }
     }

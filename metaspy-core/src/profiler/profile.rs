@@ -2,11 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::event::EventId;
 use crate::method_profilers::{MethodProfiler, Mirror, Observer, Observing};
 use crate::profiler::View;
+use crate::recorder::Boundary;
 use crate::recording::Recording;
 use crate::store::{self, By, Measure, Scope, Shares, Store, TallyRow};
 use crate::subject::Identify;
@@ -21,6 +22,8 @@ pub struct Profile {
     /// Read at the first request: names, views and epochs become more with each installation.
     store: OnceLock<Store>,
     scope: Scope,
+    /// The epochs of the scope: while they are held, their rows are not merged with others.
+    _boundaries: Vec<Arc<Boundary>>,
     method_profilers: Vec<&'static dyn Observer>,
     installation: u64,
     /// It has more than it should: the event that it is about found no room.
@@ -32,10 +35,20 @@ impl Profile {
         view: View,
         recording: Recording,
         scope: Scope,
+        boundaries: Vec<Arc<Boundary>>,
         method_profilers: Vec<&'static dyn Observer>,
         installation: u64,
     ) -> Self {
-        Profile { view, recording, store: OnceLock::new(), scope, method_profilers, installation, is_too_wide: false }
+        Profile {
+            view,
+            recording,
+            store: OnceLock::new(),
+            scope,
+            _boundaries: boundaries,
+            method_profilers,
+            installation,
+            is_too_wide: false,
+        }
     }
 
     /// Only what `root` led to. Without a root, because it found no room in the log, the profile stays as wide as it was,
@@ -55,7 +68,7 @@ impl Profile {
         self.store.get_or_init(|| self.recording.store())
     }
 
-    /// Which events belong to it.
+    /// Which events belong to it. It is valid as long as the profile: later its epochs may be merged with others.
     pub fn scope(&self) -> &Scope {
         &self.scope
     }

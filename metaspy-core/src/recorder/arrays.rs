@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64};
 
 use crate::format::row::array::{self, BUCKET_WORDS, KEYS, Shape};
-use crate::format::row::{self, ROW_WORDS, Who, page as head};
+use crate::format::row::{self, FREED, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
 use crate::platform::own_pages;
 use crate::recorder::counter::Counter;
@@ -30,6 +30,8 @@ const USED_SHARE: usize = 4;
 const LOOKED_AT: usize = 64;
 /// An array takes at most this part of what is left of the area.
 const SHARE: usize = 4;
+/// This part of the area is left to rows.
+const KEPT: usize = 4;
 
 /// A page that is an array.
 #[derive(Clone, Copy, Debug)]
@@ -277,7 +279,8 @@ impl Log {
     /// A new array, unless the area is nearly full.
     fn new_array(&self, place: Place<'_>, shape: Shape) -> Option<Array> {
         let units = shape.units()?;
-        let left = self.layout.pages.bytes().checked_sub(self.word(sb::PAGES_USED).load(Acquire) as usize)?;
+        let area = self.layout.pages.bytes();
+        let left = (area - area / KEPT).checked_sub(self.word(sb::PAGES_USED).load(Acquire) as usize)?;
         if units * ROW_WORDS * 8 * SHARE > left {
             return None;
         }
@@ -323,7 +326,8 @@ impl Log {
         let rows = page + head::HEADER_WORDS;
         let Some(shape) = Shape::read(word(head::LENGTH), word(head::BUCKETS)) else {
             let row = &self.cells()[rows + at / ROW_WORDS * ROW_WORDS..][..ROW_WORDS];
-            return Some((row[row::KEY].load(Relaxed), row[row::WHO].load(Relaxed)));
+            let (key, who) = (row[row::KEY].load(Relaxed), row[row::WHO].load(Relaxed));
+            return (who != 0 && who != FREED).then_some((key, who));
         };
         let key = match shape.key_of(at)? {
             array::Key::Is(key) => key,

@@ -140,7 +140,7 @@ fn count(lane: &Lane, key: u64, who: u64, by: u64) {
     lane.join(log);
     let own = match lane.row.load(Relaxed) {
         NO_ROW | 0 => None,
-        number => lane.page.row(log, number - 1, key, who),
+        number => lane.page.row(log, Lane::owner(number), key, who),
     };
     // A lane that gets no page without waiting counts where threads without a lane do.
     let counted = own.map(|row| row.begun(by)).is_some() || log.late_row(key, who, |row| row.begun(by));

@@ -182,7 +182,7 @@ pub(super) fn with_row(log: &'static Log, key: u64, who: u64, f: impl FnOnce(cra
     match lane.row.load(Relaxed) {
         row if busy.is_some() && row != NO_ROW && row != 0 && lane.log.load(Relaxed) == log.number => {
             // Without a row how the call ended is not known; that it was made is counted elsewhere already.
-            if let Some(row) = lane.page.row(log, row - 1, key, who) {
+            if let Some(row) = lane.page.row(log, Lane::owner(row), key, who) {
                 f(row);
             }
         }

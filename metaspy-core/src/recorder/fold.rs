@@ -83,6 +83,13 @@ impl Log {
             .find_map(|mut folder| folder.begin(self.tables()).then_some(folder))
     }
 
+    /// A folder that no other thread uses, to merge rows with. `None` if nothing may be folded now.
+    pub(super) fn folder_to_merge(&self) -> Option<MutexGuard<'_, Folder>> {
+        let may_fold = || !self.is_stopped() && self.leases.load(Ordering::Relaxed) == 0;
+        let folder = self.folders.iter().rev().find_map(try_lock)?;
+        may_fold().then_some(folder)
+    }
+
     /// Waits until no lane folds, for a log that was stopped. A thread that stands still in the middle of a fold, as in a
     /// debugger, does not keep the process from ending.
     pub(super) fn await_folds(&self) {

@@ -5,14 +5,20 @@
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::format::layout::Area;
-use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
+use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
+use crate::recorder::boundaries::given_up;
+use crate::recorder::merged_rows::Merged;
 use crate::recorder::tables::Tables;
 
 /// Rows of a folder's first page.
 const FIRST_ROWS: usize = 64;
 /// Rows of a page at most: 4 MiB.
 const MOST_ROWS: usize = 1 << 16;
+/// Rows are merged when this many eighths of the table are in use.
+const EIGHTHS: usize = 5;
+/// If that frees few rows, it waits for as many boundaries to be given up.
+const WAIT: usize = 1024;
 /// Tables from this size on do not fit the second cache, so their rows are prefetched.
 const LARGE: usize = 1 << 13;
 
@@ -25,6 +31,10 @@ pub(super) struct FoldRows {
     /// Bits of an index.
     bits: u32,
     used: usize,
+    /// Rows that were freed. Searches go on behind them.
+    freed: usize,
+    /// How many boundaries must have been given up before rows are merged again.
+    merges_at: usize,
     /// True if a larger page can replace the table.
     grows: bool,
 }
@@ -33,12 +43,12 @@ impl FoldRows {
     /// The rows of the fold table.
     pub fn of_table(table: Area) -> Self {
         let rows = table.len / ROW_WORDS;
-        FoldRows { first: table.at, rows, bits: rows.trailing_zeros(), used: 0, grows: false }
+        FoldRows { first: table.at, rows, bits: rows.trailing_zeros(), used: 0, freed: 0, merges_at: 1, grows: false }
     }
 
     /// Rows in pages. [`FoldRows::begin`] makes the first page.
     pub fn in_pages() -> Self {
-        FoldRows { first: 0, rows: 0, bits: 1, used: 0, grows: true }
+        FoldRows { first: 0, rows: 0, bits: 1, used: 0, freed: 0, merges_at: 1, grows: true }
     }
 
     /// Makes the first page. False if there is no room for it.
@@ -87,6 +97,7 @@ impl FoldRows {
     /// Finds a row, or creates one while at most `eighths` eighths of the table are in use.
     fn probe(&mut self, tables: Tables<'_>, key: u64, who: u64, eighths: usize) -> Option<usize> {
         let mut index = row::first(key, who, self.bits);
+        let mut freed = None;
         for _ in 0..self.rows {
             let word = self.first + index * ROW_WORDS;
             let cells = &tables.cells[word..word + ROW_WORDS];
@@ -94,22 +105,46 @@ impl FoldRows {
             if found == who && cells[row::KEY].load(Relaxed) == key {
                 return Some(word);
             }
+            if found == FREED {
+                freed = freed.or(Some(word));
+            }
             if found == 0 {
-                if self.used * 8 >= self.rows * eighths {
+                if freed.is_none() && (self.used + self.freed) * 8 >= self.rows * eighths {
                     return None;
                 }
                 self.used += 1;
+                self.freed -= usize::from(freed.is_some());
+                let word = freed.unwrap_or(word);
+                let cells = &tables.cells[word..word + ROW_WORDS];
                 // An empty row changes no sum, so it needs no note.
                 cells[row::KEY].store(key, Relaxed);
                 cells[row::WHO].store(who, Release);
-                if !self.grows {
-                    tables.cells[sb::TALLY_USED].store(self.used as u64, Release);
-                }
+                self.show_used(tables);
                 return Some(word);
             }
             index = (index + 1) & (self.rows - 1);
         }
         None
+    }
+
+    /// Writes how many rows are in use, of the fold table.
+    fn show_used(&self, tables: Tables<'_>) {
+        if !self.grows {
+            tables.cells[sb::TALLY_USED].store(self.used as u64, Release);
+        }
+    }
+
+    /// The first word and the number of the rows, if rows of epochs that no view distinguishes should be merged.
+    pub fn to_merge(&self) -> Option<(usize, usize)> {
+        let is_full = (self.used + self.freed) * 8 >= self.rows * EIGHTHS;
+        (is_full && self.rows != 0 && given_up() >= self.merges_at).then_some((self.first, self.rows))
+    }
+
+    /// Rows were merged.
+    pub fn merged(&mut self, tables: Tables<'_>, merged: &Merged) {
+        let wait = if merged.used * 8 < self.rows * (EIGHTHS - 1) { 1 } else { WAIT };
+        (self.used, self.freed, self.merges_at) = (merged.used, merged.freed, given_up() + wait);
+        self.show_used(tables);
     }
 
     /// Goes on in a larger page, as long as folders have less than half of the pages' area. Earlier pages keep their
@@ -125,7 +160,15 @@ impl FoldRows {
         let Some(word) = tables.new_page(rows) else { return false };
         tables.cells[word + head::LANE].store(u32::MAX.into(), Relaxed);
         tables.cells[word + head::FOLDED].store(1, Release);
-        *self = FoldRows { first: word + head::HEADER_WORDS, rows, bits: rows.trailing_zeros(), used: 0, grows: true };
+        *self = FoldRows {
+            first: word + head::HEADER_WORDS,
+            rows,
+            bits: rows.trailing_zeros(),
+            used: 0,
+            freed: 0,
+            merges_at: 1,
+            grows: true,
+        };
         true
     }
 }

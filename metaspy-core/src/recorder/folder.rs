@@ -5,7 +5,7 @@
 //! instruction.
 
 use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use crate::event::Outcome;
 use crate::format::folder::{self, ALL, Cursor, NOTE_WORDS};
@@ -13,7 +13,9 @@ use crate::format::layout::Layout;
 use crate::format::row::{self, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS, Words, header, superblock as sb};
+use crate::recorder::boundaries::{Boundaries, merged_epoch};
 use crate::recorder::fold_rows::FoldRows;
+use crate::recorder::merged_rows::merge_epochs;
 use crate::recorder::protocol::{begin_step, evict};
 use crate::recorder::tables::Tables;
 
@@ -28,6 +30,8 @@ pub(super) struct Folder {
     /// The note that is written next.
     note: usize,
     folded: u64,
+    /// Rows merged so far.
+    merged: u64,
 }
 
 /// What an event adds to its row.
@@ -47,7 +51,7 @@ impl Folder {
     /// The folder with this number. Number 0 has the fold table.
     pub fn new(layout: &Layout, number: usize) -> Self {
         let rows = if number == 0 { FoldRows::of_table(layout.tally) } else { FoldRows::in_pages() };
-        Folder { record: layout.folders.at + number * folder::WORDS, rows, note: 0, folded: 0 }
+        Folder { record: layout.folders.at + number * folder::WORDS, rows, note: 0, folded: 0, merged: 0 }
     }
 
     /// True if it has rows, or room to make some.
@@ -60,9 +64,20 @@ impl Folder {
         self.folded
     }
 
+    /// Merges rows of epochs that no view distinguishes, before a block is folded.
+    fn merge_epochs(&mut self, tables: Tables<'_>) {
+        let Some((first, rows)) = self.rows.to_merge() else { return };
+        let Some(boundaries) = Boundaries::now() else { return };
+        // Only a folder adds to its rows, so those that the first turn empties are freed at once.
+        merge_epochs(tables, self, &boundaries, first, rows);
+        let merged = merge_epochs(tables, self, &boundaries, first, rows);
+        self.rows.merged(tables, &merged);
+    }
+
     /// Adds the events of a block to the rows, and moves running ones out of the window. Returns true if the block holds
     /// bytes that a later lap could mistake for a commit word.
     pub fn fold(&mut self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
+        self.merge_epochs(tables);
         if self.rows.are_many() {
             self.fold_slots::<true>(tables, block)
         } else {
@@ -75,7 +90,7 @@ impl Folder {
         let slots: &[[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS] =
             block.as_chunks().0.try_into().expect("a block has its size");
         let sequence = slots[0][header::SEQUENCE].load(Relaxed);
-        let epoch = header::epoch(slots[0][header::LANE_EPOCH].load(Relaxed));
+        let epoch = merged_epoch(header::epoch(slots[0][header::LANE_EPOCH].load(Relaxed)));
         let lap = header::lap_byte(sequence, tables.layout.blocks);
         let mut holds_text = false;
         let mut at = 1;
@@ -145,6 +160,28 @@ impl Folder {
         if more.longest > max {
             row[row::MAX].store(more.longest, Relaxed);
         }
+    }
+
+    /// Adds a row to another one, and empties it. Only the caller writes to the two.
+    pub fn merge(&mut self, tables: Tables<'_>, from: usize, to: usize) {
+        let (source, target) = (tables.words::<ROW_WORDS>(from), tables.words::<ROW_WORDS>(to));
+        let merged = &tables.cells[self.record + folder::MERGED];
+        let [_, _, before @ ..] = target.each_ref().map(|word| word.load(Relaxed));
+        let [_, _, more @ ..] = source.each_ref().map(|word| word.load(Relaxed));
+        self.merged += 1;
+        let sequence = folder::merge_sequence(self.merged);
+        let mut note = [to as u64; NOTE_WORDS];
+        note[folder::BEFORE..].copy_from_slice(&before);
+        self.step(tables, Cursor { sequence, slot: 1, note: self.note }, note);
+        merged.store(from as u64, Release);
+        for (at, (before, more)) in (row::COUNT..).zip(before.into_iter().zip(more)) {
+            let sum = if at == row::MAX { before.max(more) } else { before.wrapping_add(more) };
+            target[at].store(sum, Relaxed);
+        }
+        // From here on the other row has its counts.
+        self.step(tables, Cursor { sequence, slot: ALL, note: self.note }, [0; NOTE_WORDS]);
+        source[row::COUNT..].iter().for_each(|word| word.store(0, Relaxed));
+        merged.store(0, Release);
     }
 
     /// Moves the cursor, with a note of the row that changes next.

@@ -16,7 +16,7 @@ use crate::recorder::counter_cache::Cells;
 use crate::recorder::epoch::EPOCH;
 use crate::recorder::log::{Log, current, numbered};
 use crate::recorder::running_on::RunningOn;
-use crate::recorder::tally_page::{Page, Rows as PageRows};
+use crate::recorder::tally_page::{Owner, Page, Rows as PageRows};
 
 /// What a thread needs to write events.
 pub(crate) struct Lane {
@@ -98,6 +98,11 @@ impl Lane {
             near: PageRows::nothing(),
             cells: Cells::none(),
         }
+    }
+
+    /// This thread, as the owner of its page. `row` is the number of its row + 1.
+    pub(super) fn owner(row: u64) -> Owner {
+        Owner { lane: row - 1, forget_rows: || here().cells.clear() }
     }
 
     /// Goes on in a new block. False: there is none, and what comes is counted as lost.

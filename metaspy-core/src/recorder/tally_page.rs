@@ -4,15 +4,25 @@
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Release};
 
 use crate::event::Outcome;
-use crate::format::row::{self, OTHERS, ROW_WORDS, Who, page as head};
+use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
 use crate::format::superblock as sb;
+use crate::recorder::boundaries::{Boundaries, given_up};
 use crate::recorder::counter::Counter;
 use crate::recorder::log::Log;
+use crate::recorder::merged_rows::{Merged, merge_epochs};
 
 /// Rows of a lane's first page.
 const FIRST_ROWS: usize = 64;
 /// Rows of a page at most.
 const MOST_ROWS: usize = 1 << 16;
+/// Eighths of a page that rows of subjects may use: while epochs are merged, and else.
+const MERGED_EIGHTHS: usize = 5;
+const EIGHTHS: usize = 4;
+/// Eighths of the places that rows, freed ones included, may use before the rows are merged: searches become long.
+const PLACES: usize = 7;
+
+/// Attempts to read boundaries that change.
+const TRIES: usize = 100;
 
 /// The newest page of a lane. Rows in its older pages stay and count, but no call finds them again.
 pub(crate) struct Page {
@@ -23,8 +33,23 @@ pub(crate) struct Page {
     /// Bits of an index.
     bits: AtomicUsize,
     used: AtomicUsize,
+    /// Rows that were freed. Searches go on behind them.
+    freed: AtomicUsize,
     /// Its place in the recording: the first word of its header.
     word: AtomicUsize,
+    /// Eighths of it that may be used.
+    eighths: AtomicUsize,
+    /// How many boundaries had been given up when its rows were merged.
+    merged_at: AtomicUsize,
+}
+
+/// The thread that uses a page.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner {
+    /// The number of its lane.
+    pub lane: u64,
+    /// Forgets the rows that its cells show.
+    pub forget_rows: fn(),
 }
 
 /// The words of a row.
@@ -105,6 +130,14 @@ impl<'a> Row<'a> {
             && row::has_room(failed.load(Relaxed), cancelled.load(Relaxed))
     }
 
+    /// Makes it the row of a subject.
+    fn begin(self, key: u64, who: u64) {
+        self.0[row::COUNT..].iter().for_each(|word| word.store(0, Relaxed));
+        self.0[row::KEY].store(key, Relaxed);
+        // A reader that sees the row's owner sees its key as well.
+        self.0[row::WHO].store(who, Release);
+    }
+
     /// The words in which calls are counted that are no events.
     #[inline(always)]
     pub fn counter(self) -> Counter<'a> {
@@ -148,7 +181,10 @@ impl Page {
             mask: AtomicUsize::new(0),
             bits: AtomicUsize::new(0),
             used: AtomicUsize::new(0),
+            freed: AtomicUsize::new(0),
             word: AtomicUsize::new(0),
+            eighths: AtomicUsize::new(EIGHTHS),
+            merged_at: AtomicUsize::new(0),
         }
     }
 
@@ -170,56 +206,93 @@ impl Page {
 
     /// The row of a subject at a site, created if it is missing. Without room it is the site's others row, and without room
     /// for that it is `None`.
-    pub fn row(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
-        self.known(key, who).or_else(|| self.search(log, lane, key, who))
+    pub fn row(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<Row<'_>> {
+        self.known(key, who).or_else(|| self.search(log, owner, key, who))
     }
 
     #[inline(never)]
-    fn search(&self, log: &Log, lane: u64, key: u64, who: u64) -> Option<Row<'_>> {
-        if let Some(row) = self.probe(key, who, 4) {
-            return Some(row);
-        }
-        if self.grow(log, lane)
-            && let Some(row) = self.probe(key, who, 4)
-        {
-            return Some(row);
+    fn search(&self, log: &Log, owner: Owner, key: u64, who: u64) -> Option<Row<'_>> {
+        let eighths = || self.eighths.load(Relaxed);
+        let probe = |eighths, places| self.probe(key, who, eighths, places);
+        let found = probe(eighths(), PLACES)
+            .or_else(|| if self.merge(log, owner) { probe(eighths(), 8) } else { None })
+            .or_else(|| if self.grow(log, owner.lane) { probe(eighths(), PLACES) } else { None })
+            // Rows can be merged, but not at this moment.
+            .or_else(|| if eighths() == MERGED_EIGHTHS { probe(MERGED_EIGHTHS + 2, 8) } else { None });
+        if found.is_some() {
+            return found;
         }
         // There is no room for a row of its own: it joins the site's others row. An eighth of the page is kept for those.
         let who = Who { kind: OTHERS, ..Who::unpack(who) };
-        let row = self.probe(0, who.pack(), 8);
+        let row = self.probe(0, who.pack(), 8, 8);
         if row.is_some() {
             log.count(sb::OTHERS, 1);
         }
         row
     }
 
-    /// Finds a row, or creates one while at most `eighths` eighths of the page are in use.
-    fn probe(&self, key: u64, who: u64, eighths: usize) -> Option<Row<'_>> {
+    /// Finds a row, or creates one while at most `eighths` eighths of the page are in use, and `places` with freed rows.
+    fn probe(&self, key: u64, who: u64, eighths: usize, places: usize) -> Option<Row<'_>> {
         let rows = self.rows.load(Relaxed) as *const [AtomicU64; ROW_WORDS];
         if rows.is_null() {
             return None;
         }
         let mask = self.mask.load(Relaxed);
         let mut at = row::first(key, who, mask.count_ones());
+        let mut freed = None;
         for _ in 0..=mask {
             // SAFETY: as in `row`; `at` is masked.
-            let row = unsafe { &*rows.add(at) };
-            if Row(row).is_of(key, who) {
-                return Some(Row(row));
+            let row = Row(unsafe { &*rows.add(at) });
+            if row.is_of(key, who) {
+                return Some(row);
             }
-            if row[row::WHO].load(Relaxed) == 0 {
-                if self.used.load(Relaxed) * 8 >= (mask + 1) * eighths {
-                    return None;
-                }
-                self.used.store(self.used.load(Relaxed) + 1, Relaxed);
-                row[row::KEY].store(key, Relaxed);
-                // A reader that sees the row's owner sees its key as well.
-                row[row::WHO].store(who, Release);
-                return Some(Row(row));
+            match row.0[row::WHO].load(Relaxed) {
+                FREED => freed = freed.or(Some(row)),
+                0 if freed.is_some() => break,
+                0 => return self.has_room(eighths, places).then(|| self.begin(row, key, who)),
+                _ => {}
             }
             at = (at + 1) & mask;
         }
-        None
+        let row = freed?;
+        self.freed.store(self.freed.load(Relaxed) - 1, Relaxed);
+        Some(self.begin(row, key, who))
+    }
+
+    /// True if an unused place may be used. One stays unused, where searches end, unless all rows are of subjects.
+    fn has_room(&self, eighths: usize, places: usize) -> bool {
+        let (used, freed, rows) = (self.used.load(Relaxed), self.freed.load(Relaxed), self.mask.load(Relaxed) + 1);
+        used * 8 < rows * eighths && (freed == 0 || (used + freed + 1) * 8 <= rows * places)
+    }
+
+    /// Makes an unused row the one of a subject. It may have been another one's.
+    fn begin<'r>(&self, row: Row<'r>, key: u64, who: u64) -> Row<'r> {
+        self.used.store(self.used.load(Relaxed) + 1, Relaxed);
+        row.begin(key, who);
+        row
+    }
+
+    /// Merges the rows of epochs that no view distinguishes. True if there is room for more rows.
+    #[cold]
+    fn merge(&self, log: &Log, owner: Owner) -> bool {
+        let given_up = given_up();
+        let (word, rows) = (self.word.load(Relaxed), self.mask.load(Relaxed) + 1);
+        if self.merged_at.load(Relaxed) == given_up || self.rows.load(Relaxed) == 0 {
+            return false;
+        }
+        let boundaries = (0..TRIES).find_map(|_| Boundaries::now());
+        let Some((mut folder, boundaries)) = log.folder_to_merge().zip(boundaries) else { return false };
+        // A signal handler counts in no row of this page meanwhile, nor later in a row that is freed.
+        (owner.forget_rows)();
+        let Merged { used, freed, emptied } =
+            merge_epochs(log.tables(), &mut folder, &boundaries, word + head::HEADER_WORDS, rows);
+        self.used.store(used, Relaxed);
+        self.freed.store(freed, Relaxed);
+        // What was emptied is freed in the next turn.
+        self.merged_at.store(if emptied == 0 { given_up } else { usize::MAX }, Relaxed);
+        let is_worth_it = (used - emptied) * 8 < rows * EIGHTHS;
+        self.eighths.store(if is_worth_it { MERGED_EIGHTHS } else { EIGHTHS }, Relaxed);
+        is_worth_it
     }
 
     /// Continues in a page of an ended thread, or in a new one of twice the size.
@@ -237,8 +310,11 @@ impl Page {
         let cells = log.cells();
         cells[word + head::LANE].store(lane, Relaxed);
         let first = word + head::HEADER_WORDS;
-        let used = (0..rows).filter(|at| cells[first + at * ROW_WORDS + row::WHO].load(Relaxed) != 0).count();
+        let who = |at: usize| cells[first + at * ROW_WORDS + row::WHO].load(Relaxed);
+        let used = (0..rows).filter(|&at| ![0, FREED].contains(&who(at))).count();
+        self.freed.store((0..rows).filter(|&at| who(at) == FREED).count(), Relaxed);
         self.word.store(word, Relaxed);
+        self.eighths.store(EIGHTHS, Relaxed);
         self.used.store(used, Relaxed);
         self.mask.store(rows - 1, Relaxed);
         self.bits.store(rows.trailing_zeros() as usize, Relaxed);
@@ -251,6 +327,7 @@ impl Page {
         self.rows.store(0, Relaxed);
         self.mask.store(0, Relaxed);
         self.used.store(0, Relaxed);
+        self.freed.store(0, Relaxed);
         self.word.store(0, Relaxed);
     }
 
@@ -277,6 +354,6 @@ impl Log {
     #[must_use]
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
         let Ok(page) = self.late.try_lock() else { return false };
-        page.row(self, u64::from(u32::MAX), key, who).map(f).is_some()
+        page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
     }
 }

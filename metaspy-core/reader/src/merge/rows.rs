@@ -22,7 +22,7 @@ impl Rows {
         let mut rows = Rows::default();
         ring.folded_rows(folds, |row| rows.folded.push(renumbered(input, row)));
         let pages = &mut rows.pages;
-        rows.whole = ring.page_rows(|row| pages.push(renumbered(input, row)));
+        rows.whole = ring.page_rows(folds, |row| pages.push(renumbered(input, row)));
         rows
     }
 }

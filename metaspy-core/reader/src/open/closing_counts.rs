@@ -1,6 +1,7 @@
 //! The counts that a recording had when it was closed. Verification compares them with the present ones.
 
 use crate::scan::blocks::Ring;
+use crate::tally::folds::Folds;
 use metaspy_format::layout::Layout;
 use metaspy_format::row::COUNT;
 use metaspy_format::superblock as sb;
@@ -37,7 +38,7 @@ impl ClosingCounts {
                 }
             }
         }
-        ring.page_rows(|row| sealed.counted = sealed.counted.wrapping_add(row.0[COUNT]));
+        ring.page_rows(&Folds::default(), |row| sealed.counted = sealed.counted.wrapping_add(row.0[COUNT]));
         Some(sealed)
     }
 

@@ -7,7 +7,7 @@ use crate::tally::folds::Folds;
 use crate::tally::measure::Measure;
 use metaspy_format::row::array::{Key, Shape};
 use metaspy_format::row::{
-    CANCELLED_RUNNING, COUNT, FAILED_PANICKED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
+    CANCELLED_RUNNING, COUNT, FAILED_PANICKED, FREED, KEY, MAX, ROW_WORDS, TIMED, TOTAL, WHO, Who, page,
 };
 use metaspy_format::superblock as sb;
 use metaspy_format::{Words, high, low};
@@ -35,7 +35,7 @@ impl Row {
             *value = words.get(at + word);
         }
         row[WHO] = who;
-        (who != 0).then_some(Row(row))
+        (who != 0 && who != FREED).then_some(Row(row))
     }
 
     /// Site, kind and epoch of the row.
@@ -96,16 +96,16 @@ impl Ring<'_> {
     }
 
     /// Passes every row of the lanes' pages to `each`. False if the pages cannot be read to their end.
-    pub fn page_rows(self, mut each: impl FnMut(Row)) -> bool {
-        self.rows_of_pages(|_, row| each(row))
+    pub fn page_rows(self, folds: &Folds, mut each: impl FnMut(Row)) -> bool {
+        self.rows_of_pages(folds, |_, row| each(row))
     }
 
     /// As [`Ring::page_rows`], with the position of the row's page.
-    pub fn rows_of_pages(self, mut each: impl FnMut(usize, Row)) -> bool {
+    pub fn rows_of_pages(self, folds: &Folds, mut each: impl FnMut(usize, Row)) -> bool {
         self.pages(|page| {
             if !page.is_folded {
                 array_rows(self.layout.pages.of(self.words), page.at, |row| each(page.at, row));
-                page.rows.filter_map(|at| Row::read(self.words, at)).for_each(|row| each(page.at, row));
+                page.rows.filter_map(|at| folds.row(self.words, at)).for_each(|row| each(page.at, row));
             }
         })
     }

@@ -11,6 +11,9 @@ use metaspy_format::row::{COUNT, ROW_WORDS};
 use metaspy_format::superblock::{self as sb, journal};
 use metaspy_format::{BLOCK_SLOTS, Words, header};
 
+/// Attempts to read a record while its folder moves on.
+const TRIES: usize = 16;
+
 /// The folds in progress at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Folds {
@@ -18,6 +21,8 @@ pub struct Folds {
     blocks: Vec<(u64, usize)>,
     /// Rows by their first word, as they were before the event in progress.
     rows: Vec<(usize, Row)>,
+    /// Rows that were merged into others and count nothing, by their first word.
+    merged: Vec<usize>,
     /// The number of folded events.
     pub folded: u64,
     /// True if an event, or the journal of an older recording, is in the middle of being added to the rows.
@@ -60,9 +65,12 @@ impl Folds {
         !self.rows.is_empty()
     }
 
-    /// The row at this word, without the events in progress.
+    /// The row at this word, without the events in progress. `None` if it is empty.
     #[inline]
     pub fn row(&self, words: Words<'_>, at: usize) -> Option<Row> {
+        if self.merged.contains(&at) {
+            return None;
+        }
         match self.rows.binary_search_by_key(&at, |(row, _)| *row) {
             Ok(found) => Some(self.rows[found].1),
             Err(_) => Row::read(words, at),
@@ -100,9 +108,9 @@ impl Ring<'_> {
     }
 
     fn add_folder(self, record: usize, folds: &mut Folds) {
-        let cursor = match self.words.acquire(record + folder::CURSOR) {
-            0 => return,
-            cursor => Cursor::unpack(cursor),
+        let (cursor, merged) = match self.cursor_and_merged(record) {
+            (0, _) => return,
+            (cursor, merged) => (Cursor::unpack(cursor), merged),
         };
         let note = record + folder::note(cursor.note);
         folds.folded = folds.folded.saturating_add(self.words.get(note + folder::FOLDED));
@@ -112,6 +120,7 @@ impl Ring<'_> {
         }
         let at = usize::try_from(self.words.get(note + folder::ROW)).unwrap_or(0);
         if cursor.slot >= ALL {
+            folds.merged.extend(usize::try_from(merged).ok().filter(|&row| row != 0));
             return;
         }
         folds.in_progress = true;
@@ -123,6 +132,17 @@ impl Ring<'_> {
             }
             folds.rows.push((at, row));
         }
+    }
+
+    /// The cursor of a folder, and the row that was being merged while it was there.
+    fn cursor_and_merged(self, record: usize) -> (u64, u64) {
+        let read = |_| {
+            let cursor = self.words.acquire(record + folder::CURSOR);
+            (cursor, self.words.acquire(record + folder::MERGED))
+        };
+        let is_stable = |(cursor, _): &(u64, u64)| self.words.acquire(record + folder::CURSOR) == *cursor;
+        // If it never is, the reader finds that the state of folding has changed.
+        (0..TRIES).map(read).find(is_stable).unwrap_or_else(|| read(TRIES))
     }
 
     /// The fold of an older recording that is committed and not yet applied.

@@ -74,7 +74,7 @@ impl Store {
 
     fn each_row(&self, folds: &Folds, mut each: impl FnMut(usize, Row)) {
         self.ring().rows_of_folds(folds, |page, row| each(page.map_or(FOLD_TABLE, |page| page + 1), row));
-        self.ring().rows_of_pages(|page, row| each(page + 1, row));
+        self.ring().rows_of_pages(folds, |page, row| each(page + 1, row));
     }
 }
 

@@ -250,7 +250,7 @@ impl Store {
             }
         };
         ring.folded_rows(folds, |row| add(row, Source::Folded));
-        let whole = ring.page_rows(|row| add(row, Source::Page));
+        let whole = ring.page_rows(folds, |row| add(row, Source::Page));
         part.exact &= whole;
     }
 

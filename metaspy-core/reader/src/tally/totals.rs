@@ -64,7 +64,7 @@ impl Store {
             };
         }
         let (mut counted, mut lost) = (0_u64, 0_u64);
-        let exact = ring.page_rows(|row| {
+        let exact = ring.page_rows(&folds, |row| {
             let into = if row.who().lost { &mut lost } else { &mut counted };
             *into = into.saturating_add(row.0[COUNT]);
         });

@@ -9,7 +9,7 @@ use crate::tally::aggregate::Aggregation;
 use crate::tally::folds::Folds;
 use crate::testing::{Draft, Writer};
 use crate::{By, DetailLevel, LaneId, Loss, Losses, Members, Scope, Store, Tally};
-use metaspy_format::folder::Cursor;
+use metaspy_format::folder::{self, Cursor};
 use metaspy_format::row::{self, ROW_WORDS, Who};
 use metaspy_format::slot::{Mark, SPAN_MAX};
 use metaspy_format::superblock::{self as sb, journal};
@@ -309,6 +309,38 @@ fn a_fold_in_progress_counts_each_event_once_wherever_it_stopped() {
     writer.set(rows[1] + row::COUNT, 127);
     writer.folder(1, Cursor { sequence: second, slot: BLOCK_SLOTS, note: 1 }, 127, None);
     check(254, "both are folded");
+}
+
+#[test]
+fn a_row_that_is_being_merged_counts_once_wherever_that_stopped() {
+    let writer = scene(1);
+    let [from, to] = [row(Who { epoch: 3, ..who(1, false) }, 1, 20), row(who(1, false), 1, 40)];
+    writer.page(&[from, to]);
+    let first = writer.table(sb::PAGES) + row::page::HEADER_WORDS;
+    let place = |row: usize| first + row * ROW_WORDS;
+    let check = |what: &str| {
+        let store = writer.store();
+        let tally = store.tally(By::Subject, &Scope::default());
+        assert_eq!(tally.rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(), [60], "{what}");
+        assert_eq!(store.totals().counted, 60, "{what}");
+        assert!(store.verify().is_sound(), "{what}: {:?}", store.verify());
+    };
+    let sequence = folder::merge_sequence(1);
+    check("before");
+    writer.folder(0, Cursor { sequence, slot: 1, note: 1 }, 0, Some((place(1), to)));
+    check("the other row is noted");
+    writer.merged(0, place(0));
+    check("the row is named");
+    writer.set(place(1) + row::COUNT, 60);
+    check("the other row has both");
+    writer.folder(0, Cursor { sequence, slot: BLOCK_SLOTS, note: 0 }, 0, None);
+    check("done");
+    writer.set(place(0) + row::COUNT, 0);
+    check("the row is empty");
+    writer.merged(0, 0);
+    check("at rest");
+    writer.set(place(0) + row::WHO, row::FREED);
+    check("freed");
 }
 
 #[test]

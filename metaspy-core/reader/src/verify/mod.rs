@@ -139,7 +139,7 @@ impl Store {
         // Numbers from different moments need not add up.
         if ended != EndState::Live && self.is_settled() {
             self.verify_tables(&folds, &totals, &mut all);
-            self.verify_amounts(&mut all);
+            self.verify_amounts(&folds, &mut all);
         }
         all.damages.sort();
         let more = all.damages.len().saturating_sub(DAMAGES);
@@ -223,7 +223,7 @@ impl Store {
     }
 
     /// Compares the present counts with those from the closing.
-    fn verify_amounts(&self, found: &mut Found) {
+    fn verify_amounts(&self, folds: &Folds, found: &mut Found) {
         let (words, ring) = (self.words(), self.ring());
         let taken = words.get(sb::FRESH).min(self.layout().blocks);
         let cut = taken - ring.places();
@@ -250,7 +250,7 @@ impl Store {
             found.damage(u64::MAX, || format!("the recording was closed with {closed}, and {events} are present"));
         }
         let mut counted = 0_u64;
-        ring.page_rows(|row| counted = counted.wrapping_add(row.0[COUNT]));
+        ring.page_rows(folds, |row| counted = counted.wrapping_add(row.0[COUNT]));
         if counted < sealed.counted {
             let closed = crate::units::counted(sealed.counted, "call");
             found.damage(u64::MAX, || {
@@ -294,7 +294,7 @@ impl Store {
                 format!("the tallies count {counted} folded events, and {} were folded", totals.folded)
             });
         }
-        if !ring.page_rows(|_| {}) {
+        if !ring.page_rows(folds, |_| {}) {
             found.damage(u64::MAX, || "the tallies of the lanes cannot be read to their end".to_owned());
         }
     }

@@ -17,7 +17,7 @@ pub(crate) use handler::When;
 pub use handler::{CallView, Handler};
 pub(crate) use pattern::SitePattern;
 pub(crate) use plan_readers::with_plan;
-pub(crate) use registry::{arms, next_epoch, recorded_row, renew};
+pub(crate) use registry::{arms, next_boundary, next_epoch, recorded_row, renew};
 pub(crate) use settled::{settled, unsettle};
 pub use site_plan::Plan;
 pub(crate) use site_plan::Requirements;

@@ -11,7 +11,7 @@ use crate::arm::settled::SETTLED;
 use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
-use crate::recorder::{self, Counter, Lane};
+use crate::recorder::{self, Boundary, Counter, Lane};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
 /// Standing orders: what each profiler requires of each site, and of sites that come later.
@@ -43,11 +43,17 @@ pub(crate) fn arms() -> Locked<'static, Arms> {
     lock(&ARMS)
 }
 
-/// Begins a new epoch; see [`recorder::next_epoch`].
-pub(crate) fn next_epoch(why: &str) -> u32 {
-    let epoch = recorder::next_epoch(why);
+/// Begins a new epoch that no view distinguishes.
+pub(crate) fn next_epoch(why: &str) {
+    recorder::next_epoch(why);
     renew();
-    epoch
+}
+
+/// Begins a new epoch at which a view begins or ends.
+pub(crate) fn next_boundary(why: &str) -> Boundary {
+    let boundary = recorder::next_boundary(why);
+    renew();
+    boundary
 }
 
 /// Lets the sites continue in a new epoch.
