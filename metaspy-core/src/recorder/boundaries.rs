@@ -115,7 +115,7 @@ impl Boundaries {
         }
         let are_cut = PUBLISHED.left_out.load(Relaxed) != 0;
         fence(Acquire);
-        let is_stable = version % 2 == 0 && PUBLISHED.version.load(Relaxed) == version;
+        let is_stable = version.is_multiple_of(2) && PUBLISHED.version.load(Relaxed) == version;
         is_stable.then_some(Boundaries { epochs, used, are_cut, now })
     }
 

@@ -68,7 +68,7 @@ impl FoldRows {
     }
 
     /// The first word of a subject's row, created if it is missing. Without room it is the others row of the site.
-    /// `None` without room for that.
+    /// `None` without room for that. The row may take no more outcomes.
     #[inline(always)]
     pub fn find(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
         let word = self.probably(key, who);
@@ -79,8 +79,9 @@ impl FoldRows {
         self.search(tables, key, who)
     }
 
+    /// As [`FoldRows::find`], of a row that takes more outcomes.
     #[inline(never)]
-    fn search(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
+    pub fn search(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
         if let Some(word) = self.probe(tables, key, who, 6) {
             return Some(word);
         }
@@ -94,7 +95,7 @@ impl FoldRows {
         self.probe(tables, 0, others.pack(), 8)
     }
 
-    /// Finds a row, or creates one while at most `eighths` eighths of the table are in use.
+    /// Finds a row that takes more outcomes, or creates one while at most `eighths` eighths of the table are in use.
     fn probe(&mut self, tables: Tables<'_>, key: u64, who: u64, eighths: usize) -> Option<usize> {
         let mut index = row::first(key, who, self.bits);
         let mut freed = None;
@@ -102,7 +103,10 @@ impl FoldRows {
             let word = self.first + index * ROW_WORDS;
             let cells = &tables.cells[word..word + ROW_WORDS];
             let found = cells[row::WHO].load(Relaxed);
-            if found == who && cells[row::KEY].load(Relaxed) == key {
+            let has_room = || {
+                row::has_room(cells[row::FAILED_PANICKED].load(Relaxed), cells[row::CANCELLED_RUNNING].load(Relaxed))
+            };
+            if found == who && cells[row::KEY].load(Relaxed) == key && has_room() {
                 return Some(word);
             }
             if found == FREED {

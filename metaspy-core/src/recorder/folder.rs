@@ -138,7 +138,12 @@ impl Folder {
     /// Adds an event to its row.
     #[inline(always)]
     fn add(&mut self, tables: Tables<'_>, cursor: Cursor, key: u64, who: u64, more: Addition) {
-        let Some(word) = self.rows.find(tables, key, who) else {
+        let mut found = self.rows.find(tables, key, who);
+        if more.failed_panicked | more.cancelled_running != 0 && found.is_some_and(|word| !has_room(tables.words(word)))
+        {
+            found = self.rows.search(tables, key, who);
+        }
+        let Some(word) = found else {
             // Without a row, not even the site's others row, the event counts as folded only.
             self.step(tables, cursor, [0; NOTE_WORDS]);
             self.folded += more.count;
@@ -203,6 +208,11 @@ impl Folder {
     }
 }
 
+/// True if a row takes more outcomes.
+fn has_room(row: &[AtomicU64; ROW_WORDS]) -> bool {
+    row::has_room(row[row::FAILED_PANICKED].load(Relaxed), row[row::CANCELLED_RUNNING].load(Relaxed))
+}
+
 /// What an event with this last word adds.
 #[inline(always)]
 fn addition(last: u64) -> Addition {
@@ -218,4 +228,40 @@ fn addition(last: u64) -> Addition {
         (more.timed, more.ticks, more.longest) = (1, slot::span(last), slot::span(last));
     }
     more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Policy;
+    use crate::recorder::cut_spans::CutSpans;
+
+    #[test]
+    fn a_row_that_takes_no_more_outcomes_is_followed_by_another_one() {
+        let layout = Layout::new(1 << 20, Policy::KeepNewest);
+        let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+        let tables = Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new() };
+        let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
+        for number in [0, 1] {
+            let mut folder = Folder::new(&layout, number);
+            assert!(folder.begin(tables));
+            let cursor = |folder: &Folder| Cursor { sequence: 1, slot: 1, note: folder.note };
+            let outcome = |outcome| {
+                let (failed_panicked, cancelled_running) = row::outcome_words(outcome);
+                Addition { count: 1, failed_panicked, cancelled_running, ..Addition::default() }
+            };
+            let at = cursor(&folder);
+            folder.add(tables, at, 7, who, outcome(Outcome::Failed));
+            let first = folder.rows.find(tables, 7, who).expect("it was made");
+            // As after 2^31 failed calls.
+            cells[first + row::FAILED_PANICKED].store(1 << 31, Relaxed);
+            for more in [Outcome::Failed, Outcome::Returned, Outcome::Panicked] {
+                let at = cursor(&folder);
+                folder.add(tables, at, 7, who, outcome(more));
+            }
+            let second = folder.rows.search(tables, 7, who).expect("it was made");
+            let words = |row: usize| [row::COUNT, row::FAILED_PANICKED].map(|word| cells[row + word].load(Relaxed));
+            assert_eq!((words(first), words(second)), ([2, 1 << 31], [2, 1 << 32 | 1]), "folder {number}");
+        }
+    }
 }

@@ -91,10 +91,12 @@ impl<'t> Page<'t> {
                     freed = freed.or(Some(at).filter(|_| self.who((at + 1) & (self.rows - 1)) == 0));
                     break;
                 }
-                found if found == who && words[row::KEY] == key => {
-                    if row::has_room(words[row::FAILED_PANICKED], words[row::CANCELLED_RUNNING]) {
-                        return Some(at);
-                    }
+                found
+                    if found == who
+                        && words[row::KEY] == key
+                        && row::has_room(words[row::FAILED_PANICKED], words[row::CANCELLED_RUNNING]) =>
+                {
+                    return Some(at);
                 }
                 _ => {}
             }
