@@ -136,7 +136,7 @@ fn an_editor_gets_file_and_line_in_its_own_form() {
 fn a_resized_window_is_redrawn() {
     let Some((mut terminal, _)) = crawl("window.spy") else { return };
     terminal.wait_for("760 events");
-    terminal.resize(120, 30);
+    terminal.resize(140, 30);
     terminal.wait_for("Siblings Parents");
     terminal.resize(60, 12);
     terminal.wait_for("? help");

@@ -53,6 +53,10 @@ pub enum Command {
     ForgetFilter,
     /// Add or remove a mark on the event.
     Mark,
+    /// Give the mark on the event a name.
+    NameMark,
+    /// Show the causal path between the newest mark and the event.
+    Path,
     /// Go to the next mark.
     NextMark,
     /// Stop or continue updating a live recording.

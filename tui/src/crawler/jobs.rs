@@ -10,6 +10,7 @@ use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position,
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::source_line;
 
+use super::reasons::{self, Path};
 use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
 use super::state::pane::facets::{self, Facets};
@@ -55,6 +56,10 @@ pub enum Job {
     Search { side: Side, from: Position, filter: Filter },
     /// Finds the effects of an event, as a tree.
     Effects { id: EventId, index: Option<Arc<EffectsIndex>>, reach: Reach },
+    /// Finds the reasons of an event, and the path from another event to it.
+    Reasons { id: EventId, from: Option<EventId> },
+    /// Finds the reasons and the effects of an event.
+    Neighbours { id: EventId, index: Option<Arc<EffectsIndex>>, reach: Reach },
     /// Finds the events of a subject around one of them.
     SameSubject { id: EventId, subject: Subject },
     /// Counts the facets of the events that pass the filter.
@@ -85,6 +90,10 @@ pub enum Answer {
     Search(Option<Event>),
     /// The effects of an event.
     Effects(EventId, Effects),
+    /// The reasons of an event.
+    Reasons(EventId, Reasons),
+    /// The reasons and the effects of an event.
+    Neighbours(EventId, Reasons, Effects),
     /// Events of the same subject, oldest first.
     SameSubject(EventId, Vec<Event>),
     /// The facets of the events that pass the filter.
@@ -136,14 +145,25 @@ pub enum Reach {
     Whole,
 }
 
-/// An effect in the tree.
+/// The reasons of an event.
+#[derive(Clone, Debug, Default)]
+pub struct Reasons {
+    /// The tree, depth first: causes and links.
+    pub tree: Vec<Effect>,
+    /// True if there are more.
+    pub cut: bool,
+    /// The path from another event, if it was requested.
+    pub path: Option<Path>,
+}
+
+/// An event in a tree of effects or of reasons.
 #[derive(Clone, Copy, Debug)]
 pub struct Effect {
-    /// Its level; 0 is a direct effect.
+    /// Its level; 0 is a direct effect, or a direct reason.
     pub depth: usize,
     /// The event.
     pub event: Event,
-    /// True if a link makes it an effect: its cause is another event.
+    /// True if a link connects it with the event above: its cause is another one.
     pub is_link: bool,
 }
 
@@ -181,7 +201,11 @@ impl Job {
         match self {
             Job::Rows { .. } => Slot::Rows,
             Job::Search { .. } => Slot::Search,
-            Job::Effects { .. } | Job::SameSubject { .. } | Job::Facets { .. } => Slot::Pane,
+            Job::Effects { .. }
+            | Job::Reasons { .. }
+            | Job::Neighbours { .. }
+            | Job::SameSubject { .. }
+            | Job::Facets { .. } => Slot::Pane,
             Job::Index => Slot::Index,
             Job::Tally { .. }
             | Job::Sort { .. }
@@ -205,6 +229,16 @@ impl Job {
             }
             Job::Effects { id, index, reach } => {
                 Answer::Effects(id, Effects { reach, ..effects(store, id, index.as_deref(), progress) })
+            }
+            Job::Reasons { id, from } => {
+                let (tree, cut) = reasons::tree(store, id, || !progress.is_stopped());
+                let path = from.map(|from| reasons::path(store, from, id, || !progress.is_stopped()));
+                Answer::Reasons(id, Reasons { tree, cut, path })
+            }
+            Job::Neighbours { id, index, reach } => {
+                let (tree, cut) = reasons::tree(store, id, || !progress.is_stopped());
+                let effects = Effects { reach, ..effects(store, id, index.as_deref(), progress) };
+                Answer::Neighbours(id, Reasons { tree, cut, path: None }, effects)
             }
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
             Job::Facets { filter } => Answer::Facets(facets::read(store, filter)),

@@ -15,6 +15,9 @@ pub mod jobs;
 #[doc(hidden)]
 pub mod keys;
 pub(crate) mod layout;
+mod marks_file;
+#[doc(hidden)]
+pub mod reasons;
 mod run;
 pub mod state;
 pub(crate) mod terminal;

@@ -15,7 +15,7 @@ use super::keys::Mode;
 use super::state::{Crawler, Request};
 use super::terminal::{self, TerminalGuard};
 use super::worker::Worker;
-use super::{draw, editor, keys};
+use super::{draw, editor, keys, marks_file};
 
 /// Time between two readings of a live recording.
 const TICK: Duration = Duration::from_millis(100);
@@ -64,6 +64,9 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
                     let done = screen.suspend(|| edit(&file, line, config.editor.as_deref()))?;
                     crawler.message = done.err();
                 }
+                Some(Request::SaveMarks(marks)) => {
+                    crawler.message = marks_file::write(&crawler.store, &marks).err().or(crawler.message.take());
+                }
                 Some(Request::SaveFilters(filters)) => {
                     let saved = files.as_ref().map_or(Err(NO_DIRECTORY.into()), |files| files.save_filters(&filters));
                     crawler.message = saved.err().or(crawler.message.take());
@@ -86,6 +89,10 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
 
 /// Applies the files of the configuration. Errors are shown, and the crawler starts without them.
 fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
+    match marks_file::read(&crawler.store) {
+        Ok(marks) => crawler.marks = marks,
+        Err(error) => crawler.message = Some(error),
+    }
     let Some(files) = files else { return Config::default() };
     let mut or_message = |error: String| crawler.message = Some(error);
     let config = files.config().map_err(&mut or_message).unwrap_or_default();

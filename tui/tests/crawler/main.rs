@@ -4,6 +4,7 @@
 mod fixture;
 mod user;
 
+mod causes;
 mod documents;
 mod filters;
 mod find;

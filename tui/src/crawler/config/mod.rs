@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::theme::Theme;
 
-pub use files::{Files, directory};
+pub use files::{Files, directory, replace};
 pub use place::with_place;
 
 /// What a user configures.

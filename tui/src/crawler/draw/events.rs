@@ -65,7 +65,7 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &Row, i
     let selected = crawler.view.list.selected_id() == Some(event.id);
     let plain = if row.gone { theme::FAINT } else { theme::PLAIN };
     let wide = line.width >= WIDE;
-    let (mark, style) = match (crawler.marks.contains(&event.id), selected) {
+    let (mark, style) = match (crawler.marks.name(event.id).is_some(), selected) {
         (true, true) => ("◈", theme::MARK),
         (true, false) => ("◆", theme::MARK),
         (false, true) => ("▶", theme::FOCUS),

@@ -30,6 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         let name = match line.purpose {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
+            Purpose::Mark => "name of the mark: ",
         };
         let wrong = line.problem.as_ref().map(|problem| problem.at.clone());
         draw_line(canvas, x, area.y, room, name, &line.line, wrong);

@@ -1,9 +1,11 @@
 //! Draws the state. Each panel is one file with one `draw`; drawing changes nothing.
 
+mod breadcrumbs;
 mod canvas;
 mod element;
 mod events;
 mod footer;
+mod graph;
 mod header;
 mod help;
 mod lanes;
@@ -54,6 +56,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
     }
     let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };
     canvas.highlight(found.inner(), &crawler.highlighted());
+    breadcrumbs::draw(&mut canvas, layout.body, crawler);
     if let Some(top) = crawler.help {
         help::draw(&mut canvas, layout.body, crawler, top);
     }

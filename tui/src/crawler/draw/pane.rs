@@ -15,7 +15,7 @@ use metaspy_core::{Event, Outcome};
 use metaspy_report::text::{clean, duration, grouped, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;
-use super::theme;
+use super::{graph, theme};
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
 use crate::crawler::state::pane::{Content, PaneRow, Tab, detail};
@@ -46,7 +46,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     for (at, row) in pane.rows.iter().enumerate().skip(pane.cursor.top).take(pane.cursor.height) {
         let line = Area { y: inner.y + 1 + (at - pane.cursor.top) as u16, height: 1, ..inner };
         draw_row(canvas, line, crawler, row);
-        if pane.has_focus() && at == pane.cursor.row {
+        if pane.tab == Tab::Graph {
+            graph::draw(canvas, line, pane, at);
+        } else if pane.has_focus() && at == pane.cursor.row {
             canvas.paint(line, theme::CURSOR);
         }
     }
@@ -76,6 +78,9 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
             if here {
                 canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
             }
+        }
+        Content::Drawing(text) => {
+            canvas.text(x, line.y, room, text, theme::FAINT);
         }
         Content::Facet(facet) => {
             let count = format!("{}{}", facet.sign, grouped(facet.count));

@@ -96,6 +96,9 @@ pub const BINDINGS: &[Binding] = &[
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),
     unbound(ForgetFilter, "forget filter", "remove the filter with this name").takes("NAME"),
     bind(Place::Events, Char('m'), Mark, "mark", "set or remove a mark").hint("mark"),
+    bind(Place::Events, Char('M'), NameMark, "name mark", "set a mark with a name, kept beside the recording")
+        .takes("NAME"),
+    bind(Place::Events, Char('P'), Path, "path", "the path of causes from the newest other mark to here"),
     bind(Place::Events, Char('\''), NextMark, "next mark", "next mark"),
     bind(Place::Screens, Char(' '), Pause, "pause", "pause or continue a live recording").hint("pause"),
     bind(Place::Events, Char('F'), Follow, "follow", "follow: select the newest event as it arrives"),

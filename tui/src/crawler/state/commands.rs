@@ -35,6 +35,11 @@ impl Crawler {
             Command::Erase if prompt.line.text().is_empty() => self.cancel_search(),
             Command::Leave => self.cancel_search(),
             Command::Enter if is_search => self.submit_search(),
+            Command::Enter if prompt.purpose == Purpose::Mark => {
+                let name = prompt.line.text().trim().to_owned();
+                self.prompt = None;
+                return self.mark_as(&name);
+            }
             Command::Enter => self.submit_filter(),
             Command::Move(Step::Down) if is_search => self.search(Side::After),
             Command::Move(Step::Up) if is_search => self.search(Side::Before),
@@ -75,7 +80,9 @@ impl Crawler {
             Command::PreviousMatch => self.search(Side::Before),
             Command::Exclude => self.exclude(),
             Command::SaveFilter | Command::ForgetFilter => self.message = Some("type a name behind it".into()),
-            Command::Mark => self.toggle_mark(),
+            Command::Mark => return self.toggle_mark(),
+            Command::NameMark => self.open_mark_prompt(),
+            Command::Path => self.open_path(),
             Command::NextMark => self.next_mark(),
             Command::Pause => self.pause(),
             Command::Follow => self.follow(),
@@ -109,7 +116,7 @@ impl Crawler {
     pub(super) fn open_tab(&mut self, tab: Tab) {
         self.view.pane.open(tab);
         self.queue_pane();
-        self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
+        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
         self.select_first_target();
     }
 
@@ -195,25 +202,6 @@ impl Crawler {
         self.prompt = None;
         self.history.leave(&self.view);
         self.set_filter(filter);
-    }
-
-    fn toggle_mark(&mut self) {
-        let Some(id) = self.view.list.selected_id() else { return };
-        self.view.list.follow = false;
-        if !self.marks.remove(&id) {
-            self.marks.insert(id);
-        }
-    }
-
-    /// Goes to the next mark in the order of ids; after the last one to the first.
-    fn next_mark(&mut self) {
-        let after = self.view.list.selected_id();
-        let next = self.marks.iter().find(|&&id| Some(id) > after).or(self.marks.first());
-        match next.map(|&id| self.store.event(id)) {
-            Some(Some(event)) => self.go_to(event),
-            Some(None) => self.message = Some("the marked event left the window".into()),
-            None => self.message = Some("no marks: press m to set one".into()),
-        }
     }
 
     fn pause(&mut self) {

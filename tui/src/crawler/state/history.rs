@@ -1,8 +1,10 @@
 //! The views before and after the open one: back to each of them as it was, and forward again.
 
 use super::Crawler;
+use super::name;
 use super::productions::Source;
 use super::view::View;
+use crate::crawler::command::Screen;
 use crate::crawler::jobs::Slot;
 
 /// Most views that are kept.
@@ -45,7 +47,21 @@ impl History {
     }
 }
 
+/// Columns of one crumb.
+const CRUMB: usize = 20;
+
 impl Crawler {
+    /// The views on the way here, the nearest first: the event that was selected, or the name of the screen.
+    pub fn breadcrumbs(&self) -> Vec<String> {
+        let crumb = |view: &View| match (view.screen, view.list.selected) {
+            (Screen::Events, Some(event)) => name::fit_event(&self.store, &event, CRUMB),
+            (screen, _) => screen.name().to_owned(),
+        };
+        let mut crumbs: Vec<String> = self.history.past.iter().rev().map(crumb).collect();
+        crumbs.dedup();
+        crumbs
+    }
+
     pub(super) fn go_back(&mut self) {
         match self.history.back(&self.view) {
             Some(view) => self.restore(view),

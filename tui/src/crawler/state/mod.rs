@@ -14,6 +14,7 @@ pub(crate) mod history;
 pub(crate) mod indent;
 pub(crate) mod lanes;
 pub mod line;
+pub(crate) mod marks;
 mod mouse;
 pub(crate) mod name;
 mod navigation;
@@ -30,11 +31,11 @@ pub(crate) mod table;
 pub(crate) mod tally;
 pub(crate) mod view;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, EndState, Scope};
-use metaspy_core::{EventId, SiteKind, Store};
+use metaspy_core::{SiteKind, Store};
 use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 
@@ -45,6 +46,7 @@ use super::keys::Mode;
 use super::theme::Theme;
 use super::worker::QueuedJob;
 use history::History;
+use marks::Marks;
 use palette::Palette;
 use pane::Tab;
 use productions::Source;
@@ -75,6 +77,8 @@ pub enum Request {
         /// The line.
         line: u32,
     },
+    /// Save the marks beside the recording.
+    SaveMarks(Marks),
     /// Save the filters that have names.
     SaveFilters(Filters),
 }
@@ -94,7 +98,7 @@ pub struct Crawler {
     /// The contents of the first line.
     pub status: Status,
     /// Marked events.
-    pub marks: BTreeSet<EventId>,
+    pub marks: Marks,
     /// The prompt, while it is open.
     pub prompt: Option<Prompt>,
     /// The palette of commands, while it is open.
@@ -144,7 +148,7 @@ impl Crawler {
             view: View::new(size.0, size.1),
             history: History::default(),
             status: Status::new(&store),
-            marks: BTreeSet::new(),
+            marks: Marks::default(),
             prompt: None,
             palette: None,
             theme: Theme::default(),
@@ -289,7 +293,7 @@ impl Crawler {
         {
             self.queue_pane();
         }
-        self.view.pane.rebuild(&self.store, self.view.list.selected.as_ref());
+        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
         if !self.waiting.contains_key(&Slot::Table) {
             let read_ns = self.view.rows().map_or(now_ns, Rows::read_ns);
             // Reading a large recording takes processor time from the application.
@@ -324,7 +328,7 @@ impl Crawler {
         if self.view.pane.of != id {
             self.view.pane.set_event(id);
             self.queue_pane();
-            self.view.pane.rebuild(&self.store, selected.as_ref());
+            self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
         }
         if let Some((side, from)) = self.view.list.pending_search()
             && !self.waiting.contains_key(&Slot::Rows)
@@ -351,7 +355,16 @@ impl Crawler {
         self.pane_read_ns = self.now_ns;
         match (self.view.pane.tab, event.subject) {
             (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
-            (Tab::SameSubject | Tab::Causes | Tab::Siblings | Tab::Parents | Tab::Facets, _) => {}
+            (Tab::Graph, _) => {
+                let reach = self.reach();
+                self.queue(Job::Neighbours { id: event.id, index: self.index.clone(), reach });
+                self.queue_index();
+            }
+            (Tab::Causes, _) => {
+                let from = self.view.pane.path_from.filter(|&from| from != event.id);
+                self.queue(Job::Reasons { id: event.id, from });
+            }
+            (Tab::SameSubject | Tab::Siblings | Tab::Parents | Tab::Facets, _) => {}
             (Tab::Detail | Tab::Effects, _) => {
                 let reach = self.reach();
                 self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });

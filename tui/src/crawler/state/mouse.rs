@@ -65,7 +65,10 @@ impl Crawler {
         let pane = &mut self.view.pane;
         match line.map(|line| pane.cursor.top + line) {
             Some(at) if at == pane.cursor.row => self.enter_pane_row(),
-            Some(at) => pane.select(at),
+            Some(at) => {
+                pane.graph.select_line(at);
+                pane.select(at);
+            }
             None => {
                 if let Some(tab) = tab_at(column, pane.width, pane.tab) {
                     self.open_tab(tab);

@@ -3,6 +3,7 @@
 use metaspy_core::store::{Filter, Position};
 use metaspy_core::{Event, EventId, Subject};
 
+use super::pane::graph::Target;
 use super::pane::{Content, Tab, causes};
 use super::table::Rows;
 use super::{Crawler, Request, filter_edit};
@@ -71,12 +72,34 @@ impl Crawler {
 
     /// Goes to the event or the subject in the row under the pane's cursor.
     pub(super) fn enter_pane_row(&mut self) {
+        if self.view.pane.tab == Tab::Graph {
+            match self.view.pane.graph.nodes.get(self.view.pane.graph.at).map(|node| node.target) {
+                Some(Target::Event(event)) => self.go_to_id(event.id),
+                Some(Target::Subject(subject)) => self.go_to_events_of(subject),
+                _ => {}
+            }
+            return;
+        }
         match self.view.pane.current().map(|row| row.content.clone()) {
             Some(Content::Event(event)) => self.go_to_id(event.id),
             Some(Content::Subject(subject)) => self.go_to_events_of(subject),
             Some(Content::Facet(facet)) => self.add_filter_term(&self.view.filter.clone(), &facet.term),
             _ => {}
         }
+    }
+
+    /// Opens the path between the selected event and the newest other mark.
+    pub(super) fn open_path(&mut self) {
+        let Some(id) = self.view.list.selected_id() else { return };
+        let Some((from, _)) = self.marks.all().rev().find(|&(from, _)| from != id) else {
+            self.message =
+                Some("a path leads from a mark to the selected event: press m on another event first".into());
+            return;
+        };
+        self.focus_pane();
+        self.view.pane.path_from = Some(from);
+        self.view.pane.reasons = None;
+        self.open_tab(Tab::Causes);
     }
 
     /// Leaves out the events of the row under the pane's cursor.

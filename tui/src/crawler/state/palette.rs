@@ -2,6 +2,8 @@
 //!
 //! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
 
+use metaspy_core::EventId;
+
 use super::cursor::Cursor;
 use super::line::Line;
 use super::prompt::Prompt;
@@ -25,6 +27,15 @@ pub struct Palette {
 pub enum Action {
     /// Runs the command of a binding.
     Run(&'static Binding),
+    /// Goes to a marked event.
+    GoTo {
+        /// The event.
+        id: EventId,
+        /// The name of the entry.
+        title: String,
+        /// The event in words.
+        event: String,
+    },
     /// Filters by a saved filter.
     Filter {
         /// Its name.
@@ -52,6 +63,7 @@ impl Entry {
     pub fn description(&self) -> &str {
         match &self.action {
             Action::Filter { text, .. } => text,
+            Action::GoTo { event, .. } => event,
             Action::Run(Binding { command: Command::Show(_), .. }) => "opens the screen",
             Action::Run(binding) if binding.help == binding.name => "",
             Action::Run(binding) => binding.help,
@@ -62,6 +74,7 @@ impl Entry {
     pub fn name(&self) -> &str {
         match &self.action {
             Action::Filter { name, .. } => name,
+            Action::GoTo { title, .. } => title,
             Action::Run(binding) => binding.name,
         }
     }
@@ -69,7 +82,7 @@ impl Entry {
     /// The word for what it takes; empty if it takes nothing.
     pub fn takes(&self) -> &'static str {
         match &self.action {
-            Action::Filter { .. } => "",
+            Action::Filter { .. } | Action::GoTo { .. } => "",
             Action::Run(binding) => binding.argument,
         }
     }
@@ -163,10 +176,16 @@ impl Crawler {
         // By name, a step of the cursor is of no use.
         entries.retain(|entry| match &entry.action {
             Action::Run(binding) => !matches!(binding.command, Command::Palette | Command::Move(_)),
-            Action::Filter { .. } => true,
+            Action::Filter { .. } | Action::GoTo { .. } => true,
         });
         entries.extend(self.saved_filters.iter().map(|(name, text)| Entry {
             action: Action::Filter { name: name.clone(), text: text.clone() },
+            keys: String::new(),
+            argument: None,
+            refusal: None,
+        }));
+        entries.extend(self.named_marks().into_iter().map(|(id, title, event)| Entry {
+            action: Action::GoTo { id, title, event },
             keys: String::new(),
             argument: None,
             refusal: None,
@@ -198,6 +217,10 @@ impl Crawler {
             return None;
         }
         match (&entry.action, entry.argument.as_deref()) {
+            (Action::GoTo { id, .. }, _) => {
+                self.go_to_mark(*id);
+                None
+            }
             (Action::Filter { text, .. }, _) => self.apply_with(Command::EditFilter, text),
             (Action::Run(binding), Some(argument)) if !argument.is_empty() => {
                 self.apply_with(binding.command, argument)
@@ -215,6 +238,7 @@ impl Crawler {
                 self.submit_filter();
             }
             Command::Search => self.search_for(argument.to_owned()),
+            Command::NameMark => return self.mark_as(argument),
             Command::SaveFilter => return self.save_filter(argument),
             Command::ForgetFilter => return self.forget_filter(argument),
             command => return self.apply_to_screen(command),

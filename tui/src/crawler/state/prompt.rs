@@ -18,6 +18,8 @@ pub enum Purpose {
     Filter,
     /// To search for a text.
     Search,
+    /// To name a mark.
+    Mark,
 }
 
 /// The prompt.
@@ -50,6 +52,12 @@ impl Prompt {
         let line = Line::new(text);
         let completion = Completion::read(store, &line);
         Prompt { purpose: Purpose::Filter, line, problem: None, completion, origin: None }
+    }
+
+    /// A prompt for the name of a mark.
+    pub fn mark(name: &str) -> Self {
+        let completion = Completion::default();
+        Prompt { purpose: Purpose::Mark, line: Line::new(name), problem: None, completion, origin: None }
     }
 
     /// A prompt for a search from a view.

@@ -40,7 +40,7 @@ impl Crawler {
             Answer::Search(found) => self.accept_match(found),
             Answer::Effects(of, effects) if Some(of) == id => {
                 let first = self.view.pane.effects.replace(effects).is_none();
-                self.view.pane.rebuild(&self.store, selected.as_ref());
+                self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
                 if first {
                     self.select_first_target();
                 }
@@ -49,7 +49,7 @@ impl Crawler {
                 let at = events.iter().position(|event| event.id == of);
                 let first = self.view.pane.same_subject.is_none();
                 self.view.pane.same_subject = Some(events);
-                self.view.pane.rebuild(&self.store, selected.as_ref());
+                self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
                 if let (Some(at), true, Tab::SameSubject) = (at, first, self.view.pane.tab) {
                     // Below the title.
                     self.view.pane.select(at + 1);
@@ -59,17 +59,29 @@ impl Crawler {
                 self.pane_took_ns = self.now_ns.saturating_sub(self.pane_queued_ns);
                 if facets.filter == self.view.filter.text() {
                     let first = self.view.pane.facets.replace(facets).is_none();
-                    self.view.pane.rebuild(&self.store, selected.as_ref());
+                    self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
                     if first {
                         self.select_first_target();
                     }
                 }
             }
-            Answer::Effects(..) | Answer::SameSubject(..) => {}
+            Answer::Reasons(of, reasons) if Some(of) == id => {
+                let has_path = reasons.path.is_some();
+                let first = self.view.pane.reasons.replace(reasons).is_none() && has_path;
+                self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
+                if first {
+                    self.select_first_target();
+                }
+            }
+            Answer::Neighbours(of, reasons, effects) if Some(of) == id => {
+                (self.view.pane.reasons, self.view.pane.effects) = (Some(reasons), Some(effects));
+                self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
+            }
+            Answer::Neighbours(..) | Answer::Effects(..) | Answer::Reasons(..) | Answer::SameSubject(..) => {}
             Answer::Index(index) => {
                 self.index = index.or(self.index.take());
                 self.index_took_ns = self.now_ns.saturating_sub(self.index_queued_ns);
-                if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects) {
+                if matches!(self.view.pane.tab, Tab::Detail | Tab::Effects | Tab::Graph) {
                     self.queue_pane();
                 }
             }

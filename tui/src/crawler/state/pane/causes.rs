@@ -1,40 +1,88 @@
-//! The tab with the chain of causes, nearest first, and with further causes.
+//! The tab with the tree of reasons: the cause, its cause and so on, and the links of each of them.
 
 use metaspy_core::store::{Origin, Remote};
 use metaspy_core::{Event, Store};
 
-use super::{Content, PaneRow};
+use metaspy_report::text::counted;
+
+use super::{Content, PaneRow, indent};
+use crate::crawler::jobs::{Effect, Reasons};
+use crate::crawler::reasons::{Connection, Path};
+use crate::crawler::state::marks::{Marks, title};
 
 /// Most causes that are shown.
 const SHOWN: usize = 200;
+/// Levels that are drawn.
+const DEPTH: usize = 8;
 
-/// The rows of the tab.
-pub fn rows(store: &Store, event: &Event) -> Vec<PaneRow> {
-    let mut rows = vec![PaneRow::plain(Content::Current(*event))];
+/// The rows of the tab: the path from a mark, if it was requested, and the tree of reasons.
+pub fn rows(
+    store: &Store,
+    event: &Event,
+    reasons: Option<&Reasons>,
+    path: Option<&Path>,
+    marks: &Marks,
+) -> Vec<PaneRow> {
+    let mut rows = path.map_or(Vec::new(), |path| path_rows(path, marks));
+    rows.push(PaneRow::plain(Content::Current(*event)));
     if let Some(gone) = super::evicted_note(store, event) {
         rows.push(gone);
         return rows;
     }
-    let mut ancestors = store.causes(event.id);
-    for (depth, cause) in ancestors.by_ref().take(SHOWN).enumerate() {
-        rows.push(PaneRow { indent: format!("{}└ ", "  ".repeat(depth.min(8))), content: Content::Event(cause) });
+    let chain = || store.causes(event.id).take(SHOWN).enumerate();
+    let tree: Vec<Effect> = match reasons {
+        Some(reasons) => reasons.tree.clone(),
+        // Without links, until they are read.
+        None => chain().map(|(depth, event)| Effect { depth, event, is_link: false }).collect(),
+    };
+    for (at, reason) in tree.iter().enumerate() {
+        let following = tree[at + 1..].iter().map(|reason| reason.depth + 1);
+        let mut indent = match reason.depth {
+            0..DEPTH => indent(reason.depth + 1, following),
+            _ => format!("{}└ ", "  ".repeat(DEPTH)),
+        };
+        if reason.is_link {
+            indent.push_str("link ");
+        }
+        rows.push(PaneRow { indent, content: Content::Event(reason.event) });
     }
-    let end = if rows.len() > SHOWN {
+    let end = if tree.len() >= SHOWN || reasons.is_some_and(|reasons| reasons.cut) {
         Some("… and more causes".into())
     } else {
-        origin(ancestors.origin(), rows.len() == 1)
+        origin(store.causes(event.id).origin(), tree.is_empty())
     };
     rows.extend(end.map(|text| PaneRow::plain(Content::Note(text))));
-    let links = store.links(event.id);
-    if !links.is_empty() {
-        rows.push(PaneRow::plain(Content::Blank));
-        rows.push(PaneRow::plain(Content::Title(format!("further reasons (links)  {}", links.len()))));
-        let linked = links.iter().take(SHOWN).map(|&id| match store.event(id) {
-            Some(event) => Content::Event(event),
-            None => Content::Note(format!("{id}: left the window")),
-        });
-        rows.extend(linked.map(PaneRow::plain));
+    rows
+}
+
+/// The path between a mark and the event, from top to bottom.
+fn path_rows(path: &Path, marks: &Marks) -> Vec<PaneRow> {
+    let mark = title(path.from, marks.name(path.from).unwrap_or_default());
+    let steps = counted(path.steps.len().saturating_sub(1) as u64, "step");
+    let text = match path.connection {
+        Some(Connection::Down) => format!("{mark} leads here in {steps}"),
+        Some(Connection::Up) => format!("this leads to {mark} in {steps}"),
+        Some(Connection::Common) => format!("in common with {mark}: {steps}"),
+        None if path.cut => format!("no path to {mark} was found; the search was given up"),
+        None => format!("no path to {mark}: they have no reason in common"),
+    };
+    let mut rows = vec![PaneRow::plain(Content::Title(text))];
+    for (at, step) in path.steps.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| path.steps[at]);
+        let link = if before.is_some_and(|before| before.goes_up && before.is_link) || step.is_link && !step.goes_up {
+            "link "
+        } else {
+            ""
+        };
+        let sign = match before {
+            None => "  ",
+            Some(before) if before.goes_up => "↑ ",
+            Some(_) => "↓ ",
+        };
+        let content = if step.event.id == path.to { Content::Current(step.event) } else { Content::Event(step.event) };
+        rows.push(PaneRow { indent: format!("{sign}{link}"), content });
     }
+    rows.push(PaneRow::plain(Content::Blank));
     rows
 }
 

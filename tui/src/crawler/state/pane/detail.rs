@@ -6,6 +6,7 @@ use metaspy_report::text::{clean, counted, duration, grouped, shorten_file, shor
 
 use super::{Content, PaneRow, causes, effects};
 use crate::crawler::jobs::Effects;
+use crate::crawler::state::marks::Marks;
 use crate::crawler::state::name;
 
 /// Columns of the name of a fact.
@@ -16,7 +17,7 @@ const LINES: usize = 12;
 const SENT: usize = 8;
 
 /// The rows of the tab.
-pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: usize) -> Vec<PaneRow> {
+pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Marks, columns: usize) -> Vec<PaneRow> {
     let gone = super::evicted_note(store, event);
     let is_gone = gone.is_some();
     let mut rows = match gone {
@@ -25,6 +26,9 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, columns: us
     };
     rows.push(PaneRow::plain(Content::Blank));
     let mut fact = |name, value: String| push_fact(&mut rows, name, &value, columns.saturating_sub(NAME));
+    if let Some(name) = marks.name(event.id).filter(|name| !name.is_empty()) {
+        fact("mark", name.to_owned());
+    }
     fact("took", duration_text(store, event, effects));
     if !matches!(event.outcome, Outcome::Running | Outcome::Instant) {
         fact("outcome", event.outcome.name().into());

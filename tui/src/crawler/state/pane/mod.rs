@@ -6,16 +6,19 @@ pub(crate) mod causes;
 pub(crate) mod detail;
 pub(crate) mod effects;
 pub(crate) mod facets;
+pub(crate) mod graph;
 pub(crate) mod relations;
 
 use metaspy_core::{Event, EventId, Store, Subject};
 use metaspy_report::text::{width, wrap};
 
 use crate::crawler::command::Step;
-use crate::crawler::jobs::Effects;
+use crate::crawler::jobs::{Effects, Reasons};
 use crate::crawler::layout::Focus;
 use crate::crawler::state::cursor::Cursor;
+use crate::crawler::state::marks::Marks;
 use facets::{Facet, Facets};
+use graph::Graph;
 
 /// The tabs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,14 +36,24 @@ pub enum Tab {
     Siblings,
     /// Relations of its subject: owner, dependencies.
     Parents,
+    /// Reasons, effects and relations as a drawing in layers.
+    Graph,
     /// The most frequent sites, subjects and outcomes of the events that are listed.
     Facets,
 }
 
 impl Tab {
     /// All of them, from left to right.
-    pub const ALL: [Tab; 7] =
-        [Tab::Detail, Tab::Causes, Tab::Effects, Tab::SameSubject, Tab::Siblings, Tab::Parents, Tab::Facets];
+    pub const ALL: [Tab; 8] = [
+        Tab::Detail,
+        Tab::Causes,
+        Tab::Effects,
+        Tab::SameSubject,
+        Tab::Siblings,
+        Tab::Parents,
+        Tab::Graph,
+        Tab::Facets,
+    ];
 
     /// Its name.
     pub fn name(self) -> &'static str {
@@ -51,6 +64,7 @@ impl Tab {
             Tab::SameSubject => "Same",
             Tab::Siblings => "Siblings",
             Tab::Parents => "Parents",
+            Tab::Graph => "Graph",
             Tab::Facets => "Facets",
         }
     }
@@ -61,9 +75,10 @@ impl Tab {
             Tab::Detail => "Det",
             Tab::Causes => "Cau",
             Tab::Effects => "Eff",
-            Tab::SameSubject => "Same",
+            Tab::SameSubject => "Sam",
             Tab::Siblings => "Sib",
             Tab::Parents => "Par",
+            Tab::Graph => "Gra",
             Tab::Facets => "Fac",
         }
     }
@@ -101,6 +116,8 @@ pub enum Content {
     Current(Event),
     /// A subject to go to.
     Subject(Subject),
+    /// A line of the drawing.
+    Drawing(String),
     /// A number of events, and the filter term that selects them.
     Facet(Facet),
     /// A title over the rows below.
@@ -151,6 +168,12 @@ pub struct Pane {
     pub of: Option<EventId>,
     /// The effects of that event, as soon as a job has found them.
     pub effects: Option<Effects>,
+    /// The reasons of that event, as soon as a job has found them.
+    pub reasons: Option<Reasons>,
+    /// The drawing of its neighbourhood.
+    pub graph: Graph,
+    /// The marked event from which the path is shown.
+    pub path_from: Option<EventId>,
     /// Events of the same subject, as soon as a job has found them.
     pub same_subject: Option<Vec<Event>>,
     /// The facets of the events that are listed, as soon as a job has counted them.
@@ -171,28 +194,51 @@ impl Pane {
 
     /// Shows another event, and discards what was found about the previous one.
     pub fn set_event(&mut self, of: Option<EventId>) {
-        (self.of, self.effects, self.same_subject) = (of, None, None);
+        (self.of, self.effects, self.same_subject, self.reasons) = (of, None, None, None);
         self.cursor.reset();
     }
 
     /// Rebuilds the rows of the open tab.
-    pub fn rebuild(&mut self, store: &Store, event: Option<&Event>) {
+    pub fn rebuild(&mut self, store: &Store, marks: &Marks, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
             (_, Tab::Facets) => facets::rows(self.facets.as_ref()),
             (None, _) => Vec::new(),
-            (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), self.width),
-            (Some(event), Tab::Causes) => causes::rows(store, event),
+            (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), marks, self.width),
+            (Some(event), Tab::Causes) => {
+                let path = self.reasons.as_ref().and_then(|reasons| reasons.path.as_ref());
+                causes::rows(store, event, self.reasons.as_ref(), path, marks)
+            }
             (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::SameSubject) => relations::same_subject(store, event, self.same_subject.as_deref()),
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
             (Some(event), Tab::Parents) => relations::parents(store, event),
+            (Some(event), Tab::Graph) => self.graph_rows(store, event),
         };
         self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(|row| row.wrapped(self.width)).collect();
         self.select(self.cursor.row);
     }
 
+    fn graph_rows(&mut self, store: &Store, event: &Event) -> Vec<PaneRow> {
+        if let Some(gone) = evicted_note(store, event) {
+            return vec![PaneRow::plain(Content::Current(*event)), gone];
+        }
+        let (Some(reasons), Some(effects)) = (&self.reasons, &self.effects) else {
+            return vec![PaneRow::plain(Content::Note("reading its neighbours …".into()))];
+        };
+        let at = self.graph.at;
+        let graph = Graph::new(store, event, reasons, effects, self.width.saturating_sub(2));
+        // The cursor stays on its node as long as the nodes are the same.
+        let is_same = graph.nodes.len() == self.graph.nodes.len() && self.graph.of == Some(event.id);
+        self.graph = Graph { at: if is_same { at } else { graph.at }, of: Some(event.id), ..graph };
+        self.graph.lines.iter().map(|line| PaneRow::plain(Content::Drawing(line.clone()))).collect()
+    }
+
     /// Moves the cursor to the next row that leads somewhere, or else by one row.
     pub fn step(&mut self, step: Step) {
+        if self.tab == Tab::Graph {
+            let line = self.graph.step(step);
+            return self.select(line);
+        }
         let mut at = step.apply(self.cursor.row, self.rows.len(), self.cursor.height);
         let next = match step {
             Step::Up => self.rows[..at.min(self.rows.len())].iter().rposition(PaneRow::is_target),

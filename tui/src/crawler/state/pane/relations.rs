@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use metaspy_core::store::Relation;
 use metaspy_core::{Event, Store, Subject};
 use metaspy_report::text::grouped;
 
@@ -85,21 +86,7 @@ pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
             rows.push(PaneRow { indent: indent(depth.min(8), std::iter::empty()), content: Content::Subject(owner) });
         }
     }
-    let mut named: Vec<(String, Subject)> = (relations.iter())
-        .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
-        .map(|relation| {
-            if relation.from == subject {
-                (format!("{} →", relation.name), relation.to)
-            } else {
-                (format!("← {}", relation.name), relation.from)
-            }
-        })
-        .collect();
-    // Relations that a profiler names come first.
-    let chosen: HashSet<&str> =
-        store.views().iter().flat_map(|view| &view.view.relations).map(String::as_str).collect();
-    let is_chosen = |name: &str| chosen.contains(name.trim_start_matches("← ").trim_end_matches(" →"));
-    named.sort_by(|a, b| is_chosen(&b.0).cmp(&is_chosen(&a.0)).then_with(|| a.cmp(b)));
+    let named = named_without_owner(store, subject, &relations);
     let mut last = None;
     for (at, (name, other)) in named.iter().enumerate() {
         if last != Some(name) {
@@ -117,6 +104,33 @@ pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
         rows.push(PaneRow::plain(Content::Subject(*other)));
     }
     rows
+}
+
+/// Every relation of a subject, with a name that shows its direction.
+pub fn named(store: &Store, subject: Subject) -> Vec<(String, Subject)> {
+    let relations = store.relations_of(subject);
+    let owner = relations.iter().filter(|it| it.name == OWNER && it.from == subject);
+    let owner = owner.map(|it| (format!("{OWNER} →"), it.to));
+    owner.chain(named_without_owner(store, subject, &relations)).collect()
+}
+
+/// The relations of a subject but that to its owner. Those that a profiler names come first.
+fn named_without_owner(store: &Store, subject: Subject, relations: &[Relation]) -> Vec<(String, Subject)> {
+    let mut named: Vec<(String, Subject)> = (relations.iter())
+        .filter(|relation| relation.name != SIBLING && !(relation.name == OWNER && relation.from == subject))
+        .map(|relation| {
+            if relation.from == subject {
+                (format!("{} →", relation.name), relation.to)
+            } else {
+                (format!("← {}", relation.name), relation.from)
+            }
+        })
+        .collect();
+    let chosen: HashSet<&str> =
+        store.views().iter().flat_map(|view| &view.view.relations).map(String::as_str).collect();
+    let is_chosen = |name: &str| chosen.contains(name.trim_start_matches("← ").trim_end_matches(" →"));
+    named.sort_by(|a, b| is_chosen(&b.0).cmp(&is_chosen(&a.0)).then_with(|| a.cmp(b)));
+    named
 }
 
 fn siblings_of(store: &Store, subject: Subject) -> Vec<Subject> {

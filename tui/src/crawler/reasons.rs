@@ -1,0 +1,158 @@
+//! Reasons of events: causes and links. The tree above an event, and the path between two events.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use metaspy_core::{Event, EventId, Store};
+
+use super::jobs::Effect;
+
+/// Most rows and most levels of a tree of reasons.
+const TREE: usize = 200;
+/// Most events that are visited for a path.
+const VISITED: usize = 50_000;
+
+/// A reason of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reason {
+    id: EventId,
+    is_link: bool,
+}
+
+/// The direct reasons of an event: its links, then its cause.
+fn reasons(store: &Store, event: &Event) -> Vec<Reason> {
+    let links = store.links(event.id).into_iter().map(|id| Reason { id, is_link: true });
+    links.chain(event.cause.map(|id| Reason { id, is_link: false })).collect()
+}
+
+/// The tree of reasons above an event, depth first, links before the cause. True if there are more.
+pub fn tree(store: &Store, id: EventId, goes_on: impl Fn() -> bool) -> (Vec<Effect>, bool) {
+    let mut rows = Vec::new();
+    let mut seen = HashSet::from([id]);
+    let Some(event) = store.event(id) else { return (rows, false) };
+    let mut next: Vec<(usize, Reason)> = reasons(store, &event).into_iter().rev().map(|it| (0, it)).collect();
+    while let Some((depth, reason)) = next.pop() {
+        if rows.len() == TREE || !goes_on() {
+            return (rows, true);
+        }
+        let Some(event) = store.event(reason.id) else { continue };
+        // Links may form a circle.
+        if seen.insert(reason.id) {
+            rows.push(Effect { depth, event, is_link: reason.is_link });
+            next.extend(reasons(store, &event).into_iter().rev().map(|it| (depth + 1, it)));
+        }
+    }
+    (rows, false)
+}
+
+/// How two events are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Connection {
+    /// The first one is a reason of the second.
+    Down,
+    /// The second one is a reason of the first.
+    Up,
+    /// Both have a reason in common.
+    Common,
+}
+
+/// A step of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// The event.
+    pub event: Event,
+    /// True if a link connects it with the step above or, on the way up, with the one below.
+    pub is_link: bool,
+    /// True if the path goes up from here: the next step is a reason of this one.
+    pub goes_up: bool,
+}
+
+/// The shortest path between two events over causes and links.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Path {
+    /// Where it begins.
+    pub from: EventId,
+    /// Where it ends.
+    pub to: EventId,
+    /// How they are connected; `None` if they are not, as far as the window shows.
+    pub connection: Option<Connection>,
+    /// The events on the way, both ends included.
+    pub steps: Vec<Step>,
+    /// True if the search was given up.
+    pub cut: bool,
+}
+
+/// Finds the shortest path between two events.
+pub fn path(store: &Store, from: EventId, to: EventId, goes_on: impl Fn() -> bool) -> Path {
+    let none = Path { from, to, connection: None, steps: Vec::new(), cut: false };
+    let up_from = Search::new(store, from, Some(to), &goes_on);
+    if up_from.reached.contains_key(&to) {
+        return Path { connection: Some(Connection::Up), steps: up_from.steps_up(store, to), ..none };
+    }
+    let up_to = Search::new(store, to, Some(from), &goes_on);
+    if up_to.reached.contains_key(&from) {
+        return Path { connection: Some(Connection::Down), steps: up_to.steps_down(store, from), ..none };
+    }
+    let shared = up_to.order.iter().filter(|id| up_from.reached.contains_key(id));
+    let nearest = shared.min_by_key(|id| up_from.reached[id].0 + up_to.reached[id].0);
+    let Some(&common) = nearest else { return Path { cut: up_from.cut || up_to.cut, ..none } };
+    let mut steps = up_from.steps_up(store, common);
+    steps.extend(up_to.steps_down(store, common).into_iter().skip(1));
+    Path { connection: Some(Connection::Common), steps, ..none }
+}
+
+/// All reasons above an event, by distance.
+struct Search {
+    /// The distance of an event, and the effect over which it was reached.
+    reached: HashMap<EventId, (usize, Option<(EventId, bool)>)>,
+    order: Vec<EventId>,
+    cut: bool,
+}
+
+impl Search {
+    fn new(store: &Store, from: EventId, until: Option<EventId>, goes_on: &impl Fn() -> bool) -> Self {
+        let mut search = Search { reached: HashMap::from([(from, (0, None))]), order: vec![from], cut: false };
+        let mut next = VecDeque::from([from]);
+        while let Some(id) = next.pop_front() {
+            if search.order.len() > VISITED || !goes_on() {
+                search.cut = true;
+                break;
+            }
+            let (Some(event), (distance, _)) = (store.event(id), search.reached[&id]) else { continue };
+            for reason in reasons(store, &event) {
+                if store.event(reason.id).is_some() && !search.reached.contains_key(&reason.id) {
+                    search.reached.insert(reason.id, (distance + 1, Some((id, reason.is_link))));
+                    search.order.push(reason.id);
+                    next.push_back(reason.id);
+                    if Some(reason.id) == until {
+                        return search;
+                    }
+                }
+            }
+        }
+        search
+    }
+
+    /// The steps from a reason down to where the search began.
+    fn steps_down(&self, store: &Store, reason: EventId) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let (mut at, mut is_link) = (reason, false);
+        while let Some(event) = store.event(at) {
+            steps.push(Step { event, is_link, goes_up: false });
+            let Some(&(_, Some((effect, by_link)))) = self.reached.get(&at) else { break };
+            (at, is_link) = (effect, by_link);
+        }
+        steps
+    }
+
+    /// The steps from where the search began up to a reason.
+    fn steps_up(&self, store: &Store, reason: EventId) -> Vec<Step> {
+        let mut steps = self.steps_down(store, reason);
+        // Each link is noted at its lower end.
+        steps.reverse();
+        let last = steps.len().saturating_sub(1);
+        for (at, step) in steps.iter_mut().enumerate() {
+            step.goes_up = at < last;
+        }
+        steps
+    }
+}

@@ -1,0 +1,109 @@
+//! Marks that the user sets on events, with names if they like. They are kept beside the recording.
+
+use std::collections::BTreeMap;
+
+use metaspy_core::EventId;
+
+use super::prompt::Prompt;
+use super::{Crawler, Request, name};
+
+/// Marked events with their names; an empty name is none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    names: BTreeMap<EventId, String>,
+    /// The events in the order in which they were marked.
+    order: Vec<EventId>,
+}
+
+impl Marks {
+    /// Marks an event, or changes the name of its mark.
+    pub fn set(&mut self, id: EventId, name: &str) {
+        self.order.retain(|&other| other != id);
+        self.order.push(id);
+        self.names.insert(id, name.to_owned());
+    }
+
+    /// Removes a mark. False if there is none.
+    pub fn remove(&mut self, id: EventId) -> bool {
+        self.order.retain(|&other| other != id);
+        self.names.remove(&id).is_some()
+    }
+
+    /// The name of the mark on an event.
+    pub fn name(&self, id: EventId) -> Option<&str> {
+        self.names.get(&id).map(String::as_str)
+    }
+
+    /// All marks, in the order in which they were set.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = (EventId, &str)> {
+        self.order.iter().filter_map(|&id| Some((id, self.name(id)?)))
+    }
+
+    /// The first mark behind an event in the order of ids; after the last one the first.
+    fn next(&self, after: Option<EventId>) -> Option<EventId> {
+        let next = self.names.keys().find(|&&id| Some(id) > after);
+        next.or(self.names.keys().next()).copied()
+    }
+}
+
+impl Crawler {
+    /// Sets a mark without a name, or removes the mark.
+    pub(super) fn toggle_mark(&mut self) -> Option<Request> {
+        let id = self.view.list.selected_id()?;
+        self.view.list.follow = false;
+        if !self.marks.remove(id) {
+            self.marks.set(id, "");
+        }
+        self.changed_marks()
+    }
+
+    /// Opens the prompt for the name of a mark.
+    pub(super) fn open_mark_prompt(&mut self) {
+        let Some(id) = self.view.list.selected_id() else { return };
+        self.view.list.follow = false;
+        self.prompt = Some(Prompt::mark(self.marks.name(id).unwrap_or_default()));
+    }
+
+    /// Marks the selected event under a name.
+    pub(super) fn mark_as(&mut self, name: &str) -> Option<Request> {
+        let id = self.view.list.selected_id()?;
+        self.view.list.follow = false;
+        self.marks.set(id, name);
+        self.changed_marks()
+    }
+
+    fn changed_marks(&mut self) -> Option<Request> {
+        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+        // Only a recording in a file has a place beside it.
+        self.store.path().is_some().then(|| Request::SaveMarks(self.marks.clone()))
+    }
+
+    /// Goes to the next mark in the order of ids; after the last one to the first.
+    pub(super) fn next_mark(&mut self) {
+        match self.marks.next(self.view.list.selected_id()) {
+            Some(id) => self.go_to_mark(id),
+            None => self.message = Some("no marks: press m to set one".into()),
+        }
+    }
+
+    /// Goes to a marked event.
+    pub(super) fn go_to_mark(&mut self, id: EventId) {
+        match self.store.event(id) {
+            Some(event) => self.go_to(event),
+            None => self.message = Some("the marked event left the window".into()),
+        }
+    }
+
+    /// Each mark with the name of its event, for the palette.
+    pub(super) fn named_marks(&self) -> Vec<(EventId, String, String)> {
+        let event =
+            |id| self.store.event(id).map_or("left the window".into(), |event| name::event(&self.store, &event));
+        let named = self.marks.all().map(|(id, mark)| (id, format!("go to {}", title(id, mark)), event(id)));
+        named.collect()
+    }
+}
+
+/// A mark in words: its name, or else its event.
+pub fn title(id: EventId, name: &str) -> String {
+    if name.is_empty() { format!("◆ {id}") } else { format!("◆ {name}") }
+}
