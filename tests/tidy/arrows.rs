@@ -17,12 +17,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-weave", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-report", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
+    ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format"]),
     ("metaspy-tui", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     (
         "metaspy-cli",
         &[
             "metaspy-tui",
             "metaspy-blueprints",
+            "metaspy-sampler",
             "metaspy-report",
             "metaspy-instrumenters",
             "metaspy-weave",

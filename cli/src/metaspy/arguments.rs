@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -10,6 +11,8 @@ use metaspy_report::diff::By as DiffBy;
 use metaspy_report::export::Format;
 use metaspy_report::rows::By;
 use metaspy_report::text::{parse_number, parse_size};
+use metaspy_sampler::Stacks;
+use metaspy_sampler::options::RATE_MAX_HZ;
 
 use crate::options::{FailUnderOption, JsonOption, TopOption, parse_percent};
 
@@ -103,6 +106,14 @@ pub enum Command {
         What each format can hold is described in docs/export.md."
     )]
     Export(Export),
+    /// Samples where the processor time of a program goes: by function, line and inlined function
+    #[command(
+        after_help = "Examples:\n  metaspy sample -- target/release/app --fast\n  metaspy sample --rate 100 --callers -- app\n  \
+        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --collapsed stacks.txt --speedscope run.json -- app\n\n\
+        The program needs nothing of metaspy in it. Names and lines need debug information: build it with\n\
+        CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
+    )]
+    Sample(Box<Sample>),
     /// Draws who calls whom, where time goes, or what ran: as text, as one HTML file, as SVG
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
@@ -256,6 +267,45 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
+/// `metaspy sample`.
+#[derive(Debug, Args)]
+#[command(override_usage = "metaspy sample [OPTIONS] -- CMD...\n       metaspy sample [OPTIONS] --pid PROCESS")]
+pub struct Sample {
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD", required_unless_present = "pid", conflicts_with = "pid")]
+    pub command: Vec<OsString>,
+    /// A process that runs already, until it ends, or until Ctrl-C
+    #[arg(long, value_name = "PROCESS")]
+    pub pid: Option<u32>,
+    /// Stops after this many seconds
+    #[arg(long, value_name = "N", conflicts_with = "command", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+    /// Samples a second of processor time of each thread: 1 to 10k
+    #[arg(long, value_name = "HZ", default_value = "1000", value_parser = parse_rate)]
+    pub rate: u32,
+    /// How callers are found
+    #[arg(long, default_value = "dwarf", value_parser = parse_stacks())]
+    pub stacks: Stacks,
+    /// Bytes of each stack that are copied: up to 64k [default: 16k, or 8k where the system gives little room]
+    #[arg(long, value_name = "SIZE", value_parser = parse_stack_size)]
+    pub stack_size: Option<u32>,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// Shows the callers and the callees of each method
+    #[arg(long)]
+    pub callers: bool,
+    /// Writes the stacks for flame graphs: a line for each stack
+    #[arg(long, value_name = "FILE")]
+    pub collapsed: Option<PathBuf>,
+    /// Writes the samples for speedscope
+    #[arg(long, value_name = "FILE")]
+    pub speedscope: Option<PathBuf>,
+    /// JSON; the program then writes to standard error
+    #[command(flatten)]
+    pub json: JsonOption,
+}
+
 /// `metaspy blueprint`.
 #[derive(Debug, Args)]
 pub struct Blueprint {
@@ -397,6 +447,27 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
     match text.trim_end_matches('s').parse::<f64>() {
         Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
         _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+fn parse_stacks() -> impl TypedValueParser<Value = Stacks> {
+    let values = Stacks::ALL.map(|stacks| PossibleValue::new(stacks.name()).help(stacks.description()));
+    let find = |name: String| Stacks::ALL.into_iter().find(|stacks| stacks.name() == name);
+    PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
+}
+
+fn parse_rate(text: &str) -> Result<u32, String> {
+    match parse_number(text.trim_end_matches("Hz").trim_end())?.try_into() {
+        Ok(rate @ 1..=RATE_MAX_HZ) => Ok(rate),
+        _ => Err(format!("write a number from 1 to {RATE_MAX_HZ}, such as 1000 or 1kHz")),
+    }
+}
+
+/// A multiple of 8 that fits into a record of the kernel beside the rest of a sample.
+fn parse_stack_size(text: &str) -> Result<u32, String> {
+    match parse_size(text)? {
+        bytes @ 1024..=0x1_0000 => Ok((bytes as u32).min(0xF000).next_multiple_of(8)),
+        _ => Err("write a size from 1k to 64k; --stacks none copies nothing".into()),
     }
 }
 

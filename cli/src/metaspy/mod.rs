@@ -16,6 +16,7 @@ mod grammar;
 mod live;
 mod progress;
 mod report;
+mod sample;
 mod stream;
 mod verify;
 
@@ -90,6 +91,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             drop(out);
             export::run(&options)
         }
+        Command::Sample(options) => sample::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),

@@ -17,6 +17,8 @@ mod live;
 mod processes;
 mod profiles;
 mod report;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod sample;
 mod stream;
 
 use std::path::Path;

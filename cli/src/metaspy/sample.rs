@@ -1,0 +1,69 @@
+//! `metaspy sample`: where the processor time of a program goes.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use metaspy_sampler::options::Output;
+use metaspy_sampler::run::Ended as TargetEnded;
+use metaspy_sampler::{Options, Profile, SampleError, Target, export, json, sample, text};
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments;
+
+/// A format: the option's file, and what writes it.
+type Format<'a> = (&'a Option<std::path::PathBuf>, fn(&mut dyn Write, &Profile) -> io::Result<()>);
+
+/// Samples the target, then writes the report and the files.
+pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
+    let target = match options.pid {
+        Some(pid) => Target::Process(pid),
+        None => Target::Command(options.command.clone()),
+    };
+    let sampling = Options {
+        rate_hz: options.rate,
+        stacks: options.stacks,
+        stack_bytes: options.stack_size.unwrap_or(metaspy_sampler::options::STACK_BYTES),
+        limit: options.seconds.map(std::time::Duration::from_secs_f64),
+        output: if options.json.replaces_text() { Output::StandardError } else { Output::Shared },
+    };
+    // Ctrl-C ends the program, or the sampling of a process, and the report follows. Programs do not inherit a handler.
+    let stop = Arc::new(AtomicBool::new(false));
+    flag::register(SIGINT, stop.clone()).context("cannot handle Ctrl-C")?;
+    // A file that cannot be written is reported before the program runs.
+    let formats: [Format; 2] =
+        [(&options.collapsed, export::collapsed::write), (&options.speedscope, export::speedscope::write)];
+    let mut files = Vec::new();
+    for (path, write) in formats {
+        if let Some(path) = path {
+            files.push((path, create(path)?, write));
+        }
+    }
+    let run = sample(&target, &sampling, &stop).map_err(refused)?;
+    let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
+    let profile = Profile::new(run);
+    for (path, mut file, write) in files {
+        write(&mut file, &profile).and_then(|()| file.flush()).with_context(|| cannot_write(path))?;
+        eprintln!("metaspy: written to {}", path.display());
+    }
+    let layout = text::Layout { top: options.top.rows(), callers: options.callers };
+    options.json.write(out, |out| json::write(out, &profile), |out| text::write(out, &profile, layout))?;
+    Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+fn create(path: &Path) -> Result<BufWriter<File>> {
+    Ok(BufWriter::new(File::create(path).with_context(|| cannot_write(path))?))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}: name a file in a directory that exists", path.display())
+}
+
+fn refused(error: SampleError) -> anyhow::Error {
+    say(error.to_string())
+}

@@ -1,0 +1,113 @@
+//! Code maps: functions by address, each with ranges of positions of the source that its code was made from.
+//!
+//! This is the `mcpcbcpcmap` of *A detailed VM profiler for the Cog VM* (section 3): sorted pairs of a machine address and
+//! a position split a function into ranges. What lies before the first pair is the range from the first position on.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Functions by address. A later one replaces what it overlaps.
+#[derive(Clone, Debug, Default)]
+pub struct CodeMap {
+    functions: BTreeMap<u64, CodeFunction>,
+}
+
+/// A function in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeFunction {
+    /// Its name.
+    pub name: String,
+    /// Its addresses.
+    pub code: Range<u64>,
+    /// Where the code of a position ends, and that position, in the order of addresses.
+    positions: Vec<(u64, u64)>,
+}
+
+impl CodeMap {
+    /// Adds a function. `positions` has pairs of an address and the position that the code before this address leads to, as
+    /// a debugger needs it at calls. Pairs outside the function are left out. An empty function is none.
+    pub fn add(&mut self, name: &str, code: Range<u64>, positions: &[(u64, u64)]) {
+        if code.is_empty() {
+            return;
+        }
+        // What it overlaps is gone: memory has only one content.
+        let overlapped: Vec<u64> = (self.functions.range(..code.end).rev())
+            .take_while(|(_, it)| it.code.end > code.start)
+            .map(|(&at, _)| at)
+            .collect();
+        overlapped.iter().for_each(|at| _ = self.functions.remove(at));
+        let mut positions: Vec<(u64, u64)> = positions.iter().copied().filter(|(at, _)| code.contains(at)).collect();
+        positions.sort_unstable();
+        self.functions.insert(code.start, CodeFunction { name: name.to_owned(), code, positions });
+    }
+
+    /// The function at an address.
+    pub fn find(&self, address: u64) -> Option<&CodeFunction> {
+        let (_, function) = self.functions.range(..=address).next_back()?;
+        function.code.contains(&address).then_some(function)
+    }
+
+    /// True without functions.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+}
+
+impl CodeFunction {
+    /// The range of positions that the code at an address was made from: from one mapped position to the next. `u64::MAX`
+    /// is the end of the function. `None` if no position is mapped.
+    pub fn range(&self, address: u64) -> Option<(u64, u64)> {
+        if self.positions.is_empty() {
+            return None;
+        }
+        let after = self.positions.partition_point(|&(at, _)| at <= address);
+        let from = after.checked_sub(1).map_or(1, |at| self.positions[at].1);
+        Some((from, self.positions.get(after).map_or(u64::MAX, |&(_, position)| position)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figure 5 and figure 6 of the paper: `foobarbaz` begins at 0xFF45, its sends are bytecodes 26, 29 and 32.
+    fn of_the_paper() -> CodeMap {
+        let mut map = CodeMap::default();
+        map.add("foobarbaz", 0xFF45..0xFF80, &[(0xFF47, 26), (0xFF52, 29), (0xFF60, 32)]);
+        map
+    }
+
+    #[test]
+    fn the_example_of_the_paper_has_twelve_of_twenty_samples_before_the_first_send() {
+        let map = of_the_paper();
+        // 1,932 samples: 12 before the first send, one behind it, 7 further on; the others elsewhere.
+        let mut samples = vec![0xFF45; 6];
+        samples.extend([0xFF46; 6]);
+        samples.push(0xFF50);
+        samples.extend([0xFF60; 7]);
+        samples.extend((0..1912).map(|at| 0x1_0000 + at));
+        assert_eq!(samples.len(), 1932);
+        let within: Vec<u64> = samples.iter().copied().filter(|&at| map.find(at).is_some()).collect();
+        let of = |range| within.iter().filter(|&&at| map.find(at).and_then(|it| it.range(at)) == Some(range)).count();
+        assert_eq!((within.len(), of((1, 26)), of((26, 29)), of((32, u64::MAX))), (20, 12, 1, 7));
+        assert_eq!(of((1, 26)) * 100 / within.len(), 60);
+    }
+
+    #[test]
+    fn a_later_function_replaces_what_it_overlaps() {
+        let mut map = of_the_paper();
+        map.add("other", 0xFF70..0xFF90, &[]);
+        assert_eq!(map.find(0xFF45), None);
+        assert_eq!(map.find(0xFF75).map(|it| (&*it.name, it.range(0xFF75))), Some(("other", None)));
+        map.add("empty", 5..5, &[]);
+        assert_eq!(map.find(5), None);
+    }
+
+    #[test]
+    fn pairs_outside_the_function_are_left_out() {
+        let mut map = CodeMap::default();
+        map.add("f", 10..20, &[(500, 9), (15, 3), (2, 7)]);
+        let range = |at| map.find(at).and_then(|it| it.range(at));
+        assert_eq!((range(12), range(15)), (Some((1, 3)), Some((3, u64::MAX))));
+    }
+}

@@ -1,0 +1,94 @@
+//! Why a target cannot be sampled, each with the remedy.
+
+use std::fmt;
+use std::io;
+
+/// Why a target cannot be sampled.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum SampleError {
+    /// The system does not let this user sample.
+    NotPermitted(Option<i32>),
+    /// The kernel has no software clock to sample by, or this system has none.
+    NotSupported,
+    /// No processor is known.
+    NoProcessor,
+    /// The kernel gave no room for records.
+    Ring(io::Error),
+    /// There are too many threads for the number of files that may be open.
+    TooManyThreads,
+    /// The thread or process does not exist.
+    Gone,
+    /// There is no process with this number.
+    NoProcess(u32),
+    /// The program did not start.
+    Start(String, io::Error),
+    /// Another error of the system.
+    System(io::Error),
+}
+
+impl SampleError {
+    /// The error behind a refused event.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_open(error: io::Error) -> SampleError {
+        match error.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => SampleError::NotPermitted(paranoid()),
+            Some(libc::ENOENT | libc::ENOSYS | libc::EOPNOTSUPP | libc::ENODEV) => SampleError::NotSupported,
+            Some(libc::ESRCH) => SampleError::Gone,
+            Some(libc::EMFILE | libc::ENFILE) => SampleError::TooManyThreads,
+            _ => SampleError::System(error),
+        }
+    }
+}
+
+/// The kernel's setting of who may sample.
+#[cfg(target_os = "linux")]
+fn paranoid() -> Option<i32> {
+    std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+}
+
+impl fmt::Display for SampleError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SampleError::NotPermitted(Some(level @ 3..)) => write!(
+                f,
+                "the kernel refuses to sample: kernel.perf_event_paranoid is {level}. Set it to 2 \
+                 (`sudo sysctl kernel.perf_event_paranoid=2`), or run this command as root. There is no other way to \
+                 sample a program that contains nothing of metaspy"
+            ),
+            SampleError::NotPermitted(_) => f.write_str(
+                "the kernel refuses to sample. The process belongs to another user, or a container forbids the system \
+                 call: run this command as its user or as root, and start the container with `--cap-add PERFMON` and a \
+                 seccomp profile that permits `perf_event_open`. There is no other way to sample a program that contains \
+                 nothing of metaspy",
+            ),
+            SampleError::NotSupported => f.write_str(
+                "this system has no perf events to sample by. Sampling needs Linux on x86-64 or 64-bit ARM, with \
+                 CONFIG_PERF_EVENTS in its kernel",
+            ),
+            SampleError::NoProcessor => f.write_str(
+                "the processors are not known, because /sys/devices/system/cpu/online cannot be read: mount /sys",
+            ),
+            SampleError::Ring(error) => write!(
+                f,
+                "the kernel gives no room for samples: {error}. Raise kernel.perf_event_mlock_kb \
+                 (`sudo sysctl kernel.perf_event_mlock_kb=2048`), or end other samplers"
+            ),
+            SampleError::TooManyThreads => f.write_str(
+                "the process has more threads than files may be open: raise the limit (`ulimit -n 65536`), or start the \
+                 program with `metaspy sample -- CMD`, which needs one file for each processor",
+            ),
+            SampleError::Gone => f.write_str("the process has ended: start it with `metaspy sample -- CMD`"),
+            SampleError::NoProcess(pid) => write!(f, "there is no process {pid}: `ps -e` lists them"),
+            SampleError::Start(program, error) => match error.kind() {
+                io::ErrorKind::NotFound => {
+                    write!(f, "there is no program {program}: write its path, or the name of one in PATH")
+                }
+                _ => write!(f, "{program} does not start: {error}"),
+            },
+            SampleError::System(error) => write!(f, "the kernel refuses to sample: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for SampleError {}

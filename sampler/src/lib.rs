@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+//!
+//! A run goes through these modules, in reading order: [`options`] say what is sampled and how; `linux` starts or joins
+//! the target, reads the kernel's records, and unwinds stacks into [`samples`]; [`symbols`] and [`code_map`] give addresses
+//! their names; [`profile`] counts; [`text`], [`json`] and [`export`] write.
+
+pub mod error;
+pub mod options;
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod linux;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+#[path = "elsewhere.rs"]
+mod linux;
+
+pub mod run;
+pub mod samples;
+pub mod statistics;
+
+pub mod code_map;
+pub mod symbols;
+mod vdso;
+
+pub mod profile;
+
+pub mod export;
+pub mod json;
+pub mod text;
+
+#[cfg(test)]
+mod testing;
+
+pub use error::SampleError;
+pub use linux::sample;
+pub use options::{Options, Stacks, Target};
+pub use profile::Profile;
+pub use run::Run;

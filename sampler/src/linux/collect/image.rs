@@ -1,0 +1,137 @@
+//! A file with code: where its segments lie, and its tables for unwinding.
+
+use std::fs::File;
+use std::ops::{Deref, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+use framehop::ExplicitModuleSectionInfo;
+use object::read::ReadCache;
+use object::{Object, ObjectSection, ObjectSegment, ReadRef};
+
+/// What unwinding and placing need of a file with code.
+pub struct Image {
+    segments: Vec<Segment>,
+    sections: Sections,
+}
+
+#[derive(Clone, Copy)]
+struct Segment {
+    offset: u64,
+    size: u64,
+    address: u64,
+}
+
+/// The tables for unwinding. Clones share them.
+#[derive(Clone, Default)]
+struct Sections {
+    text: Option<Range<u64>>,
+    got: Option<Range<u64>>,
+    eh_frame: Option<(Range<u64>, Bytes)>,
+    eh_frame_hdr: Option<(Range<u64>, Bytes)>,
+    debug_frame: Option<Bytes>,
+}
+
+/// Shared bytes.
+#[derive(Clone, Default)]
+pub struct Bytes(Arc<[u8]>);
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Image {
+    /// Reads a file. `None` if it has no code of this machine.
+    pub fn read(path: &Path) -> Option<Image> {
+        let cache = ReadCache::new(File::open(path).ok()?);
+        Image::parse(&object::File::parse(&cache).ok()?)
+    }
+
+    /// Reads the code that the kernel maps into every process: that in this process is the same.
+    pub fn vdso() -> Option<Image> {
+        let bytes = crate::vdso::bytes()?;
+        Image::parse(&object::File::parse(&*bytes).ok()?)
+    }
+
+    fn parse<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Option<Image> {
+        let segment = |segment: object::Segment<'a, '_, R>| {
+            let (offset, size) = segment.file_range();
+            Segment { offset, size, address: segment.address() }
+        };
+        let segments: Vec<Segment> = file.segments().map(segment).collect();
+        let range = |name: &str| {
+            let section = file.section_by_name(name)?;
+            Some(section.address()..section.address().checked_add(section.size())?)
+        };
+        let bytes = |name: &str| {
+            let data = file.section_by_name(name)?.uncompressed_data().ok()?;
+            (!data.is_empty()).then(|| Bytes(Arc::from(&*data)))
+        };
+        let sections = Sections {
+            text: range(".text"),
+            got: range(".got"),
+            eh_frame: range(".eh_frame").zip(bytes(".eh_frame")),
+            eh_frame_hdr: range(".eh_frame_hdr").zip(bytes(".eh_frame_hdr")),
+            debug_frame: bytes(".debug_frame"),
+        };
+        (!segments.is_empty()).then_some(Image { segments, sections })
+    }
+
+    /// The distance from the addresses in the file to those in a process that maps its part at `offset` to `start`.
+    pub fn bias(&self, start: u64, offset: u64) -> Option<u64> {
+        // Mappings begin at pages, segments anywhere in them.
+        let near = |segment: &&Segment| {
+            let first = segment.offset & !0xFFF;
+            (first..segment.offset.saturating_add(segment.size).max(first + 1)).contains(&offset)
+        };
+        let segment = self.segments.iter().rev().find(near)?;
+        Some(start.wrapping_sub(offset).wrapping_add(segment.offset).wrapping_sub(segment.address))
+    }
+
+    /// The tables as the unwinder takes them.
+    pub fn unwinding(&self) -> ExplicitModuleSectionInfo<Bytes> {
+        let sections = self.sections.clone();
+        let (eh_frame_svma, eh_frame) = sections.eh_frame.unzip();
+        let (eh_frame_hdr_svma, eh_frame_hdr) = sections.eh_frame_hdr.unzip();
+        ExplicitModuleSectionInfo {
+            text_svma: sections.text,
+            got_svma: sections.got,
+            eh_frame_svma,
+            eh_frame,
+            eh_frame_hdr_svma,
+            eh_frame_hdr,
+            debug_frame: sections.debug_frame,
+            ..ExplicitModuleSectionInfo::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_in_a_process_is_found_in_its_file() {
+        let segments = vec![
+            Segment { offset: 0, size: 0x900, address: 0 },
+            Segment { offset: 0x950, size: 0x800, address: 0x1950 },
+        ];
+        let image = Image { segments, sections: Sections::default() };
+        // The second segment is mapped from the page of its offset on.
+        assert_eq!(image.bias(0x7000_1000, 0), Some(0x7000_1000 - 0x1000), "the later segment wins its page");
+        assert_eq!(image.bias(0x7000_2000, 0x1000), Some(0x7000_0000));
+        assert_eq!(image.bias(0x7000_2000, 0x9_0000), None);
+    }
+
+    #[test]
+    fn this_program_has_tables_and_the_kernel_maps_code() {
+        let own = Image::read(&std::env::current_exe().expect("a program has a path")).expect("it has code");
+        assert!(own.sections.eh_frame.is_some() && own.sections.text.is_some());
+        assert!(Image::vdso().is_some());
+        assert!(Image::read(Path::new("/proc/self/maps")).is_none());
+    }
+}

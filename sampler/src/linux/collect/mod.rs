@@ -1,0 +1,179 @@
+//! From the kernel's records to samples: each stack is unwound at once, so that no copy of a stack is kept.
+
+mod image;
+mod modules;
+mod process;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::linux::perf::record::{Map, RawSample, Record, What};
+use crate::samples::{Module, Place, Sample, Samples, Stack, StackEnd, Thread};
+use modules::Modules;
+use process::{Cache, Process};
+
+/// Turns records into samples.
+#[derive(Default)]
+pub struct Collector {
+    modules: Modules,
+    processes: HashMap<u32, Process>,
+    names: HashMap<(u32, u32), String>,
+    threads: HashMap<(u32, u32), u32>,
+    stacks: HashMap<Stack, u32>,
+    addresses: HashMap<Place, u32>,
+    programs: HashSet<u32>,
+    /// Processes that execute a program, and have not mapped it.
+    executing: HashSet<u32>,
+    cache: Option<Cache>,
+    /// Records that a ring which was read later may come before.
+    waiting: Vec<Record>,
+    /// The newest time of the round before.
+    settled_ns: u64,
+    frames: Vec<u32>,
+    samples: Samples,
+}
+
+impl Collector {
+    /// Reads the mappings of a process that runs already.
+    pub fn add_running(&mut self, pid: u32) {
+        let process = Process::read(pid, &mut self.modules);
+        if let Ok(program) = std::fs::read_link(format!("/proc/{pid}/exe")) {
+            self.programs.extend(process.module_of(&program, &self.modules));
+        }
+        for map in process::mappings(pid) {
+            self.note_recording(pid, &map.path);
+        }
+        self.processes.insert(pid, process);
+    }
+
+    /// Takes the records of a round: all that the rings held. Records of one ring are in order. Those of several are
+    /// brought into order by holding back what is newer than the newest record of the round before.
+    pub fn round(&mut self, records: &mut Vec<Record>) {
+        let newest = records.iter().map(|record| record.time_ns).max();
+        self.waiting.append(records);
+        self.apply_until(self.settled_ns);
+        self.settled_ns = self.settled_ns.max(newest.unwrap_or(0));
+    }
+
+    /// Takes what is left, and returns the samples.
+    pub fn finish(mut self) -> Samples {
+        self.apply_until(u64::MAX);
+        let module = |(number, module): (usize, modules::Module)| Module {
+            path: module.path,
+            is_replaced: module.is_replaced,
+            is_program: self.programs.contains(&(number as u32)),
+        };
+        self.samples.modules = self.modules.into_vec().into_iter().enumerate().map(module).collect();
+        for (&(pid, tid), &number) in &self.threads {
+            if let Some(name) = self.names.get(&(pid, tid)) {
+                self.samples.threads[number as usize].name.clone_from(name);
+            }
+        }
+        self.samples
+    }
+
+    fn apply_until(&mut self, time_ns: u64) {
+        self.waiting.sort_by_key(|record| record.time_ns);
+        let ready = self.waiting.partition_point(|record| record.time_ns <= time_ns);
+        let later = self.waiting.split_off(ready);
+        for record in std::mem::replace(&mut self.waiting, later) {
+            self.apply(record);
+        }
+    }
+
+    fn apply(&mut self, record: Record) {
+        match record.what {
+            What::Sample(sample) => self.sample(record.time_ns, &sample),
+            What::Map(map) => self.map(&map),
+            What::Name { pid, tid, name, is_exec } => {
+                if is_exec {
+                    // Another program: nothing of the one before is mapped.
+                    self.processes.insert(pid, Process::new(pid, name.clone()));
+                    self.executing.insert(pid);
+                }
+                if let Some(&thread) = self.threads.get(&(pid, tid)) {
+                    self.samples.threads[thread as usize].name.clone_from(&name);
+                }
+                self.names.insert((pid, tid), name);
+            }
+            What::Fork { pid, parent, .. } => {
+                if pid != parent {
+                    let child = match self.processes.get(&parent) {
+                        Some(parent) => parent.fork(pid),
+                        None => Process::read(pid, &mut self.modules),
+                    };
+                    self.samples.counts.processes += 1;
+                    self.processes.insert(pid, child);
+                }
+            }
+            What::Exit { pid, tid } => {
+                if pid == tid {
+                    self.processes.remove(&pid);
+                }
+            }
+            What::Lost(count) => self.samples.counts.lost += count,
+            What::Throttled => self.samples.counts.throttled += 1,
+        }
+    }
+
+    fn map(&mut self, map: &Map) {
+        self.note_recording(map.pid, &map.path);
+        let modules = &mut self.modules;
+        let process = self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
+        process.map(map, modules);
+        // The first code that a new program maps is its own.
+        if map.is_code && process::is_file(&map.path) && self.executing.remove(&map.pid) {
+            self.programs.insert(modules.number(&map.path, map.inode));
+        }
+    }
+
+    fn note_recording(&mut self, pid: u32, path: &Path) {
+        if path.extension().is_some_and(|extension| extension == "spy") {
+            let found = (pid, PathBuf::from(path));
+            if !self.samples.recordings.contains(&found) {
+                self.samples.recordings.push(found);
+            }
+        }
+    }
+
+    fn sample(&mut self, time_ns: u64, raw: &RawSample) {
+        let modules = &mut self.modules;
+        let process = self.processes.entry(raw.pid).or_insert_with(|| Process::read(raw.pid, modules));
+        let (samples, addresses, frames) = (&mut self.samples, &mut self.addresses, &mut self.frames);
+        let mut add = |place: Place| {
+            frames.push(*addresses.entry(place).or_insert_with(|| {
+                samples.addresses.push(place);
+                samples.addresses.len() as u32 - 1
+            }));
+        };
+        for (depth, &address) in raw.kernel.iter().enumerate() {
+            add(Place::Kernel(address - u64::from(depth > 0)));
+        }
+        let mut end = StackEnd::Whole;
+        if let Some(registers) = raw.registers {
+            let cache = self.cache.get_or_insert_with(Cache::new);
+            if !process.unwind(cache, registers, &raw.stack, |address| add(process.place(address))) {
+                end = if raw.is_cut { StackEnd::Cut } else { StackEnd::Broken };
+            }
+        } else {
+            for (depth, &address) in raw.chain.iter().enumerate() {
+                add(process.place(address - u64::from(depth > 0 && address > 0)));
+            }
+        }
+        if raw.kernel.is_empty() && raw.chain.is_empty() && raw.registers.is_none() {
+            add(process.place(raw.ip));
+        }
+        let thread = *self.threads.entry((raw.pid, raw.tid)).or_insert_with(|| {
+            let name = self.names.get(&(raw.pid, raw.tid)).unwrap_or(&process.name).clone();
+            samples.threads.push(Thread { pid: raw.pid, tid: raw.tid, name });
+            samples.threads.len() as u32 - 1
+        });
+        let stack = Stack { frames: frames.as_slice().into(), end };
+        frames.clear();
+        let stack = *self.stacks.entry(stack).or_insert_with_key(|stack| {
+            samples.stacks.push(stack.clone());
+            samples.stacks.len() as u32 - 1
+        });
+        samples.samples.push(Sample { time_ns, thread, stack });
+    }
+}

@@ -1,0 +1,241 @@
+//! A process as its samples need it: its mappings, and an unwinder for its code.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use framehop::{
+    CacheNative, FrameAddress, MayAllocateDuringUnwind, Module, UnwindRegsNative, Unwinder, UnwinderNative,
+};
+
+use crate::linux::collect::image::Bytes;
+use crate::linux::collect::modules::Modules;
+use crate::linux::perf::REGISTERS;
+use crate::linux::perf::record::Map;
+use crate::samples::Place;
+
+/// Frames of a stack at most.
+const DEPTH_MAX: usize = 512;
+
+/// Known unwinding rules, shared by all processes.
+pub type Cache = CacheNative<MayAllocateDuringUnwind>;
+
+/// A mapping of code.
+#[derive(Clone, Copy)]
+struct Mapping {
+    end: u64,
+    /// The number of its file; `None` = memory without a file.
+    module: Option<u32>,
+    bias: u64,
+}
+
+/// A sampled process.
+pub struct Process {
+    pub pid: u32,
+    /// Its name, as the system has it.
+    pub name: String,
+    mappings: BTreeMap<u64, Mapping>,
+    unwinder: UnwinderNative<Bytes, MayAllocateDuringUnwind>,
+}
+
+impl Process {
+    /// A process without mappings.
+    pub fn new(pid: u32, name: String) -> Process {
+        Process { pid, name, mappings: BTreeMap::new(), unwinder: UnwinderNative::new() }
+    }
+
+    /// A process with the mappings that it has now; with none if it has ended.
+    pub fn read(pid: u32, modules: &mut Modules) -> Process {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let mut process = Process::new(pid, name.trim().to_owned());
+        for map in mappings(pid) {
+            process.map(&map, modules);
+        }
+        process
+    }
+
+    /// The process that forks from this one: it has the same mappings.
+    pub fn fork(&self, pid: u32) -> Process {
+        let unwinder = self.unwinder.clone();
+        Process { pid, name: self.name.clone(), mappings: self.mappings.clone(), unwinder }
+    }
+
+    /// Adds a mapping. It replaces what was at its addresses.
+    pub fn map(&mut self, map: &Map, modules: &mut Modules) {
+        let Some(end) = map.start.checked_add(map.length) else { return };
+        self.unmap(map.start, end);
+        if !map.is_code {
+            return;
+        }
+        if !is_file(&map.path) && map.path != Path::new(crate::vdso::NAME) {
+            self.mappings.insert(map.start, Mapping { end, module: None, bias: 0 });
+            return;
+        }
+        let number = modules.number(&map.path, map.inode);
+        let image = modules.image(number);
+        let bias = image.and_then(|image| image.bias(map.start, map.offset));
+        if let Some((image, bias)) = image.zip(bias) {
+            let name = map.path.display().to_string();
+            self.unwinder.add_module(Module::new(name, map.start..end, bias, image.unwinding()));
+        }
+        // Without an image the place in the file is all that is known.
+        let bias = bias.unwrap_or_else(|| map.start.wrapping_sub(map.offset));
+        self.mappings.insert(map.start, Mapping { end, module: Some(number), bias });
+    }
+
+    /// Removes what is mapped between two addresses. A mapping that is only partly there keeps its rest.
+    fn unmap(&mut self, start: u64, end: u64) {
+        let below: Vec<u64> =
+            self.mappings.range(..end).rev().take_while(|(_, it)| it.end > start).map(|(&at, _)| at).collect();
+        for at in below {
+            let Some(old) = self.mappings.remove(&at) else { continue };
+            self.unwinder.remove_module(at);
+            if at < start {
+                self.mappings.insert(at, Mapping { end: start, ..old });
+            }
+            if old.end > end {
+                self.mappings.insert(end, old);
+            }
+        }
+    }
+
+    /// The number of a file, if the process maps code of it.
+    pub fn module_of(&self, path: &Path, modules: &Modules) -> Option<u32> {
+        let mut numbers = self.mappings.values().filter_map(|mapping| mapping.module);
+        numbers.find(|&number| modules.path(number) == Some(path))
+    }
+
+    /// Where an address lies.
+    pub fn place(&self, address: u64) -> Place {
+        match self.mappings.range(..=address).next_back() {
+            Some((_, mapping)) if address < mapping.end => match mapping.module {
+                Some(module) => Place::Module { module, address: address.wrapping_sub(mapping.bias) },
+                None => Place::Anonymous { pid: self.pid, address },
+            },
+            _ => Place::Nowhere,
+        }
+    }
+
+    /// Finds the frames of a stack, innermost first, as addresses of instructions: that of a caller is in its call. False
+    /// if the frames end before the stack does.
+    pub fn unwind(
+        &self,
+        cache: &mut Cache,
+        registers: [u64; REGISTERS.len()],
+        stack: &[u8],
+        mut each: impl FnMut(u64),
+    ) -> bool {
+        let (ip, sp, registers) = unwind_registers(registers);
+        let mut read = |address: u64| {
+            let at = usize::try_from(address.checked_sub(sp).ok_or(())?).map_err(|_| ())?;
+            let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
+            Ok(u64::from_ne_bytes(bytes.try_into().map_err(|_| ())?))
+        };
+        let mut frames = self.unwinder.iter_frames(ip, registers, cache, &mut read);
+        for _ in 0..DEPTH_MAX {
+            match frames.next() {
+                Ok(Some(FrameAddress::InstructionPointer(ip))) => each(ip),
+                Ok(Some(FrameAddress::ReturnAddress(after))) => each(after.get() - 1),
+                Ok(None) => return true,
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn unwind_registers([bp, sp, ip]: [u64; 3]) -> (u64, u64, UnwindRegsNative) {
+    (ip, sp, UnwindRegsNative::new(ip, sp, bp))
+}
+
+#[cfg(target_arch = "aarch64")]
+fn unwind_registers([fp, lr, sp, pc]: [u64; 4]) -> (u64, u64, UnwindRegsNative) {
+    (pc, sp, UnwindRegsNative::new(lr, sp, fp))
+}
+
+/// False for the names that the kernel gives to memory without a file, where programs make code.
+pub fn is_file(path: &Path) -> bool {
+    const NO_FILES: [&str; 5] = ["//", "/dev/zero", "/memfd:", "/SYSV", "/anon_hugepage"];
+    path.is_absolute()
+        && !NO_FILES.iter().any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
+}
+
+/// The mappings that a process has now. None if it has ended, or belongs to another user.
+pub fn mappings(pid: u32) -> Vec<Map> {
+    let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    String::from_utf8_lossy(&text).lines().filter_map(|line| mapping(pid, line)).collect()
+}
+
+/// A line of `/proc/PID/maps`: addresses, permissions, place in the file, device, inode, path.
+fn mapping(pid: u32, line: &str) -> Option<Map> {
+    let mut fields = line.splitn(6, ' ');
+    let (start, end) = fields.next()?.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    let is_code = fields.next()?.contains('x');
+    let offset = u64::from_str_radix(fields.next()?, 16).ok()?;
+    fields.next()?;
+    let inode = fields.next()?.parse().ok()?;
+    let path = PathBuf::from(fields.next().unwrap_or_default().trim_start());
+    Some(Map { pid, start, length: end.checked_sub(start)?, offset, inode, path, is_code })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(start: u64, length: u64) -> Map {
+        Map { pid: 1, start, length, offset: 0, inode: 0, path: PathBuf::new(), is_code: true }
+    }
+
+    fn is_placed(process: &Process, address: u64) -> bool {
+        process.place(address) != Place::Nowhere
+    }
+
+    #[test]
+    fn a_later_mapping_replaces_the_part_that_it_covers() {
+        let (mut process, mut modules) = (Process::new(1, String::new()), Modules::default());
+        process.map(&code(100, 100), &mut modules);
+        process.map(&Map { is_code: false, ..code(140, 20) }, &mut modules);
+        let placed: Vec<u64> = (90..210).step_by(10).filter(|&at| is_placed(&process, at)).collect();
+        assert_eq!(placed, [100, 110, 120, 130, 160, 170, 180, 190]);
+        process.map(&code(0, 1000), &mut modules);
+        process.map(&Map { is_code: false, ..code(0, 1000) }, &mut modules);
+        assert!((0..1000).all(|at| !is_placed(&process, at)));
+    }
+
+    #[test]
+    fn mappings_of_this_process_are_read_and_a_broken_line_is_left_out() {
+        let own = std::env::current_exe().expect("a program has a path");
+        assert!(mappings(std::process::id()).iter().any(|map| map.is_code && map.path == own));
+        assert!(mapping(1, "7f-zz r-xp 0 00:00 0").is_none() && mapping(1, "9-1 r-xp 0 0:0 0 /a").is_none());
+        let map = mapping(1, "1000-3000 r-xp 00002000 08:01 77   /a b").expect("the line is whole");
+        assert_eq!((map.start, map.length, map.offset, map.inode), (0x1000, 0x2000, 0x2000, 77));
+        assert_eq!(map.path, Path::new("/a b"));
+    }
+
+    #[test]
+    fn a_stack_of_noise_ends_without_a_fault() {
+        let (process, mut cache) = (Process::read(std::process::id(), &mut Modules::default()), Cache::new());
+        let here = a_stack_of_noise_ends_without_a_fault as *const () as u64;
+        let mut noise: u64 = 0x9E37_79B9_7F4A_7C15;
+        for length in [0, 1, 7, 8, 1000, 65_528] {
+            let stack: Vec<u8> = (0..length)
+                .map(|_| {
+                    noise = noise.rotate_left(7).wrapping_mul(0x2545_F491_4F6C_DD1D).wrapping_add(here);
+                    noise as u8
+                })
+                .collect();
+            for ip in [0, 1, here, here + 9, u64::MAX, 0xFFFF_8000_0000_0000] {
+                for sp in [0, 0x7FFF_0000, u64::MAX - 8] {
+                    let mut registers = [noise; REGISTERS.len()];
+                    registers[REGISTERS.len() - 2] = sp;
+                    registers[REGISTERS.len() - 1] = ip;
+                    let mut frames = 0;
+                    process.unwind(&mut cache, registers, &stack, |_| frames += 1);
+                    assert!(frames <= DEPTH_MAX);
+                }
+            }
+        }
+    }
+}

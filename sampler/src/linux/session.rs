@@ -1,0 +1,179 @@
+//! A run of the sampler: it starts a program, or joins a process, and collects samples to the end.
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::error::SampleError;
+use crate::linux::collect::Collector;
+use crate::linux::perf::record::Record;
+use crate::linux::perf::{Begin, Perf};
+use crate::linux::priority::Priority;
+use crate::options::{Options, Output, Target};
+use crate::run::{Ended, Run};
+use crate::samples::Samples;
+use crate::statistics::Statistics;
+
+/// The longest time between two readings of the rings.
+const ROUND_MAX: Duration = Duration::from_millis(50);
+/// The shortest.
+const ROUND_MIN: Duration = Duration::from_millis(1);
+/// How often the threads of a process are listed again, because some began while they were listed.
+const LISTINGS: usize = 10;
+
+/// Samples a target until it ends. A process that runs already is also left at the limit of the options, and when `stop`
+/// becomes true. A program that was started is waited for: it has the standard streams of this process, and a terminal's
+/// Ctrl-C ends it.
+///
+/// # Errors
+///
+/// If the system does not permit it, if there is no such target, or if the program does not start.
+pub fn sample(target: &Target, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
+    match target {
+        Target::Command(words) => sample_command(words, options),
+        Target::Process(pid) => sample_process(*pid, options, stop),
+    }
+}
+
+fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleError> {
+    let (sender, opened) = channel();
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    std::thread::scope(|scope| {
+        let child = scope.spawn(|| start(words, options, sender));
+        // Without events the thread has ended, and returns why.
+        let collected = opened.recv().ok().map(|(perf, pid): (Perf, u32)| {
+            let (perf, samples) = collect(perf, Collector::default(), || child.is_finished());
+            (perf, samples, pid)
+        });
+        let (status, statistics) = child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        let ended = || SampleError::System(io::Error::other("the program ended before it was sampled"));
+        let (perf, samples, pid) = collected.ok_or_else(ended)?;
+        Ok(Run {
+            target: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            pid,
+            started_at,
+            elapsed: started.elapsed(),
+            processor_ns: perf.processor_ns(),
+            with_kernel: perf.with_kernel,
+            options: perf.options.clone(),
+            ended: Ended::Exited(status),
+            statistics,
+            samples,
+        })
+    })
+}
+
+/// Opens the events, starts the program, and waits for its end.
+///
+/// Events belong to the thread that opens them. Its child inherits them before it runs, so nothing is missed, and they
+/// begin when the child executes its program, so nothing of ours is sampled.
+fn start(
+    words: &[OsString],
+    options: &Options,
+    opened: Sender<(Perf, u32)>,
+) -> Result<(ExitStatus, Statistics), SampleError> {
+    let program = words.first().cloned().unwrap_or_default();
+    let perf = Perf::open_for_children(options)?;
+    let mut command = Command::new(&program);
+    command.args(words.get(1..).unwrap_or_default());
+    if options.output == Output::StandardError {
+        command.stdout(io::stderr());
+    }
+    let mut child =
+        command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
+    // The other end is open until this thread ends.
+    let _ = opened.send((perf, child.id()));
+    let status = child.wait().map_err(SampleError::System)?;
+    Ok((status, Statistics::of_children()))
+}
+
+fn sample_process(pid: u32, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
+    let exists = |pid: u32| Path::new(&format!("/proc/{pid}/task")).exists();
+    if !exists(pid) {
+        return Err(SampleError::NoProcess(pid));
+    }
+    let before = Statistics::of_process(pid);
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words = arguments.split(|&byte| byte == 0).filter(|word| !word.is_empty());
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let mut collector = Collector::default();
+    let perf = join(pid, options, &mut collector)?;
+    let is_over = || {
+        let is_late = options.limit.is_some_and(|limit| started.elapsed() >= limit);
+        is_late || stop.load(Ordering::Relaxed) || !exists(pid) || is_zombie(pid)
+    };
+    let (perf, samples) = collect(perf, collector, is_over);
+    let ended = if exists(pid) && !is_zombie(pid) { Ended::Runs } else { Ended::Unknown };
+    Ok(Run {
+        target: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
+        pid,
+        started_at,
+        elapsed: started.elapsed(),
+        processor_ns: perf.processor_ns(),
+        with_kernel: perf.with_kernel,
+        options: perf.options.clone(),
+        ended,
+        statistics: Statistics::of_process(pid).since(&before),
+        samples,
+    })
+}
+
+/// Opens the events of all threads of a process.
+fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, SampleError> {
+    let mut perf = Perf::open(options, pid, Begin::Now)?;
+    // What is mapped from now on comes as a record.
+    collector.add_running(pid);
+    let (mut seen, mut records) = (HashSet::from([pid]), Vec::new());
+    // Threads that begin meanwhile are listed again. The children of sampled threads have inherited their events.
+    for _ in 0..LISTINGS {
+        let listed: Vec<u32> = threads(pid).into_iter().filter(|thread| !seen.contains(thread)).collect();
+        if listed.is_empty() {
+            break;
+        }
+        perf.drain(&mut records);
+        seen.extend(records.iter().filter_map(Record::new_thread));
+        collector.round(&mut records);
+        for thread in listed {
+            if seen.insert(thread) {
+                perf.add(thread)?;
+            }
+        }
+    }
+    Ok(perf)
+}
+
+fn threads(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
+/// True if a process has ended and its parent has not noticed.
+fn is_zombie(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// Reads the rings until it is over, and once more.
+fn collect(mut perf: Perf, mut collector: Collector, is_over: impl Fn() -> bool) -> (Perf, Samples) {
+    // A ring is read when it is a quarter full at the latest.
+    let quarter = perf.samples_that_fit() * perf.options.period_ns() / 4;
+    let pause = Duration::from_nanos(quarter).clamp(ROUND_MIN, ROUND_MAX);
+    let mut records = Vec::new();
+    // Among a thousand busy threads this one would not read in time. Few users may do this; others lose samples.
+    let _first = Priority::raise();
+    while !is_over() {
+        perf.drain(&mut records);
+        collector.round(&mut records);
+        std::thread::sleep(pause);
+    }
+    perf.disable();
+    perf.drain(&mut records);
+    collector.round(&mut records);
+    (perf, collector.finish())
+}

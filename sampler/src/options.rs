@@ -1,0 +1,94 @@
+//! What is sampled, how often, and how stacks are found.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The rate that is chosen if none is given, in samples a second of processor time.
+pub const RATE_HZ: u32 = 1_000;
+/// The highest rate.
+pub const RATE_MAX_HZ: u32 = 10_000;
+/// Bytes of each stack that are copied, if none are given.
+pub const STACK_BYTES: u32 = 16 << 10;
+
+/// What is sampled.
+#[derive(Clone, Debug)]
+pub enum Target {
+    /// A program with its arguments, from its first instruction to its end, with all that it starts.
+    Command(Vec<OsString>),
+    /// A process that runs already, with the threads and processes that it starts from now on.
+    Process(u32),
+}
+
+/// How the frames of a stack are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stacks {
+    /// From a copy of the stack and the unwinding tables of the program: works for every build.
+    #[default]
+    Dwarf,
+    /// From the chain of frame pointers, by the kernel: cheaper, and right only if all code keeps frame pointers.
+    FramePointers,
+    /// Not at all: only the function that runs.
+    None,
+}
+
+impl Stacks {
+    /// All of them.
+    pub const ALL: [Stacks; 3] = [Stacks::Dwarf, Stacks::FramePointers, Stacks::None];
+
+    /// The word for it on the command line and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Stacks::Dwarf => "dwarf",
+            Stacks::FramePointers => "fp",
+            Stacks::None => "none",
+        }
+    }
+
+    /// A line of help.
+    pub fn description(self) -> &'static str {
+        match self {
+            Stacks::Dwarf => "From a copy of the stack and the program's unwinding tables: for every build",
+            Stacks::FramePointers => "From frame pointers: cheaper; only for code with -C force-frame-pointers=yes",
+            Stacks::None => "Only the function that runs, without its callers",
+        }
+    }
+}
+
+/// How a target is sampled.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Samples a second of processor time of each thread: 1 to [`RATE_MAX_HZ`].
+    pub rate_hz: u32,
+    /// How the frames of a stack are found.
+    pub stacks: Stacks,
+    /// Bytes of each stack that are copied: a multiple of 8, below 64 KiB. Deeper frames are cut off.
+    pub stack_bytes: u32,
+    /// Leaves a process that ran already after this time.
+    pub limit: Option<Duration>,
+    /// Where a started program writes.
+    pub output: Output,
+}
+
+/// Where a started program writes its standard output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Output {
+    /// To the standard output of this process.
+    #[default]
+    Shared,
+    /// To the standard error of this process, because its standard output is for programs.
+    StandardError,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let (stacks, output) = (Stacks::default(), Output::default());
+        Options { rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, limit: None, output }
+    }
+}
+
+impl Options {
+    /// Processor time between two samples of a thread, in ns.
+    pub fn period_ns(&self) -> u64 {
+        1_000_000_000 / u64::from(self.rate_hz.clamp(1, RATE_MAX_HZ))
+    }
+}

@@ -1,0 +1,103 @@
+//! Self and total time of each method, and of each pair of caller and callee: what the time profiler of *Spy: A flexible
+//! code profiling framework* shows (`getTimeAndCallGraph`), from samples.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::profile::Profile;
+use crate::symbols::FunctionId;
+
+/// A method: a function of the source, inlined or not.
+#[derive(Clone, Debug, Default)]
+pub struct Method {
+    /// The function.
+    pub function: FunctionId,
+    /// Samples in its own code.
+    pub self_samples: u64,
+    /// Samples while it was on the stack, counted once for each sample.
+    pub total_samples: u64,
+    /// Its callers, the most frequent first. Samples without a caller began with it.
+    pub callers: Vec<Edge>,
+    /// The methods that it called, the most frequent first.
+    pub callees: Vec<Edge>,
+}
+
+/// The other end of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The method.
+    pub function: FunctionId,
+    /// Samples while the call was on the stack.
+    pub samples: u64,
+}
+
+impl Profile {
+    /// The methods with samples, the largest total time first.
+    pub fn methods(&self) -> Vec<Method> {
+        let mut methods: HashMap<FunctionId, Method> = HashMap::new();
+        let mut edges: HashMap<(FunctionId, FunctionId), u64> = HashMap::new();
+        let (mut seen, mut calls) = (HashSet::new(), HashSet::new());
+        for (stack, &count) in self.counts.iter().enumerate() {
+            seen.clear();
+            calls.clear();
+            let mut callee = None;
+            for function in self.methods_of(stack as u32) {
+                let method = methods.entry(function).or_insert_with(|| Method { function, ..Method::default() });
+                if callee.is_none() {
+                    method.self_samples += count;
+                }
+                // A recursive method is on the stack once, however often it is there.
+                if seen.insert(function) {
+                    method.total_samples += count;
+                }
+                if let Some(callee) = callee.filter(|&callee| callee != function)
+                    && calls.insert((function, callee))
+                {
+                    *edges.entry((function, callee)).or_default() += count;
+                }
+                callee = Some(function);
+            }
+        }
+        for ((caller, callee), samples) in edges {
+            if let Some(method) = methods.get_mut(&callee) {
+                method.callers.push(Edge { function: caller, samples });
+            }
+            if let Some(method) = methods.get_mut(&caller) {
+                method.callees.push(Edge { function: callee, samples });
+            }
+        }
+        let mut methods: Vec<Method> = methods.into_values().collect();
+        for method in &mut methods {
+            for edges in [&mut method.callers, &mut method.callees] {
+                edges.sort_by_key(|edge| (std::cmp::Reverse(edge.samples), edge.function));
+            }
+        }
+        methods.sort_by_key(|method| {
+            (std::cmp::Reverse(method.total_samples), std::cmp::Reverse(method.self_samples), method.function)
+        });
+        methods
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Sampled, profile};
+
+    #[test]
+    fn a_recursive_method_is_counted_once_for_each_sample() {
+        let profile = profile(&[
+            Sampled { count: 4, stack: "main:1 > fib:5 > fib:5 > fib:6" },
+            Sampled { count: 1, stack: "main:2 > print:9" },
+        ]);
+        let methods = profile.methods();
+        let of = |name: &str| {
+            let is = |method: &&Method| profile.symbols.functions[method.function as usize].name == name;
+            methods.iter().find(is).expect("the method has samples")
+        };
+        assert_eq!((of("main").self_samples, of("main").total_samples), (0, 5));
+        assert_eq!((of("fib").self_samples, of("fib").total_samples), (4, 4));
+        assert_eq!(of("fib").callers, [Edge { function: of("main").function, samples: 4 }]);
+        assert_eq!(of("main").callees.iter().map(|edge| edge.samples).collect::<Vec<_>>(), [4, 1]);
+        assert!(methods.iter().all(|method| method.self_samples <= method.total_samples));
+    }
+}

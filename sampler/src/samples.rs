@@ -1,0 +1,109 @@
+//! What was collected: samples, each with its thread and its stack, before any name is known.
+
+use std::path::PathBuf;
+
+/// A sample: a period of processor time of a thread, with its stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The time, in ns of the monotonic clock.
+    pub time_ns: u64,
+    /// The place of the thread in [`Samples::threads`].
+    pub thread: u32,
+    /// The place of the stack in [`Samples::stacks`].
+    pub stack: u32,
+}
+
+/// A stack.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Stack {
+    /// Places in [`Samples::addresses`], innermost first.
+    pub frames: Box<[u32]>,
+    /// What the outermost frame is.
+    pub end: StackEnd,
+}
+
+/// What the outermost frame of a stack is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StackEnd {
+    /// The beginning of the thread.
+    Whole,
+    /// The end of the copied part.
+    Cut,
+    /// A frame whose caller cannot be found.
+    Broken,
+}
+
+/// Where the code of an address lies. The address of a caller is that of its call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// In a file: its place in [`Samples::modules`], and the address as the file has it.
+    Module {
+        /// The place of the file.
+        module: u32,
+        /// The address.
+        address: u64,
+    },
+    /// In the kernel.
+    Kernel(u64),
+    /// In memory without a file: code that the process made.
+    Anonymous {
+        /// The process.
+        pid: u32,
+        /// The address.
+        address: u64,
+    },
+    /// Nowhere: no code is known to be there.
+    Nowhere,
+}
+
+/// A thread with samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Its process.
+    pub pid: u32,
+    /// Its number.
+    pub tid: u32,
+    /// Its name, as the system has it.
+    pub name: String,
+}
+
+/// A file with code.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Its path, or a name in brackets.
+    pub path: PathBuf,
+    /// True if another file has this path by now, so that its functions cannot be named.
+    pub is_replaced: bool,
+    /// True if a process was started from it.
+    pub is_program: bool,
+}
+
+/// What happened besides samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Samples that found no room.
+    pub lost: u64,
+    /// Pauses that the kernel made, because samples took too long.
+    pub throttled: u64,
+    /// Processes that were seen.
+    pub processes: u64,
+}
+
+/// What was collected.
+#[derive(Clone, Debug, Default)]
+pub struct Samples {
+    /// In the order of time.
+    pub samples: Vec<Sample>,
+    /// Distinct stacks.
+    pub stacks: Vec<Stack>,
+    /// Distinct addresses.
+    pub addresses: Vec<Place>,
+    /// Threads with samples.
+    pub threads: Vec<Thread>,
+    /// Files with code.
+    pub modules: Vec<Module>,
+    /// What happened besides.
+    pub counts: Counts,
+    /// Recordings of metaspy that the processes mapped, each with its process.
+    pub recordings: Vec<(u32, PathBuf)>,
+}

@@ -1,0 +1,88 @@
+//! What the system counts about a process: the trailer of a report, as in VMProfiler (*A detailed VM profiler for the Cog
+//! VM*, figure 7: memory and events).
+
+use serde::Serialize;
+
+/// Statistics of the system about the processes of a run. 0 where the system has no number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Statistics {
+    /// Processor time in the program, in µs.
+    pub user_us: u64,
+    /// Processor time in the kernel, in µs.
+    pub system_us: u64,
+    /// Memory that was resident at most, in bytes.
+    pub resident_bytes: u64,
+    /// Page faults without reading from a disk.
+    pub minor_faults: u64,
+    /// Page faults that read from a disk.
+    pub major_faults: u64,
+    /// Times that a thread waited for something.
+    pub voluntary_switches: u64,
+    /// Times that a thread lost its processor to another one.
+    pub involuntary_switches: u64,
+}
+
+impl Statistics {
+    /// Those of the children of this process that have ended, and of their children.
+    #[cfg(target_os = "linux")]
+    pub fn of_children() -> Statistics {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the call fills the structure that it gets, which is plain data and valid when it is all zero.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+        Statistics {
+            user_us: us(usage.ru_utime),
+            system_us: us(usage.ru_stime),
+            resident_bytes: usage.ru_maxrss as u64 * 1024,
+            minor_faults: usage.ru_minflt as u64,
+            major_faults: usage.ru_majflt as u64,
+            voluntary_switches: usage.ru_nvcsw as u64,
+            involuntary_switches: usage.ru_nivcsw as u64,
+        }
+    }
+
+    /// Those of a process that runs, from `/proc`. Switches are those of the threads that live.
+    #[cfg(target_os = "linux")]
+    pub fn of_process(pid: u32) -> Statistics {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
+        let (stat, status) = (read("stat"), read("status"));
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let tasks: Vec<String> =
+            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("status")).ok()).collect();
+        // Behind the name, which may contain anything: state, parent, …
+        let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
+        let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0);
+        // A clock tick of this interface is a hundredth of a second on every Linux.
+        let us = |at: usize| number(at) * 10_000;
+        let line = |status: &str, name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<u64>().ok()
+        };
+        let of_threads = |name: &str| tasks.iter().filter_map(|status| line(status, name)).sum();
+        Statistics {
+            user_us: us(11),
+            system_us: us(12),
+            resident_bytes: line(&status, "VmHWM:").unwrap_or(0) * 1024,
+            minor_faults: number(7),
+            major_faults: number(9),
+            voluntary_switches: of_threads("voluntary_ctxt_switches:"),
+            involuntary_switches: of_threads("nonvoluntary_ctxt_switches:"),
+        }
+    }
+
+    /// The change since an earlier moment. The most resident memory is that of the whole life.
+    pub fn since(&self, before: &Statistics) -> Statistics {
+        Statistics {
+            user_us: self.user_us.saturating_sub(before.user_us),
+            system_us: self.system_us.saturating_sub(before.system_us),
+            resident_bytes: self.resident_bytes.max(before.resident_bytes),
+            minor_faults: self.minor_faults.saturating_sub(before.minor_faults),
+            major_faults: self.major_faults.saturating_sub(before.major_faults),
+            voluntary_switches: self.voluntary_switches.saturating_sub(before.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(before.involuntary_switches),
+        }
+    }
+}

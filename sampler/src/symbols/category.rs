@@ -1,0 +1,134 @@
+//! Whose code a function is: the sections of a report. In the paper they are generated and vanilla code (*A detailed VM
+//! profiler for the Cog VM*, section 2.2); in a Rust program they are the owners of the code.
+
+use serde::Serialize;
+
+/// Whose code a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Category {
+    /// The program's own.
+    User,
+    /// A crate or a library that the program uses.
+    Dependency,
+    /// Rust's standard library.
+    Std,
+    /// The C library and the loader.
+    Libc,
+    /// The kernel.
+    Kernel,
+    /// Code that the program made while it ran, with a map of it.
+    Registered,
+    /// metaspy, at work in the program.
+    Metaspy,
+    /// Not known.
+    Unknown,
+}
+
+impl Category {
+    /// All of them, in the order of reports.
+    pub const ALL: [Category; 8] = [
+        Category::User,
+        Category::Dependency,
+        Category::Std,
+        Category::Libc,
+        Category::Kernel,
+        Category::Registered,
+        Category::Metaspy,
+        Category::Unknown,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::User => "user code",
+            Category::Dependency => "dependencies",
+            Category::Std => "std",
+            Category::Libc => "libc",
+            Category::Kernel => "kernel",
+            Category::Registered => "registered code",
+            Category::Metaspy => "metaspy",
+            Category::Unknown => "unknown code",
+        }
+    }
+
+    /// The category of a function in a file with code. `source` is the file of its source, `is_program` is true if a process
+    /// was started from the file with the code.
+    pub fn of(name: &str, source: Option<&str>, module: &str, is_program: bool) -> Category {
+        if is_libc(module) {
+            return Category::Libc;
+        }
+        let owner = owner(name);
+        if owner.is_some_and(|owner| OURS.contains(&owner)) {
+            return Category::Metaspy;
+        }
+        match source {
+            Some(source) if source.starts_with("/rustc/") || source.contains("/rustlib/src/rust/") => Category::Std,
+            Some(source) if DEPENDENCIES.iter().any(|part| source.contains(part)) => Category::Dependency,
+            None if owner.is_some_and(|owner| STD.contains(&owner)) => Category::Std,
+            _ if is_program => Category::User,
+            // A library of the program's own is built beside it, and has sources that are no package's.
+            Some(_) if !module.starts_with("/usr/") && !module.starts_with("/lib") => Category::User,
+            _ => Category::Dependency,
+        }
+    }
+}
+
+/// The crates that record.
+const OURS: [&str; 5] = ["metaspy", "metaspy_core", "metaspy_probe", "metaspy_format", "metaspy_instrumenters"];
+/// The crates of the standard library.
+const STD: [&str; 6] = ["alloc", "core", "std", "panic_unwind", "proc_macro", "test"];
+/// Parts of the paths of packages that were downloaded or copied.
+const DEPENDENCIES: [&str; 3] = ["/registry/src/", "/git/checkouts/", "/vendor/"];
+/// Beginnings of the names of the files of the C library.
+const LIBC: [&str; 9] =
+    ["libc.so", "libc-", "ld-linux", "ld-musl", "libm.so", "libpthread", "libdl.so", "librt.so", "libgcc_s"];
+
+fn is_libc(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or(module);
+    name == crate::vdso::NAME || LIBC.iter().any(|start| name.starts_with(start))
+}
+
+/// The crate of a function: the first segment of its path; of `<T as Trait>::f` that of `T`.
+fn owner(name: &str) -> Option<&str> {
+    let path = name.trim_start_matches(['<', '&', '*', '[', '(']);
+    let path = path.strip_prefix("dyn ").or(path.strip_prefix("mut ")).unwrap_or(path);
+    let (owner, _) = path.split_once("::")?;
+    let is_word = owner.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    is_word.then_some(owner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_belongs_to_the_owner_of_its_source() {
+        let of = |name: &str, source: Option<&str>| Category::of(name, source, "/home/me/app/target/release/app", true);
+        let registry = "/home/me/.cargo/registry/src/index.crates.io-1/taffy-0.9/src/lib.rs";
+        assert_eq!(of("app::main", Some("/home/me/app/src/main.rs")), Category::User);
+        assert_eq!(of("taffy::compute", Some(registry)), Category::Dependency);
+        assert_eq!(
+            of("core::slice::sort::quicksort", Some("/rustc/59807616e/library/core/src/slice.rs")),
+            Category::Std
+        );
+        assert_eq!(of("<alloc::vec::Vec<T> as core::ops::Drop>::drop", None), Category::Std);
+        assert_eq!(
+            of("metaspy_core::hook::enter", Some("/home/me/metaspy/metaspy-core/src/hook.rs")),
+            Category::Metaspy
+        );
+        assert_eq!(of("app::std::f", None), Category::User);
+    }
+
+    #[test]
+    fn code_of_another_file_is_a_library_s() {
+        let of = |module: &str, source| Category::of("f", source, module, false);
+        assert_eq!(of("/usr/lib/x86_64-linux-gnu/libc.so.6", None), Category::Libc);
+        assert_eq!(of("[vdso]", None), Category::Libc);
+        assert_eq!(of("/usr/lib/libssl.so.3", None), Category::Dependency);
+        assert_eq!(
+            of("/home/me/app/target/debug/libplugin.so", Some("/home/me/app/plugin/src/lib.rs")),
+            Category::User
+        );
+    }
+}

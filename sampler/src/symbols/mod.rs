@@ -1,0 +1,141 @@
+//! From addresses to names: the function that the machine executes, and the functions that were inlined into it, with
+//! their lines.
+
+mod category;
+mod elf;
+mod jit;
+mod kernel;
+
+use std::collections::HashMap;
+
+use crate::run::Run;
+use crate::samples::{Module, Place};
+use elf::Elf;
+use jit::Jit;
+use kernel::Kernel;
+
+pub use category::Category;
+
+/// The number of a function in [`Symbols::functions`].
+pub type FunctionId = u32;
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Function {
+    /// Its path, or the address if it has no name.
+    pub name: String,
+    /// The file of its source, if it is known.
+    pub file: Option<String>,
+    /// Whose code it is.
+    pub category: Category,
+    /// The file with its code: a path, or a name in brackets.
+    pub module: String,
+}
+
+/// A position in a function: what an address means on one level of inlining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Frame {
+    /// The function.
+    pub function: FunctionId,
+    /// The line of its source; 0 = not known, or made by the compiler.
+    pub line: u32,
+}
+
+/// What an address means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The frames, innermost first: inlined functions, then the function that the machine executes.
+    pub frames: Vec<Frame>,
+    /// The range of positions that a code map has for it, in place of lines.
+    pub range: Option<(u64, u64)>,
+}
+
+/// What the addresses of a run mean.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    /// The functions.
+    pub functions: Vec<Function>,
+    /// One for each of the run's addresses.
+    pub addresses: Vec<Resolved>,
+    /// Sentences about what could not be named, each with the remedy.
+    pub notes: Vec<String>,
+    numbers: HashMap<Function, FunctionId>,
+}
+
+impl Symbols {
+    /// Resolves all addresses of a run.
+    pub fn read(run: &Run) -> Symbols {
+        let mut symbols = Symbols::default();
+        let mut files: Vec<Option<Elf>> = run.samples.modules.iter().map(|_| None).collect();
+        let mut kernel = None;
+        let mut jits: HashMap<u32, Jit> = HashMap::new();
+        for place in &run.samples.addresses {
+            let resolved = match *place {
+                Place::Module { module, address } => {
+                    let of = &run.samples.modules[module as usize];
+                    files[module as usize].get_or_insert_with(|| Elf::read(of)).resolve(&mut symbols, of, address)
+                }
+                Place::Kernel(address) => {
+                    let name = kernel.get_or_insert_with(Kernel::read).name(address);
+                    symbols.simple(name, Category::Kernel, "[kernel]")
+                }
+                Place::Anonymous { pid, address } => {
+                    jits.entry(pid).or_insert_with(|| Jit::read(pid)).resolve(&mut symbols, address)
+                }
+                Place::Nowhere => symbols.simple("[no code is mapped here]".into(), Category::Unknown, "[unmapped]"),
+            };
+            symbols.addresses.push(resolved);
+        }
+        symbols.note(run, &files, kernel.as_ref());
+        symbols
+    }
+
+    /// The number of a function.
+    fn function(&mut self, function: Function) -> FunctionId {
+        if let Some(&number) = self.numbers.get(&function) {
+            return number;
+        }
+        let number = self.functions.len() as FunctionId;
+        self.functions.push(function.clone());
+        self.numbers.insert(function, number);
+        number
+    }
+
+    /// An address of which only a name is known.
+    fn simple(&mut self, name: String, category: Category, module: &str) -> Resolved {
+        let function = self.function(Function { name, file: None, category, module: module.to_owned() });
+        Resolved { frames: vec![Frame { function, line: 0 }], range: None }
+    }
+
+    fn note(&mut self, run: &Run, files: &[Option<Elf>], kernel: Option<&Kernel>) {
+        for (module, elf) in run.samples.modules.iter().zip(files) {
+            let Some(elf) = elf else { continue };
+            let path = module.path.display();
+            if module.is_replaced {
+                self.notes
+                    .push(format!("{path} was replaced while it ran, so its functions have no names: sample again"));
+            } else if elf.is_stripped() {
+                self.notes
+                    .push(format!("{path} is stripped, so its functions have no names: build it without `strip`"));
+            } else if module.is_program && !elf.has_lines() {
+                self.notes.push(format!(
+                    "{path} has no debug information, so there are no lines and no inlined functions: build it with \
+                     `CARGO_PROFILE_RELEASE_DEBUG=limited`"
+                ));
+            }
+        }
+        if kernel.is_some_and(Kernel::is_hidden) {
+            self.notes.push(
+                "the kernel hides its symbols: `sudo sysctl kernel.kptr_restrict=0` shows them to you".to_owned(),
+            );
+        }
+    }
+}
+
+/// The name of a file without its directories.
+fn file_name(module: &Module) -> String {
+    module
+        .path
+        .file_name()
+        .map_or_else(|| module.path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}

@@ -1,0 +1,160 @@
+//! The sections: functions with their ranges, the inlined functions in these, and the lines of hot ranges.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use metaspy_report::text::{clean, fit, grouped, shorten, shorten_file, shorten_path};
+
+use crate::profile::{FunctionRow, Profile, RangeRow, Section, Span};
+use crate::text::percent;
+
+/// Columns of a name.
+const NAME: usize = 60;
+/// Ranges of a function.
+const RANGES: usize = 8;
+/// Inlined functions of a range.
+const INLINED: usize = 4;
+/// Lines of a hot range.
+const LINES: usize = 6;
+/// A range is hot from this share of its function on, in percent.
+const HOT_PERCENT: u64 = 10;
+/// A function's ranges are written from this share of all samples on, in percent.
+const SPLIT_PERCENT: u64 = 1;
+/// Fewer samples than these say nothing about the parts of a function.
+const SPLIT_SAMPLES: u64 = 10;
+/// An inlined function is written from this share of its function on, in percent.
+const INLINED_PERCENT: u64 = 2;
+/// Bytes of a source file that are read at most.
+const SOURCE_BYTES: u64 = 8 << 20;
+
+/// Writes all sections.
+pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<()> {
+    let mut sources = HashMap::new();
+    let sections = profile.sections();
+    sections.iter().try_for_each(|section| write_section(out, profile, section, top, &mut sources))
+}
+
+fn write_section(
+    out: &mut dyn Write,
+    profile: &Profile,
+    section: &Section,
+    top: usize,
+    sources: &mut HashMap<String, Vec<String>>,
+) -> io::Result<()> {
+    let total = profile.total();
+    writeln!(out, "\n% of {}  (% of total)  (samples)  (cumulative)", section.category.name())?;
+    let mut so_far = 0;
+    let shown = &section.functions[..top.min(section.functions.len())];
+    for row in shown {
+        so_far += row.samples;
+        let name = &profile.symbols.functions[row.function as usize].name;
+        line(out, &shorten_path(&clean(name), NAME), row.samples, section.samples, total, so_far)?;
+        if row.samples >= SPLIT_SAMPLES && row.samples * 100 >= total * SPLIT_PERCENT {
+            write_ranges(out, profile, row, sources)?;
+        }
+    }
+    let others = section.samples - so_far;
+    if others > 0 {
+        line(out, "...others...", others, section.samples, total, section.samples)?;
+    }
+    Ok(())
+}
+
+fn line(out: &mut dyn Write, name: &str, part: u64, section: u64, total: u64, so_far: u64) -> io::Result<()> {
+    let samples = format!("({})", grouped(part));
+    let (of_section, of_total, sum) = (percent(part, section), percent(part, total), percent(so_far, section));
+    writeln!(out, "{of_section:>7} ({of_total:>6})  {} {samples:>9} ({sum:>7})", fit(name, NAME))
+}
+
+/// The ranges of a function, in the order of its source. Behind the largest ones the others are one row.
+fn write_ranges(
+    out: &mut dyn Write,
+    profile: &Profile,
+    row: &FunctionRow,
+    sources: &mut HashMap<String, Vec<String>>,
+) -> io::Result<()> {
+    let function = &profile.symbols.functions[row.function as usize];
+    // One range without any line says nothing that the function does not.
+    if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
+        return Ok(());
+    }
+    let mut sizes: Vec<u64> = row.ranges.iter().map(|range| range.samples).collect();
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let least = sizes.get(RANGES - 1).copied().unwrap_or(0);
+    let (mut written, mut so_far) = (0, 0);
+    for range in &row.ranges {
+        if range.samples < least || written == RANGES {
+            continue;
+        }
+        written += 1;
+        so_far += range.samples;
+        let name = span(function.file.as_deref(), range.span);
+        sub_line(out, 4, &name, range.samples, row.samples, Some(so_far))?;
+        let shown = range.inlined.iter().filter(|inlined| inlined.samples * 100 >= row.samples * INLINED_PERCENT);
+        for inlined in shown.take(INLINED) {
+            let name = &profile.symbols.functions[inlined.function as usize].name;
+            let name = format!("inlined: {}", shorten_path(&clean(name), NAME - 15));
+            sub_line(out, 6, &name, inlined.samples, row.samples, None)?;
+        }
+        if range.samples * 100 >= row.samples * HOT_PERCENT {
+            write_lines(out, function.file.as_deref(), range, row.samples, sources)?;
+        }
+    }
+    let others = row.samples - so_far;
+    if others > 0 { sub_line(out, 4, "...others...", others, row.samples, Some(row.samples)) } else { Ok(()) }
+}
+
+/// A line of a range: its share of the function.
+fn sub_line(out: &mut dyn Write, indent: usize, name: &str, part: u64, whole: u64, sum: Option<u64>) -> io::Result<()> {
+    let samples = format!("({})", grouped(part));
+    let share = percent(part, whole);
+    let sum = sum.map_or(String::new(), |sum| format!(" ({:>7})", percent(sum, whole)));
+    let name = fit(name, NAME + 9 - indent);
+    writeln!(out, "{:indent$}{share:>7}  {name} {samples:>9}{sum}", "")
+}
+
+/// `src/main.rs:12-15`, or `26->29` of a code map.
+fn span(file: Option<&str>, span: Span) -> String {
+    let file = file.map_or_else(|| "line ".to_owned(), |file| format!("{}:", shorten_file(&clean(file), NAME - 12)));
+    match span {
+        Span::NoLine => "code without a line".to_owned(),
+        Span::Lines(first, last) if first == last => format!("{file}{first}"),
+        Span::Lines(first, last) => format!("{file}{first}-{last}"),
+        Span::Positions(from, u64::MAX) => format!("{from}->end"),
+        Span::Positions(from, to) => format!("{from}->{to}"),
+    }
+}
+
+/// The lines of a hot range with the most samples, in their order, with their source.
+fn write_lines(
+    out: &mut dyn Write,
+    file: Option<&str>,
+    range: &RangeRow,
+    whole: u64,
+    sources: &mut HashMap<String, Vec<String>>,
+) -> io::Result<()> {
+    let Some(file) = file else { return Ok(()) };
+    let source = sources.entry(file.to_owned()).or_insert_with(|| read(file));
+    let mut hot = range.lines.clone();
+    hot.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));
+    hot.truncate(LINES);
+    hot.sort_unstable();
+    for (line, samples) in hot {
+        let Some(text) = source.get((line as usize).wrapping_sub(1)) else { continue };
+        let text = shorten(clean(text).trim_end(), NAME);
+        writeln!(out, "{:>16}  {line:>5} | {text}", percent(samples, whole))?;
+    }
+    Ok(())
+}
+
+/// The lines of a source file. The name comes from the sampled program, so only a plain file is read, and not all of a
+/// large one.
+fn read(file: &str) -> Vec<String> {
+    if !std::path::Path::new(file).is_file() {
+        return Vec::new();
+    }
+    let mut bytes = Vec::new();
+    let _ = File::open(file).and_then(|file| file.take(SOURCE_BYTES).read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).lines().map(|line| line.replace('\t', "    ")).collect()
+}

@@ -1,0 +1,160 @@
+//! The header of a report, V07 in the words of the paper's figure 7, and the trailer of process statistics.
+
+use std::io::{self, Write};
+use std::time::UNIX_EPOCH;
+
+use metaspy_report::text::{clean, counted, duration, grouped};
+
+use crate::options::Stacks;
+use crate::profile::Profile;
+use crate::run::Ended;
+use crate::text::percent;
+
+/// The least share of the processor time that the samples must cover; below it, the report says so.
+const COVERED_PERCENT: u64 = 95;
+
+/// Writes the header: what ran, how long, how it was sampled, and whose code took the samples.
+pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+    let run = &profile.run;
+    let program = run.target.first().map_or("", String::as_str);
+    let size = std::fs::metadata(program).map_or(String::new(), |file| format!("  {}", bytes(file.len())));
+    let ended = match run.ended {
+        Ended::Exited(status) if status.success() => String::new(),
+        Ended::Exited(status) => format!("  {status}"),
+        Ended::Runs => "  still runs".into(),
+        Ended::Unknown => "  has ended".into(),
+    };
+    let words: Vec<&str> = run.target.iter().map(String::as_str).collect();
+    writeln!(out, "{}  {}{size}  process {}{ended}", clean(&words.join(" ")), date(profile), run.pid)?;
+    let stacks = match run.options.stacks {
+        Stacks::Dwarf => format!("stacks by unwinding tables from {} of copy", bytes(run.options.stack_bytes.into())),
+        Stacks::FramePointers => "stacks by frame pointers".into(),
+        Stacks::None => "without stacks".into(),
+    };
+    writeln!(
+        out,
+        "{:.3} seconds; {:.3} seconds of processor time; sampling frequency {:.0} Hz of {} Hz requested; {}, {stacks}",
+        run.elapsed.as_secs_f64(),
+        run.processor_ns as f64 / 1e9,
+        run.achieved_hz(),
+        grouped(run.options.rate_hz.into()),
+        run.back_end(),
+    )?;
+    let (total, counts) = (profile.total(), run.samples.counts);
+    let all = total + counts.lost;
+    let threads = run.samples.threads.len() as u64;
+    write!(
+        out,
+        "{} samples ({} in all, {} lost)  {} of total",
+        grouped(total),
+        grouped(all),
+        grouped(counts.lost),
+        percent(total, all)
+    )?;
+    writeln!(out, "  in {}", counted(threads, "thread"))?;
+    for section in profile.sections() {
+        let (samples, name) = (grouped(section.samples), section.category.name());
+        writeln!(out, "{samples:>9} samples in {name:<16} {:>7} of total", percent(section.samples, total))?;
+    }
+    notes(profile).iter().try_for_each(|note| writeln!(out, "note: {}", clean(note)))
+}
+
+/// Sentences about what a report lacks, each with the remedy.
+pub fn notes(profile: &Profile) -> Vec<String> {
+    let (run, doubts) = (&profile.run, profile.doubts());
+    let mut notes = Vec::new();
+    let total = profile.total();
+    if total == 0 {
+        notes.push(format!(
+            "there are no samples: the program used {} of processor time. A higher rate finds more: --rate 10000",
+            duration(run.processor_ns).trim()
+        ));
+    }
+    if !run.with_kernel {
+        notes.push(
+            "time in the kernel is not sampled, as kernel.perf_event_paranoid demands: run as root, or set it to 1"
+                .to_owned(),
+        );
+    } else if total > 0 && profile.ns(total) * 100 < run.processor_ns * COVERED_PERCENT {
+        notes.push(format!(
+            "the samples cover {} of the processor time: threads shorter than a period have none, nor has code of the \
+             kernel that no timer interrupts",
+            percent(profile.ns(total), run.processor_ns)
+        ));
+    }
+    if doubts.cut > 0 {
+        notes.push(format!(
+            "{} of samples have a stack deeper than its copy, so their outermost callers are missing: --stack-size 64k",
+            percent(doubts.cut, total)
+        ));
+    }
+    if doubts.broken > 0 {
+        notes.push(format!("{} of samples have a frame whose caller is not known", percent(doubts.broken, total)));
+    }
+    if doubts.unplaced > 0 {
+        notes.push(format!("{} of samples are where no code is known", percent(doubts.unplaced, total)));
+    }
+    if run.samples.counts.throttled > 0 {
+        notes.push("the kernel made pauses, because samples took too long: choose a lower --rate".to_owned());
+    }
+    if run.samples.counts.lost > 0 {
+        notes.push(
+            "samples were lost, because they were not read in time: choose a lower --rate or --stack-size".into(),
+        );
+    }
+    notes.extend(profile.symbols.notes.iter().cloned());
+    notes
+}
+
+/// Writes the trailer: memory and events, each with its frequency.
+pub fn write_statistics(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+    let (run, of) = (&profile.run, &profile.run.statistics);
+    let seconds = run.elapsed.as_secs_f64();
+    let per_second = |count: u64| format!("{} ({:.0} per second)", grouped(count), count as f64 / seconds.max(1e-9));
+    writeln!(out, "\nMemory  {} resident at most", bytes(of.resident_bytes))?;
+    writeln!(
+        out,
+        "        {} page faults, {} of them read from a disk",
+        per_second(of.minor_faults + of.major_faults),
+        grouped(of.major_faults)
+    )?;
+    let ms = |us: u64| format!("{} ms", grouped(us / 1000));
+    writeln!(out, "Time    {} in the program, {} in the kernel", ms(of.user_us), ms(of.system_us))?;
+    writeln!(
+        out,
+        "Events  {} switches of process because a thread waited, {} because its time was over",
+        per_second(of.voluntary_switches),
+        per_second(of.involuntary_switches)
+    )?;
+    let more = run.samples.counts.processes;
+    if more > 0 { writeln!(out, "        {} started", counted(more, "further process")) } else { Ok(()) }
+}
+
+/// Bytes in the largest unit.
+fn bytes(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    let mut unit = "bytes";
+    for next in ["KiB", "MiB", "GiB"] {
+        if value < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = next;
+    }
+    if unit == "bytes" || value.fract() == 0.0 { format!("{value:.0} {unit}") } else { format!("{value:.1} {unit}") }
+}
+
+/// The date and time at the beginning, in UTC.
+fn date(profile: &Profile) -> String {
+    let s = profile.run.started_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    // Days of the civil calendar, counted from 1 March of year 0: Howard Hinnant, "chrono-Compatible Low-Level Date
+    // Algorithms".
+    let days = s / 86_400 + 719_468;
+    let (era, day_of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let from_march = (5 * day_of_year + 2) / 153;
+    let (day, month) = (day_of_year - (153 * from_march + 2) / 5 + 1, (from_march + 2) % 12 + 1);
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", s / 3600 % 24, s / 60 % 60, s % 60)
+}

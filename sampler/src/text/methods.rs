@@ -1,0 +1,68 @@
+//! The methods: self and total time in ms and percent, with the error of sampling, and who calls whom.
+
+use std::io::{self, Write};
+
+use metaspy_report::table::{Column, Table};
+use metaspy_report::text::{clean, grouped, shorten_path};
+
+use crate::profile::{Edge, Method, Profile, error_percent};
+
+/// Columns of a name.
+const NAME: usize = 60;
+/// Callers and callees of a method.
+const EDGES: usize = 5;
+
+/// A row of the table: the name, then samples of self and total; a caller or callee has one number.
+struct Line {
+    name: String,
+    own: Option<u64>,
+    total: u64,
+}
+
+/// Writes the methods with the most self time.
+pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) -> io::Result<()> {
+    let mut methods = profile.methods();
+    if !callers {
+        methods.retain(|method| method.self_samples > 0);
+    }
+    methods.sort_by_key(|method| (std::cmp::Reverse(method.self_samples), std::cmp::Reverse(method.total_samples)));
+    let count = methods.len();
+    methods.truncate(top);
+    let lines: Vec<Line> = methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
+    let all = profile.total();
+    let cells = |of: &dyn Fn(&Line) -> String| lines.iter().map(of).collect::<Vec<_>>();
+    let ms = |samples: u64| {
+        let us = profile.ns(samples) / 1000;
+        format!("{}.{}", grouped(us / 1000), us / 100 % 10)
+    };
+    let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
+    let own = |of: &dyn Fn(u64) -> String| cells(&|line| line.own.map_or(String::new(), of));
+    let table = Table::new([
+        Column::numbers("self ms", own(&ms)).at_least(9),
+        Column::numbers("%", own(&share)).at_least(5),
+        Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all)))).at_least(4),
+        Column::numbers("total ms", cells(&|line| ms(line.total))).at_least(9),
+        Column::numbers("%", cells(&|line| share(line.total))).at_least(5),
+        Column::words("method", cells(&|line| line.name.clone())),
+    ]);
+    writeln!(out, "\nMethods, inlined or not; ± is the error of sampling with 95 % probability")?;
+    table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
+    if count > methods.len() {
+        writeln!(out, "… and {} more: --top N or --top all shows them", grouped((count - methods.len()) as u64))?;
+    }
+    Ok(())
+}
+
+fn lines(profile: &Profile, method: &Method, callers: bool) -> Vec<Line> {
+    let name = |function: u32| shorten_path(&clean(&profile.symbols.functions[function as usize].name), NAME);
+    let mut lines = Vec::new();
+    let edge = |word: &'static str| {
+        move |edge: &Edge| Line { name: format!("  {word} {}", name(edge.function)), own: None, total: edge.samples }
+    };
+    lines.push(Line { name: name(method.function), own: Some(method.self_samples), total: method.total_samples });
+    if callers {
+        lines.extend(method.callers.iter().take(EDGES).map(edge("from")));
+        lines.extend(method.callees.iter().take(EDGES).map(edge("calls")));
+    }
+    lines
+}

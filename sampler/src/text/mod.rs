@@ -1,0 +1,46 @@
+//! The report for people, with the parts and the columns of *A detailed VM profiler for the Cog VM* (figure 7): a header,
+//! a section for each owner of code with its functions and their ranges, the methods with self and total time, and a
+//! trailer of process statistics.
+
+mod functions;
+mod header;
+mod methods;
+
+use std::io::{self, Write};
+
+use metaspy_report::table::Top;
+
+use crate::profile::Profile;
+
+pub use header::notes;
+
+/// What of a report is written.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Functions of a section, and methods.
+    pub top: Top,
+    /// True to write the callers and callees of each method.
+    pub callers: bool,
+}
+
+/// Functions of a section, and methods, if no number is given.
+const TOP: usize = 10;
+
+/// Writes a report.
+pub fn write(out: &mut dyn Write, profile: &Profile, layout: Layout) -> io::Result<()> {
+    let top = layout.top.limit(TOP);
+    header::write(out, profile)?;
+    if profile.total() > 0 {
+        functions::write(out, profile, top)?;
+        methods::write(out, profile, top, layout.callers)?;
+    }
+    header::write_statistics(out, profile)
+}
+
+/// `46.55%`, as in the paper: a share with two decimals, in at most seven columns.
+fn percent(part: u64, whole: u64) -> String {
+    format!("{:.2}%", if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 })
+}
+
+#[cfg(test)]
+mod tests;
