@@ -136,8 +136,8 @@ fn an_editor_gets_file_and_line_in_its_own_form() {
 fn a_resized_window_is_redrawn() {
     let Some((mut terminal, _)) = crawl("window.spy") else { return };
     terminal.wait_for("760 events");
-    terminal.resize(140, 30);
-    terminal.wait_for("Siblings Parents");
+    terminal.resize(160, 30);
+    terminal.wait_for("Facets Times");
     terminal.resize(60, 12);
     terminal.wait_for("? help");
     terminal.resize(20, 5);

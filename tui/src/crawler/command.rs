@@ -45,6 +45,12 @@ pub enum Command {
     NextMatch,
     /// Go to the previous match.
     PreviousMatch,
+    /// Show the durations of the events of the row, or of the listed ones.
+    Times,
+    /// Show the subject of the event, or of the row.
+    Object,
+    /// Keep the subject, to compare others with it.
+    Compare,
     /// Leave out the events of the row of the pane.
     Exclude,
     /// Save the filter under a name.

@@ -14,6 +14,8 @@ use super::reasons::{self, Path};
 use super::state::event_list::Side;
 use super::state::lanes::{self, LaneRow};
 use super::state::pane::facets::{self, Facets};
+use super::state::pane::object::{self, Object};
+use super::state::pane::times::{self, Times};
 use super::state::productions::Tree;
 use super::state::structure::StructureView;
 use super::state::tally::TallyView;
@@ -64,6 +66,10 @@ pub enum Job {
     SameSubject { id: EventId, subject: Subject },
     /// Counts the facets of the events that pass the filter.
     Facets { filter: Filter },
+    /// Reads the durations of the events that pass the filter.
+    Times { filter: Filter },
+    /// Reads the numbers of a subject.
+    Object { id: EventId, subject: Subject },
     /// Builds the index of effects.
     Index,
     /// Reads a table of subjects or sites.
@@ -98,6 +104,10 @@ pub enum Answer {
     SameSubject(EventId, Vec<Event>),
     /// The facets of the events that pass the filter.
     Facets(Facets),
+    /// The durations of the events that pass the filter.
+    Times(Times),
+    /// The numbers of the subject of an event.
+    Object(EventId, Object),
     /// The index of effects.
     Index(Option<Arc<EffectsIndex>>),
     /// A table of subjects or sites.
@@ -190,6 +200,12 @@ impl Progress {
         (self.done.load(Relaxed), self.of.load(Relaxed))
     }
 
+    /// Counts tested events. False if the job was stopped.
+    fn goes_on(&self, tested: usize) -> bool {
+        self.add(tested);
+        !self.is_stopped()
+    }
+
     fn add(&self, looked_at: usize) {
         self.done.fetch_add(looked_at as u64, Relaxed);
     }
@@ -205,6 +221,8 @@ impl Job {
             | Job::Reasons { .. }
             | Job::Neighbours { .. }
             | Job::SameSubject { .. }
+            | Job::Times { .. }
+            | Job::Object { .. }
             | Job::Facets { .. } => Slot::Pane,
             Job::Index => Slot::Index,
             Job::Tally { .. }
@@ -242,6 +260,10 @@ impl Job {
             }
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
             Job::Facets { filter } => Answer::Facets(facets::read(store, filter)),
+            Job::Times { filter } => Answer::Times(times::read(store, filter, |tested| progress.goes_on(tested))?),
+            Job::Object { id, subject } => {
+                Answer::Object(id, object::read(store, subject, |tested| progress.goes_on(tested))?)
+            }
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),

@@ -107,17 +107,21 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     })
 }
 
-/// The names of the tabs in a pane of `columns` columns, each with its first column. If there is not enough room, only
-/// the open one has its full name.
+/// The names of the tabs in a pane of `columns` columns, each with its first column. If not all fit, those around the
+/// open one are shown.
 pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'static str)> {
-    let whole: usize = Tab::ALL.iter().map(|tab| tab.name().len() + 1).sum();
+    let width = |tabs: &[Tab]| tabs.iter().map(|tab| tab.name().len() + 1).sum::<usize>();
+    let open = open as usize;
+    // The first one such that the open one and its successor are visible.
+    let last = (open + 2).min(Tab::ALL.len());
+    let first = (0..=open).find(|&first| width(&Tab::ALL[first..last]) < columns).unwrap_or(open);
     let mut x = 1;
-    Tab::ALL.into_iter().map(move |tab| {
+    let placed = Tab::ALL[first..].iter().map(move |&tab| {
         let begin = x;
-        let name = if whole < columns || tab == open { tab.name() } else { tab.short_name() };
-        x += name.len() as u16 + 1;
-        (begin, tab, name)
-    })
+        x += tab.name().len() as u16 + 1;
+        (begin, tab, tab.name())
+    });
+    placed.take_while(move |(x, _, _)| usize::from(*x) < columns)
 }
 
 /// The tab at this column of the pane.

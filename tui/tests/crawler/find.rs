@@ -80,7 +80,7 @@ fn the_caret_moves_in_the_line() {
 #[test]
 fn facets_lead_to_filters_and_their_numbers_state_what_they_cover() {
     let mut user = user("facets.spy");
-    user.press("f \"site:Scene::measure\" Enter BackTab");
+    user.press("f \"site:Scene::measure\" Enter BackTab BackTab");
     let screen = user.screen();
     assert!(screen.contains("outcomes  exact, of all calls"), "{screen}");
     assert!(screen.contains("failed") && screen.contains(" 40 "), "{screen}");

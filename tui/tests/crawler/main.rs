@@ -10,6 +10,7 @@ mod filters;
 mod find;
 mod journeys;
 mod names;
+mod objects;
 mod palette;
 mod screens;
 mod sources;

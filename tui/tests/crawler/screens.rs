@@ -47,7 +47,9 @@ fn every_screen_fits_a_small_and_a_large_terminal() {
     check_sizes("help", "?");
     check_sizes("commands", ":");
     check_sizes("completion", "f \"site:\"");
-    check_sizes("facets", "BackTab Enter");
+    check_sizes("facets", "BackTab BackTab Enter");
+    check_sizes("object", "Down Down Down Down o");
+    check_sizes("times", "t");
 }
 
 #[test]
@@ -71,13 +73,13 @@ fn events_of_the_same_subject_are_listed_together() {
 }
 
 #[test]
-fn siblings_of_the_subject_and_of_the_event_are_listed() {
-    check("siblings", "Down Down Down Tab Tab Tab Tab");
+fn effects_of_the_same_cause_are_listed() {
+    check("siblings", "Down Down Down BackTab BackTab BackTab BackTab");
 }
 
 #[test]
-fn parents_come_from_the_relations_of_the_subject() {
-    check("parents", "Down Down Down Down Tab Tab Tab Tab Tab");
+fn a_subject_has_numbers_owners_siblings_and_relations() {
+    check("object", "Down Down Down Down o");
 }
 
 #[test]
@@ -132,7 +134,12 @@ fn a_filter_is_completed_above_its_line() {
 
 #[test]
 fn facets_count_what_is_listed() {
-    check("facets", "BackTab Enter");
+    check("facets", "BackTab BackTab Enter");
+}
+
+#[test]
+fn durations_have_percentiles_a_histogram_and_the_slowest() {
+    check("times", "3 Down Down t");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use metaspy_core::{Event, Outcome};
 use metaspy_report::text::{clean, duration, grouped, last_segment, short, short_path, width};
 
 use super::canvas::Canvas;
-use super::{graph, theme};
+use super::{graph, table, theme};
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::{Area, tabs};
 use crate::crawler::state::pane::{Content, PaneRow, Tab, detail};
@@ -35,7 +35,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         canvas.text(area.x, area.y + area.height.saturating_sub(1), 1, "┴", theme::FAINT);
     }
     let inner = area.inner();
-    if crawler.view.list.selected.is_none() && pane.tab != Tab::Facets {
+    if crawler.view.list.selected.is_none() && !pane.tab.is_about_the_list() {
         canvas.empty(inner, &["no event is selected".into()]);
         return;
     }
@@ -78,6 +78,14 @@ fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &PaneRo
             if here {
                 canvas.right(line.x + line.width, line.y, 7, "◀ here ", theme::FOCUS);
             }
+        }
+        Content::Spark(text) => {
+            canvas.text(x, line.y, room, text, theme::BAR);
+        }
+        Content::Bar { name, eighths, number } => {
+            let used = canvas.text(x, line.y, room, name, theme::FAINT) + 1;
+            canvas.text(x + used, line.y, room.saturating_sub(used), &table::eighths(*eighths), theme::BAR);
+            canvas.right(line.x + line.width - 1, line.y, width(number) as u16, number, theme::PLAIN);
         }
         Content::Drawing(text) => {
             canvas.text(x, line.y, room, text, theme::FAINT);

@@ -181,7 +181,11 @@ fn tone(tone: Tone) -> Style {
 fn bar(count: u64, largest: u64, columns: u16) -> String {
     let eighths = (count as u128 * columns as u128 * 8).checked_div(largest as u128).unwrap_or(0) as usize;
     // Any count above 0 is visible.
-    let eighths = if count > 0 { eighths.max(1) } else { 0 };
+    self::eighths(if count > 0 { eighths.max(1) } else { 0 })
+}
+
+/// A bar of this many eighths of a column.
+pub fn eighths(eighths: usize) -> String {
     let rest = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8];
     format!("{}{rest}", "█".repeat(eighths / 8))
 }

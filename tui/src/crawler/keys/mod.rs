@@ -46,6 +46,8 @@ pub enum Place {
     Tables,
     /// On the screen of subjects.
     Subjects,
+    /// On the screens of events and of subjects.
+    WithSubjects,
     /// On the screen of productions.
     Productions,
     /// On every screen, if the recording has productions.
@@ -90,6 +92,7 @@ impl Place {
             Place::Rows => "on the other screens",
             Place::Tables => "on a screen with a table",
             Place::Subjects => "on the screen of subjects",
+            Place::WithSubjects => "on the screens of events and of subjects",
             Place::Productions => "on the screen of productions",
             Place::IfProductions => "the recording has no productions",
             Place::Structure => "on the screen of the structure",
@@ -110,6 +113,7 @@ impl Place {
                 matches!(screen, Screen::Subjects | Screen::Sites | Screen::Structure)
             }
             (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
+            (Place::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
             (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
             (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
             (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,

@@ -92,6 +92,9 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('f'), EditFilter, "filter", "filter: site: subject: took: outcome: cause: lane:")
         .hint("filter")
         .takes("TERMS"),
+    bind(Place::Screens, Char('t'), Times, "times", "durations: percentiles, histogram, the slowest, over time"),
+    bind(Place::WithSubjects, Char('o'), Object, "object", "the subject: numbers, owners, siblings, relations"),
+    bind(Place::Events, Char('='), Compare, "compare", "keep the subject of the tab Object, to compare others"),
     bind(Place::Events, Char('-'), Exclude, "leave out", "leave out what the row of Facets selects"),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),
     unbound(ForgetFilter, "forget filter", "remove the filter with this name").takes("NAME"),

@@ -282,12 +282,12 @@ impl Crawler {
         let running = self.view.list.selected.is_some_and(|event| event.is_running());
         let grows = self.view.pane.effects.as_ref().is_none_or(|effects| effects.reach != Reach::Whole);
         if now_ns.saturating_sub(self.pane_read_ns) >= REREAD_NS
-            && self.view.pane.tab != Tab::Facets
+            && !self.view.pane.tab.is_about_the_list()
             && (running || grows || matches!(self.view.pane.tab, Tab::SameSubject | Tab::Siblings))
         {
             self.queue_pane();
         }
-        if self.view.pane.tab == Tab::Facets
+        if self.view.pane.tab.is_about_the_list()
             && !self.waiting.contains_key(&Slot::Pane)
             && now_ns.saturating_sub(self.pane_queued_ns) >= REREAD_NS.max(self.pane_took_ns * REREAD_FACTOR)
         {
@@ -347,9 +347,13 @@ impl Crawler {
 
     /// Queues the job that the open tab needs.
     fn queue_pane(&mut self) {
-        if self.view.pane.tab == Tab::Facets {
+        if self.view.pane.tab.is_about_the_list() {
             self.pane_queued_ns = self.now_ns;
-            return self.queue(Job::Facets { filter: self.view.filter.clone() });
+            let filter = self.view.filter.clone();
+            return self.queue(match self.view.pane.tab {
+                Tab::Times => Job::Times { filter },
+                _ => Job::Facets { filter },
+            });
         }
         let Some(event) = self.view.list.selected else { return };
         self.pane_read_ns = self.now_ns;
@@ -364,7 +368,8 @@ impl Crawler {
                 let from = self.view.pane.path_from.filter(|&from| from != event.id);
                 self.queue(Job::Reasons { id: event.id, from });
             }
-            (Tab::SameSubject | Tab::Siblings | Tab::Parents | Tab::Facets, _) => {}
+            (Tab::Object, Some(subject)) => self.queue(Job::Object { id: event.id, subject }),
+            (Tab::SameSubject | Tab::Siblings | Tab::Object | Tab::Facets | Tab::Times, _) => {}
             (Tab::Detail | Tab::Effects, _) => {
                 let reach = self.reach();
                 self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });

@@ -6,7 +6,7 @@ use metaspy_core::{Event, EventId, Subject};
 use super::pane::graph::Target;
 use super::pane::{Content, Tab, causes};
 use super::table::Rows;
-use super::{Crawler, Request, filter_edit};
+use super::{Crawler, Request, filter_edit, name};
 use crate::crawler::command::Screen;
 use crate::crawler::jobs::Slot;
 
@@ -88,6 +88,49 @@ impl Crawler {
         }
     }
 
+    /// Shows the durations of the events of the row under the cursor, or of those that are listed.
+    pub(super) fn open_times(&mut self) {
+        if let Some(rows) = self.view.rows() {
+            let Some(term) = rows.filter_term(&self.store) else {
+                self.message = Some("no filter selects exactly these events".into());
+                return;
+            };
+            self.add_filter_term(&self.view.filter.clone(), &term);
+        }
+        self.view.screen = Screen::Events;
+        self.focus_pane();
+        self.open_tab(Tab::Times);
+    }
+
+    /// Opens the tab about the subject of the selected event, or of the row under the cursor.
+    pub(super) fn open_object(&mut self) {
+        if self.view.screen == Screen::Subjects
+            && let Some(subject) = self.view.subjects.current().and_then(|row| row.subject)
+        {
+            self.go_to_events_of(subject);
+        }
+        if self.view.screen == Screen::Events {
+            self.focus_pane();
+            self.open_tab(Tab::Object);
+        }
+    }
+
+    /// Keeps the subject, so that the next ones are shown beside it. The same subject again ends the comparison.
+    pub(super) fn compare(&mut self) {
+        let pane = &mut self.view.pane;
+        let Some(object) = pane.object.clone().filter(|_| pane.tab == Tab::Object) else {
+            self.message = Some("open the tab Object first: o".into());
+            return;
+        };
+        let is_same = pane.base.as_ref().is_some_and(|base| base.subject == object.subject);
+        let name = name::subject(&self.store, object.subject);
+        (pane.base, self.message) = match is_same {
+            true => (None, Some("the comparison has ended".into())),
+            false => (Some(object), Some(format!("{name} is kept: go to another subject to compare it"))),
+        };
+        self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+    }
+
     /// Opens the path between the selected event and the newest other mark.
     pub(super) fn open_path(&mut self) {
         let Some(id) = self.view.list.selected_id() else { return };
@@ -145,7 +188,7 @@ impl Crawler {
     /// Changes the filter, and reads the open screen again.
     pub(super) fn set_filter(&mut self, filter: Filter) {
         self.view.filter = filter;
-        (self.view.count, self.view.pane.facets) = (None, None);
+        (self.view.count, self.view.pane.facets, self.view.pane.times) = (None, None, None);
         let (store, filter, list) = (&self.store, &self.view.filter, &mut self.view.list);
         match list.selected.filter(|event| store.event(event.id).is_some() && filter.matches(store, event)) {
             Some(event) => {
@@ -156,7 +199,7 @@ impl Crawler {
             None => list.load_start(store, filter),
         }
         self.queue_count();
-        if self.view.pane.tab == Tab::Facets {
+        if self.view.pane.tab.is_about_the_list() {
             self.queue_pane();
         }
         self.stop(Slot::Rows);

@@ -77,7 +77,22 @@ impl Crawler {
                 (self.view.pane.reasons, self.view.pane.effects) = (Some(reasons), Some(effects));
                 self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
             }
-            Answer::Neighbours(..) | Answer::Effects(..) | Answer::Reasons(..) | Answer::SameSubject(..) => {}
+            Answer::Times(times) => {
+                self.pane_took_ns = self.now_ns.saturating_sub(self.pane_queued_ns);
+                if times.filter == self.view.filter.text() {
+                    self.view.pane.times = Some(times);
+                    self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
+                }
+            }
+            Answer::Object(of, object) if Some(of) == id => {
+                self.view.pane.object = Some(object);
+                self.view.pane.rebuild(&self.store, &self.marks, selected.as_ref());
+            }
+            Answer::Object(..)
+            | Answer::Neighbours(..)
+            | Answer::Effects(..)
+            | Answer::Reasons(..)
+            | Answer::SameSubject(..) => {}
             Answer::Index(index) => {
                 self.index = index.or(self.index.take());
                 self.index_took_ns = self.now_ns.saturating_sub(self.index_queued_ns);

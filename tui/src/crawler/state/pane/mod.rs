@@ -7,7 +7,9 @@ pub(crate) mod detail;
 pub(crate) mod effects;
 pub(crate) mod facets;
 pub(crate) mod graph;
+pub(crate) mod object;
 pub(crate) mod relations;
+pub(crate) mod times;
 
 use metaspy_core::{Event, EventId, Store, Subject};
 use metaspy_report::text::{width, wrap};
@@ -19,6 +21,8 @@ use crate::crawler::state::cursor::Cursor;
 use crate::crawler::state::marks::Marks;
 use facets::{Facet, Facets};
 use graph::Graph;
+use object::Object;
+use times::Times;
 
 /// The tabs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,27 +36,30 @@ pub enum Tab {
     Effects,
     /// Events of the same subject.
     SameSubject,
-    /// Effects of the same cause, and subjects of the same owner.
+    /// Its subject: numbers, owners, siblings and every relation.
+    Object,
+    /// Effects of the same cause.
     Siblings,
-    /// Relations of its subject: owner, dependencies.
-    Parents,
     /// Reasons, effects and relations as a drawing in layers.
     Graph,
     /// The most frequent sites, subjects and outcomes of the events that are listed.
     Facets,
+    /// The durations of the events that are listed, and their number over time.
+    Times,
 }
 
 impl Tab {
     /// All of them, from left to right.
-    pub const ALL: [Tab; 8] = [
+    pub const ALL: [Tab; 9] = [
         Tab::Detail,
         Tab::Causes,
         Tab::Effects,
         Tab::SameSubject,
+        Tab::Object,
         Tab::Siblings,
-        Tab::Parents,
         Tab::Graph,
         Tab::Facets,
+        Tab::Times,
     ];
 
     /// Its name.
@@ -63,24 +70,16 @@ impl Tab {
             Tab::Effects => "Effects",
             Tab::SameSubject => "Same",
             Tab::Siblings => "Siblings",
-            Tab::Parents => "Parents",
+            Tab::Object => "Object",
             Tab::Graph => "Graph",
             Tab::Facets => "Facets",
+            Tab::Times => "Times",
         }
     }
 
-    /// Its name in a narrow pane.
-    pub fn short_name(self) -> &'static str {
-        match self {
-            Tab::Detail => "Det",
-            Tab::Causes => "Cau",
-            Tab::Effects => "Eff",
-            Tab::SameSubject => "Sam",
-            Tab::Siblings => "Sib",
-            Tab::Parents => "Par",
-            Tab::Graph => "Gra",
-            Tab::Facets => "Fac",
-        }
+    /// True if it is about the events that are listed, and not about the selected one.
+    pub fn is_about_the_list(self) -> bool {
+        matches!(self, Tab::Facets | Tab::Times)
     }
 
     /// The next tab; the first one after the last.
@@ -116,6 +115,17 @@ pub enum Content {
     Current(Event),
     /// A subject to go to.
     Subject(Subject),
+    /// Numbers over time, as heights.
+    Spark(String),
+    /// A bar with a name and a number.
+    Bar {
+        /// The name.
+        name: String,
+        /// Its length, in eighths of a column.
+        eighths: usize,
+        /// The number.
+        number: String,
+    },
     /// A line of the drawing.
     Drawing(String),
     /// A number of events, and the filter term that selects them.
@@ -140,6 +150,10 @@ impl PaneRow {
             Content::Note(text) if self.indent.is_empty() && width(text) >= columns => {
                 let lines = wrap(text, columns.saturating_sub(1).max(8)).into_iter();
                 lines.map(|line| PaneRow::plain(Content::Note(line))).collect()
+            }
+            Content::Title(text) if width(text) >= columns => {
+                let lines = wrap(text, columns.saturating_sub(1).max(8)).into_iter();
+                lines.map(|line| PaneRow::plain(Content::Title(line))).collect()
             }
             _ => vec![self],
         }
@@ -178,6 +192,12 @@ pub struct Pane {
     pub same_subject: Option<Vec<Event>>,
     /// The facets of the events that are listed, as soon as a job has counted them.
     pub facets: Option<Facets>,
+    /// The durations of the events that are listed, as soon as a job has read them.
+    pub times: Option<Times>,
+    /// The numbers of the subject, as soon as a job has read them.
+    pub object: Option<Object>,
+    /// The subject that others are compared with.
+    pub base: Option<Object>,
 }
 
 impl Pane {
@@ -195,6 +215,7 @@ impl Pane {
     /// Shows another event, and discards what was found about the previous one.
     pub fn set_event(&mut self, of: Option<EventId>) {
         (self.of, self.effects, self.same_subject, self.reasons) = (of, None, None, None);
+        self.object = None;
         self.cursor.reset();
     }
 
@@ -202,6 +223,7 @@ impl Pane {
     pub fn rebuild(&mut self, store: &Store, marks: &Marks, event: Option<&Event>) {
         self.rows = match (event, self.tab) {
             (_, Tab::Facets) => facets::rows(self.facets.as_ref()),
+            (_, Tab::Times) => times::rows(store, self.times.as_ref(), self.width),
             (None, _) => Vec::new(),
             (Some(event), Tab::Detail) => detail::rows(store, event, self.effects.as_ref(), marks, self.width),
             (Some(event), Tab::Causes) => {
@@ -211,7 +233,10 @@ impl Pane {
             (Some(event), Tab::Effects) => effects::rows(store, event, self.effects.as_ref(), self.width),
             (Some(event), Tab::SameSubject) => relations::same_subject(store, event, self.same_subject.as_deref()),
             (Some(event), Tab::Siblings) => relations::siblings(store, event),
-            (Some(event), Tab::Parents) => relations::parents(store, event),
+            (Some(event), Tab::Object) => {
+                let parts = [self.object.as_ref(), self.base.as_ref()];
+                object::rows(store, event.subject, parts, self.width)
+            }
             (Some(event), Tab::Graph) => self.graph_rows(store, event),
         };
         self.rows = std::mem::take(&mut self.rows).into_iter().flat_map(|row| row.wrapped(self.width)).collect();

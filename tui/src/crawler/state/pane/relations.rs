@@ -1,4 +1,4 @@
-//! The tabs about relations: events of the same subject, siblings, and parents.
+//! Relations: events of the same subject, effects of the same cause, and the relations of a subject.
 
 use std::collections::HashSet;
 
@@ -32,76 +32,58 @@ pub fn same_subject(store: &Store, event: &Event, same: Option<&[Event]>) -> Vec
     std::iter::once(title).chain(rows).map(PaneRow::plain).collect()
 }
 
-/// The other effects of the event's cause, and the subjects beside its subject.
+/// The other effects of the event's cause.
 pub fn siblings(store: &Store, event: &Event) -> Vec<PaneRow> {
-    let mut rows = Vec::new();
-    if let Some(subject) = event.subject {
-        let siblings = siblings_of(store, subject);
-        if !siblings.is_empty() {
-            rows.push(PaneRow::plain(Content::Title(format!(
-                "siblings of its subject  {}",
-                grouped(siblings.len() as u64)
-            ))));
-            rows.extend(siblings.iter().take(SHOWN).map(|&subject| PaneRow::plain(Content::Subject(subject))));
-            rows.extend(more(siblings.len()));
-            rows.push(PaneRow::plain(Content::Blank));
-        }
-    }
-    match event.cause {
-        None => rows.push(PaneRow::plain(Content::Note("a root: no cause, so no siblings".into()))),
-        Some(cause) => {
-            let ids = store.effects(cause);
-            rows.push(PaneRow::plain(Content::Title(format!(
-                "effects of the same cause  {}",
-                grouped(ids.len() as u64)
-            ))));
-            // The effects around the event, not the first of many.
-            let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
-            let from = at.saturating_sub(SHOWN / 2);
-            let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
-            let row = |other: Event| if other.id == event.id { Content::Current(other) } else { Content::Event(other) };
-            rows.extend(events.map(row).map(PaneRow::plain));
-            rows.extend(more(ids.len()));
-        }
-    }
+    let Some(cause) = event.cause else {
+        return vec![PaneRow::plain(Content::Note("a root: no cause, so no siblings".into()))];
+    };
+    let ids = store.effects(cause);
+    let title = format!("effects of the same cause  {}", grouped(ids.len() as u64));
+    let mut rows = vec![PaneRow::plain(Content::Title(title))];
+    // The effects around the event, not the first of many.
+    let at = ids.iter().position(|&id| id == event.id).unwrap_or(0);
+    let from = at.saturating_sub(SHOWN / 2);
+    let events = ids.iter().skip(from).take(SHOWN).filter_map(|&id| store.event(id));
+    let row = |other: Event| if other.id == event.id { Content::Current(other) } else { Content::Event(other) };
+    rows.extend(events.map(row).map(PaneRow::plain));
+    rows.extend(more(ids.len()));
     rows
 }
 
-/// The chain of owners, and every other relation of the subject.
-pub fn parents(store: &Store, event: &Event) -> Vec<PaneRow> {
-    let Some(subject) = event.subject else {
-        return vec![PaneRow::plain(Content::Note("this event has no subject".into()))];
-    };
+/// The owners of a subject, its siblings, and every other relation.
+pub fn of_subject(store: &Store, subject: Subject) -> Vec<PaneRow> {
     let relations = store.relations_of(subject);
     if relations.is_empty() {
-        let text = "its subject has no relations; ← goes to the event's cause";
-        return vec![PaneRow::plain(Content::Note(text.into()))];
+        return vec![PaneRow::plain(Content::Note("the domain states no relation of it".into()))];
     }
     let mut rows = Vec::new();
+    let mut section = |title: String, subjects: &mut dyn Iterator<Item = PaneRow>| {
+        if !rows.is_empty() {
+            rows.push(PaneRow::plain(Content::Blank));
+        }
+        rows.push(PaneRow::plain(Content::Title(title)));
+        rows.extend(subjects);
+    };
+    let plain = |subject| PaneRow::plain(Content::Subject(subject));
     let owners = owners(store, subject);
     if !owners.is_empty() {
-        rows.push(PaneRow::plain(Content::Title("owners".into())));
         // The outermost first, as in all trees.
-        for (depth, &owner) in owners.iter().rev().chain([&subject]).enumerate() {
-            rows.push(PaneRow { indent: indent(depth.min(8), std::iter::empty()), content: Content::Subject(owner) });
-        }
+        let chain = owners.iter().rev().chain([&subject]).enumerate();
+        let row = |(depth, &owner): (usize, &Subject)| PaneRow {
+            indent: indent(depth.min(8), std::iter::empty()),
+            content: Content::Subject(owner),
+        };
+        section("owners".into(), &mut chain.map(row));
     }
     let named = named_without_owner(store, subject, &relations);
-    let mut last = None;
-    for (at, (name, other)) in named.iter().enumerate() {
-        if last != Some(name) {
-            let count = named.iter().filter(|(other, _)| other == name).count();
-            if !rows.is_empty() {
-                rows.push(PaneRow::plain(Content::Blank));
-            }
-            rows.push(PaneRow::plain(Content::Title(format!("{name}  {}", grouped(count as u64)))));
-            last = Some(name);
-        }
-        if at >= SHOWN {
-            rows.extend(more(named.len()));
-            break;
-        }
-        rows.push(PaneRow::plain(Content::Subject(*other)));
+    for part in named.chunk_by(|a, b| a.0 == b.0) {
+        let title = format!("{}  {}", part[0].0, grouped(part.len() as u64));
+        section(title, &mut part.iter().take(SHOWN).map(|(_, other)| plain(*other)).chain(more(part.len())));
+    }
+    let siblings = siblings_of(store, subject);
+    if !siblings.is_empty() {
+        let title = format!("siblings  {}", grouped(siblings.len() as u64));
+        section(title, &mut siblings.iter().take(SHOWN).copied().map(plain).chain(more(siblings.len())));
     }
     rows
 }
