@@ -43,12 +43,14 @@ pub enum Command {
     Demo(Demo),
     /// Opens the crawler on a running process
     #[command(
-        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n\n\
+        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n  metaspy attach dash     by the name of the program\n\n\
         A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything."
     )]
     Attach {
-        /// The process; `metaspy list` shows those that record
-        pid: Option<u32>,
+        /// The number or the name of the process, or a file; of several with this name the newest. `metaspy list`
+        /// shows them
+        #[arg(value_name = "PID|NAME|FILE")]
+        process: Option<PathBuf>,
     },
     /// Lists live recordings, of running and of ended processes
     #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]

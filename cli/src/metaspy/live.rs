@@ -8,7 +8,7 @@ use metaspy_core::Store;
 use metaspy_core::recording;
 use metaspy_core::store::OpenError;
 
-use crate::exit::say;
+use crate::exit::{complain, say};
 use crate::metaspy::stream;
 
 /// A recording in the directory of live recordings.
@@ -107,24 +107,22 @@ pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
     found
 }
 
-/// The path of a file, or of the live recording with this name or of this process.
+/// The path of a file, or of the live recording with this name or of this process: of several the newest, running
+/// processes first.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
     if source == Path::new(stream::STANDARD) || source.exists() || source.components().count() > 1 {
         return Ok(source.to_owned());
     }
-    let name = source.to_string_lossy();
-    let found = list().into_iter().find(|listed| *listed.name == *name || listed.pid.to_string() == *name);
-    match found {
-        Some(listed) => Ok(listed.path),
-        None => Err(say(format!(
-            "there is no file {name}, and no live recording with this name; `metaspy list` shows the live recordings"
-        ))),
-    }
+    Ok(find(&source.to_string_lossy())?.path)
 }
 
-/// The recording of a process, ready to be opened; without a process, the only live one.
-pub fn attach(pid: Option<u32>) -> Result<Listed> {
-    let listed = choose(pid)?;
+/// The recording of a process, by file, name or number, ready to be opened; without a source, the only live one.
+pub fn attach(source: Option<&Path>) -> Result<PathBuf> {
+    let listed = match source {
+        None => only_live()?,
+        Some(file) if file.exists() || file.components().count() > 1 => return Ok(file.to_owned()),
+        Some(name) => find(&name.to_string_lossy())?,
+    };
     // A process that has just been started may still be writing its first page.
     let began = Instant::now();
     while matches!(Store::open(&listed.path), Err(OpenError::Unfinished | OpenError::Empty(_)))
@@ -133,37 +131,74 @@ pub fn attach(pid: Option<u32>) -> Result<Listed> {
     {
         std::thread::sleep(Duration::from_millis(10));
     }
-    Ok(listed)
+    Ok(listed.path)
 }
 
-fn choose(pid: Option<u32>) -> Result<Listed> {
+/// The live recording with this name or of this process. If several match, it is the newest, and the others are listed.
+fn find(name: &str) -> Result<Listed> {
     let all = list();
-    let Some(pid) = pid else {
-        let mut alive = all.into_iter().filter(|listed| listed.alive);
-        return match (alive.next(), alive.next()) {
-            (Some(only), None) => Ok(only),
-            (None, _) => Err(say(
-                "none of your processes is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
-            )),
-            (Some(first), Some(second)) => {
-                let rest: Vec<String> =
-                    [first, second].into_iter().chain(alive).map(|it| format!("  {}  {}", it.pid, it.name)).collect();
-                Err(say(format!(
-                    "several processes are being recorded; choose one with `metaspy attach PID`:\n{}",
-                    rest.join("\n")
-                )))
-            }
-        };
-    };
-    if let Some(found) = all.into_iter().find(|listed| listed.pid == pid) {
-        return Ok(found);
+    let mut matching: Vec<&Listed> = all.iter().filter(|it| it.name == name || it.pid.to_string() == name).collect();
+    if matching.is_empty() {
+        matching = all.iter().filter(|it| it.name.starts_with(name)).collect();
     }
-    let why = if is_running(pid) {
-        "is not being recorded; start it with METASPY_RECORD=live, or with a profiler that records live"
-    } else {
-        "does not exist; `metaspy list` shows the processes that are being recorded"
+    let Some((&found, others)) = matching.split_first() else { return Err(say(not_found(name, &all))) };
+    if !others.is_empty() {
+        let others: Vec<String> = others.iter().take(LISTED).map(|it| it.pid.to_string()).collect();
+        let more = matching.len() - 1 - others.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let text = format!(
+            "{} recordings match `{name}`: this is the newest, of process {}; the others are {}{more}",
+            matching.len(),
+            found.pid,
+            others.join(", ")
+        );
+        complain("metaspy", &text);
+    }
+    Ok(found.clone())
+}
+
+/// Recordings that a message names.
+const LISTED: usize = 8;
+
+/// Why no recording has this name, and what to do.
+fn not_found(name: &str, all: &[Listed]) -> String {
+    if let Ok(pid) = name.parse::<u32>() {
+        let why = if is_running(pid) {
+            "is not being recorded; start it with METASPY_RECORD=live, or with a profiler that records live"
+        } else {
+            "does not exist; `metaspy list` shows the processes that are being recorded"
+        };
+        return format!("there is no file {name}, and process {pid} {why}");
+    }
+    let mut names: Vec<&str> = all.iter().map(|it| it.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let names = match names.len() {
+        0 => "no process is being recorded: start one with METASPY_RECORD=live".to_owned(),
+        count => {
+            let more = if count > LISTED { ", …" } else { "" };
+            format!("`metaspy list` shows them: {}{more}", names[..count.min(LISTED)].join(", "))
+        }
     };
-    Err(say(format!("process {pid} {why}")))
+    format!("there is no file {name}, and no live recording with this name; {names}")
+}
+
+fn only_live() -> Result<Listed> {
+    let mut alive = list().into_iter().filter(|listed| listed.alive);
+    match (alive.next(), alive.next()) {
+        (Some(only), None) => Ok(only),
+        (None, _) => Err(say(
+            "none of your processes is being recorded; start one with METASPY_RECORD=live, or try `metaspy demo`",
+        )),
+        (Some(first), Some(second)) => {
+            let rest: Vec<String> =
+                [first, second].into_iter().chain(alive).map(|it| format!("  {}  {}", it.pid, it.name)).collect();
+            Err(say(format!(
+                "several processes are being recorded; choose one with `metaspy attach PID` or `metaspy attach NAME`:\n{}",
+                rest.join("\n")
+            )))
+        }
+    }
 }
 
 /// True if the process exists. Without `/proc` this is not known.

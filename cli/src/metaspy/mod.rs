@@ -52,11 +52,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
             }
         },
         Command::Story { page } => demo::attended(page.as_deref()),
-        Command::Attach { pid } => {
+        Command::Attach { process } => {
             drop(out);
-            let found = live::attach(pid)?;
-            needs_terminal(&format!("metaspy report {}", found.path.display()))?;
-            crawl(live::open(&found.path)?, &[found.path])
+            let path = live::attach(process.as_deref())?;
+            needs_terminal(&format!("metaspy report {}", path.display()))?;
+            crawl(live::open(&path)?, &[path])
         }
         Command::Open { files } => {
             drop(out);
@@ -170,7 +170,7 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
         Column::words("file", text(&|it| file_name(&it.path))),
     ]);
     table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
-    writeln!(out, "\nmetaspy attach PID opens one; report, verify and open take names and processes, too.")?;
+    writeln!(out, "\nmetaspy attach NAME opens one, by name or by process; so do the other commands.")?;
     writeln!(out, "metaspy clean removes those that ended.")
 }
 

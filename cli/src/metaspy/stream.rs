@@ -22,10 +22,7 @@ pub fn send(source: &Path) -> Result<Ended> {
     if source == Path::new(STANDARD) {
         return Err(say("standard input is a stream already: `metaspy stream` needs a process, a name or a file"));
     }
-    let path = match source.to_str().and_then(|text| text.parse().ok()) {
-        Some(pid) if !source.exists() => live::attach(Some(pid))?.path,
-        _ => live::path_of(source)?,
-    };
+    let path = live::attach(Some(source))?;
     let store = live::open(&path)?;
     if io::stdout().is_terminal() {
         return Err(say(format!(

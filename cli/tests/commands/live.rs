@@ -93,3 +93,42 @@ fn a_directory_of_all_users_is_refused_and_keeps_its_mode() {
     std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(0o755)).unwrap();
     assert_eq!((clean(&directory).0, mode()), (Some(0), 0o755));
 }
+
+#[test]
+fn attach_takes_names_and_the_newest_of_several_is_opened() {
+    let directory = empty("attached");
+    let recording = fixture::closed("attached.spy", 3);
+    let own = |pid: u32| directory.join(format!("dash-{pid}-7.spy"));
+    for (pid, age) in [(4_194_999, 60), (4_194_998, 10)] {
+        std::fs::copy(&recording, own(pid)).unwrap();
+        let written = std::time::SystemTime::now() - std::time::Duration::from_secs(age);
+        std::fs::File::options().append(true).open(own(pid)).unwrap().set_modified(written).unwrap();
+    }
+    let ended = |arguments: &[&str]| {
+        let output = metaspy(arguments).env("METASPY_DIR", &directory).output().unwrap();
+        (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+    };
+    // Each gets as far as the terminal that is not there. A part of a name is enough.
+    for name in ["dash", "da", "4194998"] {
+        for command in ["attach", "open"] {
+            let (code, out) = ended(&[command, name]);
+            let newest = format!("metaspy report {}", own(4_194_998).display());
+            assert!(code == Some(2) && out.contains(&newest), "{command} {name}: {out}");
+            let lists = out.contains("this is the newest, of process 4194998; the others are 4194999");
+            assert_eq!(lists, name != "4194998", "{command} {name}: {out}");
+        }
+    }
+    for command in [&["report", "dash"][..], &["verify", "dash"], &["export", "dash", "--to", "csv"]] {
+        let (code, out) = ended(command);
+        assert!(code == Some(0) && out.contains("2 recordings match `dash`"), "{command:?}: {out}");
+    }
+    for command in ["attach", "open", "report", "stream"] {
+        let (code, out) = ended(&[command, "dish"]);
+        assert!(
+            code == Some(2) && out.contains("no live recording with this name; `metaspy list` shows them: dash"),
+            "{out}"
+        );
+    }
+    let (code, out) = ended(&["attach", "4194997"]);
+    assert!(code == Some(2) && out.contains("process 4194997 does not exist"), "{out}");
+}

@@ -208,7 +208,8 @@ pub(crate) fn point(site: u32, subject: Subject, cause: Option<EventId>, outcome
         }
     }
     let before = lane.current.load(Relaxed);
-    let about = About::new(lane, subject.kind.0, true);
+    // The end of a point is not read from the clock, so only an instant counts as timed.
+    let about = About::new(lane, subject.kind.0, outcome.is_some());
     let last = match outcome {
         Some(outcome) => slot::ended(0, about.flags(outcome, 0)),
         None => lane.running.load(Relaxed) | about.flags(Outcome::Running, 0),

@@ -43,6 +43,22 @@ fn the_cause_of_a_receipt_is_its_sending() {
 }
 
 #[test]
+fn a_sending_that_does_not_wait_has_a_start_and_no_length() {
+    let _turn = turn();
+    let (jobs, queue) = Bus::new("px_length").wrap(std::sync::mpsc::channel());
+    // Without details: with them, a sending is a call.
+    let profiler = Profiler::new("px_length").observe(proxied("px_length::*")).install().expect("the channel is there");
+    jobs.send(1).expect("there is a receiver");
+    assert_eq!(queue.try_recv(), Ok(1));
+    let profile = profiler.uninstall();
+    let sent = &events(&profile, "site:px_length::sent")[0];
+    assert_eq!((sent.outcome, sent.timed, sent.span), (Outcome::Succeeded, false, None));
+    let received = queue.received().expect("it was observed");
+    let queued = profile.store().queued(received).expect("both are in the window");
+    assert!(queued > 0, "the start of the sending is read from the clock");
+}
+
+#[test]
 fn in_every_channel_the_cause_of_a_receipt_is_its_sending() {
     let _turn = turn();
     let (news, mut reader) = Bus::new("px_broadcast").broadcast::<u32>(4);

@@ -10,6 +10,9 @@
 //! | a message is received | `received` | instant | its sending |
 //! | a broadcast receiver lagged | `missed` | instant, with the size of the gap | the receiver's current event |
 //!
+//! A sending that cannot wait has a start and no length, because its end is not read from the clock. With details it is a
+//! call, and is timed.
+//!
 //! Only the receiver can name the receipt as the cause of its further work: `let _because = rx.because();` does so until the
 //! guard is dropped. A guard stays on its thread, and does not live across an await. `rx.received()` is the event itself,
 //! for functions that carry causes further.
