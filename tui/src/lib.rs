@@ -14,5 +14,19 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A program opens it on a profile of its own with [`crawl`], while it runs or at its end:
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let profiler = metaspy_core::Profiler::new("layout").install()?;
+//! // … the program works …
+//! let profile = profiler.uninstall();
+//! metaspy_tui::crawl(&profile)?;
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod crawler;
+
+pub use crawler::crawl;

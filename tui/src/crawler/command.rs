@@ -35,6 +35,8 @@ pub enum Command {
     GoToSubject,
     /// Go back to the previous view, with its selection and scroll position.
     Back,
+    /// Change the span of time of the lanes.
+    Zoom(Zoom),
     /// Undo `Back`.
     Forward,
     /// Edit the filter.
@@ -119,6 +121,21 @@ pub enum Command {
     Complete,
     /// Clear the prompt.
     ClearPrompt,
+}
+
+/// A change of the span of time that the lanes show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Zoom {
+    /// Half of the time, around the cursor.
+    In,
+    /// Twice the time.
+    Out,
+    /// The whole window.
+    Whole,
+    /// The cursor one column to the left.
+    Earlier,
+    /// The cursor one column to the right.
+    Later,
 }
 
 /// The screens that a recording has, in the order of their keys.

@@ -12,7 +12,7 @@ use metaspy_report::source_line;
 
 use super::reasons::{self, Path};
 use super::state::event_list::Side;
-use super::state::lanes::{self, LaneRow};
+use super::state::lanes::{self, Lanes, Part};
 use super::state::pane::facets::{self, Facets};
 use super::state::pane::object::{self, Object};
 use super::state::pane::times::{self, Times};
@@ -77,7 +77,7 @@ pub enum Job {
     /// Sorts the rows of such a table.
     Sort { table: Box<TallyView> },
     /// Reads the lanes over time.
-    Lanes { around: Option<EventId>, filter: Filter },
+    Lanes { part: Part, columns: usize, filter: Filter },
     /// Counts the events that pass the filter.
     Count { filter: Filter },
     /// Reads the productions, their references and their counts.
@@ -115,7 +115,7 @@ pub enum Answer {
     /// The same table in another order.
     Sorted(TallyView),
     /// The lanes.
-    Lanes(Vec<LaneRow>),
+    Lanes(Lanes),
     /// The productions.
     Productions(Tree),
     /// The structure of the program.
@@ -267,7 +267,9 @@ impl Job {
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),
-            Job::Lanes { around, filter } => Answer::Lanes(lanes::read(store, around, &filter)),
+            Job::Lanes { part, columns, filter } => {
+                Answer::Lanes(lanes::read(store, part, columns, &filter, |tested| progress.goes_on(tested))?)
+            }
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source_line::line)),

@@ -129,6 +129,37 @@ pub fn tab_at(column: u16, columns: usize, open: Tab) -> Option<Tab> {
     tabs(columns, open).find(|(x, _, text)| (*x..*x + text.len() as u16).contains(&column)).map(|(_, tab, _)| tab)
 }
 
+/// The columns of the screen of lanes, from the left end of its inner area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneColumns {
+    /// Columns of the name.
+    pub name: u16,
+    /// The end of the number of events.
+    pub events: u16,
+    /// The end of the rate; 0 if it is not shown.
+    pub rate: u16,
+    /// Where the time begins.
+    pub time: u16,
+    /// Columns of the time.
+    pub columns: u16,
+    /// Columns of the last event; 0 if it is not shown.
+    pub last: u16,
+}
+
+impl LaneColumns {
+    /// The columns in an area of this width. On a narrow one, time matters more than the last event.
+    pub fn new(width: u16) -> Self {
+        let name = width.saturating_sub(11).min(if width < 90 { 16 } else { 24 });
+        let events = 1 + name + 9;
+        let rate = if width < 70 { 0 } else { events + 8 };
+        let time = rate.max(events) + 2;
+        let room = width.saturating_sub(time + 1);
+        let columns = if width < 60 { room } else { room * 2 / 3 };
+        let last = if room.saturating_sub(columns) < 6 { 0 } else { room - columns - 2 };
+        LaneColumns { name, events, rate, time, columns, last }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

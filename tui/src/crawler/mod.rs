@@ -26,6 +26,6 @@ pub mod theme;
 #[doc(hidden)]
 pub mod worker;
 
-pub use run::run;
+pub use run::{crawl, run};
 pub use state::Crawler;
 pub use terminal::KEYS;

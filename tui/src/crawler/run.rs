@@ -7,6 +7,7 @@ use std::process::Command as Process;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use metaspy_core::Profile;
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
 
 use super::command::Command;
@@ -26,6 +27,15 @@ const BURST: usize = 32;
 
 /// Why nothing can be saved.
 const NO_DIRECTORY: &str = "there is no directory for it: set METASPY_CONFIG";
+
+/// Shows the recording of a profile in this process until the user quits. The title is the name of the profiler.
+///
+/// # Errors
+///
+/// The terminal cannot be used, as when standard output is a file.
+pub fn crawl(profile: &Profile) -> std::io::Result<()> {
+    run(Crawler::new(profile.store().clone(), profile.view().name.clone(), (80, 24)))
+}
 
 /// Shows a recording until the user quits.
 pub fn run(mut crawler: Crawler) -> std::io::Result<()> {

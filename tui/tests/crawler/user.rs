@@ -58,6 +58,11 @@ impl User {
         self
     }
 
+    /// Presses one key.
+    pub fn press_key(&mut self, key: keys::Key) {
+        self.key(key.code, if key.control { KeyModifiers::CONTROL } else { KeyModifiers::NONE });
+    }
+
     fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
         self.apply(code, modifiers);
         self.work();

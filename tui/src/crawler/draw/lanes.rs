@@ -1,106 +1,164 @@
 //! The lanes over time: how busy each thread was, and what it did last.
 //!
 //! ```text
-//! ┌ 3 lanes ───────────────────────────────────────── the last 12.4 ms ┐
-//! │ main     1,204  ▁▁▂▇█▇▂▁▁▁▂▇█▇▂▁▁▁  layout #412 <p>                │
-//! │ painter     12  ▁     ××    ▁       paint        lost 12           │
-//! └────────────────────────────────────────────────────────────────────┘
+//! ┌ 3 lanes ─────────────────────────── 12.4 ms, 1 cell = 250 µs ┐
+//! │ lane       events   ev/s  ┬1.200 s  ┬1.205    the last event │
+//! │ main        1,204  8.2 k  ▁▁▂▇█▇▂──▁▂▇█┃▂▁▁▁  layout #412 <p> │
+//! │ painter        12     80  ▁     ××    ▁       paint   lost 12 │
+//! └──────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! `×` marks a time in which calls of the lane found no room as events.
+//! The height is the number of events that begin in a cell, `─` an event that runs on, `×` a time in which calls of the
+//! lane found no room as events, `┃` the selected event.
 
-use metaspy_report::text::{clean, counted, duration, short};
+use metaspy_report::text::{clean, counted, duration, short, width};
 
 use super::canvas::Canvas;
 use super::theme;
-use crate::crawler::layout::Area;
+use crate::crawler::layout::{Area, LaneColumns};
 use crate::crawler::state::Crawler;
-use crate::crawler::state::lanes::{BUCKETS, LaneRow};
+use crate::crawler::state::lanes::{LaneRow, Lanes, LanesView};
 use crate::crawler::state::name;
 
-/// Columns of the name and of the count.
-const NAME: u16 = 16;
-const COUNT: u16 = 9;
-/// Narrower screens leave out the last event.
-const NARROW: u16 = 60;
+/// Columns between two labels of the ruler at least.
+const LABEL: usize = 13;
 
 /// Draws the screen.
 pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
     let view = &crawler.view.lanes;
     let inner = area.inner();
-    let Some(rows) = &view.rows else {
+    let Some(lanes) = &view.lanes else {
         canvas.frame(area, " lanes ", "", theme::FOCUS);
         canvas.empty(inner, &["reading …".into()]);
         return;
     };
-    let span = rows.first().map_or(0, |row| crawler.store.span_ns(row.ticks));
-    let title = format!(" {} ", counted(rows.len() as u64, "lane"));
-    let span = duration(span);
-    let span = if crawler.view.list.follow {
-        format!(" the last {} ", span.trim_start())
-    } else {
-        format!(" {} around the selected event ", span.trim_start())
-    };
-    canvas.frame(area, &title, &span, theme::FOCUS);
-    if rows.is_empty() {
+    let title = format!(" {} ", counted(lanes.rows.len() as u64, "lane"));
+    canvas.frame(area, &title, &extent(crawler, view, lanes), theme::FOCUS);
+    if lanes.rows.is_empty() {
         canvas.empty(inner, &["no thread has emitted anything yet".into()]);
         return;
     }
-    let name_columns = inner.width.saturating_sub(COUNT + 2).min(NAME);
-    let x = inner.x + 1 + name_columns + COUNT + 2;
-    let room = inner.width.saturating_sub(name_columns + COUNT + 4);
-    // On a narrow screen, time matters more than the last event.
-    let strip = if inner.width < NARROW { room } else { room / 2 }.min(BUCKETS as u16);
-    let last = match room.saturating_sub(strip) {
-        0..=4 => 0,
-        columns => columns - 1,
-    };
-    canvas.text(inner.x + 1, inner.y, name_columns, "lane", theme::FAINT);
-    canvas.right(inner.x + 1 + name_columns + COUNT, inner.y, COUNT, "events", theme::FAINT);
-    canvas.text(x, inner.y, strip, "over time", theme::FAINT);
-    canvas.text(x + strip + 2, inner.y, last, "the last event", theme::FAINT);
-    let largest = rows.iter().flat_map(|row| joined(row, strip)).max().unwrap_or(0);
-    let seen = rows.iter().enumerate().skip(view.cursor.top).take(view.cursor.height);
-    for (y, (at, row)) in (inner.y + 1..inner.y + inner.height).zip(seen) {
-        let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
-        canvas.text(inner.x + 1, y, name_columns, &clean(&row.lane.name), style);
-        canvas.right(inner.x + 1 + name_columns + COUNT, y, COUNT, &short(row.events), style);
-        canvas.text(x, y, strip, &heights(row, strip, largest), theme::BAR);
-        let end = inner.x + inner.width;
-        let lost = match row.lane.lost {
-            0 => String::new(),
-            lost => format!(" lost {} ", short(lost)),
-        };
-        let lost_columns = lost.chars().count() as u16;
-        let room = if last > 0 { end.saturating_sub(x + strip + 2 + lost_columns) } else { 0 };
-        let text = row.last.map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
-        canvas.text(x + strip + 2, y, room, &text, style);
-        canvas.right(end, y, lost_columns, &lost, theme::ALARM);
-        if at == view.cursor.row {
+    let at = LaneColumns::new(inner.width);
+    let x = inner.x + at.time;
+    canvas.text(inner.x + 1, inner.y, at.name, "lane", theme::FAINT);
+    canvas.right(inner.x + at.events, inner.y, 9, "events", theme::FAINT);
+    if at.rate > 0 {
+        canvas.right(inner.x + at.rate, inner.y, 8, "ev/s", theme::FAINT);
+    }
+    canvas.text(x, inner.y, at.columns, &ruler(crawler, lanes, at.columns.into()), theme::FAINT);
+    canvas.text(
+        x + at.columns + 2,
+        inner.y,
+        at.last,
+        if at.last < 14 { "last" } else { "the last event" },
+        theme::FAINT,
+    );
+    let largest = lanes.rows.iter().flat_map(|row| row.columns.iter().copied()).max().unwrap_or(0);
+    let seen = lanes.rows.iter().enumerate().skip(view.cursor.top).take(view.cursor.height);
+    for (y, (index, row)) in (inner.y + 1..inner.y + inner.height).zip(seen) {
+        draw_row(canvas, Area { y, height: 1, ..inner }, crawler, row, at, largest);
+        if index == view.cursor.row {
             canvas.paint(Area { y, height: 1, ..inner }, theme::CURSOR);
         }
     }
-}
-
-/// The buckets of a lane, joined into one for each column.
-fn joined(row: &LaneRow, columns: u16) -> Vec<u32> {
-    let columns = columns.max(1) as usize;
-    let mut joined = vec![0; columns];
-    for (at, count) in row.buckets.iter().enumerate() {
-        joined[at * columns / BUCKETS] += count;
+    if let Some(column) = view.column.filter(|&column| column < at.columns.into()) {
+        let height = inner.height.min(lanes.rows.len() as u16 + 1);
+        canvas.paint(Area { x: x + column as u16, y: inner.y, width: 1, height }, theme::COLUMN);
     }
-    joined
 }
 
-fn heights(row: &LaneRow, columns: u16, largest: u32) -> String {
+fn draw_row(canvas: &mut Canvas<'_>, line: Area, crawler: &Crawler, row: &LaneRow, at: LaneColumns, largest: u32) {
+    let (y, x, end) = (line.y, line.x + at.time, line.x + line.width);
+    let style = if row.lane.live { theme::PLAIN } else { theme::FAINT };
+    canvas.text(line.x + 1, y, at.name, &clean(&row.lane.name), style);
+    canvas.right(line.x + at.events, y, 9, &short(row.events), style);
+    let ticks = crawler.view.lanes.lanes.as_ref().map_or(1, |lanes| lanes.span.to.saturating_sub(lanes.span.from));
+    let ns = crawler.store.span_ns(ticks).max(1);
+    if at.rate > 0 {
+        let rate = u128::from(row.events) * 1_000_000_000 / u128::from(ns);
+        canvas.right(line.x + at.rate, y, 8, &short(rate as u64), style);
+    }
+    canvas.text(x, y, at.columns, &heights(row, largest), theme::BAR);
+    if let (Some(event), Some(lanes)) = (crawler.view.list.selected, &crawler.view.lanes.lanes)
+        && event.lane == row.lane.id
+        && (lanes.span.from..lanes.span.to).contains(&event.start)
+    {
+        let column = lanes.span.column(event.start, at.columns.into());
+        if !row.lost.get(column).copied().unwrap_or(false) {
+            canvas.text(x + column as u16, y, 1, "┃", theme::MARK);
+        }
+    }
+    let lost = match row.lane.lost {
+        0 => String::new(),
+        lost => format!(" lost {} ", short(lost)),
+    };
+    let lost_columns = width(&lost) as u16;
+    let room = if at.last > 0 { end.saturating_sub(x + at.columns + 2 + lost_columns) } else { 0 };
+    let text = row.last.map_or(String::new(), |event| name::fit_event(&crawler.store, &event, room as usize));
+    canvas.text(x + at.columns + 2, y, room, &text, style);
+    canvas.right(end, y, lost_columns, &lost, theme::ALARM);
+}
+
+/// The length of the span, where it is, and the length of a cell.
+fn extent(crawler: &Crawler, view: &LanesView, lanes: &Lanes) -> String {
+    let text = |ticks| duration(crawler.store.span_ns(ticks)).split_whitespace().collect::<Vec<_>>().join(" ");
+    let ticks = lanes.span.to.saturating_sub(lanes.span.from);
+    let cell = text(ticks / view.columns.max(1) as u64);
+    let place = match (view.zoomed, view.around) {
+        (Some(_), _) => "",
+        (None, Some(_)) => " around the selected event",
+        (None, None) => ", the last",
+    };
+    format!(" {}{place}, 1 cell = {cell} ", text(ticks))
+}
+
+/// Labels of the time, each behind a mark at its column.
+fn ruler(crawler: &Crawler, lanes: &Lanes, columns: usize) -> String {
+    let mut line: Vec<char> = vec![' '; columns];
+    let whole_ns = crawler.store.span_ns(lanes.span.to.saturating_sub(lanes.span.from));
+    // As many decimals as distinguish two labels.
+    let step_ns = (whole_ns / (columns / LABEL).max(1) as u64).max(1);
+    let decimals = 10_usize.saturating_sub(step_ns.ilog10() as usize).min(9);
+    for column in (0..columns.saturating_sub(LABEL / 2)).step_by(LABEL) {
+        let ns = crawler.store.time_ns(lanes.span.tick(column, columns));
+        let label = format!("┬{}", seconds(ns, decimals));
+        for (cell, c) in line[column..].iter_mut().zip(label.chars().take(LABEL - 1)) {
+            *cell = c;
+        }
+    }
+    line.into_iter().collect()
+}
+
+/// Seconds with decimals; from a minute on with minutes.
+fn seconds(ns: u64, decimals: usize) -> String {
+    let (s, fraction) = (ns / 1_000_000_000, format!("{:09}", ns % 1_000_000_000));
+    let fraction = if decimals == 0 { String::new() } else { format!(".{}", &fraction[..decimals]) };
+    match s / 60 {
+        0 => format!("{s}{fraction}"),
+        minutes => format!("{minutes}:{:02}{fraction}", s % 60),
+    }
+}
+
+fn heights(row: &LaneRow, largest: u32) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    let height = |count: u32| match count {
+    let column = |(at, &count): (usize, &u32)| match count {
+        _ if row.lost[at] => '×',
+        0 if row.busy[at] => '─',
         0 => ' ',
         // Square roots, so that one busy moment does not hide all others.
-        count => HEIGHTS[((count as f64 / largest.max(1) as f64).sqrt() * 7.0).round() as usize],
+        count => HEIGHTS[((f64::from(count) / f64::from(largest.max(1))).sqrt() * 7.0).round() as usize],
     };
-    let width = columns.max(1) as usize;
-    let is_lost = |column: usize| (0..BUCKETS).any(|at| row.lost[at] && at * width / BUCKETS == column);
-    let column = |(column, count)| if is_lost(column) { '×' } else { height(count) };
-    joined(row, columns).into_iter().enumerate().map(column).collect()
+    row.columns.iter().enumerate().map(column).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ruler_has_as_many_decimals_as_its_labels_need() {
+        assert_eq!(seconds(12_405_000_000, 3), "12.405");
+        assert_eq!(seconds(61_000_000_001, 9), "1:01.000000001");
+        assert_eq!(seconds(3_599_900_000_000, 0), "59:59");
+    }
 }

@@ -22,6 +22,8 @@ pub const UNDERLINED: Style = Style::new().add_modifier(Modifier::UNDERLINED);
 pub const MATCH: Style = Style::new().add_modifier(Modifier::BOLD).add_modifier(Modifier::UNDERLINED);
 /// The row under the cursor.
 pub const CURSOR: Style = Style::new().add_modifier(Modifier::REVERSED);
+/// The column under the cursor.
+pub const COLUMN: Style = Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD);
 /// Warnings.
 pub const WARNING: Style = Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD);
 /// Losses and damage.

@@ -48,6 +48,8 @@ pub enum Place {
     Subjects,
     /// On the screens of events and of subjects.
     WithSubjects,
+    /// On the screen of lanes.
+    Lanes,
     /// On the screen of productions.
     Productions,
     /// On every screen, if the recording has productions.
@@ -93,6 +95,7 @@ impl Place {
             Place::Tables => "on a screen with a table",
             Place::Subjects => "on the screen of subjects",
             Place::WithSubjects => "on the screens of events and of subjects",
+            Place::Lanes => "on the screen of lanes",
             Place::Productions => "on the screen of productions",
             Place::IfProductions => "the recording has no productions",
             Place::Structure => "on the screen of the structure",
@@ -114,6 +117,7 @@ impl Place {
             }
             (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
             (Place::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
+            (Place::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,
             (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
             (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
             (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::KeyCode::{
 
 use super::{Binding, Key, Place};
 use crate::crawler::command::Command::{self, *};
-use crate::crawler::command::{Caret, Screen, Step};
+use crate::crawler::command::{Caret, Screen, Step, Zoom as Time};
 use crate::crawler::theme::Theme;
 
 /// A key, its command, the name of the command, and a sentence for the help.
@@ -69,6 +69,13 @@ pub const BINDINGS: &[Binding] = &[
     also(Place::Structure, Char('h'), Fold),
     bind(Place::Structure, Char('+'), UnfoldAll, "unfold all", "unfold all, fold all methods"),
     bind(Place::Structure, Char('-'), FoldAll, "fold all", ""),
+    bind(Place::Lanes, Right, Zoom(Time::Later), "later", "the cursor in time: later, earlier").hint("time"),
+    also(Place::Lanes, Char('l'), Zoom(Time::Later)),
+    bind(Place::Lanes, Left, Zoom(Time::Earlier), "earlier", ""),
+    also(Place::Lanes, Char('h'), Zoom(Time::Earlier)),
+    bind(Place::Lanes, Char('+'), Zoom(Time::In), "zoom in", "zoom in, out, to the whole window").hint("zoom"),
+    bind(Place::Lanes, Char('-'), Zoom(Time::Out), "zoom out", ""),
+    bind(Place::Lanes, Char('0'), Zoom(Time::Whole), "zoom whole", ""),
     bind(Place::Screens, Backspace, Back, "back", "back to the previous view, as it was").hint("back"),
     also(Place::Screens, Char('['), Back),
     control(Place::Screens, 'o', Back),

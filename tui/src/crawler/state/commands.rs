@@ -79,6 +79,11 @@ impl Crawler {
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
             Command::Exclude => self.exclude(),
+            Command::Zoom(zoom) => {
+                if self.view.lanes.zoom(zoom) {
+                    self.queue_screen();
+                }
+            }
             Command::Times => self.open_times(),
             Command::Object => self.open_object(),
             Command::Compare => self.compare(),
@@ -194,7 +199,13 @@ impl Crawler {
             return;
         };
         match rows.filter_term(&self.store) {
-            Some(term) => self.add_filter_term(&self.view.filter.clone(), &term),
+            Some(term) => {
+                let tick = self.view.lanes.tick().filter(|_| self.view.screen == Screen::Lanes);
+                self.add_filter_term(&self.view.filter.clone(), &term);
+                if let Some(tick) = tick {
+                    self.show_time(tick);
+                }
+            }
             None if rows.row_count() == 0 => {}
             None => self.message = Some("no filter selects exactly these events".into()),
         }

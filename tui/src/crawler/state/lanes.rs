@@ -1,4 +1,5 @@
-//! The lanes over time: what each thread did last, and how busy it was.
+//! The lanes over time: what each thread did, how busy it was, and where calls were lost. The time can be zoomed from the
+//! whole window down to nanoseconds.
 
 use std::collections::HashMap;
 
@@ -8,14 +9,48 @@ use metaspy_core::{Event, EventId, LaneId, SiteId, Store};
 use super::cursor::Cursor;
 use super::filter_edit;
 use super::table::Rows;
+use crate::crawler::command::Zoom;
 use crate::crawler::jobs::Job;
 
 /// Events that are read before and after the selected one.
 const LOOK_AT: usize = 50_000;
-/// Buckets of time of a lane.
-pub const BUCKETS: usize = 60;
+/// Events that are tested between two checks for a stop.
+const STRIDE: usize = 1 << 18;
 
-/// A lane and a span of its time.
+/// A span of time, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The first tick.
+    pub from: u64,
+    /// The tick behind the last one.
+    pub to: u64,
+}
+
+impl Span {
+    fn ticks(self) -> u64 {
+        self.to.saturating_sub(self.from).max(1)
+    }
+
+    /// The column of a tick.
+    pub fn column(self, tick: u64, columns: usize) -> usize {
+        let at = u128::from(tick.saturating_sub(self.from)) * columns as u128 / u128::from(self.ticks());
+        (at as usize).min(columns.saturating_sub(1))
+    }
+
+    /// The first tick of a column.
+    pub fn tick(self, column: usize, columns: usize) -> u64 {
+        self.from + (u128::from(self.ticks()) * column as u128 / columns.max(1) as u128) as u64
+    }
+
+    /// A part of `whole` with this length, with a tick at the same place as before.
+    fn around(tick: u64, ticks: u64, whole: Span) -> Span {
+        let ticks = ticks.clamp(1, whole.ticks());
+        let from = tick.saturating_sub(ticks / 2).clamp(whole.from, whole.to - ticks);
+        Span { from, to: from + ticks }
+    }
+}
+
+/// A lane in a span of time.
 #[derive(Clone, Debug)]
 pub struct LaneRow {
     /// The lane.
@@ -24,79 +59,236 @@ pub struct LaneRow {
     pub events: u64,
     /// The last one among them.
     pub last: Option<Event>,
-    /// Events in each bucket, oldest first.
-    pub buckets: Vec<u32>,
-    /// True for each bucket in which calls of the lane found no room as events.
+    /// Events that began in each column.
+    pub columns: Vec<u32>,
+    /// True for each column in which an event ran.
+    pub busy: Vec<bool>,
+    /// True for each column in which calls of the lane found no room as events.
     pub lost: Vec<bool>,
-    /// Ticks of the span, the same for all lanes.
-    pub ticks: u64,
 }
 
-impl LaneRow {
-    fn new(lane: RecordedLane, ticks: u64) -> Self {
-        LaneRow { lane, events: 0, last: None, buckets: vec![0; BUCKETS], lost: vec![false; BUCKETS], ticks }
+/// The lanes in a span of time.
+#[derive(Clone, Debug)]
+pub struct Lanes {
+    /// The lanes. The busiest comes first, idle ones last.
+    pub rows: Vec<LaneRow>,
+    /// The span.
+    pub span: Span,
+    /// The whole window.
+    pub whole: Span,
+}
+
+/// The part of the time to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Around an event, or at the end.
+    Around(Option<EventId>),
+    /// This span.
+    Of(Span),
+}
+
+/// Reads the lanes. `goes_on` takes the number of events that were tested. `None` if it returned false.
+pub fn read(
+    store: &Store,
+    part: Part,
+    columns: usize,
+    filter: &Filter,
+    mut goes_on: impl FnMut(usize) -> bool,
+) -> Option<Lanes> {
+    let whole = window(store);
+    let (span, events) = match part {
+        Part::Around(around) => events_around(store, around, filter),
+        Part::Of(span) => (span, Vec::new()),
+    };
+    let mut drawing = Drawing::new(store, span, columns);
+    events.into_iter().for_each(|event| drawing.add(event));
+    if let Part::Of(span) = part {
+        // Events that began earlier may still run.
+        let from = Position::At { tick: span.from };
+        let earlier = store.backward(from, filter, LOOK_AT, LOOK_AT * 4).events;
+        earlier.into_iter().for_each(|event| drawing.add(event));
+        let mut next = Some(from);
+        while let Some(at) = next {
+            let page = store.forward(at, filter, STRIDE, STRIDE);
+            let is_over = page.events.last().is_some_and(|event| event.start >= span.to);
+            page.events.iter().for_each(|&event| drawing.add(event));
+            if !goes_on(page.looked_at) {
+                return None;
+            }
+            next = page.more.filter(|_| !is_over);
+        }
+    }
+    Some(Lanes { rows: drawing.rows(), span, whole })
+}
+
+/// The span of all events in the window.
+fn window(store: &Store) -> Span {
+    let all = Filter::all();
+    let first = store.forward(Position::Start, &all, 1, STRIDE).events;
+    let last = store.backward(Position::End, &all, 1, STRIDE).events;
+    match (first.first(), last.first()) {
+        (Some(first), Some(last)) => {
+            Span { from: first.start, to: last.start.max(first.start) + last.span.unwrap_or(0) + 1 }
+        }
+        _ => Span { from: 0, to: 1 },
     }
 }
 
-/// The lanes around an event, or at the end. The busiest lane comes first, idle ones last.
-pub fn read(store: &Store, around: Option<EventId>, filter: &Filter) -> Vec<LaneRow> {
+/// The events before and after an event, and their span.
+fn events_around(store: &Store, around: Option<EventId>, filter: &Filter) -> (Span, Vec<Event>) {
     let at = around.map_or(Position::End, Position::Event);
     let mut events = store.backward(at, filter, LOOK_AT, LOOK_AT * 4).events;
     events.extend(around.and_then(|id| store.event(id)));
     if around.is_some() {
         events.extend(store.forward(at, filter, LOOK_AT, LOOK_AT * 4).events);
     }
-    let first = events.first().map_or(0, |event| event.start);
-    let ticks = events.last().map_or(0, |event| event.start.saturating_sub(first)) + 1;
-    let mut rows: HashMap<LaneId, LaneRow> =
-        (store.lanes().into_iter()).map(|lane| (lane.id, LaneRow::new(lane, ticks))).collect();
-    let bucket = |tick: u64| {
-        let piece = tick.saturating_sub(first) as u128 * BUCKETS as u128 / ticks as u128;
-        (piece as usize).min(BUCKETS - 1)
-    };
-    let losses = if store.totals().lost > 0 { store.losses().times } else { Vec::new() };
-    for loss in losses.into_iter().filter(|loss| loss.to >= first && loss.from <= first.saturating_add(ticks)) {
-        if let Some(row) = rows.get_mut(&loss.lane) {
-            row.lost[bucket(loss.from)..=bucket(loss.to)].fill(true);
+    let from = events.first().map_or(0, |event| event.start);
+    let to = events.last().map_or(from, |event| event.start.max(from)) + 1;
+    (Span { from, to }, events)
+}
+
+/// The lanes while their events are added.
+struct Drawing {
+    rows: HashMap<LaneId, LaneRow>,
+    /// For each lane, the events that begin to run in each column, less those that end before it.
+    running: HashMap<LaneId, Vec<i32>>,
+    span: Span,
+    columns: usize,
+}
+
+impl Drawing {
+    fn new(store: &Store, span: Span, columns: usize) -> Self {
+        let columns = columns.max(1);
+        let row = |lane: RecordedLane| LaneRow {
+            lane,
+            events: 0,
+            last: None,
+            columns: vec![0; columns],
+            busy: vec![false; columns],
+            lost: vec![false; columns],
+        };
+        let mut rows: HashMap<LaneId, LaneRow> = store.lanes().into_iter().map(|lane| (lane.id, row(lane))).collect();
+        let losses = if store.totals().lost > 0 { store.losses().times } else { Vec::new() };
+        for loss in losses.into_iter().filter(|loss| loss.to >= span.from && loss.from < span.to) {
+            if let Some(row) = rows.get_mut(&loss.lane) {
+                row.lost[span.column(loss.from, columns)..=span.column(loss.to, columns)].fill(true);
+            }
+        }
+        let running = rows.keys().map(|&lane| (lane, vec![0; columns + 1])).collect();
+        Drawing { rows, running, span, columns }
+    }
+
+    fn add(&mut self, event: Event) {
+        let (Some(row), Some(running)) = (self.rows.get_mut(&event.lane), self.running.get_mut(&event.lane)) else {
+            return;
+        };
+        let end = match event.is_running() {
+            true => u64::MAX,
+            false => event.start.saturating_add(event.span.unwrap_or(0)),
+        };
+        if event.start >= self.span.to || end < self.span.from {
+            return;
+        }
+        running[self.span.column(event.start, self.columns)] += 1;
+        running[self.span.column(end, self.columns) + 1] -= 1;
+        if event.start >= self.span.from {
+            row.columns[self.span.column(event.start, self.columns)] += 1;
+            row.events += 1;
+            row.last = Some(event);
         }
     }
-    for event in events {
-        let Some(row) = rows.get_mut(&event.lane) else { continue };
-        row.buckets[bucket(event.start)] += 1;
-        row.events += 1;
-        row.last = Some(event);
+
+    fn rows(mut self) -> Vec<LaneRow> {
+        for (lane, running) in self.running {
+            let mut depth = 0;
+            if let Some(row) = self.rows.get_mut(&lane) {
+                for (busy, change) in row.busy.iter_mut().zip(running) {
+                    depth += change;
+                    *busy = depth > 0;
+                }
+            }
+        }
+        let mut rows: Vec<LaneRow> = self.rows.into_values().collect();
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.events), row.lane.id));
+        rows
     }
-    let mut rows: Vec<LaneRow> = rows.into_values().collect();
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.events), row.lane.id));
-    rows
 }
 
 /// The screen of lanes.
 #[derive(Clone, Debug, Default)]
 pub struct LanesView {
     /// The lanes. `None` before the first reading.
-    pub rows: Option<Vec<LaneRow>>,
-    /// The cursor.
+    pub lanes: Option<Lanes>,
+    /// The cursor over the lanes.
     pub cursor: Cursor,
+    /// The column of the cursor in time, as soon as it was moved.
+    pub column: Option<usize>,
+    /// Columns of the time.
+    pub columns: usize,
     /// Time of the last reading, in ns since the crawler began.
     pub read_ns: u64,
     /// The event around which the lanes are read; `None` for the end.
     pub around: Option<EventId>,
+    /// The span that was zoomed to.
+    pub zoomed: Option<Span>,
 }
 
 impl LanesView {
     /// The lane under the cursor.
     pub fn current(&self) -> Option<&LaneRow> {
-        self.rows.as_ref()?.get(self.cursor.row)
+        self.lanes.as_ref()?.rows.get(self.cursor.row)
+    }
+
+    /// The tick under the cursor, as soon as it was moved.
+    pub fn tick(&self) -> Option<u64> {
+        Some(self.lanes.as_ref()?.span.tick(self.column?, self.columns))
     }
 
     /// Shows what a job has read. The cursor stays on its lane.
-    pub fn accept(&mut self, rows: Vec<LaneRow>, now_ns: u64) {
+    pub fn accept(&mut self, lanes: Lanes, now_ns: u64) {
         let lane = self.current().map(|row| row.lane.id);
-        let at = rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
-        self.cursor.select(at, rows.len());
-        self.rows = Some(rows);
+        let at = lanes.rows.iter().position(|row| Some(row.lane.id) == lane).unwrap_or(self.cursor.row);
+        self.cursor.select(at, lanes.rows.len());
+        self.lanes = Some(lanes);
         self.read_ns = now_ns;
+    }
+
+    /// Zooms around the cursor, or moves it. True if another span is to be read.
+    pub fn zoom(&mut self, zoom: Zoom) -> bool {
+        let Some(lanes) = &self.lanes else { return false };
+        let (span, whole, columns) = (lanes.span, lanes.whole, self.columns.max(1));
+        let whole = Span { from: whole.from.min(span.from), to: whole.to.max(span.to) };
+        let column = self.column.unwrap_or(columns / 2);
+        let tick = span.tick(column, columns) + span.ticks() / columns as u64 / 2;
+        let next = match zoom {
+            Zoom::Earlier | Zoom::Later => {
+                let next = if zoom == Zoom::Earlier { column.checked_sub(1) } else { Some(column + 1) };
+                match next.filter(|&next| next < columns) {
+                    Some(next) => {
+                        self.column = Some(next);
+                        return false;
+                    }
+                    // At an edge, the next quarter comes into view.
+                    None => {
+                        let quarter = (span.ticks() / 4).max(1);
+                        let middle = span.from + span.ticks() / 2;
+                        let middle = match zoom {
+                            Zoom::Earlier => middle.saturating_sub(quarter),
+                            _ => middle.saturating_add(quarter),
+                        };
+                        Span::around(middle, span.ticks(), whole)
+                    }
+                }
+            }
+            // A cell is one tick at least.
+            Zoom::In => Span::around(tick, (span.ticks() / 2).max(columns as u64), whole),
+            Zoom::Out => Span::around(tick, span.ticks().saturating_mul(2), whole),
+            Zoom::Whole => whole,
+        };
+        // The cursor stays at its time.
+        self.column = Some(next.column(tick, columns));
+        self.zoomed = Some(next);
+        next != span
     }
 }
 
@@ -110,7 +302,7 @@ impl Rows for LanesView {
     }
 
     fn row_count(&self) -> usize {
-        self.rows.as_ref().map_or(0, Vec::len)
+        self.lanes.as_ref().map_or(0, |lanes| lanes.rows.len())
     }
 
     fn read_ns(&self) -> u64 {
@@ -118,7 +310,7 @@ impl Rows for LanesView {
     }
 
     fn discard(&mut self) {
-        self.rows = None;
+        self.lanes = None;
     }
 
     fn resize(&mut self, lines: usize) {
@@ -126,7 +318,7 @@ impl Rows for LanesView {
     }
 
     fn row_name(&self, _: &Store, row: usize) -> String {
-        self.rows.as_ref().map_or(String::new(), |rows| rows[row].lane.name.clone())
+        self.lanes.as_ref().map_or(String::new(), |lanes| lanes.rows[row].lane.name.clone())
     }
 
     fn site(&self) -> Option<SiteId> {
@@ -138,6 +330,47 @@ impl Rows for LanesView {
     }
 
     fn job(&self, filter: Filter) -> Job {
-        Job::Lanes { around: self.around, filter }
+        let part = self.zoomed.map_or(Part::Around(self.around), Part::Of);
+        Job::Lanes { part, columns: self.columns, filter }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_in_and_out_keeps_the_time_under_the_cursor() {
+        let span = Span { from: 1_000, to: 101_000 };
+        let lanes = Lanes { rows: Vec::new(), span, whole: span };
+        let mut view = LanesView { lanes: Some(lanes), columns: 50, column: Some(10), ..LanesView::default() };
+        let tick = view.tick().expect("a cursor");
+        for zoom in [Zoom::In, Zoom::In, Zoom::In, Zoom::Out] {
+            assert!(view.zoom(zoom));
+            let span = view.zoomed.expect("a span");
+            view.lanes.as_mut().expect("lanes").span = span;
+            let cell = span.ticks() / 50;
+            assert!(view.tick().expect("a cursor").abs_diff(tick) <= cell + 2_000, "{span:?}");
+        }
+        // Down to one tick for each cell, and not further.
+        for _ in 0..30 {
+            view.zoom(Zoom::In);
+            view.lanes.as_mut().expect("lanes").span = view.zoomed.expect("a span");
+        }
+        assert_eq!(view.zoomed.map(Span::ticks), Some(50));
+        assert!(view.zoom(Zoom::Whole));
+        assert_eq!(view.zoomed, Some(span));
+    }
+
+    #[test]
+    fn the_cursor_moves_over_the_edge_into_the_next_quarter() {
+        let whole = Span { from: 0, to: 1_000 };
+        let lanes = Lanes { rows: Vec::new(), span: Span { from: 400, to: 500 }, whole };
+        let mut view = LanesView { lanes: Some(lanes), columns: 10, column: Some(9), ..LanesView::default() };
+        assert!(view.zoom(Zoom::Later));
+        assert_eq!(view.zoomed, Some(Span { from: 425, to: 525 }));
+        view.column = Some(5);
+        assert!(!view.zoom(Zoom::Earlier));
+        assert_eq!(view.column, Some(4));
     }
 }

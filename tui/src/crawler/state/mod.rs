@@ -258,6 +258,10 @@ impl Crawler {
         }
         self.view.list.fill(&self.store, &self.view.filter);
         self.view.pane.of = None;
+        if self.view.screen == Screen::Lanes {
+            // The time has other columns.
+            self.queue_screen();
+        }
         self.update_dependents();
     }
 

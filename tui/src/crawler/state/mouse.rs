@@ -5,7 +5,7 @@ use metaspy_report::text::width;
 
 use super::Crawler;
 use crate::crawler::command::Screen;
-use crate::crawler::layout::{Area, Focus, Layout, screens, tab_at};
+use crate::crawler::layout::{Area, Focus, LaneColumns, Layout, screens, tab_at};
 
 impl Crawler {
     pub(super) fn click(&mut self, column: u16, row: u16) {
@@ -39,6 +39,11 @@ impl Crawler {
                 {
                     let (row, count) = (rows.cursor().top + line, rows.row_count());
                     rows.cursor_mut().select(row, count);
+                }
+                let time = LaneColumns::new(layout.body.inner().width);
+                let at = column.checked_sub(layout.body.inner().x + time.time).filter(|&at| at < time.columns);
+                if let (Some(at), Screen::Lanes) = (at, view.screen) {
+                    view.lanes.column = Some(at.into());
                 }
             }
         }

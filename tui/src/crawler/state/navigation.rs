@@ -145,6 +145,16 @@ impl Crawler {
         self.open_tab(Tab::Causes);
     }
 
+    /// Selects the first event at this tick or behind it.
+    pub(super) fn show_time(&mut self, tick: u64) {
+        let (store, filter) = (&self.store, &self.view.filter);
+        let found = store.forward(Position::At { tick }, filter, 1, BUDGET).events.first().copied();
+        let found = found.or_else(|| store.backward(Position::At { tick }, filter, 1, BUDGET).events.first().copied());
+        if let Some(event) = found {
+            self.view.list.load_around(store, filter, event);
+        }
+    }
+
     /// Leaves out the events of the row under the pane's cursor.
     pub(super) fn exclude(&mut self) {
         let Some(Content::Facet(facet)) = self.view.pane.current().map(|row| row.content.clone()) else {

@@ -107,7 +107,10 @@ impl Crawler {
                 self.tally_mut(table.by).accept(&store, table, now_ns);
             }
             Answer::Sorted(table) => self.tally_mut(table.by).rows = table.rows,
-            Answer::Lanes(rows) => self.view.lanes.accept(rows, self.now_ns),
+            Answer::Lanes(lanes) => {
+                self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
+                self.view.lanes.accept(lanes, self.now_ns);
+            }
             Answer::Productions(tree) => {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.productions.accept(tree, self.now_ns);

@@ -12,7 +12,7 @@ use super::structure::StructureView;
 use super::table::{Rows, Sort};
 use super::tally::TallyView;
 use crate::crawler::command::Screen;
-use crate::crawler::layout::{Focus, Layout};
+use crate::crawler::layout::{Focus, LaneColumns, Layout};
 
 /// The number of events that pass a filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,6 +75,7 @@ impl View {
         // The tabs take the first line of the pane.
         self.pane.cursor.height = lines.saturating_sub(1);
         self.pane.width = Layout::new(width, height, Focus::Pane).pane.inner().width as usize;
+        self.lanes.columns = LaneColumns::new(layout.body.inner().width).columns.into();
         self.all_rows().into_iter().for_each(|rows| rows.resize(lines));
     }
 
