@@ -53,6 +53,12 @@ pub enum Command {
     Object,
     /// Keep the subject, to compare others with it.
     Compare,
+    /// Export the listed events.
+    Export,
+    /// Copy the event as text.
+    Copy,
+    /// Copy the event and its causes as text.
+    CopyChain,
     /// Leave out the events of the row of the pane.
     Exclude,
     /// Save the filter under a name.

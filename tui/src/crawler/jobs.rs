@@ -8,10 +8,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
+use metaspy_report::export::Progress as Share;
 use metaspy_report::source_line;
 
 use super::reasons::{self, Path};
 use super::state::event_list::Side;
+use super::state::export::{self, Target};
 use super::state::lanes::{self, Lanes, Part};
 use super::state::pane::facets::{self, Facets};
 use super::state::pane::object::{self, Object};
@@ -46,6 +48,8 @@ pub enum Slot {
     Count,
     /// A line of the source.
     Source,
+    /// A file for another tool.
+    Export,
 }
 
 /// A piece of work.
@@ -86,6 +90,8 @@ pub enum Job {
     Structure { view: Box<StructureView>, filter: Filter },
     /// Reads the first line of source of a site.
     Source { site: SiteId },
+    /// Writes the events that pass the filter in the format of another tool.
+    Export { filter: Filter, target: Target },
 }
 
 /// The result of a job.
@@ -122,6 +128,8 @@ pub enum Answer {
     Structure(StructureView),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
+    /// The sentence about a file that was written, or not.
+    Exported(String),
     /// The number of events that pass the filter, those that left the window included.
     Count(Count),
 }
@@ -232,6 +240,7 @@ impl Job {
             | Job::Structure { .. } => Slot::Table,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
+            Job::Export { .. } => Slot::Export,
         }
     }
 
@@ -272,6 +281,15 @@ impl Job {
             }
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
+            Job::Export { filter, target } => {
+                let all = store.totals().stored;
+                let watch = |now: Share| {
+                    progress.done.store((now.part * all as f64) as u64, Relaxed);
+                    !progress.is_stopped()
+                };
+                let written = export::write(store, &filter, &target, &watch)?;
+                Answer::Exported(written.unwrap_or_else(|error| error))
+            }
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source_line::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, detail: DetailLevel::Counts, ..Scope::default() };

@@ -8,7 +8,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use metaspy_core::Profile;
+use ratatui::crossterm::clipboard::CopyToClipboard;
 use ratatui::crossterm::event::{self, Event, KeyEventKind, KeyModifiers};
+
+use ratatui::crossterm::execute;
 
 use super::command::Command;
 use super::config::{self, Config, Files};
@@ -73,6 +76,9 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
                 Some(Request::Edit { file, line }) => {
                     let done = screen.suspend(|| edit(&file, line, config.editor.as_deref()))?;
                     crawler.message = done.err();
+                }
+                Some(Request::Copy(text)) => {
+                    execute!(std::io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
                 }
                 Some(Request::SaveMarks(marks)) => {
                     crawler.message = marks_file::write(&crawler.store, &marks).err().or(crawler.message.take());

@@ -6,6 +6,7 @@ mod user;
 
 mod causes;
 mod documents;
+mod export;
 mod filters;
 mod find;
 mod journeys;

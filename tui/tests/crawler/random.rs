@@ -9,7 +9,7 @@ use crate::user::User;
 
 /// Keys in full; a slice of them is pressed in every run.
 const KEYS: usize = 1_000_000;
-const SLICE: usize = 4_000;
+const SLICE: usize = 2_000;
 /// Keys over one recording.
 const ROUND: usize = 500;
 
@@ -54,6 +54,7 @@ fn act(user: &mut User, random: &mut Random) {
 fn play(store: Store, keys: usize, seed: u64) {
     let mut random = Random(seed);
     let mut user = User::new(store);
+    user.writes = false;
     let mut now_ms = 0;
     for at in 0..keys {
         act(&mut user, &mut random);

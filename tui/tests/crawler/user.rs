@@ -3,7 +3,7 @@
 use metaspy_core::Store;
 use metaspy_tui::crawler::command::Command;
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::jobs::Progress;
+use metaspy_tui::crawler::jobs::{Job, Progress};
 use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::{Crawler, Request};
 use metaspy_tui::crawler::worker::{QueuedJob, Reply};
@@ -15,6 +15,8 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 pub struct User {
     pub crawler: Crawler,
     pub request: Option<Request>,
+    /// False if no file may be written.
+    pub writes: bool,
     size: (u16, u16),
 }
 
@@ -26,7 +28,7 @@ impl User {
 
     /// A user with a screen of this size.
     pub fn with_size(store: Store, size: (u16, u16)) -> Self {
-        let mut user = User { crawler: Crawler::new(store, "run.spy", size), request: None, size };
+        let mut user = User { crawler: Crawler::new(store, "run.spy", size), request: None, writes: true, size };
         user.work();
         user
     }
@@ -115,7 +117,8 @@ impl User {
     fn answer(&mut self, jobs: Vec<QueuedJob>) {
         for queued in jobs {
             let slot = queued.job.slot();
-            let answer = queued.job.run(&self.crawler.store, &Progress::default());
+            let may_run = self.writes || !matches!(queued.job, Job::Export { .. });
+            let answer = may_run.then(|| queued.job.run(&self.crawler.store, &Progress::default())).flatten();
             self.crawler.accept(Reply { number: queued.number, slot, answer });
         }
     }

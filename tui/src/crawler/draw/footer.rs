@@ -31,6 +31,7 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
             Purpose::Filter => "filter: ",
             Purpose::Search => "search: ",
             Purpose::Mark => "name of the mark: ",
+            Purpose::Export => "export to: ",
         };
         let wrong = line.problem.as_ref().map(|problem| problem.at.clone());
         draw_line(canvas, x, area.y, room, name, &line.line, wrong);
@@ -45,6 +46,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         }
     } else if let Some(palette) = &crawler.palette {
         draw_line(canvas, x, area.y, room, ":", &palette.line, None);
+    } else if let Some((done, of)) = crawler.progress(Slot::Export) {
+        let text = format!("writing … {} of {}, Esc stops", short(done), short(of));
+        canvas.text(x, area.y, room, &text, theme::FOCUS);
     } else if let Some(message) = &crawler.message {
         // In full, because it states what to do instead.
         let mut lines = wrap(message, room as usize);

@@ -103,6 +103,10 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::WithSubjects, Char('o'), Object, "object", "the subject: numbers, owners, siblings, relations"),
     bind(Place::Events, Char('='), Compare, "compare", "keep the subject of the tab Object, to compare others"),
     bind(Place::Events, Char('-'), Exclude, "leave out", "leave out what the row of Facets selects"),
+    bind(Place::Screens, Char('x'), Export, "export", "write the listed events in the format of another tool")
+        .takes("FORMAT FILE"),
+    bind(Place::Events, Char('y'), Copy, "copy", "copy the event as text, the event with its causes"),
+    bind(Place::Events, Char('Y'), CopyChain, "copy causes", ""),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),
     unbound(ForgetFilter, "forget filter", "remove the filter with this name").takes("NAME"),
     bind(Place::Events, Char('m'), Mark, "mark", "set or remove a mark").hint("mark"),

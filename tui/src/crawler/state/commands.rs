@@ -4,7 +4,7 @@ use metaspy_core::store::Filter;
 
 use super::event_list::Side;
 use super::pane::Tab;
-use super::prompt::{Prompt, Purpose};
+use super::prompt::{Problem, Prompt, Purpose};
 use super::table::SortChange;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
@@ -35,6 +35,16 @@ impl Crawler {
             Command::Erase if prompt.line.text().is_empty() => self.cancel_search(),
             Command::Leave => self.cancel_search(),
             Command::Enter if is_search => self.submit_search(),
+            Command::Enter if prompt.purpose == Purpose::Export => {
+                let line = prompt.line.text().to_owned();
+                match self.export(&line) {
+                    Ok(()) => self.prompt = None,
+                    Err(text) => {
+                        let problem = Problem { text, at: 0..line.len() };
+                        self.prompt.iter_mut().for_each(|prompt| prompt.problem = Some(problem.clone()));
+                    }
+                }
+            }
             Command::Enter if prompt.purpose == Purpose::Mark => {
                 let name = prompt.line.text().trim().to_owned();
                 self.prompt = None;
@@ -79,6 +89,9 @@ impl Crawler {
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
             Command::Exclude => self.exclude(),
+            Command::Export => self.open_export(),
+            Command::Copy => return self.copy(false),
+            Command::CopyChain => return self.copy(true),
             Command::Zoom(zoom) => {
                 if self.view.lanes.zoom(zoom) {
                     self.queue_screen();
@@ -150,6 +163,8 @@ impl Crawler {
         if self.help.take().is_some() {
         } else if self.stop(Slot::Search) {
             self.message = Some("search stopped".into());
+        } else if self.stop(Slot::Export) {
+            self.message = Some("the export is stopped, nothing is written".into());
         } else if self.view.screen == Screen::Events && self.view.pane.has_focus() {
             self.view.pane.focus = Focus::List;
         } else if self.view.screen == Screen::Subjects && self.view.subjects.lists_unobserved {

@@ -1,6 +1,7 @@
 //! Completion of the word before the caret in a filter: names of terms, and their values in this recording.
 
 use metaspy_core::{Outcome, Store};
+use metaspy_report::export::Format;
 use metaspy_report::text::{clean, last_segment};
 
 use super::filter_edit;
@@ -70,6 +71,15 @@ impl Completion {
             None => (word + sign, terms(store, typed)),
         };
         Completion { candidates, chosen: None, from }
+    }
+
+    /// The formats of an export.
+    pub fn formats(line: &Line) -> Self {
+        let typed = line.before();
+        let formats = Format::ALL.iter().filter(|format| format.name().starts_with(typed));
+        let candidates =
+            formats.map(|format| Candidate { text: format.name().into(), note: format.description().into() }).collect();
+        Completion { candidates, chosen: None, from: 0 }
     }
 
     /// Inserts the next candidate, or the previous one. False if there is none.

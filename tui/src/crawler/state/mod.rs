@@ -8,6 +8,7 @@ mod commands;
 pub(crate) mod completion;
 pub(crate) mod cursor;
 pub(crate) mod event_list;
+pub(crate) mod export;
 mod filter_edit;
 mod find;
 pub(crate) mod history;
@@ -77,6 +78,8 @@ pub enum Request {
         /// The line.
         line: u32,
     },
+    /// Copy a text to the clipboard.
+    Copy(String),
     /// Save the marks beside the recording.
     SaveMarks(Marks),
     /// Save the filters that have names.

@@ -238,6 +238,11 @@ impl Crawler {
                 self.submit_filter();
             }
             Command::Search => self.search_for(argument.to_owned()),
+            Command::Export => {
+                if let Err(error) = self.export(argument) {
+                    self.message = Some(error);
+                }
+            }
             Command::NameMark => return self.mark_as(argument),
             Command::SaveFilter => return self.save_filter(argument),
             Command::ForgetFilter => return self.forget_filter(argument),

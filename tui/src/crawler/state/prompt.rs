@@ -20,6 +20,8 @@ pub enum Purpose {
     Search,
     /// To name a mark.
     Mark,
+    /// To export the listed events.
+    Export,
 }
 
 /// The prompt.
@@ -60,6 +62,13 @@ impl Prompt {
         Prompt { purpose: Purpose::Mark, line: Line::new(name), problem: None, completion, origin: None }
     }
 
+    /// A prompt for a format and a file.
+    pub fn export() -> Self {
+        let line = Line::default();
+        let completion = Completion::formats(&line);
+        Prompt { purpose: Purpose::Export, line, problem: None, completion, origin: None }
+    }
+
     /// A prompt for a search from a view.
     pub fn search(origin: &View) -> Self {
         let (line, completion) = (Line::default(), Completion::default());
@@ -73,19 +82,25 @@ impl Prompt {
             Command::Move(Step::Up) => Some(false),
             _ => None,
         };
-        if let (Some(forward), Purpose::Filter) = (inserts, self.purpose) {
+        if let (Some(forward), Purpose::Filter | Purpose::Export) = (inserts, self.purpose) {
             let only = self.completion.candidates.len() == 1;
             if !self.completion.insert(&mut self.line, forward) {
                 return false;
             }
             // The name of a term is followed by its values.
-            if only || (command == Command::Complete && self.line.before().ends_with(':')) {
+            if self.purpose == Purpose::Filter && only
+                || (command == Command::Complete && self.line.before().ends_with(':'))
+            {
                 self.completion = Completion::read(store, &self.line);
             }
         } else if !self.line.apply(command) {
             return false;
-        } else if self.purpose == Purpose::Filter {
-            self.completion = Completion::read(store, &self.line);
+        } else {
+            match self.purpose {
+                Purpose::Filter => self.completion = Completion::read(store, &self.line),
+                Purpose::Export => self.completion = Completion::formats(&self.line),
+                Purpose::Search | Purpose::Mark => {}
+            }
         }
         self.problem = None;
         true

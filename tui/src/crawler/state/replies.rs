@@ -119,6 +119,7 @@ impl Crawler {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.structure.accept(&self.store, structure, self.now_ns);
             }
+            Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => {
                 self.view.count = Some(count);
@@ -143,6 +144,7 @@ impl Crawler {
             Slot::Table => "the table",
             Slot::Count => "the count",
             Slot::Source => "reading the source",
+            Slot::Export => "the export",
         };
         if slot == Slot::Rows {
             self.view.list.cancel_searches();

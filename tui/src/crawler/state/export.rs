@@ -1,0 +1,105 @@
+//! Findings leave the crawler: the listed events in the format of another tool, and an event or its chain of causes on
+//! the clipboard.
+
+use std::path::{Path, PathBuf};
+
+use metaspy_core::store::Filter;
+use metaspy_report::export::{Format, text};
+use metaspy_report::text::counted;
+
+use super::prompt::Prompt;
+use super::{Crawler, Request};
+use crate::crawler::jobs::Job;
+
+/// The events to export, and where to.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// The format.
+    pub format: Format,
+    /// The file.
+    pub file: PathBuf,
+}
+
+impl Crawler {
+    /// Opens the prompt of the export.
+    pub(super) fn open_export(&mut self) {
+        self.prompt = Some(Prompt::export());
+    }
+
+    /// Exports the listed events: `chrome run.trace.json`. Without a file its name is that of the recording.
+    pub(super) fn export(&mut self, line: &str) -> Result<(), String> {
+        let target = self.target(line)?;
+        let filter = self.view.filter.clone();
+        self.message = Some(format!("writing {} …", target.file.display()));
+        self.queue(Job::Export { filter, target });
+        Ok(())
+    }
+
+    fn target(&self, line: &str) -> Result<Target, String> {
+        let (format, file) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        let found = Format::ALL.into_iter().find(|known| known.name() == format);
+        let format = found.ok_or_else(|| {
+            let names: Vec<&str> = Format::ALL.iter().map(|format| format.name()).collect();
+            format!("no format is named `{format}`: write one of {}, and a file", names.join(", "))
+        })?;
+        let file = match file.trim() {
+            "" => {
+                let stem =
+                    Path::new(&self.source).file_stem().map_or("recording".into(), |stem| stem.to_string_lossy());
+                PathBuf::from(format!("{stem}.{}", format.extension()))
+            }
+            file => PathBuf::from(file),
+        };
+        match file.exists() {
+            true => Err(format!("{} exists: choose another name", file.display())),
+            false => Ok(Target { format, file }),
+        }
+    }
+
+    /// Copies the selected event as text, or with its chain of causes.
+    pub(super) fn copy(&mut self, with_causes: bool) -> Option<Request> {
+        let id = self.view.list.selected_id()?;
+        let text = if with_causes { text::chain_text(&self.store, id) } else { text::event_text(&self.store, id) };
+        match text {
+            None => self.message = Some("the event left the window: nothing is copied".into()),
+            Some(_) => {
+                let what = if with_causes { "the chain of causes" } else { "the event" };
+                self.message = Some(format!("{what} is on the clipboard, if the terminal allows it (OSC 52)"));
+            }
+        }
+        text.map(Request::Copy)
+    }
+}
+
+/// Writes the events that pass a filter. Returns the sentence about it; `None` if it was stopped.
+pub fn write(
+    store: &metaspy_core::Store,
+    filter: &Filter,
+    target: &Target,
+    goes_on: &dyn Fn(metaspy_report::export::Progress) -> bool,
+) -> Option<Result<String, String>> {
+    use metaspy_report::export::{Exporter, Selection, is_stopped};
+    let name = target.file.display();
+    let selection = Selection::new(store, filter).watched(goes_on);
+    // Written beside its place, so that nothing finds half of it.
+    let directory = target.file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let beside = directory.join(format!(".metaspy-{}.part", std::process::id()));
+    let written = std::fs::File::create(&beside).and_then(|file| {
+        let mut out = std::io::BufWriter::new(file);
+        let written = target.format.export(&selection, &mut out)?;
+        std::io::Write::flush(&mut out).map(|()| written)
+    });
+    let moved = written.and_then(|written| std::fs::rename(&beside, &target.file).map(|()| written));
+    match moved {
+        Ok(written) => {
+            let notes: String = written.notes.iter().map(|note| format!("; {note}")).collect();
+            let events =
+                if written.events > 0 { format!(": {}", counted(written.events, "event")) } else { String::new() };
+            Some(Ok(format!("written to {name}{events}{notes}")))
+        }
+        Err(error) => {
+            let _ = std::fs::remove_file(&beside);
+            if is_stopped(&error) { None } else { Some(Err(format!("{name}: {error}"))) }
+        }
+    }
+}
