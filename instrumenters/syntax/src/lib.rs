@@ -9,6 +9,8 @@
 pub mod complexity;
 #[cfg(feature = "facts")]
 pub mod facts;
+#[cfg(feature = "facts")]
+pub mod fingerprint;
 pub mod name;
 #[cfg(feature = "facts")]
 mod owner;

@@ -34,6 +34,8 @@ pub struct Facts {
     pub is_unresolved: bool,
     /// Its cyclomatic complexity.
     pub complexity: u32,
+    /// The hash of its tokens, which changes with its source; 0 = unknown.
+    pub fingerprint: u32,
     /// How it takes `self`.
     pub self_kind: SelfKind,
     /// Who may call it.
@@ -150,6 +152,7 @@ impl Facts {
             is_unresolved: has("unresolved") || of_type.is_some() && owner.is_none(),
             owner: owner.or(guessed),
             complexity: value("c").and_then(|text| text.parse().ok()).unwrap_or(1),
+            fingerprint: value("source").and_then(|text| u32::from_str_radix(text, 16).ok()).unwrap_or(0),
             self_kind: self_kind.unwrap_or_default(),
             visibility: visibility.unwrap_or_default(),
             is_async: has("async"),
@@ -217,7 +220,8 @@ impl fmt::Display for Facts {
             (self.is_alone, "alone"),
             (self.is_deep, "deep"),
         ];
-        flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))
+        flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, word)| write!(f, " {word}"))?;
+        if self.fingerprint == 0 { Ok(()) } else { write!(f, " source={:x}", self.fingerprint) }
     }
 }
 
@@ -262,7 +266,8 @@ mod tests {
     #[test]
     fn facts_that_are_written_are_parsed_again() {
         let words =
-            "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub unresolved async unit chain deep";
+            "c=4 self=mut type=Scene trait=Layout super=A+B owner=a::Scene vis=pub async unit chain deep source=1f";
+        assert_eq!(parse(words).fingerprint, 31);
         assert_eq!(parse(words).to_string(), words);
     }
 

@@ -1,6 +1,7 @@
 //! The `impl` or the trait around an observed function, and what it says of its site.
 
-use metaspy_syntax::{Facts, Owner};
+use metaspy_syntax::{Facts, Owner, fingerprint};
+use quote::quote;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Ident, ItemImpl, ItemTrait, Lifetime, Signature, Type, Visibility};
 
@@ -56,7 +57,8 @@ impl Within {
     /// The facts of a function in it. `kind` is that of its site.
     pub fn facts(&self, sig: &Signature, attrs: &[Attribute], vis: &Visibility, body: &Block, kind: &str) -> Facts {
         let facts = self.owner.facts(sig, attrs, vis, body);
-        Facts { is_async: kind == "Async", owner: self.written.clone(), ..facts }
+        let fingerprint = fingerprint::of_tokens(quote!(#sig #body));
+        Facts { is_async: kind == "Async", owner: self.written.clone(), fingerprint, ..facts }
     }
 }
 

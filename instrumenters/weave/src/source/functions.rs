@@ -5,7 +5,7 @@ use std::mem::{replace, take};
 use std::ops::Range;
 
 use metaspy_syntax::facts::{Facts, Visibility, returns_nothing};
-use metaspy_syntax::{Owner, complexity, name, refusal};
+use metaspy_syntax::{Owner, complexity, fingerprint, name, refusal};
 use serde::{Deserialize, Serialize};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -121,7 +121,10 @@ impl Search<'_> {
         let last = block.brace_token.span.close().end().line as u32;
         let lines = (first, last.max(first));
         let signature = FunctionSignature::of(sig, attrs, self.owner.is_tracked(sig), self.source);
-        let facts = Facts { is_nested: self.in_function, ..self.owner.facts(sig, attrs, vis, block) };
+        let text = sig.span().byte_range().start..block.brace_token.span.close().byte_range().end;
+        let fingerprint = self.source.get(text).and_then(fingerprint::of_source).unwrap_or(0);
+        let facts = self.owner.facts(sig, attrs, vis, block);
+        let facts = Facts { is_nested: self.in_function, fingerprint, ..facts };
         let properties = Properties {
             is_pub: facts.visibility == Visibility::Public,
             attributes: name::of_attributes(attrs),

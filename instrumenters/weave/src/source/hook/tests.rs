@@ -123,10 +123,17 @@ fn marks_before_the_source_and_letters_of_many_bytes_move_nothing() {
     check("#![feature(x)]\r\nfn f() {}\r\n", "#![feature(x)]\r\nfn f() {@f@}\r\n");
 }
 
+/// The functions of a text, without the hashes of their tokens.
+fn functions(text: &str) -> Vec<Function> {
+    let mut functions = parse(text).expect("it is Rust").functions.all;
+    functions.iter_mut().for_each(|function| function.facts.fingerprint = 0);
+    functions
+}
+
 /// The only function's hook.
 fn text_of(text: &str, change: impl FnOnce(&mut Hook<'_>)) -> String {
-    let parsed = parse(text).expect("it is Rust");
-    let mut hook = hooks(&parsed.functions.all, true)[0];
+    let functions = functions(text);
+    let mut hook = hooks(&functions, true)[0];
     change(&mut hook);
     hook.before() + "…" + hook.behind()
 }
@@ -161,7 +168,7 @@ fn async_functions_are_polled_or_only_begun() {
 
 #[test]
 fn facts_name_types_traits_and_how_self_is_taken() {
-    let facts = |text: &str| parse(text).expect("it is Rust").functions.all[0].facts.to_string();
+    let facts = |text: &str| functions(text)[0].facts.to_string();
     assert_eq!(
         facts("impl a::T<u8> for (B, C) { fn f(self: Rc<Self>) {} }"),
         "c=1 self=other type=(B,C) trait=T vis=pub unit"
@@ -172,6 +179,14 @@ fn facts_name_types_traits_and_how_self_is_taken() {
     );
     assert_eq!(facts("impl B<u8> { pub fn f(mut self) -> B< u8 > {} }"), "c=1 self=value type=B vis=pub chain");
     assert_eq!(facts("impl B { pub fn f(self) -> Self {} }"), "c=1 self=value type=B vis=pub chain");
+}
+
+#[test]
+fn the_fingerprint_of_a_function_is_that_of_its_source() {
+    let method = "pub const unsafe fn f(&self) -> u8 {\n #![allow(x)]\n 1 /* one */ }";
+    let function = &parse(&format!("impl A {{\n /// Docs.\n {method} }}")).expect("it is Rust").functions.all[0];
+    let own = method.strip_prefix("pub ").and_then(metaspy_syntax::fingerprint::of_source);
+    assert_eq!((own, function.facts.fingerprint > 0), (Some(function.facts.fingerprint), true));
 }
 
 #[test]
