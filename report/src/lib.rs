@@ -11,6 +11,7 @@
 //! - [`grammar`]: the coverage of a grammar.
 //! - [`export`]: the formats of other tools.
 //! - [`table`] and [`text`]: tables, numbers, durations, and names that fit into columns.
+//! - [`runs`]: the runs that `cargo metaspy` keeps.
 //! - [`source_line`]: the line of source where a site begins.
 
 pub mod program;
@@ -26,6 +27,8 @@ pub mod diff;
 pub mod grammar;
 
 pub mod export;
+
+pub mod runs;
 
 pub mod source_line;
 pub mod table;

@@ -28,6 +28,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
+use metaspy_report::runs::Note;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper;
@@ -65,6 +66,7 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
 
 fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let cargo = Cargo::new(std::mem::take(&mut options.cargo));
+    let typed = typed(command);
     let config = Config::read(&cargo);
     let target = cargo.target().map(|target| target.to_string_lossy().into_owned()).or_else(|| config.target());
     let graph = Graph::read(&cargo, &target.clone().map_or_else(host, Ok)?)?;
@@ -93,7 +95,11 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let mut built = cargo.command(command, &target_dir)?;
     built.env("RUSTC_WRAPPER", env::current_exe().context("cannot find the file of this command")?);
     built.env(PLAN, plan.write()?).env_remove(CHAIN).envs(settings.wrapper.map(|wrapper| (CHAIN, wrapper)));
-    let recordings = if records { Some(Recordings::new(&plan.dir)?) } else { None };
+    let recordings = if records {
+        Some(Recordings::new(&target_dir, Note::now(typed, graph.workspace_root.clone()))?)
+    } else {
+        None
+    };
     let profilers = Requested::new(command, &options);
     if let Some(recordings) = &recordings {
         recordings.set_environment(&mut built, &profilers);
@@ -112,6 +118,15 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     let failures = conditions.failures(&results.run, &profilers, results.comparison.as_ref());
     failures.iter().for_each(|failure| eprintln!("error: metaspy: {}", failure.message));
     Ok(exit_code(wrapper::exit_code(status), &failures))
+}
+
+/// The command as it was typed.
+fn typed(command: &str) -> String {
+    let words = env::args().skip_while(|word| word != command).map(|word| match word.contains([' ', '*']) {
+        true => format!("'{word}'"),
+        false => word,
+    });
+    ["cargo".to_owned(), "metaspy".to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
 }
 
 /// The exit code of cargo or the program, or that of the worst failure.

@@ -1,53 +1,48 @@
 //! The directory in which the programs of a run record.
 
-use std::ffi::OsStr;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use metaspy_report::runs::{self, Begun, Note};
 
 use crate::cargo_metaspy::profilers::Requested;
 
-/// The extension of locks.
-const LOCK: &str = "lock";
-
 /// The directory of the recordings of a run.
-pub struct Recordings {
-    dir: PathBuf,
-    /// The lock is held while the directory is needed. `None` if the directory is kept.
-    lock: Option<Lock>,
+pub enum Recordings {
+    /// A kept run.
+    Kept(Begun),
+    /// A directory in the user's directory for recordings.
+    Theirs(PathBuf),
 }
 
-/// A file, and a lock on it.
-struct Lock(PathBuf, #[expect(dead_code, reason = "it is held")] File);
-
 impl Recordings {
-    /// A new directory below this one, or below the user's directory for recordings. Then it is kept.
-    pub fn new(dir: &Path) -> Result<Self> {
-        let process = std::process::id();
+    /// A new run below this target directory, or a directory below the user's directory for recordings.
+    pub fn new(target_dir: &Path, note: Note) -> Result<Self> {
         if let Some(theirs) = env::var_os("METASPY_DIR").filter(|dir| !dir.is_empty()) {
-            let dir = std::path::absolute(theirs)?.join(format!("woven-{process}"));
+            let dir = std::path::absolute(theirs)?.join(format!("woven-{}", std::process::id()));
             fs::create_dir_all(&dir)?;
-            return Ok(Recordings { dir, lock: None });
+            return Ok(Recordings::Theirs(dir));
         }
-        let runs = dir.join("runs");
-        clear(&runs);
-        let dir = runs.join(process.to_string());
-        let _ = fs::remove_dir_all(&dir);
-        fs::create_dir_all(&runs)?;
-        let lock = dir.with_extension(LOCK);
-        let file = File::create(&lock)?;
-        // Without locks in the file system, no other run finds the file unlocked either.
-        let _ = file.try_lock();
-        fs::create_dir_all(&dir)?;
-        Ok(Recordings { dir, lock: Some(Lock(lock, file)) })
+        let runs = runs::directory(target_dir);
+        let begun = Begun::new(&runs, note).with_context(|| format!("cannot record into {}", runs.display()))?;
+        Ok(Recordings::Kept(begun))
+    }
+
+    /// The directory.
+    fn dir(&self) -> &Path {
+        match self {
+            Recordings::Kept(begun) => &begun.run.dir,
+            Recordings::Theirs(dir) => dir,
+        }
     }
 
     /// Sets the environment of programs: they count their calls and start these profilers. Their counts survive an abort.
     pub fn set_environment(&self, cargo: &mut Command, profilers: &Requested) {
-        cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", &self.dir).env("METASPY_RUN", "woven");
+        let dir = self.dir();
+        let (around, run) = (dir.parent().unwrap_or(dir), dir.file_name().unwrap_or_default());
+        cargo.env("METASPY_RECORD", "live").env("METASPY_DIR", around).env("METASPY_RUN", run);
         cargo.env("METASPY_MODE", "tally");
         if let Some(names) = profilers.text() {
             cargo.env("METASPY_PROFILE", names);
@@ -59,36 +54,6 @@ impl Recordings {
 
     /// The recordings.
     pub fn recordings(&self) -> Vec<PathBuf> {
-        self.files("spy")
-    }
-
-    fn files(&self, extension: &str) -> Vec<PathBuf> {
-        let entries = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-        let mut found: Vec<PathBuf> = entries(&self.dir)
-            .flat_map(|entry| if entry.is_dir() { entries(&entry).collect() } else { vec![entry] })
-            .collect();
-        found.retain(|path| path.extension() == Some(OsStr::new(extension)));
-        found.sort();
-        found
-    }
-}
-
-impl Drop for Recordings {
-    fn drop(&mut self) {
-        if let Some(Lock(lock, _)) = &self.lock {
-            let _ = fs::remove_dir_all(&self.dir);
-            let _ = fs::remove_file(lock);
-        }
-    }
-}
-
-/// Removes the directories of runs whose command was killed.
-fn clear(runs: &Path) {
-    let entries = fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
-    for lock in entries.filter(|path| path.extension() == Some(OsStr::new(LOCK))) {
-        if File::open(&lock).is_ok_and(|file| file.try_lock().is_ok()) {
-            let _ = fs::remove_dir_all(lock.with_extension(""));
-            let _ = fs::remove_file(lock);
-        }
+        runs::recordings_in(self.dir())
     }
 }

@@ -128,7 +128,8 @@ impl Package {
         temporary().join("targets").join(name.map_or("other".as_ref(), |name| name.as_os_str()))
     }
 
-    fn clean_command(&self, program: &Path) -> Command {
+    /// A command in the package, without what the environment of the tests would add.
+    pub fn clean_command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.dir).env("CARGO_TARGET_DIR", self.target_dir()).env("METASPY_CACHE", cache());
         for name in [

@@ -1,5 +1,6 @@
 //! Runs that somebody ends, whose words nobody reads, and several at once.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
@@ -36,12 +37,15 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
         let kill = format!("kill -{signal} -{group}");
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
     };
-    let runs = package.target_dir().join("metaspy/weave/runs");
+    let runs = package.target_dir().join("metaspy/runs");
     let running = start();
-    let killed = running.id();
-    send("KILL", killed);
+    send("KILL", running.id());
     running.wait_with_output().expect("it ended");
-    assert!(runs.join(killed.to_string()).exists(), "nobody was there to remove it");
+    let recordings = |run: &str| {
+        let entries = fs::read_dir(runs.join(run)).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.path().extension() == Some(OsStr::new("spy"))).count()
+    };
+    assert_eq!(recordings("1"), 1, "the killed run is kept");
 
     let running = start();
     let group = running.id();
@@ -49,9 +53,12 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
     let did = package.did(running.wait_with_output().expect("it ended"), "metaspy.json");
     assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.said);
     assert!(did.printed.contains("covered 2 of 2 methods") && did.json["exact"] == true, "{}", did.printed);
-    for process in [killed, group] {
-        assert!(!runs.join(process.to_string()).exists(), "nothing of it is left");
-    }
+    assert_eq!((recordings("2"), runs.join("2.lock").exists()), (1, false), "the interrupted run is kept");
+    let note = fs::read_to_string(runs.join("2/run.json")).expect("it has a note");
+    assert!(
+        note.contains("cargo metaspy run --offline") && note.contains(&package.dir.display().to_string()),
+        "{note}"
+    );
 }
 
 #[test]

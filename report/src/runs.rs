@@ -1,0 +1,207 @@
+//! The runs that `cargo metaspy` keeps below the target directory, for the editor and the crawler.
+//!
+//! A run is a directory with a number as name. It contains the recordings of its processes, and a note on its command. A
+//! lock beside it is held while the run lasts.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// The number of runs that are kept.
+const KEPT: usize = 8;
+/// The number of bytes that kept runs may occupy together. The newest is kept whatever it occupies.
+const BYTES: u64 = 1 << 30;
+/// The name of the note.
+const NOTE: &str = "run.json";
+
+/// The directory of the runs in the target directory of `cargo metaspy`.
+pub fn directory(target: &Path) -> PathBuf {
+    target.join("runs")
+}
+
+/// How a run began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Note {
+    /// The command, such as `cargo metaspy test --lib`.
+    pub command: String,
+    /// The root of the workspace. Relative names of source files begin there.
+    pub workspace: PathBuf,
+    /// The beginning, in seconds since 1970.
+    pub began: u64,
+}
+
+impl Note {
+    /// The note of a run that begins now.
+    pub fn now(command: String, workspace: PathBuf) -> Note {
+        let began = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        Note { command, workspace, began }
+    }
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Its directory.
+    pub dir: PathBuf,
+    /// Its number.
+    pub number: u32,
+    /// How it began.
+    pub note: Note,
+}
+
+impl Run {
+    /// The recordings of its processes, by name.
+    pub fn recordings(&self) -> Vec<PathBuf> {
+        recordings_in(&self.dir)
+    }
+
+    /// True while its command runs.
+    pub fn is_running(&self) -> bool {
+        File::open(lock_of(&self.dir)).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    }
+
+    /// Removes it.
+    pub fn remove(&self) -> io::Result<()> {
+        let _ = fs::remove_file(lock_of(&self.dir));
+        fs::remove_dir_all(&self.dir)
+    }
+
+    fn bytes(&self) -> u64 {
+        entries(&self.dir).filter_map(|path| Some(bytes_on_disk(&fs::symlink_metadata(path).ok()?))).sum()
+    }
+}
+
+/// A run of this process. It is kept when this is dropped, unless it contains no recording.
+#[derive(Debug)]
+pub struct Begun {
+    /// The run.
+    pub run: Run,
+    /// The lock is held while the run lasts.
+    _lock: File,
+}
+
+impl Begun {
+    /// Begins a run in a directory of runs, and removes the oldest ones. The runs of other processes that still run stay.
+    pub fn new(runs: &Path, note: Note) -> io::Result<Begun> {
+        fs::create_dir_all(runs)?;
+        remove_old(runs);
+        let mut number = list(runs).first().map_or(1, |newest| newest.number + 1);
+        let dir = loop {
+            let dir = runs.join(number.to_string());
+            match fs::create_dir(&dir) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                made => break made.map(|()| dir)?,
+            }
+        };
+        let lock = File::create(lock_of(&dir))?;
+        // Without locks in the file system, no other process finds the file locked either.
+        let _ = lock.try_lock();
+        fs::write(dir.join(NOTE), serde_json::to_vec_pretty(&note)?)?;
+        Ok(Begun { run: Run { dir, number, note }, _lock: lock })
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let _ = match self.run.recordings().is_empty() {
+            true => self.run.remove(),
+            false => fs::remove_file(lock_of(&self.run.dir)),
+        };
+    }
+}
+
+/// The recordings in a directory, by name.
+pub fn recordings_in(dir: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = entries(dir).filter(|path| path.extension() == Some(OsStr::new("spy"))).collect();
+    found.sort();
+    found
+}
+
+/// The runs in a directory of runs, with the newest first.
+pub fn list(runs: &Path) -> Vec<Run> {
+    let run = |dir: PathBuf| {
+        let number = dir.file_name()?.to_str()?.parse().ok()?;
+        let note = fs::read(dir.join(NOTE)).ok().and_then(|note| serde_json::from_slice(&note).ok());
+        dir.is_dir().then(|| Run { dir, number, note: note.unwrap_or_default() })
+    };
+    let mut found: Vec<Run> = entries(runs).filter_map(run).collect();
+    found.sort_by_key(|run| std::cmp::Reverse(run.number));
+    found
+}
+
+/// Makes room for one more run.
+fn remove_old(runs: &Path) {
+    let mut bytes = 0;
+    for (at, run) in list(runs).iter().enumerate() {
+        bytes += run.bytes();
+        if (at + 1 >= KEPT || at > 0 && bytes > BYTES) && !run.is_running() {
+            // The next run tries again.
+            let _ = run.remove();
+        }
+    }
+}
+
+fn lock_of(dir: &Path) -> PathBuf {
+    dir.with_extension("lock")
+}
+
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path())
+}
+
+/// A recording is a file with holes.
+fn bytes_on_disk(meta: &fs::Metadata) -> u64 {
+    #[cfg(unix)]
+    return std::os::unix::fs::MetadataExt::blocks(meta) * 512;
+    #[cfg(not(unix))]
+    return meta.len();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn directory_for(test: &str) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("metaspy-runs-{test}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&dir);
+        dir
+    }
+
+    fn numbers(runs: &Path) -> Vec<u32> {
+        list(runs).iter().map(|run| run.number).collect()
+    }
+
+    #[test]
+    fn the_newest_runs_with_recordings_are_kept() {
+        let runs = directory_for("kept");
+        let note = Note::now("cargo metaspy test".into(), "/w".into());
+        for _ in 0..KEPT + 2 {
+            let begun = Begun::new(&runs, note.clone()).expect("it begins");
+            fs::write(begun.run.dir.join("a.spy"), "recording").expect("it is written");
+            assert!(list(&runs)[0].is_running());
+        }
+        drop(Begun::new(&runs, note.clone()).expect("it begins"));
+        let kept = list(&runs);
+        assert_eq!(numbers(&runs), (4..=KEPT as u32 + 2).rev().collect::<Vec<_>>());
+        assert_eq!((kept[0].recordings().len(), &kept[0].note, kept[0].is_running()), (1, &note, false));
+        fs::remove_dir_all(runs).expect("it is removed");
+    }
+
+    #[test]
+    fn a_run_that_still_runs_is_never_removed() {
+        let runs = directory_for("running");
+        let first = Begun::new(&runs, Note::default()).expect("it begins");
+        for number in 2..2 * KEPT {
+            fs::create_dir(runs.join(number.to_string())).expect("it is made");
+        }
+        let last = Begun::new(&runs, Note::default()).expect("it begins");
+        assert!(numbers(&runs).contains(&first.run.number) && numbers(&runs).len() == KEPT + 1);
+        drop((first, last));
+        fs::remove_dir_all(runs).expect("it is removed");
+    }
+}
