@@ -16,6 +16,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-instrumenters", &["metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-weave", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-report", &["metaspy-syntax", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    // Editors read the same source as the weaver.
+    ("metaspy-lsp", &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader"]),
     ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format"]),
     ("metaspy-tui", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
@@ -23,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "metaspy-cli",
         &[
             "metaspy-tui",
+            "metaspy-lsp",
             "metaspy-blueprints",
             "metaspy-sampler",
             "metaspy-report",

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use metaspy_blueprints::Kind;
 use metaspy_core::recording::BUDGETS;
+use metaspy_lsp::install::Editor;
 use metaspy_report::diff::By as DiffBy;
 use metaspy_report::export::Format;
 use metaspy_report::rows::By;
@@ -124,6 +125,12 @@ pub enum Command {
         Times and callers need a run with METASPY_PROFILE=calls, returned values `cargo metaspy … --returns`.\n\
         The pictures are described in docs/blueprints.md.")]
     Blueprint(Blueprint),
+    /// Shows in an editor what ran, how often and from where: the language server, and plugins that start it
+    #[command(after_help = "Examples:\n  metaspy lsp --install nvim\n  metaspy lsp --install vscode\n  \
+        cargo metaspy test --timed    what the editor then shows\n\n\
+        Without --install it speaks the language server protocol on standard input and output: editors start it\n\
+        (docs/editor.md).")]
+    Lsp(Lsp),
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
         metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
@@ -343,6 +350,20 @@ pub struct Blueprint {
     pub json: JsonOption,
 }
 
+/// `metaspy lsp`.
+#[derive(Debug, Args)]
+pub struct Lsp {
+    /// Installs the plugin of this editor, for the user
+    #[arg(long, value_name = "EDITOR", value_parser = parse_editor())]
+    pub install: Option<Editor>,
+    /// Writes the plugin into this directory instead
+    #[arg(long, value_name = "DIR", requires = "install")]
+    pub into: Option<PathBuf>,
+    /// What editors pass on; there is no other way
+    #[arg(long, hide = true)]
+    pub stdio: bool,
+}
+
 /// `metaspy grammar`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -437,6 +458,11 @@ fn parse_diff_by() -> impl TypedValueParser<Value = DiffBy> {
 fn parse_format() -> impl TypedValueParser<Value = Format> {
     let values = Format::ALL.map(|format| PossibleValue::new(format.name()).help(format.description()));
     PossibleValuesParser::new(values).map(|name| Format::from_name(&name).expect("the parser accepts only these names"))
+}
+
+fn parse_editor() -> impl TypedValueParser<Value = Editor> {
+    let values = PossibleValuesParser::new(Editor::ALL.map(Editor::word));
+    values.map(|word| Editor::from_word(&word).expect("the parser accepts only these words"))
 }
 
 fn parse_kind() -> impl TypedValueParser<Value = Kind> {

@@ -14,6 +14,7 @@ mod grammar;
 #[path = "grammar/disabled.rs"]
 mod grammar;
 mod live;
+mod lsp;
 mod progress;
 mod report;
 mod sample;
@@ -93,6 +94,10 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::Sample(options) => sample::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
+        Command::Lsp(options) => {
+            drop(out);
+            lsp::run(&options)
+        }
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }

@@ -36,6 +36,8 @@ impl Package {
         let dir = temporary().join("packages").join(dir);
         let _ = fs::remove_dir_all(&dir);
         let package = Package { dir };
+        // What is built stays, and the runs of an earlier test do not.
+        let _ = fs::remove_dir_all(package.runs());
         for (path, text) in files {
             package.write(path, text);
         }
@@ -118,6 +120,11 @@ impl Package {
         let mut command = self.clean_command(Path::new(env!("CARGO")));
         command.args(line).envs(environment.iter().copied());
         Did::of(command.output().expect("cargo runs, as it runs this test"))
+    }
+
+    /// The directory of its runs.
+    pub fn runs(&self) -> PathBuf {
+        self.target_dir().join("metaspy/runs")
     }
 
     /// The directory that it is built in.

@@ -37,7 +37,7 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
         let kill = format!("kill -{signal} -{group}");
         assert!(Command::new("sh").args(["-c", &kill]).status().expect("there is a shell").success());
     };
-    let runs = package.target_dir().join("metaspy/runs");
+    let runs = package.runs();
     let running = start();
     send("KILL", running.id());
     running.wait_with_output().expect("it ended");

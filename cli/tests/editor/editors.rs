@@ -1,0 +1,1 @@
+//! Real editors with the plugins, and a client in another language.

@@ -1,0 +1,55 @@
+//! Recordings that cannot be read, clients that are gone, and messages that make no sense.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::shapes::{SOURCE, package, recorded};
+
+#[test]
+fn a_server_ends_with_its_client() {
+    let package = package("editor_ends");
+    assert_eq!(Client::spawn(&package).vanish(), Some(0));
+    let mut client = Client::start(&[&package], json!({}));
+    client.open_file(&package, SOURCE);
+    assert_eq!(client.vanish(), Some(0), "it was killed");
+    let mut client = Client::start(&[&package], json!({}));
+    client.request("shutdown", Value::Null);
+    client.notify("exit", Value::Null);
+    assert_eq!(client.server.wait().expect("it ends").code(), Some(0));
+}
+
+#[test]
+fn a_recording_that_cannot_be_read_is_reported_and_the_others_are_shown() {
+    let package = recorded("editor_damaged", &[]);
+    let run = package.runs().join("1");
+    fs::write(run.join("empty-1-1.spy"), "").expect("it is written");
+    fs::write(run.join("other-1-1.spy"), "no recording at all").expect("it is written");
+    let mut client = Client::open(&package, json!({}));
+    let message = client.await_note("window/showMessage", |_| true);
+    assert!(message["message"].as_str().is_some_and(|text| text.contains("cannot be read")), "{message}");
+    assert_eq!(client.lenses(&package).len(), 5);
+}
+
+#[test]
+fn what_makes_no_sense_has_no_numbers() {
+    let package = recorded("editor_senseless", &[]);
+    let mut client = Client::open(&package, json!({ "metric": 7, "runs": {}, "more": [[]] }));
+    let open = |client: &mut Client, uri: &str| {
+        let document = json!({ "uri": uri, "languageId": "rust", "version": 1, "text": SOURCE });
+        client.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        client.request("textDocument/codeLens", json!({ "textDocument": { "uri": uri } }))
+    };
+    for uri in ["untitled:Untitled-1", "file:///nowhere/lib.rs", "file:///", "http://host/lib.rs", "file:///%00%ff"] {
+        assert!(open(&mut client, uri).is_null(), "{uri}");
+    }
+    for wrong in [json!(null), json!([]), json!({ "textDocument": 3 })] {
+        let error = client.try_request("textDocument/hover", wrong).expect_err("it is wrong");
+        assert!(error.contains("textDocument/hover"), "{error}");
+    }
+    client.notify("textDocument/didOpen", json!({ "textDocument": [] }));
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": null }));
+    client.notify("no/such", json!({}));
+    assert_eq!(client.lenses(&package).len(), 5, "it still answers");
+}

@@ -1,0 +1,12 @@
+//! `metaspy lsp` beside real recordings: the server over standard input and output, and real editors.
+
+mod client;
+#[allow(dead_code, reason = "the tests of weaving use the rest")]
+#[path = "../weave/common.rs"]
+mod common;
+mod editors;
+mod edits;
+mod hostile;
+mod live;
+mod shapes;
+mod views;

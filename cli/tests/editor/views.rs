@@ -1,0 +1,117 @@
+//! What the editor shows of a recorded library.
+
+use serde_json::json;
+
+use crate::client::Client;
+use crate::shapes::{SOURCE, package, recorded};
+
+#[test]
+fn an_editor_shows_what_the_tests_ran() {
+    let package = recorded("editor_views", &["--timed"]);
+    let mut client = Client::open(&package, json!({}));
+    let mut hover = |line: &str, part: &str| client.hover(&package, SOURCE, line, part);
+
+    let square = hover("fn area(&self) -> u64 {", "area");
+    assert!(square.starts_with("**metaspy**\n\n`cargo metaspy test"), "{square}");
+    for part in ["`Square::Shape::area`: 7 calls", "in 1 test", "Called by", "Calls\n\n- 7 calls, "] {
+        assert!(square.contains(part), "{part}: {square}");
+    }
+    let file = format!("(<file://{}/src/lib.rs#L31>)", package.dir.display());
+    assert!(square.contains(&format!(": [`editor_views::total`]{file}")), "{square}");
+
+    let called = hover("shape.area()", "area");
+    assert!(called.contains("`total` called `area` 10 times:"), "{called}");
+    assert!(called.contains("7 calls (70.0 %)") && called.contains("3 calls (30.0 %)"), "{called}");
+    assert!(called.contains("Square::Shape::area`]") && called.contains("Circle::Shape::area`]"), "{called}");
+
+    assert!(hover("fn scale", "scale").ends_with("`Circle::scale`: never ran"));
+    assert!(hover("struct Circle", "Circle").ends_with("1 of 2 methods ran · 3 calls"));
+    // Nothing was recorded of these.
+    for (line, part) in
+        [("fn area(&self) -> u64;", "area"), ("shapes.iter()", "sum"), ("a * b", "a"), ("shapes.iter()", "iter")]
+    {
+        assert_eq!(hover(line, part), "", "{line}");
+    }
+
+    let lenses = client.lenses(&package);
+    let expected = [(10, "7 calls"), (16, "3 calls"), (22, "never ran"), (27, "13 calls"), (31, "1 call")];
+    assert_eq!(lenses.len(), expected.len(), "{lenses:?}");
+    for ((line, title), (expected_line, part)) in lenses.iter().zip(expected) {
+        assert!(*line == expected_line && title.contains(part), "{lenses:?}");
+    }
+
+    let hints = client.await_note("textDocument/publishDiagnostics", |note| note["diagnostics"] != json!([]));
+    let hints = hints["diagnostics"].as_array().expect("it is a list");
+    assert_eq!((hints.len(), &hints[0]["range"]["start"]), (1, &json!({ "line": 21, "character": 11 })));
+    assert_eq!((&hints[0]["severity"], &hints[0]["tags"]), (&json!(4), &json!([1])));
+
+    let symbols = client.about("textDocument/documentSymbol", &package);
+    let names: Vec<_> =
+        symbols.as_array().expect("a list").iter().map(|symbol| symbol["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"Square::Shape::area") && names.contains(&"Circle"), "{names:?}");
+}
+
+#[test]
+fn the_metric_takes_effect_at_once() {
+    let package = recorded("editor_metric", &["--timed"]);
+    let mut client = Client::open(&package, json!({ "lenses": false }));
+    assert_eq!(client.lenses(&package), []);
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "metaspy": { "metric": "total-time" } } }));
+    let (_, title) = client.lenses(&package).remove(0);
+    assert!(title.contains("s · 7 calls"), "{title}");
+
+    let execute = |client: &mut Client, command: &str, arguments| {
+        client.try_request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }))
+    };
+    execute(&mut client, "metaspy.metric", json!(["calls"])).expect("there is such a metric");
+    assert_eq!(client.about("metaspy/heat", &package)["metric"], "calls");
+    let heat = client.about("metaspy/heat", &package);
+    let classes: Vec<_> = heat["functions"].as_array().unwrap().iter().map(|it| (&it["value"], &it["class"])).collect();
+    let all = json!([[7, 3], [3, 2], [0, 0], [13, 3], [1, 1]]);
+    let found = json!(classes.iter().map(|(value, class)| [value, class]).collect::<Vec<_>>());
+    assert_eq!(found, all);
+    let files = client.request("metaspy/files", json!({}));
+    assert_eq!(files[0]["text"], "24 calls · 4 of 5 functions ran", "{files}");
+
+    let error = execute(&mut client, "metaspy.metric", json!(["heat"])).expect_err("there is no such metric");
+    assert!(error.contains("calls, self-time"), "{error}");
+    let error = client.try_request("textDocument/completion", json!({})).expect_err("it is not offered");
+    assert!(error.contains("metaspy has no request"), "{error}");
+}
+
+#[test]
+fn runs_are_added_up_picked_and_emptied() {
+    let package = recorded("editor_runs", &[]);
+    package.metaspy(&["test", "--lib"]);
+    let mut client = Client::open(&package, json!({}));
+    let first =
+        |client: &mut Client| client.lenses(&package).first().map(|(_, title)| title.clone()).unwrap_or_default();
+    assert!(first(&mut client).contains("7 calls"));
+    let runs = client.request("metaspy/runs", json!({}));
+    assert_eq!((&runs["runs"][0]["id"], &runs["runs"][0]["picked"]), (&json!("2"), &json!(true)), "{runs}");
+    assert!(runs["runs"][0]["label"].as_str().is_some_and(|label| label.starts_with("cargo metaspy test")), "{runs}");
+
+    let mut pick = |command: &str, arguments, expected: &str| {
+        client.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }));
+        while !first(&mut client).contains(expected) || expected.is_empty() && !first(&mut client).is_empty() {
+            client.await_note("metaspy/changed", |_| true);
+        }
+    };
+    pick("metaspy.pick", json!(["all"]), "14 calls");
+    pick("metaspy.pick", json!(["1"]), "7 calls");
+    pick("metaspy.empty", json!([]), "");
+    assert!(!package.runs().join("1").exists());
+}
+
+#[test]
+fn two_workspaces_have_their_own_numbers() {
+    let one = recorded("editor_one", &[]);
+    // A package of the same name in another place, whose tests do not run.
+    let other = package("editor_other/inner");
+    let mut client = Client::start(&[&one, &other], json!({}));
+    client.open_file(&one, SOURCE);
+    client.open_file(&other, SOURCE);
+    client.await_numbers(&one);
+    assert_eq!(client.lenses(&one).len(), 5);
+    assert_eq!(client.lenses(&other), []);
+}

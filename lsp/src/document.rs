@@ -1,0 +1,80 @@
+//! A file that is open in the editor, with what is known of its functions.
+
+use std::cell::OnceCell;
+use std::fs;
+use std::path::PathBuf;
+
+use crate::matching::{self, Match};
+use crate::settings::Settings;
+use crate::snapshot::{Model, Numbers, Snapshot};
+use crate::source::{Columns, Function, Lines, Outline};
+use crate::uri;
+
+/// A file that is open.
+#[derive(Debug)]
+pub struct Document {
+    /// Its path; `None` for a text without a file.
+    pub path: Option<PathBuf>,
+    /// Its version, as the client counts them.
+    pub version: i32,
+    /// Its text.
+    pub lines: Lines,
+    outline: OnceCell<Outline>,
+}
+
+impl Document {
+    /// Reads a text.
+    pub fn new(uri: &str, version: i32, text: String) -> Document {
+        let path = uri::to_path(uri).map(|path| fs::canonicalize(&path).unwrap_or(path));
+        Document { path, version, lines: Lines::new(text), outline: OnceCell::new() }
+    }
+
+    /// Its functions, types and modules. They are read when they are needed, which is not after each letter.
+    pub fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| Outline::new(&self.lines.text))
+    }
+}
+
+/// A document beside the model that has its file.
+pub struct View<'a> {
+    /// The document.
+    pub document: &'a Document,
+    /// The model.
+    pub model: &'a Model,
+    /// The recorded methods of each function of the outline.
+    pub matches: Vec<Option<Match>>,
+    /// What columns count.
+    pub columns: Columns,
+    /// The settings.
+    pub settings: &'a Settings,
+}
+
+impl<'a> View<'a> {
+    /// The view of a document; `None` if no chosen run has a function of its file.
+    pub fn new(
+        document: &'a Document,
+        snapshot: &'a Snapshot,
+        columns: Columns,
+        settings: &'a Settings,
+    ) -> Option<Self> {
+        let path = document.path.as_deref()?;
+        let model = snapshot.model_of(path)?;
+        let line_of = |function: &Function| document.lines.line(function.whole.start) + 1;
+        let matches = matching::find(&document.outline().functions, line_of, model.methods_of(path));
+        Some(View { document, model, matches, columns, settings })
+    }
+
+    /// The functions that were recorded, with their numbers. True for stale ones.
+    pub fn functions(&self) -> impl Iterator<Item = (&'a Function, Numbers, bool)> {
+        let all = self.document.outline().functions.iter().zip(&self.matches);
+        all.filter_map(|(function, found)| {
+            let found = found.as_ref()?;
+            Some((function, self.model.numbers(&found.places), found.is_stale))
+        })
+    }
+
+    /// The range of these bytes.
+    pub fn range(&self, bytes: &std::ops::Range<usize>) -> lsp_types::Range {
+        self.document.lines.range(bytes, self.columns)
+    }
+}

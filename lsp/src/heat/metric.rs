@@ -1,0 +1,64 @@
+//! The metrics that heat can show.
+
+use metaspy_report::text::{duration, grouped};
+use serde::{Deserialize, Serialize};
+
+use crate::snapshot::Numbers;
+
+/// A metric of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Its calls.
+    #[default]
+    Calls,
+    /// Its time without the functions that it called.
+    SelfTime,
+    /// Its time.
+    TotalTime,
+    /// The time of one call on average.
+    TimePerCall,
+    /// The objects that it was called on.
+    Receivers,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Metric; 5] =
+        [Metric::Calls, Metric::SelfTime, Metric::TotalTime, Metric::TimePerCall, Metric::Receivers];
+
+    /// The word of the settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Metric::Calls => "calls",
+            Metric::SelfTime => "self-time",
+            Metric::TotalTime => "total-time",
+            Metric::TimePerCall => "time-per-call",
+            Metric::Receivers => "receivers",
+        }
+    }
+
+    /// The value of a function; `None` if it was not recorded.
+    pub fn of(self, numbers: &Numbers) -> Option<u64> {
+        match self {
+            Metric::Calls => Some(numbers.calls),
+            Metric::SelfTime => numbers.self_ns,
+            Metric::TotalTime => numbers.total_ns,
+            Metric::TimePerCall => Some(numbers.total_ns?.checked_div(numbers.calls).unwrap_or(0)),
+            Metric::Receivers => numbers.receivers.map(|receivers| receivers.count),
+        }
+    }
+
+    /// A value as text.
+    pub fn write(self, value: u64) -> String {
+        match self {
+            Metric::Calls if value == 1 => "1 call".into(),
+            Metric::Calls => format!("{} calls", grouped(value)),
+            Metric::SelfTime => format!("{} self", duration(value)),
+            Metric::TotalTime => duration(value),
+            Metric::TimePerCall => format!("{} a call", duration(value)),
+            Metric::Receivers if value == 1 => "1 object".into(),
+            Metric::Receivers => format!("{} objects", grouped(value)),
+        }
+    }
+}

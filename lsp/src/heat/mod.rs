@@ -1,0 +1,109 @@
+//! Heat: the class of a function among all functions of the program.
+//!
+//! Three classes colour a ruler, and a scale of 1 to 6 fills a bar (*Augmenting Static Source Views in IDEs with Dynamic
+//! Metrics*, section 3.3). Zero is a class of its own.
+
+mod kmeans;
+mod metric;
+
+use serde::{Deserialize, Serialize};
+
+pub use metric::Metric;
+
+/// The number of steps of the fine scale.
+pub const LEVELS: usize = 6;
+/// The number of coarse classes.
+const CLASSES: usize = 3;
+/// The bar of each level.
+const BARS: [char; LEVELS] = ['▁', '▂', '▃', '▄', '▅', '▆'];
+
+/// How values are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// By their logarithm: counts have long tails, and one hot function would otherwise be two of three classes.
+    #[default]
+    Log,
+    /// As they are.
+    Linear,
+}
+
+/// The heat of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Heat {
+    /// 1 (few) to 3 (many); 0 for a value of zero.
+    pub class: u8,
+    /// 1 to 6; 0 for a value of zero.
+    pub level: u8,
+}
+
+impl Heat {
+    /// A bar of the level; a dot for zero.
+    pub fn bar(self) -> char {
+        (self.level as usize).checked_sub(1).and_then(|at| BARS.get(at)).copied().unwrap_or('·')
+    }
+}
+
+/// The borders between the classes of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Classes {
+    scale: Scale,
+    classes: Vec<f64>,
+    levels: Vec<f64>,
+}
+
+impl Classes {
+    /// The classes of these values.
+    pub fn new(values: &[u64], scale: Scale) -> Classes {
+        let scaled = || values.iter().filter(|value| **value > 0).map(|value| scaled(*value, scale));
+        Classes { scale, classes: kmeans::breaks(scaled(), CLASSES), levels: kmeans::breaks(scaled(), LEVELS) }
+    }
+
+    /// The heat of a value.
+    pub fn heat(&self, value: u64) -> Heat {
+        if value == 0 {
+            return Heat::default();
+        }
+        let value = scaled(value, self.scale);
+        Heat { class: place(&self.classes, value, CLASSES), level: place(&self.levels, value, LEVELS) }
+    }
+}
+
+/// The number of the cluster, from 1 on. Fewer clusters are spread over all numbers: the hottest has the last one.
+fn place(breaks: &[f64], value: f64, clusters: usize) -> u8 {
+    let at = breaks.partition_point(|least| *least <= value);
+    (1 + at * (clusters - 1) / breaks.len().max(1)) as u8
+}
+
+fn scaled(value: u64, scale: Scale) -> f64 {
+    match scale {
+        Scale::Log => (value as f64).ln_1p(),
+        Scale::Linear => value as f64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(values: &[u64], scale: Scale, classes: &[u8], bars: &str) {
+        let all = Classes::new(values, scale);
+        let heats: Vec<Heat> = values.iter().map(|value| all.heat(*value)).collect();
+        assert_eq!(heats.iter().map(|heat| heat.class).collect::<Vec<_>>(), classes, "{values:?}");
+        assert_eq!(heats.iter().map(|heat| heat.bar()).collect::<String>(), bars, "{values:?}");
+    }
+
+    #[test]
+    fn zero_is_a_class_of_its_own_and_tails_do_not_hide_the_rest() {
+        check(&[0, 1, 1, 10, 100, 1_000, 1_000_000], Scale::Log, &[0, 1, 1, 1, 2, 2, 3], "·▁▁▂▃▄▆");
+        check(&[0, 1, 1, 10, 100, 1_000, 1_000_000], Scale::Linear, &[0, 1, 1, 1, 1, 2, 3], "·▁▁▂▃▄▆");
+    }
+
+    #[test]
+    fn few_distinct_values_have_few_classes() {
+        check(&[7, 7, 0], Scale::Log, &[1, 1, 0], "▁▁·");
+        check(&[7, 9], Scale::Log, &[1, 3], "▁▆");
+        check(&[], Scale::Log, &[], "");
+        check(&[u64::MAX, 1], Scale::Linear, &[3, 1], "▆▁");
+    }
+}

@@ -1,0 +1,31 @@
+#![forbid(unsafe_code)]
+//! The language server of metaspy: what ran, how often and from where, beside the code.
+//!
+//! It runs beside rust-analyzer and answers only what recordings show. The idea is Senseo's: Röthlisberger, Härry, Villazón,
+//! Ansaloni, Binder, Nierstrasz, Moret, *Augmenting Static Source Views in IDEs with Dynamic Metrics*. The modules, in the
+//! order in which numbers reach the editor:
+//!
+//! - [`workspace`] and [`runs`]: where recordings are.
+//! - [`reader`]: the thread that reads them, and [`snapshot`]: what it found, by source file.
+//! - [`source`] and [`matching`]: the functions of the edited text, and the recorded methods that they are.
+//! - [`heat`]: classes of a metric.
+//! - [`views`]: hovers, lenses, hints, symbols, heat.
+//! - [`server`]: the protocol.
+//! - [`install`]: the plugins of editors.
+
+pub mod document;
+pub mod heat;
+pub mod install;
+pub mod markdown;
+pub mod matching;
+pub mod reader;
+pub mod runs;
+pub mod server;
+pub mod settings;
+pub mod snapshot;
+pub mod source;
+pub mod uri;
+pub mod views;
+pub mod workspace;
+
+pub use server::{run, serve};

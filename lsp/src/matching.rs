@@ -1,0 +1,172 @@
+//! Which recorded methods a function in the editor is.
+//!
+//! A function is found by its path and the hash of its tokens, so edits elsewhere do not matter. If only the hash differs,
+//! the function was edited after the run, and its numbers are marked as stale. In doubt a function has no numbers: a wrong
+//! number beside code is worse than none.
+
+use std::collections::{BTreeMap, HashMap};
+
+use metaspy_report::program::Method;
+
+use crate::source::Function;
+
+/// The recorded methods of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Match {
+    /// Their places in the program. There are several if several runs recorded it at different lines.
+    pub places: Vec<usize>,
+    /// True if the function was edited after the run.
+    pub is_stale: bool,
+}
+
+/// A recorded method of the file.
+#[derive(Clone, Debug)]
+struct Recorded<'m> {
+    place: usize,
+    module: &'m str,
+    line: u32,
+    fingerprint: u32,
+}
+
+/// Finds the methods of each function of a file. The lines of the functions begin with 1.
+pub fn find<'m>(
+    functions: &[Function],
+    line_of: impl Fn(&Function) -> u32,
+    methods: impl Iterator<Item = (usize, &'m Method)>,
+) -> Vec<Option<Match>> {
+    let mut recorded: HashMap<&str, Vec<Recorded<'m>>> = HashMap::new();
+    for (place, method) in methods {
+        let Some((module, name)) = method.site.module_and_name().or(without_module(&method.site.path)) else {
+            continue;
+        };
+        let fingerprint = method.facts.as_ref().map_or(0, |facts| facts.fingerprint);
+        let line = method.site.lines.0;
+        recorded.entry(name).or_default().push(Recorded { place, module, line, fingerprint });
+    }
+    let mut found = vec![None; functions.len()];
+    let mut names: BTreeMap<(&str, &[String]), Vec<usize>> = BTreeMap::new();
+    for (at, function) in functions.iter().enumerate() {
+        names.entry((&function.name, &function.modules)).or_default().push(at);
+    }
+    for ((name, modules), places) in names {
+        let Some(all) = recorded.get(name) else { continue };
+        let own: Vec<&Recorded> = all.iter().filter(|method| is_within(method.module, modules)).collect();
+        let namesakes: Vec<(usize, u32, u32)> =
+            places.iter().map(|&at| (at, line_of(&functions[at]), functions[at].fingerprint)).collect();
+        for (at, matched) in pair(&namesakes, &own) {
+            found[at] = Some(matched);
+        }
+    }
+    found
+}
+
+/// Pairs functions of one name (place, line, hash) with methods of this name.
+fn pair(functions: &[(usize, u32, u32)], methods: &[&Recorded<'_>]) -> Vec<(usize, Match)> {
+    let mut pairs = Vec::new();
+    let mut left = Vec::new();
+    let mut used = vec![false; methods.len()];
+    for &(at, line, fingerprint) in functions {
+        let has_twin = functions.iter().filter(|other| other.2 == fingerprint).count() > 1;
+        // Of functions with equal text, only the line makes a difference.
+        let is_same = |method: &Recorded| {
+            method.fingerprint != 0 && method.fingerprint == fingerprint && (!has_twin || method.line == line)
+        };
+        let same: Vec<usize> = (0..methods.len()).filter(|&number| is_same(methods[number])).collect();
+        if same.is_empty() {
+            left.push((at, line, has_twin));
+            continue;
+        }
+        same.iter().for_each(|&number| used[number] = true);
+        let places = same.iter().map(|&number| methods[number].place).collect();
+        pairs.push((at, Match { places, is_stale: false }));
+    }
+    let unused = || methods.iter().zip(&used).filter(|(_, used)| !**used).map(|(method, _)| *method);
+    // A recording without hashes: the line must be the same.
+    for &(at, line, _) in &left {
+        if let Some(method) = unused().find(|method| method.fingerprint == 0 && method.line == line) {
+            pairs.push((at, Match { places: vec![method.place], is_stale: false }));
+        }
+    }
+    // Only one function of this name was edited, or moved among its twins, and only one method is unaccounted for.
+    let mut unused = unused().filter(|method| method.fingerprint != 0);
+    if let ([(at, _, has_twin)], Some(method), None) = (&left[..], unused.next(), unused.next()) {
+        pairs.push((*at, Match { places: vec![method.place], is_stale: !has_twin }));
+    }
+    pairs
+}
+
+/// The module and the name of an observed method that has no length of its module.
+fn without_module(path: &str) -> Option<(&str, &str)> {
+    let is_capital = |at: &usize| path[at + 2..].starts_with(char::is_uppercase);
+    let mut ends = path.match_indices("::").map(|(at, _)| at);
+    let at = ends.find(is_capital).or(path.rfind("::"))?;
+    Some((&path[..at], &path[at + 2..]))
+}
+
+/// True if a module may be these ones of a file.
+fn is_within(module: &str, modules: &[String]) -> bool {
+    modules.is_empty() || {
+        let inner = modules.join("::");
+        module.strip_suffix(&inner).is_some_and(|outer| outer.is_empty() || outer.ends_with("::"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn method(place: usize, line: u32, fingerprint: u32) -> Recorded<'static> {
+        Recorded { place, module: "a", line, fingerprint }
+    }
+
+    /// Checks functions (line, hash) against methods (line, hash): the places of the methods, and a mark if they are stale.
+    fn check(functions: &[(u32, u32)], methods: &[(u32, u32)], expected: &[&str]) {
+        let functions: Vec<_> = functions.iter().enumerate().map(|(at, &(line, hash))| (at, line, hash)).collect();
+        let methods: Vec<_> = methods.iter().enumerate().map(|(at, &(line, hash))| method(at, line, hash)).collect();
+        let mut found = vec![String::new(); functions.len()];
+        for (at, Match { places, is_stale }) in pair(&functions, &methods.iter().collect::<Vec<_>>()) {
+            found[at] = format!("{places:?}{}", if is_stale { " stale" } else { "" });
+        }
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_function_that_moved_keeps_its_numbers() {
+        check(&[(40, 7)], &[(3, 7)], &["[0]"]);
+        check(&[(40, 7)], &[(3, 7), (9, 7)], &["[0, 1]"]);
+    }
+
+    #[test]
+    fn a_function_that_was_edited_has_stale_numbers() {
+        check(&[(3, 8)], &[(3, 7)], &["[0] stale"]);
+        check(&[(3, 8), (9, 5)], &[(3, 7), (9, 5)], &["[0] stale", "[1]"]);
+    }
+
+    #[test]
+    fn in_doubt_a_function_has_no_numbers() {
+        check(&[(3, 8), (9, 6)], &[(3, 7), (9, 5)], &["", ""]);
+        check(&[(3, 8)], &[(3, 7), (3, 6)], &[""]);
+        check(&[(3, 8)], &[], &[""]);
+    }
+
+    #[test]
+    fn functions_with_equal_text_are_told_apart_by_their_lines() {
+        check(&[(3, 7), (9, 7)], &[(9, 7)], &["", "[0]"]);
+        check(&[(4, 7), (10, 7)], &[(3, 7), (9, 7)], &["", ""]);
+    }
+
+    #[test]
+    fn without_a_hash_the_line_decides() {
+        check(&[(3, 7), (9, 8)], &[(3, 0)], &["[0]", ""]);
+        check(&[(4, 7)], &[(3, 0)], &[""]);
+    }
+
+    #[test]
+    fn inline_modules_belong_to_the_path() {
+        let inner = ["b".to_owned(), "c".to_owned()];
+        assert!(is_within("a::b::c", &inner) && is_within("b::c", &inner) && is_within("x", &[]));
+        assert!(!is_within("a::xb::c", &inner) && !is_within("a::b", &inner));
+        assert_eq!(without_module("a::b::Scene::measure"), Some(("a::b", "Scene::measure")));
+        assert_eq!((without_module("a::f"), without_module("f")), (Some(("a", "f")), None));
+    }
+}

@@ -1,0 +1,182 @@
+//! The thread that reads recordings. It looks for new runs and for news of running programs, and sends a snapshot when
+//! something has changed.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use metaspy_core::Store;
+use metaspy_report::program::Program;
+
+use crate::runs::{Finder, Run};
+use crate::settings::{Selection, Settings};
+use crate::snapshot::{Model, Snapshot};
+use crate::workspace::{self, Workspace};
+
+/// The time between two looks. A call of a running program is shown within a second.
+const INTERVAL: Duration = Duration::from_millis(300);
+/// A look takes at most one of so many parts of the time.
+const SHARE: u32 = 4;
+
+/// A command to the reader.
+#[derive(Debug)]
+pub enum Command {
+    /// The folders of the client.
+    Folders(Vec<PathBuf>),
+    /// The settings.
+    Settings(Box<Settings>),
+    /// Removes the kept runs of the workspaces that have ended.
+    Empty,
+}
+
+/// Starts the reader. It ends when the sender of its commands is dropped.
+pub fn start(commands: Receiver<Command>, snapshots: Sender<Arc<Snapshot>>) -> std::io::Result<()> {
+    let mut reader = Reader::default();
+    let work = move || {
+        let mut wait = Duration::ZERO;
+        loop {
+            match commands.recv_timeout(wait) {
+                Ok(command) => reader.obey(command),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            while let Ok(command) = commands.try_recv() {
+                reader.obey(command);
+            }
+            let began = Instant::now();
+            if let Some(snapshot) = reader.look()
+                && snapshots.send(Arc::new(snapshot)).is_err()
+            {
+                return;
+            }
+            wait = INTERVAL.max(began.elapsed() * SHARE);
+        }
+    };
+    thread::Builder::new().name("metaspy-reader".into()).spawn(work).map(drop)
+}
+
+#[derive(Default)]
+struct Reader {
+    workspaces: Vec<Workspace>,
+    settings: Settings,
+    finder: Finder,
+    opened: HashMap<PathBuf, Opened>,
+    /// What the last snapshot was made of.
+    last: Option<Vec<Seen>>,
+}
+
+/// An open recording.
+struct Opened {
+    store: Result<Store, String>,
+    file: FileState,
+}
+
+/// The state of a file, which changes when another recording takes its place.
+type FileState = Option<(u64, SystemTime)>;
+
+/// What of a run changes.
+#[derive(PartialEq)]
+struct Seen {
+    run: Run,
+    recordings: Vec<(u64, usize, bool)>,
+}
+
+impl Reader {
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Folders(folders) => {
+                self.workspaces = folders.iter().flat_map(|folder| workspace::find(folder)).collect();
+                self.workspaces.dedup();
+            }
+            Command::Settings(settings) => self.settings = *settings,
+            Command::Empty => {
+                for run in self.finder.find(&self.workspaces, &self.settings) {
+                    if let Some(dir) = run.kept.filter(|_| !run.live) {
+                        // A run that cannot be removed is still listed.
+                        let _ = std::fs::remove_dir_all(dir);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads what there is; `None` if nothing has changed.
+    fn look(&mut self) -> Option<Snapshot> {
+        let mut runs = self.finder.find(&self.workspaces, &self.settings);
+        self.pick(&mut runs);
+        let known: Vec<&PathBuf> = runs.iter().flat_map(|run| &run.recordings).collect();
+        self.opened.retain(|path, _| known.contains(&path));
+        let seen: Vec<Seen> = runs.iter().map(|run| self.seen(run)).collect();
+        if self.last.as_ref() == Some(&seen) {
+            return None;
+        }
+        self.last = Some(seen);
+        let mut roots: Vec<&Path> = Vec::new();
+        for run in runs.iter().filter(|run| run.picked) {
+            if !roots.contains(&run.workspace.as_path()) {
+                roots.push(&run.workspace);
+            }
+        }
+        let models = roots.into_iter().filter_map(|root| self.model(root, &runs)).collect();
+        Some(Snapshot { models, runs })
+    }
+
+    /// Picks the runs that are shown, and opens their recordings.
+    fn pick(&mut self, runs: &mut [Run]) {
+        let mut done: Vec<PathBuf> = Vec::new();
+        for run in runs {
+            run.picked = match &self.settings.runs {
+                Selection::Newest => !done.contains(&run.workspace),
+                Selection::All => true,
+                Selection::Picked(ids) => ids.contains(&run.id),
+            };
+            if !run.picked {
+                continue;
+            }
+            run.recordings.iter().for_each(|path| self.open(path));
+            let stores = || run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
+            let problems = run.recordings.iter().filter_map(|path| self.opened.get(path)?.store.as_ref().err());
+            run.problem = problems.clone().next().cloned();
+            run.live |= stores().any(Store::is_live);
+            // A run that has recorded no function yet does not hide an earlier one.
+            run.picked = self.settings.runs != Selection::Newest || stores().any(Program::is_known);
+            if run.picked {
+                done.push(run.workspace.clone());
+            }
+        }
+    }
+
+    /// Opens a recording, or reads on.
+    fn open(&mut self, path: &Path) {
+        let file = std::fs::metadata(path).ok().and_then(|meta| Some((meta.len(), meta.modified().ok()?)));
+        match self.opened.get_mut(path) {
+            // A running program changes mapped pages, and the file's time need not change with them.
+            Some(Opened { store: Ok(store), file: known }) if store.is_live() || *known == file => {
+                if store.is_live() && store.refresh().is_err() {
+                    self.opened.remove(path);
+                }
+            }
+            _ => {
+                let store = Store::open(path).map_err(|error| error.to_string());
+                self.opened.insert(path.to_owned(), Opened { store, file });
+            }
+        }
+    }
+
+    fn seen(&self, run: &Run) -> Seen {
+        let stores = run.recordings.iter().filter(|_| run.picked);
+        let stores = stores.filter_map(|path| self.opened.get(path)?.store.as_ref().ok());
+        let state = |store: &Store| (store.totals().emitted, store.sites().len(), store.is_live());
+        Seen { run: run.clone(), recordings: stores.map(state).collect() }
+    }
+
+    fn model(&self, root: &Path, runs: &[Run]) -> Option<Model> {
+        let own: Vec<&Run> = runs.iter().filter(|run| run.picked && run.workspace == root).collect();
+        let paths = own.iter().flat_map(|run| &run.recordings);
+        let stores: Vec<Store> = paths.filter_map(|path| self.opened.get(path)?.store.as_ref().ok().cloned()).collect();
+        Model::new(root, &stores, &own)
+    }
+}

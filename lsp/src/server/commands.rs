@@ -1,0 +1,48 @@
+//! Commands of the client: which runs are shown, and which metric.
+
+use serde_json::{Value, json};
+
+use super::Server;
+use crate::heat::Metric;
+use crate::reader::Command;
+use crate::settings::Selection;
+
+/// All commands.
+pub const COMMANDS: [&str; 3] = [PICK, METRIC, EMPTY];
+/// Shows the runs with these names, or `"newest"`, or `"all"`.
+const PICK: &str = "metaspy.pick";
+/// Shows this metric.
+const METRIC: &str = "metaspy.metric";
+/// Removes the runs that `cargo metaspy` has kept.
+const EMPTY: &str = "metaspy.empty";
+
+impl Server {
+    /// Executes a command. An error states what its arguments must be.
+    pub fn execute(&mut self, command: &str, arguments: Vec<Value>) -> Result<Value, String> {
+        match command {
+            PICK => {
+                let selection = match &arguments[..] {
+                    [Value::String(word)] if word == "newest" || word == "all" => arguments[0].clone(),
+                    _ => Value::Array(arguments),
+                };
+                let read = serde_json::from_value::<Selection>(selection);
+                self.settings.runs = read.map_err(|_| {
+                    let known: Vec<&str> = self.snapshot.runs.iter().map(|run| run.id.as_str()).collect();
+                    format!("{PICK} takes \"newest\", \"all\", or names of runs: {}", known.join(", "))
+                })?;
+                self.send_settings();
+            }
+            METRIC => {
+                let metric = arguments.into_iter().next().unwrap_or_default();
+                self.settings.metric = serde_json::from_value(metric)
+                    .map_err(|_| format!("{METRIC} takes one of: {}", Metric::ALL.map(Metric::word).join(", ")))?;
+                self.refresh();
+            }
+            EMPTY => {
+                let _ = self.reader.send(Command::Empty);
+            }
+            _ => return Err(format!("there is no command {command}; the commands are {}", COMMANDS.join(", "))),
+        }
+        Ok(json!(null))
+    }
+}

@@ -1,0 +1,264 @@
+//! The protocol: a loop over the messages of the client and the snapshots of the reader.
+
+mod commands;
+mod initialize;
+mod requests;
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, never, select, unbounded};
+use lsp_server::{Connection, Message, Notification, Request, Response};
+use lsp_types::notification::{
+    DidChangeConfiguration, DidChangeTextDocument, DidChangeWorkspaceFolders, DidCloseTextDocument,
+    DidOpenTextDocument, LogMessage, Notification as _, PublishDiagnostics, ShowMessage,
+};
+use lsp_types::request::{CodeLensRefresh, Request as _};
+use lsp_types::{
+    DidChangeConfigurationParams, DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams,
+    DidCloseTextDocumentParams, DidOpenTextDocumentParams, LogMessageParams, MessageType, PublishDiagnosticsParams,
+    ShowMessageParams, Uri,
+};
+use serde::de::DeserializeOwned;
+
+use crate::document::{Document, View};
+use crate::markdown::Style;
+use crate::reader::{self, Command};
+use crate::settings::Settings;
+use crate::snapshot::Snapshot;
+use crate::views::hints;
+use initialize::Client;
+
+/// The notification that numbers or settings have changed.
+pub const CHANGED: &str = "metaspy/changed";
+/// The time without a change of a text after which its hints are sent.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// Serves a client over standard input and output, until it ends or is gone.
+pub fn serve() -> io::Result<()> {
+    let (connection, threads) = Connection::stdio();
+    run(connection)?;
+    threads.join()
+}
+
+/// Serves a client over this connection.
+pub fn run(connection: Connection) -> io::Result<()> {
+    let Some(client) = Client::meet(&connection) else { return Ok(()) };
+    let (commands, received) = unbounded();
+    let (sender, snapshots) = unbounded();
+    reader::start(received, sender)?;
+    let mut server = Server::new(client, connection.sender.clone(), commands);
+    server.send_folders();
+    server.send_settings();
+    server.serve(&connection, &snapshots);
+    Ok(())
+}
+
+struct Server {
+    client: Client,
+    settings: Settings,
+    documents: HashMap<String, Document>,
+    snapshot: Arc<Snapshot>,
+    /// Documents whose hints are to be sent.
+    changed: HashSet<String>,
+    /// Messages that were shown.
+    shown: HashSet<String>,
+    messages: Sender<Message>,
+    reader: Sender<Command>,
+    requests: i32,
+}
+
+impl Server {
+    fn new(client: Client, messages: Sender<Message>, reader: Sender<Command>) -> Server {
+        let settings = client.settings.clone();
+        Server {
+            client,
+            settings,
+            documents: HashMap::new(),
+            snapshot: Arc::default(),
+            changed: HashSet::new(),
+            shown: HashSet::new(),
+            messages,
+            reader,
+            requests: 0,
+        }
+    }
+
+    /// Handles messages until the client ends or is gone.
+    fn serve(&mut self, connection: &Connection, snapshots: &Receiver<Arc<Snapshot>>) {
+        loop {
+            let quiet = if self.changed.is_empty() { never() } else { crossbeam_channel::after(QUIET) };
+            select! {
+                recv(connection.receiver) -> message => match message {
+                    Ok(Message::Request(request)) => {
+                        // This answers `shutdown`, and waits for `exit`.
+                        if connection.handle_shutdown(&request).unwrap_or(true) {
+                            return;
+                        }
+                        let response = self.answer(request);
+                        self.send(response);
+                    }
+                    Ok(Message::Notification(notification)) if notification.method == "exit" => return,
+                    Ok(Message::Notification(notification)) => self.note(notification),
+                    Ok(Message::Response(_)) => {}
+                    Err(_) => return,
+                },
+                recv(snapshots) -> snapshot => match snapshot {
+                    Ok(snapshot) => self.show(snapshot),
+                    Err(_) => return,
+                },
+                recv(quiet) -> _ => self.send_hints(),
+            }
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Response {
+        let id = request.id.clone();
+        match self.result_of(request) {
+            Ok(result) => Response::new_ok(id, result),
+            Err((code, message)) => Response::new_err(id, code as i32, message),
+        }
+    }
+
+    fn note(&mut self, notification: Notification) {
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                if let Some(DidOpenTextDocumentParams { text_document }) = params(notification) {
+                    self.open(&text_document.uri, text_document.version, text_document.text);
+                }
+            }
+            DidChangeTextDocument::METHOD => {
+                if let Some(params) = params::<DidChangeTextDocumentParams>(notification) {
+                    // The whole text is synchronised, so the last change is the text.
+                    if let Some(change) = params.content_changes.into_iter().next_back() {
+                        let document = params.text_document;
+                        self.open(&document.uri, document.version, change.text);
+                    }
+                }
+            }
+            DidCloseTextDocument::METHOD => {
+                if let Some(DidCloseTextDocumentParams { text_document }) = params(notification) {
+                    self.documents.remove(text_document.uri.as_str());
+                    self.changed.remove(text_document.uri.as_str());
+                    self.publish(text_document.uri, Vec::new(), None);
+                }
+            }
+            DidChangeConfiguration::METHOD => {
+                if let Some(DidChangeConfigurationParams { settings }) = params(notification)
+                    // Some clients send nothing but the news that something changed.
+                    && !settings.is_null()
+                {
+                    self.settings = Settings::read(&settings);
+                    self.send_settings();
+                    self.refresh();
+                }
+            }
+            DidChangeWorkspaceFolders::METHOD => {
+                if let Some(DidChangeWorkspaceFoldersParams { event }) = params(notification) {
+                    self.client.change_folders(event);
+                    self.send_folders();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, uri: &Uri, version: i32, text: String) {
+        let document = Document::new(uri.as_str(), version, text);
+        // A client that opens a file without a folder.
+        if self.client.folders.is_empty()
+            && let Some(folder) = document.path.as_deref().and_then(|path| path.parent())
+        {
+            self.client.folders.push(folder.to_owned());
+            self.send_folders();
+        }
+        self.documents.insert(uri.as_str().to_owned(), document);
+        self.changed.insert(uri.as_str().to_owned());
+    }
+
+    fn show(&mut self, snapshot: Arc<Snapshot>) {
+        self.snapshot = snapshot;
+        let runs = self.snapshot.runs.iter().filter(|run| run.picked);
+        let problems: Vec<String> = runs
+            .filter_map(|run| {
+                Some(format!("metaspy: a recording of `{}` cannot be read: {}", run.label, run.problem.as_ref()?))
+            })
+            .collect();
+        for message in problems {
+            if self.shown.insert(message.clone()) {
+                self.notify(ShowMessage::METHOD, ShowMessageParams { typ: MessageType::WARNING, message });
+            }
+        }
+        if self.snapshot.runs.is_empty() {
+            let message = "metaspy: there is no recording yet; run `cargo metaspy test` in the workspace".to_owned();
+            if self.shown.insert(message.clone()) {
+                self.notify(LogMessage::METHOD, LogMessageParams { typ: MessageType::INFO, message });
+            }
+        }
+        self.refresh();
+    }
+
+    /// Sends all hints again, and asks the client to do the same with its requests.
+    fn refresh(&mut self) {
+        self.changed.extend(self.documents.keys().cloned());
+        self.send_hints();
+        if self.client.refreshes_lenses {
+            self.requests += 1;
+            let id = self.requests.into();
+            self.send(Request { id, method: CodeLensRefresh::METHOD.to_owned(), params: serde_json::Value::Null });
+        }
+        self.notify(CHANGED, serde_json::json!({}));
+    }
+
+    fn send_hints(&mut self) {
+        for uri in std::mem::take(&mut self.changed) {
+            let Some(document) = self.documents.get(&uri) else { continue };
+            let hints = match self.view(document).filter(|_| self.settings.hints.0) {
+                Some(view) => hints::of(&view),
+                None => Vec::new(),
+            };
+            if let Ok(uri) = uri.parse() {
+                self.publish(uri, hints, Some(document.version));
+            }
+        }
+    }
+
+    fn view<'a>(&'a self, document: &'a Document) -> Option<View<'a>> {
+        View::new(document, &self.snapshot, self.client.columns, &self.settings)
+    }
+
+    fn style(&self) -> Style {
+        match self.client.style {
+            Style::Markdown if self.settings.links.0 => Style::Links,
+            style => style,
+        }
+    }
+
+    fn publish(&self, uri: Uri, diagnostics: Vec<lsp_types::Diagnostic>, version: Option<i32>) {
+        self.notify(PublishDiagnostics::METHOD, PublishDiagnosticsParams { uri, diagnostics, version });
+    }
+
+    fn send_folders(&self) {
+        let _ = self.reader.send(Command::Folders(self.client.folders.clone()));
+    }
+
+    fn send_settings(&self) {
+        let _ = self.reader.send(Command::Settings(Box::new(self.settings.clone())));
+    }
+
+    fn notify(&self, method: &str, params: impl serde::Serialize) {
+        self.send(Notification::new(method.to_owned(), params));
+    }
+
+    /// Sends a message. A client that is gone is noticed when its next message is awaited.
+    fn send(&self, message: impl Into<Message>) {
+        let _ = self.messages.send(message.into());
+    }
+}
+
+/// The parameters of a notification. Those of a wrong type are ignored: a notification has no answer.
+fn params<P: DeserializeOwned>(notification: Notification) -> Option<P> {
+    serde_json::from_value(notification.params).ok()
+}

@@ -1,0 +1,149 @@
+//! The settings of a client, under the name `metaspy`. Each takes effect at once.
+
+use std::path::PathBuf;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::heat::{Metric, Scale};
+
+/// The settings.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Settings {
+    /// The metric of the heat.
+    #[serde(deserialize_with = "or_default")]
+    pub metric: Metric,
+    /// How its values are compared.
+    #[serde(deserialize_with = "or_default")]
+    pub scale: Scale,
+    /// The runs that are shown.
+    #[serde(deserialize_with = "or_default")]
+    pub runs: Selection,
+    /// Recordings, or directories of them, that are shown instead of those that the server finds.
+    #[serde(deserialize_with = "or_default")]
+    pub recordings: Vec<PathBuf>,
+    /// The target directories of `cargo metaspy`, if they are not those of cargo.
+    #[serde(deserialize_with = "or_default")]
+    pub targets: Vec<PathBuf>,
+    /// Code lenses above functions.
+    pub lenses: Flag,
+    /// Hints at functions that never ran.
+    pub hints: Flag,
+    /// Hovers.
+    pub hovers: Flag,
+    /// Document symbols with their numbers.
+    pub symbols: Flag,
+    /// Links in hovers.
+    pub links: Flag,
+}
+
+/// A setting that is on unless it is `false`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flag(pub bool);
+
+/// The runs that are shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// `"newest"`: the newest run of each workspace that recorded a function.
+    #[default]
+    Newest,
+    /// `"all"`: all runs, as one.
+    All,
+    /// These runs, as one.
+    Picked(Vec<String>),
+}
+
+impl Settings {
+    /// Reads settings. They may be the value of `metaspy` in an object, as clients send them. What cannot be read has its
+    /// default.
+    pub fn read(settings: &Value) -> Settings {
+        let own = settings.get("metaspy").unwrap_or(settings);
+        Settings::deserialize(own).unwrap_or_default()
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            metric: Metric::default(),
+            scale: Scale::default(),
+            runs: Selection::default(),
+            recordings: Vec::new(),
+            targets: Vec::new(),
+            lenses: Flag(true),
+            hints: Flag(true),
+            hovers: Flag(true),
+            symbols: Flag(true),
+            links: Flag(true),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Flag(Value::deserialize(deserializer)? != Value::Bool(false)))
+    }
+}
+
+/// One mistake in the settings does not undo the others.
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + for<'a> Deserialize<'a>,
+{
+    Ok(T::deserialize(Value::deserialize(deserializer)?).unwrap_or_default())
+}
+
+impl Serialize for Selection {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Selection::Newest => "newest".serialize(serializer),
+            Selection::All => "all".serialize(serializer),
+            Selection::Picked(names) => names.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Selection {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(word) if word == "newest" => Ok(Selection::Newest),
+            Value::String(word) if word == "all" => Ok(Selection::All),
+            names => Vec::deserialize(names).map(Selection::Picked).map_err(D::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_mistake_does_not_undo_the_other_settings() {
+        let read = Settings::read(&json!({
+            "metaspy": { "metric": "self-time", "scale": 7, "runs": ["3", "4"], "lenses": false, "links": "no", "more": [] }
+        }));
+        let expected = Settings {
+            metric: Metric::SelfTime,
+            runs: Selection::Picked(vec!["3".into(), "4".into()]),
+            lenses: Flag(false),
+            ..Settings::default()
+        };
+        assert_eq!(read, expected);
+        for nothing in [json!(null), json!({}), json!({ "metaspy": null }), json!([1]), json!({ "metric": "x" })] {
+            assert_eq!(Settings::read(&nothing), Settings::default());
+        }
+    }
+
+    #[test]
+    fn runs_are_a_word_or_a_list() {
+        for (value, expected) in [("all", Selection::All), ("newest", Selection::Newest), ("x", Selection::Newest)] {
+            assert_eq!(Settings::read(&json!({ "runs": value })).runs, expected);
+        }
+        assert_eq!(json!(Selection::All), json!("all"));
+    }
+}

@@ -1,0 +1,204 @@
+//! What is known of each workspace at a moment: its program, with the numbers of the chosen runs, by source file.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
+use metaspy_report::program::{Builder, Edge, Element, Method, Program, Receivers, Returned};
+
+use crate::heat::{Classes, Metric, Scale};
+use crate::runs::Run;
+
+/// The state of all recordings.
+#[derive(Debug, Default)]
+pub struct Snapshot {
+    /// All runs, with the newest first.
+    pub runs: Vec<Run>,
+    /// The workspaces with a chosen run.
+    pub models: Vec<Model>,
+}
+
+impl Snapshot {
+    /// The model with this file.
+    pub fn model_of(&self, file: &Path) -> Option<&Model> {
+        self.models.iter().find(|model| model.files.contains_key(file))
+    }
+}
+
+/// The program of a workspace.
+#[derive(Debug)]
+pub struct Model {
+    /// Its elements.
+    pub program: Program,
+    /// The places of the methods of each file.
+    pub files: HashMap<PathBuf, Vec<usize>>,
+    /// The place of a method by its path. Methods that share a path have none.
+    by_path: HashMap<String, Option<usize>>,
+    /// The runs.
+    runs: Vec<Run>,
+    /// The calls of all methods but tests.
+    pub calls: u64,
+    /// Their self time.
+    pub self_ns: u64,
+    root: PathBuf,
+    /// Converts ticks.
+    clock: Store,
+}
+
+/// The numbers of a function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Numbers {
+    /// Its calls.
+    pub calls: u64,
+    /// Calls that returned an error.
+    pub failed: u64,
+    /// Calls that panicked.
+    pub panicked: u64,
+    /// Calls that have not ended.
+    pub running: u64,
+    /// Its time without the functions that it called, if calls were timed.
+    pub self_ns: Option<u64>,
+    /// Its time, if calls were timed.
+    pub total_ns: Option<u64>,
+    /// The objects that it was called on, if they were counted.
+    pub receivers: Option<Receivers>,
+    /// What it returned, if values were recorded.
+    pub returns: Option<Returned>,
+    /// The number of tests in which it ran.
+    pub tests: usize,
+    /// Its callers; `None` is code without hooks.
+    pub callers: Vec<(Option<String>, Edge)>,
+    /// The functions that it called.
+    pub callees: Vec<(String, Edge)>,
+    /// The reason, if it cannot be recorded.
+    pub skipped: Option<String>,
+    /// True for a test.
+    pub is_test: bool,
+}
+
+impl Model {
+    /// The program of these recordings of a workspace; `None` without recordings.
+    pub fn new(root: &Path, stores: &[Store], runs: &[&Run]) -> Option<Model> {
+        let clock = stores.first()?.clone();
+        let mut builder = Builder::new();
+        for store in stores {
+            builder.add_recording(store, &Filter::all());
+        }
+        let program = builder.build();
+        let mut resolved: HashMap<&str, PathBuf> = HashMap::new();
+        let mut files: HashMap<PathBuf, Vec<usize>> = HashMap::new();
+        let mut by_path = HashMap::new();
+        for (at, method) in methods(&program) {
+            let file = resolved.entry(&method.site.file).or_insert_with(|| resolve(root, &method.site.file));
+            files.entry(file.clone()).or_default().push(at);
+            by_path.entry(method.site.path.clone()).and_modify(|place| *place = None).or_insert(Some(at));
+        }
+        let runs = runs.iter().map(|&run| run.clone()).collect();
+        let mut model = Model { program, files, by_path, runs, calls: 0, self_ns: 0, root: root.to_owned(), clock };
+        let all: Vec<Numbers> = model.all_numbers().collect();
+        model.calls = all.iter().map(|numbers| numbers.calls).sum();
+        model.self_ns = all.iter().filter_map(|numbers| numbers.self_ns).sum();
+        Some(model)
+    }
+
+    /// Names the runs.
+    pub fn title(&self) -> String {
+        match &self.runs[..] {
+            [only] => format!("{}, {}", only.label, only.ago()),
+            several => format!("{} runs", several.len()),
+        }
+    }
+
+    /// An element.
+    pub fn element(&self, at: usize) -> &Element {
+        &self.program.elements[at]
+    }
+
+    /// The methods of a file.
+    pub fn methods_of(&self, file: &Path) -> impl Iterator<Item = (usize, &Method)> {
+        let places = self.files.get(file).map_or(&[][..], Vec::as_slice);
+        places.iter().filter_map(|&at| Some((at, self.element(at).method.as_deref()?)))
+    }
+
+    /// The file and the line of the method with this path, if there is only one.
+    pub fn declaration(&self, path: &str) -> Option<(PathBuf, u32)> {
+        let method = self.element((*self.by_path.get(path)?)?).method.as_deref()?;
+        Some((resolve(&self.root, &method.site.file), method.site.lines.0))
+    }
+
+    /// The numbers of these methods together. They are the same function in several runs.
+    pub fn numbers(&self, places: &[usize]) -> Numbers {
+        let mut sum = Numbers::default();
+        for &at in places {
+            let element = self.element(at);
+            let Some(method) = &element.method else { continue };
+            let measure = &element.measure;
+            sum.calls += measure.count;
+            sum.failed += measure.failed;
+            sum.panicked += measure.panicked;
+            sum.running += measure.running;
+            let ns = |ticks: Option<u64>| ticks.map(|ticks| self.clock.span_ns(ticks));
+            let profile = &method.profile;
+            sum.self_ns = add(sum.self_ns, profile.self_ns.or_else(|| ns(element.self_ticks())));
+            sum.total_ns = add(sum.total_ns, profile.total_ns.or_else(|| ns(element.total_ticks())));
+            if !element.receivers.is_unknown() {
+                let before = sum.receivers.unwrap_or_default();
+                let Receivers { count, is_least } = element.receivers;
+                sum.receivers = Some(Receivers { count: before.count + count, is_least: before.is_least || is_least });
+            }
+            sum.returns = sum.returns.max(profile.returns);
+            sum.tests = sum.tests.max(profile.tests.len());
+            sum.callers.extend(profile.callers.iter().cloned());
+            sum.callees.extend(profile.callees.iter().cloned());
+            sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());
+            sum.is_test |= method.is_test();
+        }
+        merge(&mut sum.callers);
+        merge(&mut sum.callees);
+        sum
+    }
+
+    /// The classes of a metric.
+    pub fn classes(&self, metric: Metric, scale: Scale) -> Classes {
+        let values: Vec<u64> = self.all_numbers().filter_map(|numbers| metric.of(&numbers)).collect();
+        Classes::new(&values, scale)
+    }
+
+    /// The numbers of each method but tests.
+    fn all_numbers(&self) -> impl Iterator<Item = Numbers> {
+        let own = methods(&self.program).filter(|(_, method)| !method.is_test() && method.site.skipped.is_none());
+        own.map(|(at, _)| self.numbers(&[at]))
+    }
+}
+
+fn methods(program: &Program) -> impl Iterator<Item = (usize, &Method)> {
+    program.elements.iter().enumerate().filter_map(|(at, element)| Some((at, element.method.as_deref()?)))
+}
+
+/// The path of a recorded file. Files of the workspace are named relative to its root.
+fn resolve(root: &Path, file: &str) -> PathBuf {
+    let path = root.join(file);
+    fs::canonicalize(&path).unwrap_or(path)
+}
+
+fn add(sum: Option<u64>, more: Option<u64>) -> Option<u64> {
+    match (sum, more) {
+        (Some(sum), Some(more)) => Some(sum + more),
+        (sum, more) => sum.or(more),
+    }
+}
+
+/// Adds up the edges of one path, with the most frequent first.
+fn merge<P: Ord>(edges: &mut Vec<(P, Edge)>) {
+    edges.sort_by(|a, b| a.0.cmp(&b.0));
+    edges.dedup_by(|more, sum| {
+        let is_same = more.0 == sum.0;
+        if is_same {
+            sum.1.add(more.1);
+        }
+        is_same
+    });
+    edges.sort_by_key(|(_, edge)| std::cmp::Reverse(edge.count));
+}

@@ -1,0 +1,55 @@
+//! The function or method that is called at a place.
+
+/// The name of the call at this byte: an identifier with an argument list behind it, or a turbofish and that.
+pub fn called_at(text: &str, byte: usize) -> Option<&str> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let before = text.get(..byte)?;
+    let start = before
+        .rfind(|letter| !is_part(letter))
+        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
+    let end = byte + text[byte..].find(|letter| !is_part(letter)).unwrap_or(text.len() - byte);
+    let name = &text[start..end];
+    if name.is_empty()
+        || name.starts_with(|first: char| first.is_ascii_digit())
+        || before[..start].trim_end().ends_with("fn")
+    {
+        return None;
+    }
+    let mut behind = text[end..].trim_start();
+    if let Some(rest) = behind.strip_prefix("::").map(str::trim_start).filter(|rest| rest.starts_with('<')) {
+        behind = behind_arguments(rest)?.trim_start();
+    }
+    behind.starts_with('(').then_some(name)
+}
+
+/// What follows the type arguments at the beginning of a text.
+fn behind_arguments(text: &str) -> Option<&str> {
+    let mut depth = 0_u32;
+    let mut last = ' ';
+    for (at, letter) in text.char_indices().take(1000) {
+        match letter {
+            '<' => depth += 1,
+            '>' if last != '-' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        last = letter;
+        if depth == 0 {
+            return text.get(at + 1..);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_a_name_with_arguments() {
+        let text = "fn größe() { self.measure(x); parse::<Vec<fn() -> u8>>(y); a.b; 12(3) }";
+        let at = |part: &str| called_at(text, text.find(part).expect("it is there") + 1);
+        assert_eq!((at("measure"), at("parse")), (Some("measure"), Some("parse")));
+        assert_eq!([at("größe"), at("a.b"), at(".b"), at("12"), at("Vec"), at("; ")], [None; 6]);
+        assert_eq!((called_at("", 0), called_at("f", 9), called_at("ö(", 2)), (None, None, Some("ö")));
+    }
+}

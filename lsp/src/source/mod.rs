@@ -1,0 +1,10 @@
+//! The source as the editor shows it: its functions, types and modules, also while it is being edited.
+
+mod call;
+mod outline;
+mod position;
+mod recovery;
+
+pub use call::called_at;
+pub use outline::{Function, Item, ItemKind, Outline};
+pub use position::{Columns, Lines};

@@ -1,0 +1,307 @@
+//! The functions, types and modules of a file, by the names that the weaver gives them.
+//!
+//! They are read from token trees, not from a syntax tree: only brackets and quotes must match, so a file whose
+//! expressions are incomplete has an outline as well.
+
+use std::ops::Range;
+
+use metaspy_syntax::{Owner, fingerprint, name};
+use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+
+use super::recovery;
+
+/// Groups that are entered within each other at most.
+const DEPTH: u32 = 200;
+
+/// The functions, types and modules of a file, in the order of the text.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// Functions with a body.
+    pub functions: Vec<Function>,
+    /// Types, traits, `impl` blocks and modules.
+    pub items: Vec<Item>,
+}
+
+/// A function with a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    /// The modules around it in this file.
+    pub modules: Vec<String>,
+    /// Its name behind the module: `Scene::Layout::measure`.
+    pub name: String,
+    /// The bytes of its identifier.
+    pub ident: Range<usize>,
+    /// The bytes from its signature to its closing brace.
+    pub whole: Range<usize>,
+    /// The hash of its tokens.
+    pub fingerprint: u32,
+}
+
+/// A type, a trait, an `impl` block or a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its kind.
+    pub kind: ItemKind,
+    /// The modules around it in this file.
+    pub modules: Vec<String>,
+    /// Its name.
+    pub name: String,
+    /// The bytes of its identifier.
+    pub ident: Range<usize>,
+}
+
+/// The kind of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemKind {
+    /// A type or a trait, where it is defined or implemented.
+    Type,
+    /// A module.
+    Module,
+}
+
+impl Outline {
+    /// Reads a file. Text that is no Rust has no functions.
+    pub fn new(text: &str) -> Outline {
+        // A script's first line, and a mark before the first letter, are no tokens.
+        let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
+        let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
+        let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
+        let mut search = Search { source: &text[offset..], offset, found: Outline::default() };
+        search.group(recovery::tokens(search.source), &Around::default());
+        // The tokens are gone, so their source is not needed either.
+        proc_macro2::extra::invalidate_current_thread_spans();
+        search.found.functions.sort_by_key(|function| function.whole.start);
+        search.found
+    }
+
+    /// The innermost function around a byte.
+    pub fn function_around(&self, byte: usize) -> Option<usize> {
+        let within = |function: &&(usize, &Function)| function.1.whole.contains(&byte);
+        let all: Vec<_> = self.functions.iter().enumerate().collect();
+        all.iter().filter(within).max_by_key(|(_, function)| function.whole.start).map(|(at, _)| *at)
+    }
+}
+
+/// What is around some tokens.
+#[derive(Clone, Default)]
+struct Around {
+    modules: Vec<String>,
+    /// Functions, types and traits.
+    owners: Vec<String>,
+    depth: u32,
+}
+
+struct Search<'s> {
+    source: &'s str,
+    offset: usize,
+    found: Outline,
+}
+
+impl Search<'_> {
+    fn group(&mut self, tokens: TokenStream, around: &Around) {
+        if around.depth > DEPTH {
+            return;
+        }
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut at = 0;
+        while at < tokens.len() {
+            at = self.item(&tokens, at, around);
+        }
+    }
+
+    /// Reads what begins at this token, and returns the place behind it.
+    fn item(&mut self, tokens: &[TokenTree], at: usize, around: &Around) -> usize {
+        let word = match &tokens[at] {
+            TokenTree::Ident(word) => word.to_string(),
+            TokenTree::Group(group) => {
+                self.group(group.stream(), &around.deeper());
+                return at + 1;
+            }
+            // An attribute, or the input of a macro.
+            TokenTree::Punct(sign) if "#!".contains(sign.as_char()) => {
+                let is_group = |token: Option<&TokenTree>| matches!(token, Some(TokenTree::Group(_)));
+                let behind_name = sign.as_char() == '!' && matches!(tokens.get(at + 1), Some(TokenTree::Ident(_)));
+                let next = at + 1 + usize::from(behind_name);
+                return if is_group(tokens.get(next)) { next + 1 } else { at + 1 };
+            }
+            _ => return at + 1,
+        };
+        let ident = match tokens.get(at + 1) {
+            Some(TokenTree::Ident(ident)) => Some(ident),
+            _ => None,
+        };
+        match (word.as_str(), ident) {
+            ("mod", Some(ident)) => {
+                self.add_item(ItemKind::Module, ident, around);
+                let mut within = around.deeper();
+                within.modules.push(name::of_ident(ident));
+                self.body(tokens, at + 2, &within)
+            }
+            ("struct" | "enum" | "union", Some(ident)) => {
+                self.add_item(ItemKind::Type, ident, around);
+                at + 2
+            }
+            ("trait", Some(ident)) => {
+                self.add_item(ItemKind::Type, ident, around);
+                self.body(tokens, at + 2, &around.within([name::of_ident(ident)]))
+            }
+            ("impl", _) => self.implementation(tokens, at, around),
+            ("fn", Some(ident)) => self.function(tokens, at, ident, around),
+            _ => at + 1,
+        }
+    }
+
+    /// Enters the body of a module or a trait.
+    fn body(&mut self, tokens: &[TokenTree], at: usize, within: &Around) -> usize {
+        let (next, body) = find_body(tokens, at);
+        if let Some(body) = body {
+            self.group(body.stream(), within);
+        }
+        next
+    }
+
+    fn implementation(&mut self, tokens: &[TokenTree], at: usize, around: &Around) -> usize {
+        let (next, Some(body)) = find_body(tokens, at + 1) else { return at + 1 };
+        let header = tokens[at..next - 1].iter().cloned();
+        let empty = TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()));
+        let Ok(item) = syn::parse2::<syn::ItemImpl>(header.chain([empty]).collect()) else {
+            // The names of the methods are not known.
+            return next;
+        };
+        let names = Owner::of_impl(&item).names();
+        if let syn::Type::Path(ty) = &*item.self_ty
+            && let Some(last) = ty.path.segments.last()
+        {
+            self.add_item(ItemKind::Type, &last.ident, around);
+        }
+        self.group(body.stream(), &around.within(names));
+        next
+    }
+
+    fn function(&mut self, tokens: &[TokenTree], at: usize, ident: &proc_macro2::Ident, around: &Around) -> usize {
+        let (next, Some(body)) = find_body(tokens, at + 2) else { return at + 2 };
+        let is_qualifier = |token: &TokenTree| match token {
+            TokenTree::Ident(word) => ["const", "async", "unsafe", "safe", "extern"].iter().any(|it| word == it),
+            TokenTree::Literal(_) => true,
+            _ => false,
+        };
+        let qualifiers = tokens[..at].iter().rev().take_while(|token| is_qualifier(token)).count();
+        let begin = tokens[at - qualifiers].span().byte_range().start;
+        let whole = begin..body.span_close().byte_range().end;
+        let within = around.within([name::of_ident(ident)]);
+        self.found.functions.push(Function {
+            modules: around.modules.clone(),
+            name: within.owners.join("::"),
+            ident: self.place(ident.span()),
+            fingerprint: self.source.get(whole.clone()).and_then(fingerprint::of_source).unwrap_or(0),
+            whole: whole.start + self.offset..whole.end + self.offset,
+        });
+        self.group(body.stream(), &within);
+        next
+    }
+
+    fn add_item(&mut self, kind: ItemKind, ident: &proc_macro2::Ident, around: &Around) {
+        let (modules, name) = (around.modules.clone(), name::of_ident(ident));
+        self.found.items.push(Item { kind, modules, name, ident: self.place(ident.span()) });
+    }
+
+    fn place(&self, span: Span) -> Range<usize> {
+        let bytes = span.byte_range();
+        bytes.start + self.offset..bytes.end + self.offset
+    }
+}
+
+impl Around {
+    fn deeper(&self) -> Around {
+        Around { depth: self.depth + 1, ..self.clone() }
+    }
+
+    fn within(&self, names: impl IntoIterator<Item = String>) -> Around {
+        let mut within = self.deeper();
+        within.owners.extend(names);
+        within
+    }
+}
+
+/// The braces of an item whose header begins here, and the place behind them. `None` if the item ends without them.
+fn find_body(tokens: &[TokenTree], mut at: usize) -> (usize, Option<&Group>) {
+    // Braces within type arguments are constants.
+    let (mut depth, mut is_arrow) = (0_u32, false);
+    while let Some(token) = tokens.get(at) {
+        match token {
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace && depth == 0 => {
+                return (at + 1, Some(group));
+            }
+            TokenTree::Punct(sign) => {
+                match sign.as_char() {
+                    ';' if depth == 0 => return (at + 1, None),
+                    '<' => depth += 1,
+                    '>' if !is_arrow => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                is_arrow = "-=".contains(sign.as_char()) && sign.spacing() == Spacing::Joint;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (at, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Checks the modules and names of the functions.
+    fn check(text: &str, expected: &[&str]) {
+        let outline = Outline::new(text);
+        let name = |function: &Function| [function.modules.clone(), vec![function.name.clone()]].concat().join("::");
+        assert_eq!(outline.functions.iter().map(name).collect::<Vec<_>>(), expected, "{text}");
+        for function in &outline.functions {
+            assert!(function.name.ends_with(text[function.ident.clone()].trim_start_matches("r#")));
+            assert_eq!(fingerprint::of_source(&text[function.whole.clone()]), Some(function.fingerprint));
+        }
+    }
+
+    #[test]
+    fn functions_have_the_names_that_the_weaver_gives_them() {
+        check("#![allow(x)]\npub(crate) const unsafe fn a() {} mod m { async fn b() {} }", &["a", "m::b"]);
+        check("impl<T> a::Layout<T> for b::Scene<T> where T: X { fn measure(&self) {} }", &["Scene::Layout::measure"]);
+        check(
+            "impl Scene { fn a() { fn inner() {} || { struct X; impl X { fn b() {} } } } }",
+            &["Scene::a", "Scene::a::inner", "Scene::a::X::b"],
+        );
+        check("trait T: A { fn declared(&self); fn default(&self) -> [u8; { 3 }] { } }", &["T::default"]);
+        check("extern \"C\" fn r#type<const N: usize>(x: A<{ N + 1 }>) -> B<{ 2 }> where F: Fn() -> u8 {}", &["type"]);
+        check("impl From<u8> for &mut [X] { fn from() {} } impl dyn A { fn f() {} }", &["[X]::From::from", "A::f"]);
+    }
+
+    #[test]
+    fn macros_attributes_and_pointers_contain_no_functions() {
+        check("macro_rules! m { () => { fn a() {} } } m! { fn b() {} } #[x(fn c() {})] type D = fn(u8) -> u8;", &[]);
+        check("fn a() { if !(b) { fn c() {} } let d: fn() = a; }", &["a", "a::c"]);
+    }
+
+    #[test]
+    fn code_that_is_being_written_has_an_outline() {
+        check("fn a() { let x = ; x. }\nfn b( -> {}\n\nfn c() {}", &["a", "c"]);
+        check("\u{feff}#!/usr/bin/env x\nfn a() { 1 + }", &["a"]);
+        check("fn f", &[]);
+        check("impl { fn f() {} }", &[]);
+    }
+
+    #[test]
+    fn deep_nesting_is_no_danger() {
+        let text = "{".repeat(20_000) + &"}".repeat(20_000);
+        check(&text, &[]);
+    }
+
+    #[test]
+    fn types_and_modules_are_found_where_they_are_defined_and_implemented() {
+        let outline = Outline::new("mod a { pub struct S<T>(T); impl<T> X for b::S<T> {} } trait T {} mod b;");
+        let found: Vec<_> =
+            outline.items.iter().map(|item| (item.kind, item.name.as_str(), item.modules.len())).collect();
+        use ItemKind::{Module, Type};
+        assert_eq!(found, [(Module, "a", 0), (Type, "S", 1), (Type, "S", 1), (Type, "T", 0), (Module, "b", 0)]);
+    }
+}

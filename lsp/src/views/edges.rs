@@ -1,0 +1,48 @@
+//! The callers and callees of a function with their places, for lists in the editor.
+
+use lsp_types::{Position, Range};
+use serde::Serialize;
+
+use crate::document::View;
+use crate::uri;
+
+/// Calls from or to another function.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EdgeOut {
+    /// `caller` or `callee`.
+    pub direction: &'static str,
+    /// The path of the other function; `None` is code without hooks.
+    pub name: Option<String>,
+    /// The number of calls.
+    pub calls: u64,
+    /// Their time; 0 if they were not timed.
+    pub total_ns: u64,
+    /// The file of its declaration, if it is known.
+    pub uri: Option<String>,
+    /// The line of its declaration.
+    pub range: Option<Range>,
+}
+
+/// The edges of the function around a byte, callers first and each with the most frequent first.
+pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
+    let Some(found) = view.document.outline().function_around(byte).and_then(|at| view.matches[at].as_ref()) else {
+        return Vec::new();
+    };
+    let numbers = view.model.numbers(&found.places);
+    let callers = numbers.callers.into_iter().map(|(name, edge)| ("caller", name, edge));
+    let callees = numbers.callees.into_iter().map(|(name, edge)| ("callee", Some(name), edge));
+    let edge = callers.chain(callees).map(|(direction, name, edge)| {
+        let place = name.as_deref().and_then(|name| view.model.declaration(name));
+        let at = place.as_ref().map(|(_, line)| Position::new(line.saturating_sub(1), 0));
+        EdgeOut {
+            direction,
+            name,
+            calls: edge.count,
+            total_ns: edge.total_ns,
+            uri: place.and_then(|(file, _)| Some(uri::of_path(&file)?.as_str().to_owned())),
+            range: at.map(|at| Range::new(at, at)),
+        }
+    });
+    edge.collect()
+}

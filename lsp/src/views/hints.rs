@@ -1,0 +1,21 @@
+//! Diagnostics of the lowest severity: functions that never ran.
+
+use lsp_types::{Diagnostic, DiagnosticSeverity, DiagnosticTag};
+
+use crate::document::View;
+
+/// The hints of a document. A function that was edited after the run has none.
+pub fn of(view: &View<'_>) -> Vec<Diagnostic> {
+    let never_ran = view.functions().filter(|(_, numbers, is_stale)| {
+        numbers.calls == 0 && numbers.skipped.is_none() && !numbers.is_test && !is_stale
+    });
+    let hint = |(function, ..): (&crate::source::Function, _, _)| Diagnostic {
+        range: view.range(&function.ident),
+        severity: Some(DiagnosticSeverity::HINT),
+        source: Some("metaspy".into()),
+        message: format!("never ran ({})", view.model.title()),
+        tags: Some(vec![DiagnosticTag::UNNECESSARY]),
+        ..Diagnostic::default()
+    };
+    never_ran.map(hint).collect()
+}

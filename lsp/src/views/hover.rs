@@ -1,0 +1,175 @@
+//! Hovers: on the name of a function, on a call, on a type or a module.
+
+use metaspy_report::program::{Edge, Returned};
+use metaspy_report::text::{duration, grouped, last_segment, percent};
+
+use super::item;
+use crate::document::View;
+use crate::heat::Metric;
+use crate::markdown::{Style, Text};
+use crate::snapshot::{Model, Numbers};
+use crate::source::{Function, called_at};
+use crate::uri;
+
+/// Callers and callees that are listed.
+const ROWS: usize = 10;
+
+/// The text for a byte of a document, and the bytes that it is about. `None` if nothing was recorded of what is there.
+pub fn at(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::ops::Range<usize>)> {
+    let is_on = |ident: &std::ops::Range<usize>| (ident.start..=ident.end).contains(&byte);
+    let outline = view.document.outline();
+    // From `fn` to the name.
+    let is_named = |function: &Function| is_on(&(function.whole.start..function.ident.end));
+    if let Some(at) = outline.functions.iter().position(is_named) {
+        let function = &outline.functions[at];
+        let found = view.matches[at].as_ref()?;
+        let numbers = view.model.numbers(&found.places);
+        return Some((of_function(view, function, &numbers, found.is_stale, style), function.ident.clone()));
+    }
+    if let Some(item) = outline.items.iter().find(|item| is_on(&item.ident)) {
+        let element = item::element(view, item).filter(|element| element.methods > 0)?;
+        let text = begin(view.model, style).name(element.path_text()).words(": ").words(&item::totals(element));
+        return Some((text.finish(), item.ident.clone()));
+    }
+    on_call(view, byte, style)
+}
+
+fn begin(model: &Model, style: Style) -> Text {
+    Text::new(style).heading("metaspy").name(&model.title()).end_of_paragraph()
+}
+
+fn of_function(view: &View<'_>, function: &Function, numbers: &Numbers, is_stale: bool, style: Style) -> String {
+    let model = view.model;
+    let mut text = begin(model, style).name(&function.name).words(": ");
+    if let Some(reason) = &numbers.skipped {
+        return text.words("not recorded, because ").name(reason).finish();
+    }
+    text = text.words(&sentence(model, numbers));
+    if is_stale {
+        text = text
+            .end_of_paragraph()
+            .words("This function was edited after the run: the numbers are those of the earlier code.");
+    }
+    text = edges(text, "Called by", model, numbers.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
+    text = edges(text, "Calls", model, numbers.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
+    if numbers.calls > 0 && !model.program.profiles.has_calls() {
+        text = text
+            .end_of_paragraph()
+            .words("Record callers and times with ")
+            .name("cargo metaspy test --timed")
+            .words(".");
+    }
+    text.finish()
+}
+
+/// The numbers as phrases.
+fn sentence(model: &Model, numbers: &Numbers) -> String {
+    if numbers.calls == 0 {
+        return "never ran".into();
+    }
+    let about = if model.program.exact { "" } else { "≥" };
+    let mut phrases = vec![format!("{about}{}", Metric::Calls.write(numbers.calls))];
+    if model.calls > 0 && !numbers.is_test {
+        phrases[0] += &format!(", {} of all", percent(numbers.calls, model.calls));
+    }
+    if let Some(receivers) = numbers.receivers {
+        phrases.push(format!("on {receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
+    }
+    if let Some(ns) = numbers.self_ns {
+        phrases.push(format!("{} self ({})", duration(ns), percent(ns, model.self_ns)));
+    }
+    if let Some(ns) = numbers.total_ns {
+        phrases.push(format!("{} total", duration(ns)));
+        phrases.extend(ns.checked_div(numbers.calls).map(|each| format!("{} a call", duration(each))));
+    }
+    for (count, word) in
+        [(numbers.failed, "failed"), (numbers.panicked, "panicked"), (numbers.running, "still running")]
+    {
+        if count > 0 {
+            phrases.push(format!("{} {word}", grouped(count)));
+        }
+    }
+    match numbers.tests {
+        0 => {}
+        1 => phrases.push("in 1 test".into()),
+        tests => phrases.push(format!("in {} tests", grouped(tests as u64))),
+    }
+    match numbers.returns {
+        Some(Returned::Constant) => phrases.push("always returned the same for each object".into()),
+        Some(Returned::Varies) => phrases.push("returned different values".into()),
+        _ => {}
+    }
+    phrases.join(" · ")
+}
+
+fn edges<'e>(
+    mut text: Text,
+    title: &str,
+    model: &Model,
+    edges: impl ExactSizeIterator<Item = (Option<&'e str>, &'e Edge)>,
+) -> Text {
+    let count = edges.len();
+    if count == 0 {
+        return text;
+    }
+    text = text.end_of_paragraph().words(title).end_of_paragraph();
+    for (path, edge) in edges.take(ROWS) {
+        text = text.entry().words(&Metric::Calls.write(edge.count));
+        if edge.total_ns > 0 {
+            text = text.words(&format!(", {}", duration(edge.total_ns)));
+        }
+        text = match path {
+            Some(path) => text.words(": ").link(path, place_of(model, path).as_deref()),
+            None => text.words(": code without hooks"),
+        };
+        text = text.end_of_line();
+    }
+    if count > ROWS {
+        text = text.entry().words(&format!("{} more", grouped((count - ROWS) as u64))).end_of_line();
+    }
+    text
+}
+
+/// The address of a method's declaration.
+fn place_of(model: &Model, path: &str) -> Option<String> {
+    let (file, line) = model.declaration(path)?;
+    Some(format!("{}#L{line}", uri::of_path(&file)?.as_str()))
+}
+
+/// The methods that ran when the function around called this name.
+fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::ops::Range<usize>)> {
+    let source = &view.document.lines.text;
+    let name = called_at(source, byte)?;
+    let around = view.document.outline().function_around(byte)?;
+    let found = view.matches[around].as_ref()?;
+    let numbers = view.model.numbers(&found.places);
+    let invoked: Vec<_> = numbers.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
+    if invoked.is_empty() {
+        return None;
+    }
+    let function = &view.document.outline().functions[around];
+    let mut text = begin(view.model, style).name(&function.name).words(" called ").name(name);
+    let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum();
+    text = text.words(&format!(" {}:", times(all))).end_of_paragraph();
+    for (path, edge) in invoked {
+        let share = percent(edge.count, all);
+        text = text.entry().words(&format!("{} ({share})", Metric::Calls.write(edge.count)));
+        if edge.total_ns > 0 {
+            text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
+        }
+        text = text.words(": ").link(path, place_of(view.model, path).as_deref()).end_of_line();
+    }
+    if found.is_stale {
+        text = text.end_of_paragraph().words("This function was edited after the run.");
+    }
+    let start = name.as_ptr() as usize - source.as_ptr() as usize;
+    Some((text.finish(), start..start + name.len()))
+}
+
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".into(),
+        2 => "twice".into(),
+        count => format!("{} times", grouped(count)),
+    }
+}

@@ -1,0 +1,19 @@
+//! Code lenses: a line above each function that was recorded.
+
+use lsp_types::{CodeLens, Command};
+
+use super::summary;
+use crate::document::View;
+
+/// The lenses of a document.
+pub fn of(view: &View<'_>) -> Vec<CodeLens> {
+    let (metric, scale) = (view.settings.metric, view.settings.scale);
+    let classes = view.model.classes(metric, scale);
+    let lens = |(function, numbers, is_stale): (&crate::source::Function, _, bool)| {
+        let title = summary::line(view.model, &classes, metric, &numbers, is_stale)?;
+        let command = Some(Command { title, command: String::new(), arguments: None });
+        Some(CodeLens { range: view.range(&function.ident), command, data: None })
+    };
+    // The only call of a test is no news.
+    view.functions().filter(|(_, numbers, _)| !numbers.is_test).filter_map(lens).collect()
+}

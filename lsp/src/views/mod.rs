@@ -1,0 +1,12 @@
+//! What the editor shows: one module for each kind of request.
+
+pub mod edges;
+pub mod files;
+pub mod heat;
+pub mod hints;
+pub mod hover;
+pub mod lenses;
+pub mod symbols;
+
+mod item;
+mod summary;

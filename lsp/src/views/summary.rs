@@ -1,0 +1,41 @@
+//! The numbers of a function in one line.
+
+use metaspy_report::text::percent;
+
+use crate::heat::{Classes, Metric};
+use crate::snapshot::{Model, Numbers};
+
+/// One line: a bar, the metric, and the share of all calls or of the time.
+pub fn line(model: &Model, classes: &Classes, metric: Metric, numbers: &Numbers, is_stale: bool) -> Option<String> {
+    if numbers.skipped.is_some() {
+        return None;
+    }
+    if numbers.calls == 0 {
+        // The edited code may run.
+        return (!is_stale).then(|| "never ran".to_owned());
+    }
+    let mut parts = Vec::new();
+    if metric != Metric::Calls
+        && let Some(value) = metric.of(numbers)
+    {
+        parts.push(metric.write(value));
+    }
+    let about = if model.program.exact { "" } else { "≥" };
+    parts.push(format!("{about}{}", Metric::Calls.write(numbers.calls)));
+    parts.extend(share(model, numbers));
+    if let Some(receivers) = numbers.receivers.filter(|_| metric != Metric::Receivers) {
+        parts.push(format!("{receivers} {}", if receivers.count == 1 { "object" } else { "objects" }));
+    }
+    let bar = metric.of(numbers).map_or('·', |value| classes.heat(value).bar());
+    let changed = if is_stale { " (of earlier code)" } else { "" };
+    Some(format!("{bar} {}{changed}", parts.join(" · ")))
+}
+
+/// The share of the time, or of all calls if they were not timed.
+fn share(model: &Model, numbers: &Numbers) -> Option<String> {
+    match numbers.self_ns {
+        Some(ns) if model.self_ns > 0 => Some(format!("{} of the time", percent(ns, model.self_ns))),
+        _ if model.calls > 0 && !numbers.is_test => Some(format!("{} of all", percent(numbers.calls, model.calls))),
+        _ => None,
+    }
+}
