@@ -7,6 +7,7 @@
 mod fixture;
 mod recorded;
 
+mod recordings;
 mod stacks;
 mod tables;
 mod timelines;

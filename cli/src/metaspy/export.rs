@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -34,6 +34,9 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
             return Err(say(format!("{} is the recording itself: name another file with -o", file_name(file))));
         }
         Some(file) => into_file(options, &selection, file)?,
+        None if options.to.is_binary() && io::stdout().is_terminal() => {
+            return Err(say(format!("{} is no text: name a file with -o", options.to.name())));
+        }
         None => {
             let mut out = BufWriter::with_capacity(BUFFER, io::stdout().lock());
             let written = options.to.export(&selection, &mut out)?;

@@ -9,6 +9,8 @@ pub mod superblock;
 pub mod header;
 #[doc(hidden)]
 pub mod slot;
+#[doc(hidden)]
+pub mod slot_set;
 
 #[doc(hidden)]
 pub mod summary;

@@ -3,13 +3,15 @@
 use std::io::{self, Write};
 
 use super::{
-    Chrome, Cobertura, Collapsed, Csv, Exporter, Json, JsonLines, Lcov, Selection, Speedscope, Weight, Written,
+    Chrome, Cobertura, Collapsed, Csv, Exporter, Json, JsonLines, Lcov, Selection, Speedscope, Spy, Weight, Written,
 };
 use crate::coverage::Run;
 
 /// A format that selected events of a recording can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// A recording of its own.
+    Spy,
     /// An object for each event.
     JsonLines,
     /// A line of a table for each event.
@@ -32,7 +34,8 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 9] = [
+    pub const ALL: [Format; 10] = [
+        Format::Spy,
         Format::JsonLines,
         Format::Csv,
         Format::Chrome,
@@ -47,6 +50,7 @@ impl Format {
     /// The word for it on the command line.
     pub fn name(self) -> &'static str {
         match self {
+            Format::Spy => "spy",
             Format::JsonLines => "jsonl",
             Format::Csv => "csv",
             Format::Chrome => "chrome",
@@ -62,6 +66,7 @@ impl Format {
     /// A line of help.
     pub fn description(self) -> &'static str {
         match self {
+            Format::Spy => "A recording of the selected events, for metaspy itself",
             Format::JsonLines => "JSON lines: an object for each event",
             Format::Csv => "A table: a line for each event",
             Format::Chrome => "Chrome's trace JSON, for ui.perfetto.dev: slices on tracks, causes are arrows",
@@ -77,6 +82,7 @@ impl Format {
     /// The usual end of the names of such files.
     pub fn extension(self) -> &'static str {
         match self {
+            Format::Spy => "spy",
             Format::JsonLines => "jsonl",
             Format::Csv => "csv",
             Format::Chrome => "trace.json",
@@ -93,6 +99,11 @@ impl Format {
         matches!(self, Format::Lcov | Format::Cobertura | Format::Json)
     }
 
+    /// True if it is no text, so that it does not belong on a terminal.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Format::Spy)
+    }
+
     /// The one with this name.
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.name() == name)
@@ -103,6 +114,7 @@ impl Exporter<Selection<'_>> for Format {
     fn export(&self, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<Written> {
         let run = || Run::of_recording(selection.store, selection.filter);
         match self {
+            Format::Spy => Spy.export(selection, out),
             Format::JsonLines => JsonLines.export(selection, out),
             Format::Csv => Csv.export(selection, out),
             Format::Chrome => Chrome.export(selection, out),

@@ -38,6 +38,7 @@ mod collapsed;
 mod csv;
 mod json_lines;
 mod speedscope;
+mod spy;
 
 pub mod text;
 
@@ -54,6 +55,7 @@ pub use lcov::Lcov;
 pub use record::Record;
 pub use selection::{Progress, Selection, is_stopped};
 pub use speedscope::Speedscope;
+pub use spy::Spy;
 
 /// A format in which `Source` can be written.
 pub trait Exporter<Source: ?Sized> {

@@ -53,7 +53,8 @@ impl Copier<'_> {
         let mut blocks = 0;
         let mut block = Block::boxed();
         for place in first..(first + CHUNK_BLOCKS as u64).min(self.input.places) {
-            if !ring.load_stored(place, folds, &mut block) {
+            let is_kept = self.input.kept.as_ref().is_none_or(|kept| kept.place(place).is_some());
+            if !is_kept || !ring.load_stored(place, folds, &mut block) {
                 continue;
             }
             match self.input.sequence(block.head.sequence, self.whole) {
@@ -67,7 +68,8 @@ impl Copier<'_> {
         }
         copied.blocks += blocks;
         copied.events += u64::from(sum.events);
-        if had_summary && blocks == CHUNK_BLOCKS as u64 {
+        // The chunks of kept blocks are others.
+        if had_summary && blocks == CHUNK_BLOCKS as u64 && self.input.kept.is_none() {
             self.write_summary((self.input.place + first) / CHUNK_BLOCKS as u64, &sum);
         }
     }
@@ -95,7 +97,15 @@ impl Copier<'_> {
             let mut slots = 1;
             let began = head.base.saturating_add(commit.start);
             let start = input.tick(began).saturating_sub(base).min(START_MAX);
-            if commit.site < FIRST_MARK {
+            if !input.kept.as_ref().is_none_or(|kept| kept.contains(head.place, at)) {
+                if commit.site == Mark::Detail as u32 {
+                    slots = slot::detail_slots((commit.start as usize).min(slot::DETAIL_MAX)).min(BLOCK_SLOTS - at);
+                }
+                let left_out = at..at + slots;
+                left_out.for_each(|at| {
+                    to[at * SLOT_WORDS].store(Commit { start: 0, site: FIRST_MARK, lap }.pack(), Relaxed)
+                });
+            } else if commit.site < FIRST_MARK {
                 let site = input.site(commit.site);
                 sum.add_event(site, base + start, slot::is_running(from[3]));
                 slot[1].store(self.cause(from[1]), Relaxed);
@@ -121,7 +131,9 @@ impl Copier<'_> {
         }
         to[header::LANE_EPOCH].store(header::lane_epoch(lane, epoch), Relaxed);
         to[header::BASE].store(base, Relaxed);
-        to[header::LOST_BEFORE].store(head.lost_before, Relaxed);
+        // Lost calls passed no filter.
+        let lost_before = if input.kept.is_some() { 0 } else { head.lost_before };
+        to[header::LOST_BEFORE].store(lost_before, Relaxed);
         to[header::SEQUENCE].store(sequence, Relaxed);
     }
 

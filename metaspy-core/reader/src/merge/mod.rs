@@ -6,12 +6,14 @@
 mod blocks;
 mod clock;
 mod cross_process;
+mod kept;
 mod names;
 mod notes;
 pub(crate) mod output;
 mod profiles;
 mod remap;
 mod rows;
+mod selection;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -24,12 +26,14 @@ use std::sync::Arc;
 use crate::Store;
 use crate::debug_as_message;
 use crate::event::LaneId;
+use crate::filter::Filter;
 use crate::open::Mapped;
 use crate::open::header::EndState;
 use crate::store::Medium;
 use crate::tally::folds::Folds;
 use crate::text::clean;
 use clock::AlignedClock;
+use kept::Kept;
 use metaspy_format::CHUNK_BLOCKS;
 use metaspy_format::superblock::{self as sb, lane as lane_row};
 use output::OutputMemory;
@@ -136,9 +140,7 @@ impl Store {
         let mut tries = 0;
         loop {
             tries += 1;
-            let states: Vec<_> = sources.iter().map(|(_, store)| store.ring().fold_state()).collect();
-            let (output, mut merged) = merge(&sources)?;
-            merged.exact = sources.iter().zip(&states).all(|((_, store), state)| store.ring().fold_state() == *state);
+            let (output, merged) = merge(&sources, None, None)?;
             if merged.exact || tries == TRIES {
                 let mapped = Mapped::memory(output.region());
                 let whole = Store::mapped(mapped, Medium::Merged(Arc::new(merged)));
@@ -207,11 +209,17 @@ struct Plan {
     epochs: u32,
 }
 
-fn merge(sources: &[(String, Store)]) -> Result<(OutputMemory, Merged), MergeError> {
+/// Merges the recordings, or copies the events of one that pass a filter.
+fn merge(
+    sources: &[(String, Store)],
+    filter: Option<&Filter>,
+    note: Option<&str>,
+) -> Result<(OutputMemory, Merged), MergeError> {
     let stores: Vec<Store> = sources.iter().map(|(_, store)| store.clone()).collect();
+    let states: Vec<_> = stores.iter().map(|store| store.ring().fold_state()).collect();
     let mut processes = notes::processes(sources);
     let mut placed = clock::place(&stores);
-    let mut plan = self::plan(&stores, &placed, &mut processes)?;
+    let mut plan = self::plan(&stores, &placed, &mut processes, filter)?;
     let (crossings, has_remote) = cross_process::crossings(&plan.inputs);
     let bounds = clock::settle(&mut placed, &crossings);
     for ((input, placed), has_remote) in plan.inputs.iter_mut().zip(&placed).zip(has_remote) {
@@ -225,36 +233,43 @@ fn merge(sources: &[(String, Store)]) -> Result<(OutputMemory, Merged), MergeErr
         process.moved_ns = bounds[placed.domain].moved.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
     }
     let clocks = notes::clocks(&processes, &placed, &bounds, &crossings);
-    plan.arena.program(&processes);
-    for sentence in notes::snapshots(&processes).chain(clocks.sentences) {
+    plan.arena.program(&plan.inputs, &processes);
+    let given = note.map(str::to_owned);
+    for sentence in given.into_iter().chain(notes::snapshots(&processes)).chain(clocks.sentences) {
         plan.arena.note(&sentence);
     }
     plan.arena.sites(&mut plan.inputs)?;
     plan.arena.kinds(&mut plan.inputs, &processes)?;
     for (input, process) in plan.inputs.iter().zip(&processes) {
-        plan.arena.rest(input, process);
+        plan.arena.rest(input, (processes.len() > 1).then_some(&process.label));
     }
-    plan.rows = plan.inputs.iter().zip(&plan.folds).map(|(input, folds)| Rows::of(input, folds)).collect();
-    plan.tables = profiles::merged(&plan.inputs);
+    if filter.is_none() {
+        plan.rows = plan.inputs.iter().zip(&plan.folds).map(|(input, folds)| Rows::of(input, folds)).collect();
+        plan.tables = profiles::merged(&plan.inputs);
+    }
     plan.arena.tables(&plan.tables);
     let (output, copied) = write::write(&plan)?;
     let mut damage = Vec::new();
-    for ((process, copied), rows) in processes.iter().zip(&copied).zip(&plan.rows) {
-        if copied.beyond > 0 {
-            damage.push(format!("{}: {} blocks have numbers that cannot be", process.source, copied.beyond));
-        }
-        if !rows.whole {
-            damage.push(format!("{}: the tallies of the lanes cannot be read to their end", process.source));
-        }
+    for (process, copied) in processes.iter().zip(&copied).filter(|(_, copied)| copied.beyond > 0) {
+        damage.push(format!("{}: {} blocks have numbers that cannot be", process.source, copied.beyond));
+    }
+    for (process, _) in processes.iter().zip(&plan.rows).filter(|(_, rows)| !rows.whole) {
+        damage.push(format!("{}: the tallies of the lanes cannot be read to their end", process.source));
     }
     let order_is_uncertain = clocks.order_is_uncertain;
-    Ok((output, Merged { processes, sources: stores, damage, exact: true, order_is_uncertain }))
+    let exact = stores.iter().zip(&states).all(|(store, state)| store.ring().fold_state() == *state);
+    Ok((output, Merged { processes, sources: stores, damage, exact, order_is_uncertain }))
 }
 
 /// The common clock begins this long before the first recording, so that slightly earlier ticks differ.
 const BEFORE_NS: i128 = 1_000_000;
 
-fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) -> Result<Plan, MergeError> {
+fn plan(
+    stores: &[Store],
+    placed: &[AlignedClock],
+    processes: &mut [Process],
+    filter: Option<&Filter>,
+) -> Result<Plan, MergeError> {
     let mut plan = Plan {
         inputs: Vec::new(),
         folds: Vec::new(),
@@ -268,11 +283,12 @@ fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) ->
     for ((store, placed), process) in stores.iter().zip(placed).zip(processes) {
         let rows = (store.layout().lanes.len / lane_row::WORDS) as u64;
         let lanes = store.words().acquire(sb::LANES_USED).min(rows) as u32;
-        let places = store.ring().places();
-        plan.inputs.push(Input {
+        let (ring, folds) = (store.ring(), store.ring().folds());
+        let input = Input {
             store: store.clone(),
             place: plan.whole.blocks,
-            places,
+            places: ring.places(),
+            kept: filter.map(|filter| Kept::select(store, filter, &folds)),
             lane: plan.lanes,
             lanes,
             epoch: plan.epochs,
@@ -282,10 +298,11 @@ fn plan(stores: &[Store], placed: &[AlignedClock], processes: &mut [Process]) ->
             nameless: 0,
             kinds: Default::default(),
             has_remote: false,
-        });
-        plan.folds.push(store.ring().folds());
+        };
+        plan.folds.push(folds);
         process.lanes = plan.lanes..plan.lanes + lanes;
-        plan.whole.blocks += places.next_multiple_of(CHUNK_BLOCKS as u64);
+        plan.whole.blocks += input.copied_places().next_multiple_of(CHUNK_BLOCKS as u64);
+        plan.inputs.push(input);
         // One additional lane for invalid lane numbers.
         plan.lanes += lanes + 1;
         plan.epochs = plan.epochs.wrapping_add(store.header().epoch).wrapping_add(1);

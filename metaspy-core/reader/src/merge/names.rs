@@ -39,8 +39,13 @@ impl Arena {
         self.entry(Entry::Note, 0, &[], &[text]);
     }
 
-    /// The program: the names of all of them.
-    pub fn program(&mut self, processes: &[Process]) {
+    /// The program: the names of all of them, or all that is known of the only one.
+    pub fn program(&mut self, inputs: &[Input], processes: &[Process]) {
+        if let [only] = inputs
+            && let Ok(json) = serde_json::to_string(only.store.program())
+        {
+            return self.entry(Entry::Program, 0, &[], &[&json]);
+        }
         let names: Vec<&str> = processes.iter().map(|process| process.label.as_str()).take(3).collect();
         let more = processes.len() - names.len();
         let name = match more {
@@ -111,7 +116,7 @@ impl Arena {
                     across.insert(kind.name.clone(), next);
                 }
                 let is_distinct = kind.across || holders[&kind.name].len() == 1;
-                let process = if is_distinct { "" } else { &processes[at].label };
+                let process = if is_distinct { &kind.process } else { &processes[at].label };
                 let nature = nature(kind.place, kind.across);
                 self.entry(Entry::Kind, next.into(), &[nature], &[&kind.name, process]);
                 input.kinds.insert(own, next);
@@ -121,8 +126,11 @@ impl Arena {
         Ok(())
     }
 
-    /// Labels, relations, ends, views, notes, epochs, marks and lanes of one recording.
-    pub fn rest(&mut self, input: &Input, process: &Process) {
+    /// Labels, relations, ends, views, notes, epochs, marks and lanes of one recording. If there are several, texts
+    /// begin with its label.
+    pub fn rest(&mut self, input: &Input, label: Option<&str>) {
+        let labelled =
+            |between: &str, text: &str| label.map_or(text.to_owned(), |label| format!("{label}{between}{text}"));
         let names = input.store.names();
         let mut labels: Vec<_> = names.labels.iter().collect();
         labels.sort_unstable_by_key(|(subject, _)| (subject.kind, subject.key));
@@ -145,21 +153,18 @@ impl Arena {
             }
         }
         for note in &names.notes {
-            self.note(&format!("{}: {note}", process.label));
+            self.note(&labelled(": ", note));
         }
         for epoch in &names.epochs {
-            let text = format!("{}: {}", process.label, epoch.text);
+            let text = labelled(": ", &epoch.text);
             self.entry(Entry::Epoch, input.epoch.wrapping_add(epoch.epoch), &[input.tick(epoch.tick)], &[&text]);
         }
         for mark in &names.marks {
             self.entry(Entry::UserMark, 0, &[input.tick(mark.tick)], &[&mark.text]);
         }
         for lane in input.store.lanes() {
-            let name = if lane.name.is_empty() {
-                format!("{}/thread {}", process.label, lane.thread)
-            } else {
-                format!("{}/{}", process.label, lane.name)
-            };
+            let name = if lane.name.is_empty() { format!("thread {}", lane.thread) } else { lane.name };
+            let name = labelled("/", &name);
             self.entry(Entry::Lane, input.lane + lane.id.0, &[], &[&name]);
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::Store;
 use crate::event::EventId;
 use crate::merge::clock::ClockLine;
+use crate::merge::kept::Kept;
 use crate::scan::blocks::Ring;
 use metaspy_format::row::OTHERS;
 use metaspy_format::{BLOCK_SLOTS, header};
@@ -15,8 +16,10 @@ pub(super) struct Input {
     pub store: Store,
     /// The first place in the merged recording; a chunk begins there.
     pub place: u64,
-    /// Places to copy.
+    /// Places to read.
     pub places: u64,
+    /// The part of it that is copied; `None` = all.
+    pub kept: Option<Kept>,
     /// The first lane.
     pub lane: u32,
     pub lanes: u32,
@@ -49,6 +52,11 @@ impl MergedRing {
 }
 
 impl Input {
+    /// The number of its places in the merged recording.
+    pub fn copied_places(&self) -> u64 {
+        self.kept.as_ref().map_or(self.places, Kept::blocks)
+    }
+
     pub fn ring(&self) -> Ring<'_> {
         self.store.ring()
     }
@@ -72,7 +80,11 @@ impl Input {
     pub fn sequence(&self, sequence: u64, whole: MergedRing) -> Option<u64> {
         let blocks = self.store.layout().blocks;
         let place = header::place(sequence, blocks);
-        let place = if place < self.places { self.place + place } else { whole.blocks - 1 };
+        let there = match &self.kept {
+            Some(kept) => kept.place(place),
+            None => (place < self.places).then_some(place),
+        };
+        let place = there.map_or(whole.blocks - 1, |place| self.place + place);
         whole.sequence(sequence / blocks, place)
     }
 

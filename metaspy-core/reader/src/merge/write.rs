@@ -89,7 +89,8 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
 fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes: usize, folded_rows: usize) {
     let inputs = &plan.inputs;
     let header = |of: fn(&Input) -> u64| inputs.iter().map(of);
-    let folded = plan.folds.iter().map(|folds| folds.folded).fold(0, u64::saturating_add);
+    let whole = inputs.iter().zip(&plan.folds).filter(|(input, _)| input.kept.is_none());
+    let folded = whole.map(|(_, folds)| folds.folded).fold(0, u64::saturating_add);
     let counted = plan.rows.iter().flat_map(|rows| &rows.pages).fold(0_u64, |sum, row| sum.wrapping_add(row[COUNT]));
     let words = [
         (sb::VERSION, sb::version(sb::MAJOR, sb::MINOR)),
@@ -121,7 +122,9 @@ fn write_first_page(plan: &Plan, output: &OutputMemory, copied: &[Copied], bytes
     for (word, value) in words {
         output.set(word, value);
     }
-    for counter in SUMS {
+    // What was counted elsewhere is no part of a selection.
+    let sums = if inputs.iter().any(|input| input.kept.is_some()) { &SUMS[..0] } else { &SUMS };
+    for &counter in sums {
         let sum = inputs.iter().map(|input| input.store.words().get(counter)).fold(0, u64::saturating_add);
         output.set(counter, sum);
     }

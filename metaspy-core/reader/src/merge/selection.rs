@@ -1,0 +1,86 @@
+//! A part of a recording as a recording: the events that pass a filter, or all of it as it is now.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::output::OutputMemory;
+use super::{MergeError, TRIES, merge};
+use crate::Store;
+use crate::filter::Filter;
+use crate::open::Mapped;
+use crate::scan::blocks::{Block, Head};
+use crate::store::Medium;
+use metaspy_format::slot;
+use metaspy_format::summary::{SUMMARY_WORDS, Summary};
+
+/// Words that are written at once.
+const WORDS: usize = 1 << 13;
+
+impl Store {
+    /// Writes a recording of the events that pass the filter: a closed `.spy` file, with the names, labels and relations of
+    /// this one. A cause that does not pass is an event that left the window. Ids are others than here.
+    ///
+    /// A filter that selects everything also keeps what was counted without an event, and the tables of method profilers.
+    /// Then the recording counts what this one counts now; otherwise it counts the selected events. `note` becomes a
+    /// sentence of the recording ([`Store::notes`]).
+    ///
+    /// Returns the number of events. The outer error means that they found no room while they were copied.
+    pub fn write_selection(
+        &self,
+        filter: &Filter,
+        note: &str,
+        out: &mut dyn Write,
+    ) -> Result<io::Result<u64>, MergeError> {
+        let source = self.path().map_or_else(String::new, |path| path.display().to_string());
+        let only = (!filter.is_all()).then_some(filter);
+        let sources = [(source, self.clone())];
+        let mut copy = merge(&sources, only, Some(note))?;
+        for _ in 1..TRIES {
+            if copy.1.exact {
+                break;
+            }
+            copy = merge(&sources, only, Some(note))?;
+        }
+        if only.is_some() {
+            summarise(&copy.0);
+        }
+        Ok(write(&copy.0, out))
+    }
+}
+
+fn write(output: &OutputMemory, out: &mut dyn Write) -> io::Result<u64> {
+    let mut bytes = Vec::with_capacity(WORDS * 8);
+    for words in output.cells().chunks(WORDS) {
+        bytes.clear();
+        words.iter().for_each(|word| bytes.extend_from_slice(&word.load(Relaxed).to_le_bytes()));
+        out.write_all(&bytes)?;
+    }
+    out.flush()?;
+    Ok(output.cells()[metaspy_format::superblock::SEALED_EVENTS].load(Relaxed))
+}
+
+/// Writes the summaries of the chunks that blocks of one lap fill: the chunks of a selection are others than before.
+fn summarise(output: &OutputMemory) {
+    let store =
+        Store::mapped(Mapped::memory(output.region()), Medium::Memory).expect("it was written as recordings are");
+    let (ring, layout) = (store.ring(), store.layout());
+    let mut block = Block::boxed();
+    'chunks: for chunk in 0..ring.chunk_count() {
+        let mut sum = Summary::EMPTY;
+        let mut laps = BTreeSet::new();
+        for place in ring.places_of(chunk) {
+            if !ring.load(place, &mut block) {
+                continue 'chunks;
+            }
+            let Head { sequence, lane, epoch, base, .. } = block.head;
+            laps.insert(sequence / layout.blocks);
+            sum.add_block(sequence, lane, epoch, base);
+            sum.marks += block.marks().count() as u32;
+            block.events().for_each(|slot| sum.add_event(slot.site, base + slot.start, slot::is_running(slot.end)));
+        }
+        if laps.len() == 1 {
+            output.write(layout.summaries.at + chunk as usize * SUMMARY_WORDS, sum.pack());
+        }
+    }
+}
