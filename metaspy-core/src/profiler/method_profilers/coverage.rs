@@ -104,7 +104,7 @@ impl MethodProfiler for TestCoverage {
     #[inline]
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
         if spy.data.returns.see(call, end)
-            && let Some(verdict) = spy.data.returns.verdict(&spy.facts)
+            && let Some(verdict) = spy.data.returns.verdict(spy.facts)
             && let Some(name) = Returns::NAMES.iter().position(|name| *name == verdict)
         {
             spy.data.returned.see(name);

@@ -36,8 +36,8 @@ pub(super) fn has_profilers() -> bool {
     !PRESENT.load(Relaxed).is_null()
 }
 
-/// Makes hooks call these profilers. Running hooks may refer to the result after the next call, so the caller keeps it.
-pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
+/// What makes hooks call these profilers.
+pub(super) fn present(observers: &[&'static dyn Observer]) -> Present {
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
@@ -50,15 +50,17 @@ pub(super) fn publish(observers: &[&'static dyn Observer]) -> &'static Present {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
     let before = before.fold(0, |bits, (at, _)| bits | 1 << at);
-    let present = Present { observers: observers.to_vec(), interests, before, timed };
-    let present: &'static Present = Box::leak(Box::new(present));
+    Present { observers: observers.to_vec(), interests, before, timed }
+}
+
+/// Makes hooks call other profilers than before.
+pub(super) fn publish(present: &'static Present) {
     PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
     unsettle();
     let mut arms = arm::arms();
-    for entry in &entries {
-        arms.profile(entry.site, present.interests[entry.id.0 as usize] != 0);
+    for entry in site::entries() {
+        arms.profile(entry.site, present.interests.get(entry.id.0 as usize).is_some_and(|&bits| bits != 0));
     }
-    present
 }
 
 /// Begins a call for the profilers that observe its site.

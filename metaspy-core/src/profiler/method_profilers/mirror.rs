@@ -46,7 +46,7 @@ pub struct TypeSpy<P: MethodProfiler> {
 /// A method.
 pub struct MethodSpy<P: MethodProfiler> {
     /// Facts of the source code.
-    pub facts: Facts,
+    pub facts: &'static Facts,
     /// The site at which its calls are observed.
     pub site: SiteId,
     /// The type that it belongs to.
@@ -75,7 +75,7 @@ impl<P: MethodProfiler> PackageSpy<P> {
 /// A method's site and its facts.
 struct Selected {
     site: SiteId,
-    facts: Facts,
+    facts: &'static Facts,
 }
 
 impl<P: MethodProfiler> Mirror<P> {
@@ -85,7 +85,7 @@ impl<P: MethodProfiler> Mirror<P> {
         let methods = sites.iter().filter(|entry| is_method(entry));
         let selected = methods.filter_map(|entry| {
             let facts = facts_of(entry);
-            (!facts.is_alone && profiler.selects(&facts)).then_some(Selected { site: entry.id, facts })
+            (!facts.is_alone && profiler.selects(facts)).then_some(Selected { site: entry.id, facts })
         });
         let selected: Vec<Selected> = selected.collect();
         let mut declaration = Columns::declaration();
@@ -119,7 +119,7 @@ impl<P: MethodProfiler> Mirror<P> {
             types.insert((module, name), spy);
         }
         for Selected { site, facts } in selected {
-            let owner = Arc::clone(&types[&type_of(&facts, &crates)]);
+            let owner = Arc::clone(&types[&type_of(facts, &crates)]);
             let place = mirror.methods.len();
             let mut columns = match table {
                 Some(table) => Columns::of_row(table, site.0 as usize),

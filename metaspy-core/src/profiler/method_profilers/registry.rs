@@ -53,7 +53,8 @@ impl Drop for Installed {
     }
 }
 
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry { process: 0, observers: Vec::new(), kept: Vec::new() });
+static REGISTRY: Mutex<Registry> =
+    Mutex::new(Registry { process: 0, observers: Vec::new(), kept: Vec::new(), none: None });
 
 struct Registry {
     /// The process of these profilers: a forked child has none of its parent's.
@@ -61,12 +62,25 @@ struct Registry {
     observers: Vec<&'static dyn Observer>,
     /// What hooks were given before: a hook may still be reading it.
     kept: Vec<&'static Present>,
+    /// The one without profilers. Hooks are given it each time the last profiler leaves.
+    none: Option<&'static Present>,
 }
 
 impl Registry {
     fn publish(&mut self) {
-        let present = dispatch::publish(&self.observers);
+        let sites = site::count() + 1;
+        let known = self.none.filter(|none| self.observers.is_empty() && none.interests.len() == sites);
+        let present = known.unwrap_or_else(|| self.make());
+        dispatch::publish(present);
+    }
+
+    fn make(&mut self) -> &'static Present {
+        let present: &'static Present = Box::leak(Box::new(dispatch::present(&self.observers)));
         self.kept.push(present);
+        if self.observers.is_empty() {
+            self.none = Some(present);
+        }
+        present
     }
 }
 

@@ -1,10 +1,21 @@
 //! The facts of a site.
 
-use crate::format::facts::Facts;
-use crate::site::{SiteEntry, SiteKind};
+use std::collections::HashMap;
+use std::sync::Mutex;
 
-/// The facts of a site. A site that was made at run time has those of its path.
-pub(super) fn facts_of(entry: &SiteEntry) -> Facts {
+use crate::format::facts::Facts;
+use crate::platform::lock::lock;
+use crate::site::{SiteEntry, SiteId, SiteKind};
+
+/// The facts of a site. They are made once and stay in memory, as the site does.
+pub(super) fn facts_of(entry: &SiteEntry) -> &'static Facts {
+    static FACTS: Mutex<Option<HashMap<SiteId, &'static Facts>>> = Mutex::new(None);
+    let mut known = lock(&FACTS);
+    known.get_or_insert_default().entry(entry.id).or_insert_with(|| Box::leak(Box::new(read_facts(entry))))
+}
+
+/// Reads the facts of a site. A site that was made at run time has those of its path.
+fn read_facts(entry: &SiteEntry) -> Facts {
     let def = entry.site.def();
     let parse = |words: &str| Facts::parse(def.module, def.name, def.file, def.lines, words);
     let words = entry.site.facts();
