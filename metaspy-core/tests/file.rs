@@ -215,6 +215,23 @@ fn a_closed_recording_is_read_back() {
     assert!(store.verify().is_sound());
 }
 
+#[test]
+fn a_recording_is_live_as_long_as_its_file_is_locked_whatever_number_its_process_has() {
+    let (path, mut bytes, _) = closed("locked.spy");
+    let words = |at: usize| at * 8..at * 8 + 8;
+    // As a process of another PID namespace leaves it: not closed, with a number that no process has here.
+    bytes[words(metaspy_core::format::superblock::STATE)].copy_from_slice(&0_u64.to_le_bytes());
+    bytes[words(metaspy_core::format::superblock::PID)].copy_from_slice(&0x7FFF_FFF0_u64.to_le_bytes());
+    std::fs::write(&path, bytes).unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.end_state(), EndState::Killed);
+    let writer = std::fs::File::options().write(true).open(&path).unwrap();
+    writer.lock().unwrap();
+    assert_eq!(store.end_state(), EndState::Live);
+    drop(writer);
+    assert_eq!(store.end_state(), EndState::Killed);
+}
+
 /// The bytes of a recording of 1,000 events, and where its blocks begin.
 fn closed(name: &str) -> (PathBuf, Vec<u8>, usize) {
     let path = scratch(name);

@@ -26,7 +26,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let expectations = parsed.map_err(say)?;
     let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
-    note_others(&options.sources, &store);
+    let beside = beside(&options.sources, &store);
     filter::check(&filter, &store)?;
     for condition in &conditions {
         condition.filter.check(&store).map_err(|error| say(format!("--fail-if: {error}")))?;
@@ -36,7 +36,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
     let top = options.top.rows();
-    let report = rows::Report::new(&store, options.by, &filter, top);
+    let report = rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) };
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
     let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
     options.json.write(
@@ -65,9 +65,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     Ok(if failed { Ended::Failed } else { Ended::Fine })
 }
 
-/// Names the recordings of the other processes that were started with the same `METASPY_RECORD`.
-fn note_others(sources: &[PathBuf], store: &Store) {
-    let Some(path) = store.path().filter(|_| sources.len() == 1) else { return };
+/// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a note names.
+fn beside(sources: &[PathBuf], store: &Store) -> Vec<String> {
+    let Some(path) = store.path().filter(|_| sources.len() == 1) else { return Vec::new() };
     let others = live::beside(path, store);
     if !others.is_empty() {
         let names: Vec<String> = others.iter().map(|path| file_name(path)).collect();
@@ -76,6 +76,7 @@ fn note_others(sources: &[PathBuf], store: &Store) {
         let advice = format!("metaspy report {} {}", file_name(path), names.join(" "));
         complain("metaspy", &format!("{count} recorded beside it; all as one: {advice}"));
     }
+    others.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// Sentences about conditions and expectations that had nothing to check.

@@ -155,6 +155,29 @@ fn a_live_one_among_them_is_a_snapshot_and_that_is_said() {
     assert_eq!((code, &whole["state"], &whole["exact"]), (0, &"killed".into(), &true.into()), "{whole}");
 }
 
+/// A child that inherits `METASPY_RECORD` while its parent records has a file of its own, which a report names.
+#[test]
+fn the_recording_of_a_child_is_named_beside_that_of_its_parent() {
+    let directory = fixture::directory().join(format!("inherited-{}", std::process::id()));
+    fs::create_dir_all(&directory).expect("the test's directory can be written");
+    let path = directory.join("run.spy");
+    let mut parent = stream::story(&path);
+    assert_eq!(report(&[&path], &[]).1.get("beside"), None);
+    let mut child = stream::start_story(&path);
+    let of_child = directory.join(format!("run.{}.spy", child.id()));
+    stream::wait_until(|| metaspy_core::Store::open(&of_child).is_ok());
+    let (code, whole, error) = report(&[&path], &[]);
+    assert_eq!((code, &whole["beside"]), (0, &serde_json::json!([text(&of_child)])), "{error}");
+    let advice = format!("metaspy report {} {}", text(&path), text(&of_child));
+    assert!(error.contains("1 more process recorded beside it") && error.contains(&advice), "{error}");
+    let (code, whole, error) = report(&[&path, &of_child], &[]);
+    assert_eq!((code, whole["processes"].as_array().map(Vec::len)), (0, Some(2)), "{error}");
+    for story in [&mut child, &mut parent] {
+        story.kill().expect("it runs");
+        story.wait().expect("it ends");
+    }
+}
+
 /// The processes of one program write `run.spy`, `run.4711.spy` and so on. A report of one of them names the others.
 #[test]
 fn the_recordings_of_a_process_tree_are_found() {

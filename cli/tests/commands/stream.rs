@@ -29,16 +29,21 @@ fn goes_on() {
 
 /// A process that records into this file, and has begun to.
 pub fn story(path: &Path) -> Child {
-    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
-    command.args(["stream::goes_on", "--exact"]).env("METASPY_ROLE", "story").env("METASPY_RECORD", path);
-    command.env("METASPY_BUDGET", "4000000").env_remove("METASPY_OBSERVE");
-    let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts");
+    let child = start_story(path);
     wait_until(|| ended(&["report", text(path), "--fail-if", "count(site:measure) > 200"]).0 == 1);
     child
 }
 
+/// A process that is to record into this file.
+pub fn start_story(path: &Path) -> Child {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args(["stream::goes_on", "--exact"]).env("METASPY_ROLE", "story").env("METASPY_RECORD", path);
+    command.env("METASPY_BUDGET", "4000000").env_remove("METASPY_OBSERVE");
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
+}
+
 /// Waits until this holds, or for so long that something is wrong.
-fn wait_until(mut holds: impl FnMut() -> bool) {
+pub fn wait_until(mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < Duration::from_secs(60), "it never came to hold");

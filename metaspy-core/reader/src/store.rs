@@ -163,7 +163,15 @@ impl Store {
             Some(start) => start == 0 || header.process_start == 0 || start == header.process_start,
             None => false,
         };
-        if lives() { EndState::Live } else { EndState::Killed }
+        // The process number decides only where the file system has no locks: a process of another PID namespace has a
+        // number of its own there.
+        match self.mapped.is_being_written() {
+            Some(true) => EndState::Live,
+            _ if lives() => EndState::Live,
+            Some(false) => EndState::Killed,
+            None if matches!(self.medium, Medium::File(_)) => EndState::Unknown,
+            None => EndState::Killed,
+        }
     }
 
     /// The first page of the recording, read now.

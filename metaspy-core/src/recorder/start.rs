@@ -212,7 +212,7 @@ fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     let layout = Layout::new(spec.budget, spec.policy);
     let file = Arc::new(new_file(path).map_err(failed)?);
-    crate::recording::writer_lock::take(&file);
+    metaspy_reader::platform::writer_lock::take(&file);
     let made =
         file.set_len(layout.total_bytes() as u64).and_then(|()| allocate_tables(&file, &layout)).and_then(|()| {
             let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &file));

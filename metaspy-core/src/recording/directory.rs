@@ -6,10 +6,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use metaspy_reader::platform::writer_lock;
+
 use crate::platform::process;
 use crate::recorder::StartError;
 use crate::recording::identity::{Writer, writer_of};
-use crate::recording::writer_lock;
 
 /// Maximum bytes of all recordings of ended processes. The oldest are removed first, but none of the current run.
 const BUDGET: u64 = 2 << 30;
@@ -151,7 +152,7 @@ fn look(path: &Path) -> Option<(Listed, bool)> {
     let name = parts.next()?.to_owned();
     let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && is_own(meta))?;
     let mut file = fs::File::open(path).ok()?;
-    let is_written = writer_lock::is_taken(&file);
+    let is_written = writer_lock::is_taken(&file) == Some(true);
     // A process that has just started has not written the header yet.
     let header = writer_of(&mut file);
     let writer = header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false }))?;

@@ -4,7 +4,6 @@ pub(crate) mod directory;
 mod identity;
 mod names;
 mod requested;
-pub(crate) mod writer_lock;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};

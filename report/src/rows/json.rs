@@ -22,6 +22,8 @@ struct Out<'a> {
     state: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     processes: Vec<ProcessOut<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    beside: &'a [String],
     order_uncertain: bool,
     by: &'static str,
     emitted: u64,
@@ -238,6 +240,7 @@ pub fn write(
         program: &store.program().name,
         state: state(store.end_state()),
         processes: store.processes().iter().map(ProcessOut::of).collect(),
+        beside: &report.beside,
         order_uncertain: store.order_is_uncertain(),
         by: report.by.name(),
         emitted: totals.emitted,

@@ -95,6 +95,8 @@ pub struct Report {
     pub losses: Losses,
     /// Calls in several rows, because they have several root causes.
     pub shared: u64,
+    /// Recordings of other processes beside this one.
+    pub beside: Vec<String>,
 }
 
 /// A row.
@@ -188,7 +190,19 @@ impl Report {
         let (totals, damage) = (store.totals(), damage(store));
         let losses = if totals.lost > 0 { Losses::read(store) } else { Losses::default() };
         let exact = totals.exact && exact && damage.is_empty();
-        Report { by, exact, has_others: false, shares, damage, totals, rows, never, losses, shared: 0 }
+        Report {
+            by,
+            exact,
+            has_others: false,
+            shares,
+            damage,
+            totals,
+            rows,
+            never,
+            losses,
+            shared: 0,
+            beside: Vec::new(),
+        }
     }
 }
 

@@ -101,6 +101,7 @@ pub fn state(ended: EndState) -> &'static str {
         EndState::Closed => "closed",
         EndState::Snapshot => "snapshot",
         EndState::Killed => "killed",
+        EndState::Unknown => "unknown",
     }
 }
 

@@ -181,11 +181,10 @@ impl Merged {
     /// The common end state of the inputs.
     pub fn end_state(&self) -> EndState {
         let any = |ended| self.processes.iter().any(|process| process.ended == ended);
-        match (any(EndState::Live) || any(EndState::Snapshot), any(EndState::Killed)) {
-            (true, _) => EndState::Snapshot,
-            (_, true) => EndState::Killed,
-            _ => EndState::Closed,
+        if any(EndState::Live) || any(EndState::Snapshot) {
+            return EndState::Snapshot;
         }
+        [EndState::Unknown, EndState::Killed].into_iter().find(|&ended| any(ended)).unwrap_or(EndState::Closed)
     }
 
     /// The missing parts of each input.

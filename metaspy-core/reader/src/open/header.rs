@@ -16,6 +16,9 @@ pub enum EndState {
     Closed,
     /// Its process is gone and did not close it.
     Killed,
+    /// It was not closed, and whether its process lives is unknown: the process is not in this PID namespace, and the file
+    /// system has no locks.
+    Unknown,
     /// This is a copy that was made while the recording was being written. The copy does not change.
     Snapshot,
 }

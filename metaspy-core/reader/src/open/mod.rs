@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use memmap2::Mmap;
 
 use crate::debug_as_message;
-use crate::platform::truncation;
+use crate::platform::{truncation, writer_lock};
 use crate::text::file_name;
 use metaspy_format::layout::Layout;
 use metaspy_format::{Region, high, superblock as sb};
@@ -89,6 +89,8 @@ impl std::error::Error for OpenError {
 /// The memory that a store reads. It is guarded against a file that is cut while it is mapped.
 pub(crate) struct Mapped {
     pub region: Region,
+    /// The file, if it is one.
+    file: Option<File>,
     /// The address under which the truncation guard has registered it; 0 = it is not a file.
     guarded: usize,
 }
@@ -96,14 +98,14 @@ pub(crate) struct Mapped {
 impl Mapped {
     /// Memory of this process.
     pub fn memory(region: Region) -> Self {
-        Mapped { region, guarded: 0 }
+        Mapped { region, file: None, guarded: 0 }
     }
 
     /// A mapped temporary file, guarded.
     pub fn guarded(region: Region) -> Self {
         let guarded = region.map().map_or(0, |map| map.as_ptr() as usize);
         truncation::guard(guarded as *const u8, region.len() * 8);
-        Mapped { region, guarded }
+        Mapped { region, file: None, guarded }
     }
 
     /// A whole file, for reading.
@@ -123,7 +125,14 @@ impl Mapped {
         let map = map(&file).map_err(unreadable)?;
         let guarded = map.as_ptr() as usize;
         truncation::guard(map.as_ptr(), map.len());
-        Ok(Mapped { region: Region::read_only(map), guarded })
+        Ok(Mapped { region: Region::read_only(map), file: Some(file), guarded })
+    }
+}
+
+impl Mapped {
+    /// True if a process records into the file; `None` if that is unknown.
+    pub fn is_being_written(&self) -> Option<bool> {
+        writer_lock::is_taken(self.file.as_ref()?)
     }
 }
 

@@ -1,10 +1,11 @@
-//! The parts of the system that a reader needs: mappings, processes, and a guard against truncated files.
+//! The parts of the system that a reader needs: mappings, processes, locks of files, and a guard against truncated files.
 
 pub mod library;
 pub mod lock;
 pub mod map;
 pub mod process;
 pub mod truncation;
+pub mod writer_lock;
 
 /// A random number, from the keys that the standard library makes for the hash tables of each process.
 pub fn random() -> u64 {

@@ -62,7 +62,7 @@ impl<W: Write> Sender<W> {
             let ended = self.store.end_state();
             self.round()?;
             if ended != EndState::Live {
-                let closed = if ended == EndState::Killed { 2 } else { 1 };
+                let closed = if ended == EndState::Closed { 1 } else { 2 };
                 self.frame(Head { kind: Frame::End as u8, words: 0, span: 0 }, closed, &[])?;
                 self.out.flush()?;
                 return Ok(ended);

@@ -26,7 +26,7 @@ impl StreamState {
     /// The end state of the recording, as far as it has arrived.
     pub fn end_state(&self) -> EndState {
         let ended = self.ended.load(Ordering::Acquire);
-        [EndState::Closed, EndState::Killed, EndState::Snapshot]
+        [EndState::Closed, EndState::Killed, EndState::Unknown, EndState::Snapshot]
             .into_iter()
             .find(|it| *it as u8 == ended)
             .unwrap_or(EndState::Live)

@@ -69,7 +69,8 @@ fn pieces(crawler: &Crawler) -> Vec<Piece> {
         EndState::Live => piece(0, "live ●".into(), theme::LIVE),
         EndState::Closed => piece(1, "closed".into(), theme::PLAIN),
         EndState::Snapshot => piece(0, "snapshot".into(), theme::WARNING),
-        _ => piece(0, "killed ✝".into(), theme::ALARM),
+        EndState::Unknown => piece(0, "in use or ended".into(), theme::WARNING),
+        EndState::Killed => piece(0, "killed ✝".into(), theme::ALARM),
     }
     if let Some(rate) = status.rate.filter(|_| !crawler.paused) {
         piece(4, format!("{} ev/s", short(rate)), theme::PLAIN);

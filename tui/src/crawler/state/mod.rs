@@ -318,6 +318,7 @@ impl Crawler {
     fn report_end(&mut self) {
         self.message = Some(match self.status.ended {
             EndState::Closed => "the recording was closed; it stays open here".into(),
+            EndState::Unknown => "whether the process still records is unknown; its recording stays open here".into(),
             _ => "the process is gone; its recording stays open here".into(),
         });
         // Read the events between the last reading and the end.

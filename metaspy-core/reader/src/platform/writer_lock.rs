@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 const TRIALS: usize = 50;
 
 /// Takes the lock until the file is closed. A file system without locks has none.
-pub(crate) fn take(file: &File) {
+pub fn take(file: &File) {
     for _ in 0..TRIALS {
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
@@ -16,14 +16,14 @@ pub(crate) fn take(file: &File) {
     }
 }
 
-/// True if a process records into the file. It takes the lock for a moment.
-pub(crate) fn is_taken(file: &File) -> bool {
+/// True if a process records into the file; `None` if the file system has no locks. It takes the lock for a moment.
+pub fn is_taken(file: &File) -> Option<bool> {
     match file.try_lock_shared() {
         Ok(()) => {
             let _ = file.unlock();
-            false
+            Some(false)
         }
-        Err(TryLockError::WouldBlock) => true,
-        Err(TryLockError::Error(_)) => false,
+        Err(TryLockError::WouldBlock) => Some(true),
+        Err(TryLockError::Error(_)) => None,
     }
 }
