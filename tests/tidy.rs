@@ -58,6 +58,17 @@ fn only_the_format_shifts_and_masks_recorded_words() {
 }
 
 #[test]
+fn messages_go_through_the_function_that_cleans_them() {
+    let prints = |source: &&Source| source.is_product() && !source.path.starts_with("benches/");
+    let lines = sources().iter().filter(prints).flat_map(|source| {
+        let code = source.code.lines().enumerate();
+        code.filter(|(_, line)| line.contains("eprintln!") || line.contains("eprint!"))
+            .map(|(at, line)| format!("{}:{}: {}", source.path, at + 1, line.trim()))
+    });
+    fail_over(0, "messages that quote names as they are: use `text::print_message`", &lines.collect::<Vec<_>>());
+}
+
+#[test]
 fn every_module_has_docs() {
     let missing: Vec<_> = sources().iter().flat_map(Source::modules_without_docs).collect();
     fail_over(MODULE_DOCS_BUDGET, "modules without `//!` docs: write two or three sentences", &missing);

@@ -1,10 +1,12 @@
 //! The ends of a command: exit codes and error messages.
 
+use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
-use metaspy_report::text::clean_lines;
+use clap::Parser;
+use metaspy_report::text::{clean, print_message};
 
 /// The result of a command that ran, which is its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +48,22 @@ impl fmt::Display for Sentence {
 
 impl std::error::Error for Sentence {}
 
-/// Prints a message of a command on standard error, without the characters that a terminal obeys.
+/// Prints a message of a command on standard error.
 pub fn complain(command: &str, message: &(impl fmt::Display + ?Sized)) {
-    let _ = writeln!(io::stderr(), "{command}: {}", clean_lines(&message.to_string()));
+    print_message(&format_args!("{command}: {message}"));
+}
+
+/// Parses the arguments of a command. Otherwise prints the help, or what is wrong, and returns the exit code.
+pub fn parse<C: Parser>(arguments: Vec<OsString>) -> Result<C, ExitCode> {
+    let error = match C::try_parse_from(&arguments) {
+        Ok(parsed) => return Ok(parsed),
+        Err(error) => error,
+    };
+    // The message quotes arguments as they are, so it is made again of clean ones.
+    let clean = arguments.iter().map(|argument| clean(&argument.to_string_lossy()).into_owned());
+    let error = C::try_parse_from(clean).err().unwrap_or(error);
+    let _ = error.print();
+    Err(ExitCode::from(error.exit_code() as u8))
 }
 
 /// An error with this message.

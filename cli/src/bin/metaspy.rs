@@ -3,7 +3,6 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use metaspy_cli::exit;
 use metaspy_cli::metaspy::{self, arguments::Cli};
 use metaspy_core::environment::UNASKED;
@@ -15,7 +14,11 @@ use metaspy_core::site::linkme;
 static NOT_THIS: &str = env!("CARGO_BIN_NAME");
 
 fn main() -> ExitCode {
-    match metaspy::run(Cli::parse()) {
+    let parsed = match exit::parse::<Cli>(std::env::args_os().collect()) {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    match metaspy::run(parsed) {
         Ok(ended) => ended.into(),
         // The reader of the output has read enough.
         Err(error) if exit::is_broken_pipe(&error) => ExitCode::SUCCESS,

@@ -6,6 +6,7 @@ use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use metaspy_report::text::print_message;
 use metaspy_weave::plan::{File as Library, PLAN, Plan, Selection, write_whole};
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +63,7 @@ pub fn acquire(
             Err(TryLockError::WouldBlock) if may_join() => {}
             Err(TryLockError::WouldBlock) if !is_within => {
                 if !is_reported {
-                    eprintln!("     Metaspy waiting for another run in this directory, with another selection");
+                    print_message("     Metaspy waiting for another run in this directory, with another selection");
                     is_reported = true;
                 }
                 // The other runs have ended.

@@ -9,6 +9,7 @@ use std::process::Stdio;
 use std::thread;
 
 use anyhow::{Context, Result, bail};
+use metaspy_report::text::print_message;
 use serde::Deserialize;
 
 use crate::cargo_metaspy::cargo::{Cargo, NO_CARGO};
@@ -79,7 +80,7 @@ fn read_messages(messages: impl Read) -> String {
     let mut held = String::new();
     for line in BufReader::new(messages).lines().map_while(Result::ok) {
         match line.starts_with(' ') && line.split_whitespace().next().is_some_and(|word| PROGRESS.contains(&word)) {
-            true => eprintln!("{line}"),
+            true => print_message(&line),
             false => held = held + &line + "\n",
         }
     }

@@ -25,15 +25,15 @@ use std::process::ExitCode;
 use std::{env, io};
 
 use anyhow::{Context, Result};
-use clap::Parser;
 use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_report::runs::Note;
+use metaspy_report::text::print_message;
 use metaspy_weave::plan::{CHAIN, PLAN, Plan};
 use metaspy_weave::runtime::{self, Settings, version};
 use metaspy_weave::wrapper;
 
-use crate::exit::complain;
+use crate::exit::{complain, parse};
 use arguments::Woven;
 use cargo::Cargo;
 use conditions::{Conditions, Failure};
@@ -48,7 +48,11 @@ const UNUSABLE: u8 = 2;
 
 /// Runs the command with the arguments behind its name.
 pub fn run(arguments: Vec<OsString>) -> ExitCode {
-    let done = match arguments::Cli::parse_from(arguments::sorted(arguments)).command {
+    let parsed = match parse::<arguments::Cli>(arguments::sorted(arguments)) {
+        Ok(parsed) => parsed,
+        Err(code) => return code,
+    };
+    let done = match parsed.command {
         arguments::Command::Build(woven) => start("build", woven),
         arguments::Command::Run(woven) => start("run", woven),
         arguments::Command::Test(woven) => start("test", woven),
@@ -113,10 +117,10 @@ fn start(command: &str, mut options: Woven) -> Result<ExitCode> {
     match recordings {
         _ if options.json.replaces_text() => export::print_json(&results, &options)?,
         Some(_) => text::print(&results, &options, io::stdout().is_terminal()),
-        None => eprintln!("     Metaspy {}", text::woven(&results.woven)),
+        None => print_message(&format_args!("     Metaspy {}", text::woven(&results.woven))),
     }
     let failures = conditions.failures(&results.run, &profilers, results.comparison.as_ref());
-    failures.iter().for_each(|failure| eprintln!("error: metaspy: {}", failure.message));
+    failures.iter().for_each(|failure| complain("error: metaspy", &failure.message));
     Ok(exit_code(wrapper::exit_code(status), &failures))
 }
 

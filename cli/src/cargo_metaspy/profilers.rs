@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use metaspy_report::text::print_message;
 use metaspy_weave::plan::{Core, Target, stamp};
 
 use crate::cargo_metaspy::arguments::Woven;
@@ -87,7 +88,7 @@ pub fn check(graph: &Graph, profilers: &[PathBuf], is_core_needed: bool) -> Resu
         (false, true) => {
             bail!("--profiler: no program is built, and only programs can be linked with a profiler: build one")
         }
-        (true, false) => eprintln!("warning: metaspy: --profiler: {} {advice}", with_core.join(", ")),
+        (true, false) => print_message(&format!("warning: metaspy: --profiler: {} {advice}", with_core.join(", "))),
         (true, true) => {}
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 use std::{env, fs, thread};
 
-use metaspy_report::text::counted;
+use metaspy_report::text::{counted, print_message};
 use metaspy_weave::plan::{File, stamp, write_whole};
 use metaspy_weave::source::{self, Function};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
         while let Some((at, krate)) = take(&next, crates) {
             read.push((at, CachedCrate::of(krate, dir, reader.as_ref())));
             if started.elapsed() > LONG && !is_reported.swap(true, Ordering::Relaxed) {
-                eprintln!("     Metaspy reading the source of {}", counted(crates.len() as u64, "crate"));
+                print_message(&format!("     Metaspy reading the source of {}", counted(crates.len() as u64, "crate")));
             }
         }
         read

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use metaspy_blueprints::{Graph, Options, emit, page, picture};
 use metaspy_report::program::Program;
+use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
 use crate::metaspy::{arguments, filter, live};
@@ -52,7 +53,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
 fn write(file: &Path, text: &str) -> Result<()> {
     let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
     fs::write(file, text).with_context(cannot)?;
-    eprintln!("written to {}", file.display());
+    print_message(&format!("written to {}", file.display()));
     Ok(())
 }
 

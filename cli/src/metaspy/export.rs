@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use metaspy_report::export::{Exporter, Selection, Written};
-use metaspy_report::text::{counted, file_name, grouped};
+use metaspy_report::text::{counted, file_name, grouped, print_message};
 
 use crate::exit::{Ended, complain, say};
 use crate::metaspy::progress::Progress;
@@ -54,7 +54,7 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     }
     if let Some(file) = &options.output {
         let events = if of_events { format!(": {}", counted(written.events, "event")) } else { String::new() };
-        eprintln!("written to {}{events}", file_name(file));
+        print_message(&format!("written to {}{events}", file_name(file)));
     }
     Ok(Ended::Fine)
 }

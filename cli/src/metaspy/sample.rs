@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use metaspy_report::text::print_message;
 use metaspy_sampler::options::Output;
 use metaspy_sampler::run::Ended as TargetEnded;
 use metaspy_sampler::{Options, Profile, SampleError, Target, export, json, sample, text};
@@ -49,7 +50,7 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let profile = Profile::new(run);
     for (path, mut file, write) in files {
         write(&mut file, &profile).and_then(|()| file.flush()).with_context(|| cannot_write(path))?;
-        eprintln!("metaspy: written to {}", path.display());
+        print_message(&format!("metaspy: written to {}", path.display()));
     }
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };
     options.json.write(out, |out| json::write(out, &profile), |out| text::write(out, &profile, layout))?;

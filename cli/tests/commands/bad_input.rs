@@ -243,6 +243,15 @@ fn messages_have_no_control_characters_of_names_and_variables() {
         story.env("METASPY_DIR", fixture::directory().join("evil-stories"));
         story
     };
+    check("a word that is no command", &mut metaspy(&[EVIL]));
+    check("a number", &mut metaspy(&["report", "x.spy", "--top", EVIL]));
+    let cargo_metaspy = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
+        command.arg("metaspy").args(arguments);
+        command
+    };
+    check("cargo metaspy: a word that is no command", &mut cargo_metaspy(&[EVIL]));
+    check("cargo metaspy new", &mut cargo_metaspy(&["new", &format!("/nowhere/{EVIL}")]));
     check("METASPY_BUDGET", story().env("METASPY_RECORD", "live").env("METASPY_BUDGET", EVIL));
     check("METASPY_RECORD", story().env("METASPY_RECORD", format!("/nowhere/{EVIL}")));
     let directory = fixture::directory().join(EVIL);

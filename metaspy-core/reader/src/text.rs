@@ -2,6 +2,8 @@
 //! not drive a terminal.
 
 use std::borrow::Cow;
+use std::fmt::Display;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// A text without the characters that a terminal obeys or that reorder the text beside them.
@@ -35,6 +37,12 @@ fn replacement(c: char) -> char {
 /// A message of several lines, each made safe as by [`clean`].
 pub fn clean_lines(text: &str) -> String {
     text.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// Prints a message on standard error, without the characters that a terminal obeys: it may quote the name of a file or a
+/// variable. A closed or full standard error ends no program.
+pub fn print_message(message: &(impl Display + ?Sized)) {
+    let _ = writeln!(io::stderr(), "{}", clean_lines(&message.to_string()));
 }
 
 /// The name of a file, for a message.

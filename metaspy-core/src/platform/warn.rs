@@ -1,11 +1,10 @@
-//! Messages on standard error. A closed or full standard error never ends the program.
+//! Messages on standard error.
 
 use std::fmt::Display;
-use std::io::Write;
 
-use metaspy_reader::text::clean_lines;
+use metaspy_reader::text::print_message;
 
-/// Prints a message, without the characters that a terminal obeys.
+/// Prints a message.
 pub(crate) fn warn(message: &(impl Display + ?Sized)) {
-    let _ = writeln!(std::io::stderr(), "metaspy: {}", clean_lines(&message.to_string()));
+    print_message(&format_args!("metaspy: {message}"));
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use metaspy_core::Recording;
 use metaspy_core::recording::{self, Policy};
 use metaspy_report::rows::By;
-use metaspy_report::text::{file_name, grouped, short};
+use metaspy_report::text::{file_name, grouped, print_message, short};
 
 use super::story::{self, End};
 use crate::exit::{Ended, say};
@@ -36,12 +36,12 @@ fn on_disk(file: &Path) -> u64 {
 fn warn_if_spent(file: &Path, limits: &Limits) -> Result<()> {
     let totals = live::open(file)?.totals();
     if limits.policy != arguments::Policy::Newest && totals.lost > 0 {
-        eprintln!(
+        print_message(&format!(
             "metaspy: the budget was spent: {} of {} calls are counted and are no events; ask for a larger --budget, or \
              for --policy newest",
             grouped(totals.lost),
             grouped(totals.emitted)
-        );
+        ));
     }
     Ok(())
 }

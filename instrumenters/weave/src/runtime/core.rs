@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
+use metaspy_reader::text::print_message;
 use serde_json::Value;
 
 use crate::plan::{CHAIN, Core, PLAN, stamp, write_whole};
@@ -75,7 +76,7 @@ pub fn core(settings: &Settings<'_>, cache: &Path, profiler_dirs: &[PathBuf]) ->
     let profilers = profiler_dirs.iter().map(of_dir).collect::<Result<Vec<_>>>()?;
     let dir = cache.join("core").join(settings.stamp()?);
     let core = cache::entry(&dir, |dir| {
-        eprintln!("     Metaspy building its core, once for this compiler");
+        print_message("     Metaspy building its core, once for this compiler");
         unpack(dir)?;
         let core = Build { settings, dir, profilers: &[] }.run(dir, "metaspy-core")?;
         let files = files(&core);

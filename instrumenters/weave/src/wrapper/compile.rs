@@ -8,6 +8,7 @@ use std::process::{Command, ExitCode};
 use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
+use metaspy_reader::text::print_message;
 use serde_json::Value;
 
 use crate::plan::{Plan, Target};
@@ -83,7 +84,7 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     }
     // The copy fails even without hooks: compile the original.
     let why = why.unwrap_or_else(|| "the compiler gives no reason".to_owned());
-    eprintln!("warning: metaspy: {} is compiled without hooks: {why}", of.target.krate);
+    print_message(&format!("warning: metaspy: {} is compiled without hooks: {why}", of.target.krate));
     choice.listing.write(of.plan, &of.arguments.unit())?;
     Ok(plain(of.compiler, of.arguments))
 }

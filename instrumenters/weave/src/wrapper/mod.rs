@@ -21,6 +21,7 @@ use anyhow::{Context, Result};
 use crate::plan::{CHAIN, PLAN, Plan, Target};
 use crate::runtime::{self, ALONE, BUILDS_CORE};
 use arguments::Arguments;
+use metaspy_reader::text::print_message;
 
 pub use listing::{FORMAT, Left, Listing, Method, listings, outdated};
 pub use stamp::{CrateStamp, PLAIN, stamps};
@@ -52,7 +53,9 @@ pub fn run(arguments: Vec<OsString>) -> ExitCode {
             // Otherwise the compiler has reported errors that have nothing to do with weaving.
             if code == ExitCode::SUCCESS {
                 let krate = arguments.crate_name().unwrap_or("a crate");
-                eprintln!("warning: metaspy: {krate} has no hooks in this build, the next build adds them: {error:#}");
+                print_message(&format!(
+                    "warning: metaspy: {krate} has no hooks in this build, the next build adds them: {error:#}"
+                ));
             }
             code
         }
@@ -73,7 +76,7 @@ fn plain(compiler: &[OsString], arguments: &Arguments) -> ExitCode {
     match command.status() {
         Ok(status) => exit_code(status),
         Err(error) => {
-            eprintln!("error: metaspy: the compiler cannot be started: {error}");
+            print_message(&format!("error: metaspy: the compiler cannot be started: {error}"));
             ExitCode::FAILURE
         }
     }
