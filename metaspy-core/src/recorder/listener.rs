@@ -22,6 +22,9 @@ pub(crate) trait Listener: Sync {
     /// This process is a forked child. Only atomics may be used here.
     fn forked(&self) {}
 
+    /// A thread that called hooks ends.
+    fn thread_ended(&self) {}
+
     /// True if events are to be read as they end.
     fn wants_events(&self) -> bool {
         false
@@ -67,6 +70,10 @@ pub(super) fn started(log: &'static Log) {
 
 pub(super) fn forked() {
     all().for_each(|listener| listener.forked());
+}
+
+pub(super) fn thread_ended() {
+    all().for_each(|listener| listener.thread_ended());
 }
 
 pub(super) fn wants_events() -> bool {

@@ -139,7 +139,10 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
         .ok_or(StartError::TooMany)?;
     // What is registered with the system from here on is code of this library.
     platform::library::stay_loaded();
-    platform::thread_end::watch_threads(retire_lane);
+    platform::thread_end::watch_threads(|| {
+        listener::thread_ended();
+        retire_lane();
+    });
     close_at_exit();
     let (log, note) = match &spec.backing {
         Backing::Memory => (in_memory(&spec, number)?, None),

@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use metaspy_core::Recording;
 use metaspy_core::arm::Mode;
+use metaspy_core::method_profilers::Calls;
+use metaspy_core::{Installed, Profiler, Recording};
 
 use crate::{apart, observe};
 
@@ -63,12 +64,12 @@ fn handler() {
 }
 
 /// Threads that begin, allocate, call a hook or none, and end, interrupted at any place.
-fn interrupted(mode: Mode) {
+fn interrupted(install: impl FnOnce() -> Installed) {
     // Only threads that are started below are interrupted.
     mask(libc::SIG_BLOCK);
     handler();
     let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
-    let installed = observe("**::signals::*", mode);
+    let installed = install();
     thread::scope(|scope| {
         for number in 0..3 {
             scope.spawn(move || {
@@ -88,17 +89,33 @@ fn interrupted(mode: Mode) {
         every(100);
     });
     every(0);
-    installed.uninstall();
+    let profile = installed.uninstall();
     let totals = recording.store().totals();
-    assert_eq!(totals.emitted, CALLS.load(Ordering::Relaxed), "{totals:?}");
+    let calls = ["handles", "handles_about", "works"]
+        .map(|name| profile.counts().by_site().at(name).map(|row| row.measure.count));
+    let counted: u64 = calls.into_iter().flatten().sum();
+    assert_eq!(counted + totals.unnamed, CALLS.load(Ordering::Relaxed), "{totals:?}");
 }
 
 #[test]
 fn a_signal_handler_may_call_the_first_hook_of_a_thread() {
-    apart("signals::a_signal_handler_may_call_the_first_hook_of_a_thread", || interrupted(Mode::Full));
+    apart("signals::a_signal_handler_may_call_the_first_hook_of_a_thread", || {
+        interrupted(|| observe("**::signals::*", Mode::Full))
+    });
 }
 
 #[test]
 fn a_signal_handler_may_count_the_first_call_of_a_thread() {
-    apart("signals::a_signal_handler_may_count_the_first_call_of_a_thread", || interrupted(Mode::Tally));
+    apart("signals::a_signal_handler_may_count_the_first_call_of_a_thread", || {
+        interrupted(|| observe("**::signals::*", Mode::Tally))
+    });
+}
+
+#[test]
+fn a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler() {
+    apart("signals::a_method_profiler_may_see_the_first_call_of_a_thread_in_a_signal_handler", || {
+        interrupted(|| {
+            Profiler::new("calls").method_profiler(Calls::default()).install().expect("the sites are there")
+        });
+    });
 }

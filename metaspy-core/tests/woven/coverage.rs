@@ -127,7 +127,7 @@ fn what_always_returns_the_same_is_told_apart() {
     scene.push(3).push(4);
     scene.count();
     let (_, mirror) = spying.uninstall();
-    let verdict = |path: &str| of(mirror, path).data.returns.verdict(&of(mirror, path).facts);
+    let verdict = |path: &str| of(mirror, path).data.returns.verdict(of(mirror, path).facts);
     assert_eq!(verdict("Scene::name"), Some("constant"), "by its hash, as it is borrowed");
     assert_eq!(verdict("Scene::area"), Some("constant"), "for each receiver, by comparison");
     assert_eq!(verdict("Scene::count"), Some("varies"));
@@ -150,7 +150,7 @@ fn async_calls_are_one_however_often_they_are_polled() {
     let (profile, mirror) = spying.uninstall();
     let waits = of(mirror, "Scene::waits");
     assert_eq!((executions(&profile, "Scene::waits"), waits.data.calls.get()), (2, 6));
-    assert_eq!(waits.data.returns.verdict(&waits.facts), Some("constant"));
+    assert_eq!(waits.data.returns.verdict(waits.facts), Some("constant"));
 }
 
 #[test]

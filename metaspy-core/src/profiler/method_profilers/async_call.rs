@@ -3,6 +3,8 @@
 //! The *before* hook runs at the first poll, the *after* hook at completion or drop. During a poll the call is on the stack of
 //! the polling thread, so it is the caller of the calls that it makes.
 
+use std::sync::atomic::Ordering::Relaxed;
+
 use metaspy_probe::{Seen, Value};
 
 use crate::event::Outcome;
@@ -39,11 +41,14 @@ impl AsyncCall {
     pub fn begin(site: &'static Site, seen: &Seen<'_>) -> Option<AsyncCall> {
         let (present, interest) = present_at(site)?;
         call_stack::with(|thread| {
+            if !thread.has_room(site.id.load(Relaxed)) {
+                return None;
+            }
             begin(thread, present, interest, site, seen.receiver, seen.arguments());
             let mut waiting = AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
             waiting.pause(thread);
-            waiting
-        })
+            Some(waiting)
+        })?
     }
 
     /// A poll begins.
@@ -54,6 +59,9 @@ impl AsyncCall {
         };
         let test = self.test;
         let height = call_stack::with(|thread| {
+            if !entry.as_ref().is_some_and(|entry| thread.has_room(entry.site)) {
+                return None;
+            }
             let mut entry = entry.take().expect("it is paused");
             let depth = thread.depth_of(entry.site);
             entry.depth = *depth;
@@ -63,8 +71,9 @@ impl AsyncCall {
             }
             entry.started = entry.now();
             thread.stack.push(entry);
-            thread.stack.len()
+            Some(thread.stack.len())
         });
+        let height = height.flatten();
         self.state = match (height, entry) {
             (Some(height), _) => State::Polled(height),
             // A profiler polls it: on the stack there is nothing of it.

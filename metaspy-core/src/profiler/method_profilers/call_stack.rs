@@ -1,5 +1,6 @@
 //! The observed calls that a thread is in.
 
+use std::alloc::Layout;
 use std::any::Any;
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -9,22 +10,30 @@ use metaspy_probe::Receiver;
 use crate::clock;
 use crate::method_profilers::present::Present;
 use crate::method_profilers::test_context::Named;
-use crate::recorder;
+use crate::platform::own_pages;
+use crate::platform::page_vec::PageVec;
+use crate::platform::signal_mask::may_be_in_handler;
+use crate::platform::thread_end::watch_this_thread;
 
 /// A running call: its place on the stack of its thread, + 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
+/// Calls at which a thread looks for the name of its test.
+const TRIES: u8 = 100;
+
 /// A thread.
 pub(crate) struct Thread {
     /// The calls that it is in, the outermost first.
-    pub stack: Vec<Entry>,
+    pub stack: PageVec<Entry>,
     /// By the number of a site, the number of its calls among them.
-    pub depths: Vec<u32>,
+    pub depths: PageVec<u32>,
     /// The test that it runs; 0 = none.
     pub test: u32,
     /// That test, while only the name of the thread identifies it.
     pub named: Option<Named>,
+    /// How often it is still tried to find out whether the thread is named after a test.
+    tries: u8,
 }
 
 /// A running call.
@@ -51,15 +60,37 @@ pub(crate) struct Entry {
 }
 
 impl Thread {
-    /// The number of calls of a site on the stack.
+    const fn new() -> Self {
+        Thread { stack: PageVec::new(), depths: PageVec::new(), test: 0, named: None, tries: TRIES }
+    }
+
+    /// The number of calls of a site on the stack. [`Thread::has_room`] has made room for it.
     #[inline]
     pub fn depth_of(&mut self, site: u32) -> &mut u32 {
-        let at = site as usize;
-        if at >= self.depths.len() {
-            // The site was registered after the thread began.
-            self.depths.resize(at + 1, 0);
+        &mut self.depths[site as usize]
+    }
+
+    /// True if there is room for a call of this site. Otherwise method profilers do not see it.
+    #[inline]
+    pub fn has_room(&mut self, site: u32) -> bool {
+        if self.tries != 0 {
+            self.find_test();
         }
-        &mut self.depths[at]
+        let has_depth = (site as usize) < self.depths.len() || self.depths.extend_to(site as usize + 1, 0);
+        has_depth && self.stack.has_room()
+    }
+
+    /// Finds the test that the thread is named after. This takes memory and locks, so it waits until no signal handler
+    /// calls, for a while: a thread may block a signal for ever.
+    #[cold]
+    fn find_test(&mut self) {
+        self.tries -= 1;
+        if may_be_in_handler() {
+            return;
+        }
+        self.tries = 0;
+        self.named = Named::of_this_thread();
+        self.test = self.named.as_ref().map_or(0, Named::id);
     }
 }
 
@@ -81,26 +112,27 @@ struct Local {
 }
 
 thread_local! {
+    // Constant and without a destructor: the first hook of a thread may be in a signal handler.
     static LOCAL: Local =
         const { Local { busy: Cell::new(false), thread: Cell::new(std::ptr::null_mut()) } };
-    static END: End = const { End };
 }
 
-struct End;
+const LAYOUT: Layout = Layout::new::<Thread>();
 
-impl Drop for End {
-    fn drop(&mut self) {
-        LOCAL.with(|local| {
-            // Calls of later destructors are not observed.
-            local.busy.set(true);
-            let thread = local.thread.replace(std::ptr::null_mut());
-            if !thread.is_null() {
-                // SAFETY: `make` leaked it, and while `busy` is set there is no other reference.
-                drop(unsafe { Box::from_raw(thread) });
+/// This thread ends.
+pub(super) fn end_thread() {
+    LOCAL.with(|local| {
+        // Later calls are not observed.
+        local.busy.set(true);
+        let thread = local.thread.replace(std::ptr::null_mut());
+        if !thread.is_null() {
+            // SAFETY: `make` made it, and while `busy` is set there is no other reference.
+            unsafe {
+                thread.drop_in_place();
+                own_pages::give_back(thread.cast(), LAYOUT);
             }
-            recorder::here().cells.give_up();
-        });
-    }
+        }
+    });
 }
 
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
@@ -115,7 +147,7 @@ pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
         if thread.is_null() {
             thread = make(local)?;
         }
-        // SAFETY: it was leaked, and `busy` excludes every other user.
+        // SAFETY: `make` made it, it stays until the thread ends, and `busy` excludes every other user.
         Some(f(unsafe { &mut *thread }))
     })
 }
@@ -129,16 +161,18 @@ impl Drop for Idle<'_> {
     }
 }
 
+/// The state of a thread at its first call, without the allocator and without a lock. `None`: its end would not be seen.
 #[cold]
 fn make(local: &Local) -> Option<*mut Thread> {
-    END.try_with(|_| ()).ok()?;
-    let named = Named::of_this_thread();
-    let thread = Thread {
-        stack: Vec::with_capacity(64),
-        depths: vec![0; crate::site::count() + 1],
-        test: named.as_ref().map_or(0, Named::id),
-        named,
-    };
-    local.thread.set(Box::into_raw(Box::new(thread)));
-    Some(local.thread.get())
+    if !watch_this_thread() {
+        return None;
+    }
+    let thread: *mut Thread = own_pages::take(LAYOUT).cast();
+    if thread.is_null() {
+        return None;
+    }
+    // SAFETY: the memory is new, and aligned to a page.
+    unsafe { thread.write(Thread::new()) };
+    local.thread.set(thread);
+    Some(thread)
 }

@@ -76,6 +76,9 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
         return None;
     }
     call_stack::with(|thread| {
+        if !thread.has_room(site.id.load(Relaxed)) {
+            return None;
+        }
         begin(thread, present, interest, site, seen.receiver, seen.arguments());
         if interest.is_power_of_two() && interest & present.before != 0 && seen.arguments().is_empty() {
             settle(thread, site, interest, who, seen);
@@ -202,7 +205,9 @@ pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: 
 /// Clears the stack in a forked child. Data of profilers is not dropped: it belongs to the parent.
 #[cold]
 fn forget_all(thread: &mut Thread) {
-    thread.stack.drain(..).for_each(|entry| std::mem::forget(entry.kept));
+    while let Some(entry) = thread.stack.pop() {
+        std::mem::forget(entry.kept);
+    }
     thread.depths.fill(0);
 }
 
@@ -219,7 +224,7 @@ fn pop(thread: &mut Thread, ticks: u64) {
     }
     let depth = thread.depth_of(site);
     *depth = depth.saturating_sub(1);
-    thread.stack.truncate(thread.stack.len() - 1);
+    drop(thread.stack.pop());
     if let Some(around) = thread.stack.last_mut() {
         around.inner += ticks;
         around.calls += 1;

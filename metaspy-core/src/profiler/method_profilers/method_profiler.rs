@@ -21,6 +21,8 @@ pub enum Interest<'s> {
 ///
 /// Its hooks run in place, on the thread of the call, and nothing that they call is observed. A panic in one is caught and
 /// counted.
+/// If the program calls observed methods in signal handlers, its hooks run there, too: then they must neither take memory nor
+/// wait for a lock. Values in columns and rows of tables do neither, so [`Calls`](crate::method_profilers::Calls) can be used.
 pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// The name of the profiler and of its profile.
     const NAME: &'static str;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicU64;
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::call::{Call, CallEnd};
-use crate::method_profilers::call_stack::Entry;
+use crate::method_profilers::call_stack::{self, Entry};
 use crate::method_profilers::dispatch::{self, guarded};
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
@@ -94,6 +94,11 @@ impl Listener for Events {
 
     fn forked(&self) {
         dispatch::forget_profilers();
+    }
+
+    fn thread_ended(&self) {
+        call_stack::end_thread();
+        table::end_thread();
     }
 }
 

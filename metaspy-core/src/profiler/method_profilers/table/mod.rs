@@ -24,6 +24,7 @@ use crate::recorder::{self, Draft, Log};
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
+pub(super) use thread_pages::end_thread;
 use thread_pages::{Missing, SEGMENT, ThreadPages};
 
 /// A table of an installed method profiler. It stays in memory until the process ends, because hooks refer to it.

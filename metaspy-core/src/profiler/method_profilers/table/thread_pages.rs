@@ -1,5 +1,6 @@
 //! The pages that a thread writes: for each segment of a table, the page that holds the thread's own words.
 
+use std::alloc::Layout;
 use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,6 +10,8 @@ use metaspy_probe::hash;
 
 use crate::format::profile::Key;
 use crate::platform::lock::lock;
+use crate::platform::own_pages;
+use crate::platform::thread_end::watch_this_thread;
 use crate::recorder::{self, Log};
 
 /// Words of a segment.
@@ -26,7 +29,7 @@ pub(crate) struct ThreadPages {
     /// The log that the pages belong to.
     log: AtomicPtr<Log>,
     /// The first word of a page for each slot; null = not taken.
-    slots: Box<[AtomicPtr<AtomicU64>]>,
+    slots: [AtomicPtr<AtomicU64>; SLOTS],
     /// Rows of that log that the thread used last, by the hash of their key.
     rows: [KnownRow; ROWS],
 }
@@ -62,54 +65,53 @@ pub(super) fn reserve(words: usize) -> usize {
     NEXT.fetch_update(Relaxed, Relaxed, reserve).unwrap_or(SLOTS)
 }
 
-struct Local(Cell<Option<&'static ThreadPages>>);
+struct Local {
+    pages: Cell<Option<&'static ThreadPages>>,
+    /// It uses shared pages from now on.
+    has_ended: Cell<bool>,
+}
 
 thread_local! {
     // Constant and without a destructor, so that it is there in the last destructor of the thread.
-    static LOCAL: Local = const { Local(Cell::new(None)) };
-    static END: End = const { End(Cell::new(false)) };
+    static LOCAL: Local = const { Local { pages: Cell::new(None), has_ended: Cell::new(false) } };
 }
 
-/// Gives the pages to a later thread. After that this thread uses shared pages.
-struct End(Cell<bool>);
-
-impl Drop for End {
-    fn drop(&mut self) {
-        if let Some(pages) = LOCAL.with(|local| local.0.take()) {
+/// This thread ends. Gives its pages to a later one.
+pub(in super::super) fn end_thread() {
+    LOCAL.with(|local| {
+        local.has_ended.set(true);
+        if let Some(pages) = local.pages.take() {
             pages.hand_on();
         }
-    }
+    });
 }
 
 /// The pages that this thread writes; `None` if it is ending.
 #[inline]
 pub(super) fn pages() -> Option<&'static ThreadPages> {
-    LOCAL.with(|local| local.0.get().or_else(|| take(local)))
+    LOCAL.with(|local| local.pages.get().or_else(|| take(local)))
 }
 
 #[cold]
 fn take(local: &Local) -> Option<&'static ThreadPages> {
-    END.try_with(|end| end.0.set(true)).ok()?;
-    let pages = ThreadPages::take();
-    local.0.set(Some(pages));
+    if local.has_ended.get() || !watch_this_thread() {
+        return None;
+    }
+    let pages = ThreadPages::take()?;
+    local.pages.set(Some(pages));
     Some(pages)
 }
 
-impl KnownRow {
-    const fn free() -> Self {
-        KnownRow { who: AtomicU64::new(0), key: AtomicU64::new(0), table: AtomicU32::new(0), row: AtomicU32::new(0) }
-    }
-}
-
 impl ThreadPages {
-    /// The pages of a thread that begins.
-    fn take() -> &'static ThreadPages {
-        let free = lock(&FREE).pop();
-        free.unwrap_or_else(|| {
-            let slots = (0..SLOTS).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect();
-            let rows = [const { KnownRow::free() }; ROWS];
-            Box::leak(Box::new(ThreadPages { log: AtomicPtr::new(std::ptr::null_mut()), slots, rows }))
-        })
+    /// The pages of a thread that begins: without the allocator, and without waiting, because a signal handler may be what
+    /// calls its first hook.
+    fn take() -> Option<&'static ThreadPages> {
+        if let Some(pages) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
+            return Some(pages);
+        }
+        let pages: *const ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
+        // SAFETY: it is null, or zeros, which are pages and rows that were not taken. It is aligned to a page and stays.
+        unsafe { pages.as_ref() }
     }
 
     /// Gives the pages of a thread that ends to a later one.

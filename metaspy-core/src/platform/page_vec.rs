@@ -1,0 +1,148 @@
+//! A vector in pages of its own: it grows without the program's allocator, because a signal handler may be what calls a
+//! hook.
+
+use std::alloc::Layout;
+use std::ops::{Deref, DerefMut};
+
+use crate::platform::own_pages;
+
+/// Bytes of the first pages.
+const FIRST_BYTES: usize = 16 << 10;
+
+/// A vector that grows without the allocator.
+pub(crate) struct PageVec<T> {
+    /// Null without memory.
+    first: *mut T,
+    length: usize,
+    capacity: usize,
+}
+
+// SAFETY: it owns its values, as a `Vec` does.
+unsafe impl<T: Send> Send for PageVec<T> {}
+
+impl<T> PageVec<T> {
+    /// An empty vector, without memory.
+    pub const fn new() -> Self {
+        PageVec { first: std::ptr::null_mut(), length: 0, capacity: 0 }
+    }
+
+    /// True if there is room for one more value. Takes pages if it must.
+    pub fn has_room(&mut self) -> bool {
+        self.length < self.capacity || self.grow(self.length + 1)
+    }
+
+    /// Adds a value; drops it if there is no memory.
+    pub fn push(&mut self, value: T) {
+        if self.has_room() {
+            // SAFETY: there is room for it behind the others.
+            unsafe { self.first.add(self.length).write(value) };
+            self.length += 1;
+        }
+    }
+
+    /// Takes the last value.
+    pub fn pop(&mut self) -> Option<T> {
+        self.length = self.length.checked_sub(1)?;
+        // SAFETY: it was written, and is not part of the vector any more.
+        Some(unsafe { self.first.add(self.length).read() })
+    }
+
+    #[cold]
+    fn grow(&mut self, wanted: usize) -> bool {
+        let fewest = (FIRST_BYTES / size_of::<T>().max(1)).max(1);
+        let capacity = wanted.max(self.capacity * 2).max(fewest);
+        let Ok(layout) = Layout::array::<T>(capacity) else { return false };
+        let first: *mut T = own_pages::take(layout).cast();
+        if first.is_null() {
+            return false;
+        }
+        if !self.first.is_null() {
+            // SAFETY: the new pages are larger, and the old ones have that many values.
+            unsafe { first.copy_from_nonoverlapping(self.first, self.length) };
+        }
+        self.give_back();
+        (self.first, self.capacity) = (first, capacity);
+        true
+    }
+
+    fn give_back(&mut self) {
+        if let Ok(layout) = Layout::array::<T>(self.capacity)
+            && !self.first.is_null()
+        {
+            // SAFETY: `grow` took them so, and no reference to a value in them is left.
+            unsafe { own_pages::give_back(self.first.cast(), layout) };
+        }
+    }
+}
+
+impl<T: Copy> PageVec<T> {
+    /// Makes it this long, with copies of a value. False if there is no memory.
+    pub fn extend_to(&mut self, length: usize, value: T) -> bool {
+        if length > self.capacity && !self.grow(length) {
+            return false;
+        }
+        while self.length < length {
+            self.push(value);
+        }
+        true
+    }
+}
+
+impl<T> Deref for PageVec<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        if self.first.is_null() {
+            return &[];
+        }
+        // SAFETY: that many values were written.
+        unsafe { std::slice::from_raw_parts(self.first, self.length) }
+    }
+}
+
+impl<T> DerefMut for PageVec<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        if self.first.is_null() {
+            return &mut [];
+        }
+        // SAFETY: that many values were written, and the vector is borrowed.
+        unsafe { std::slice::from_raw_parts_mut(self.first, self.length) }
+    }
+}
+
+impl<T> Drop for PageVec<T> {
+    fn drop(&mut self) {
+        while self.pop().is_some() {}
+        self.give_back();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    #[test]
+    fn it_keeps_its_values_while_it_grows_and_drops_each_once() {
+        let alive = Rc::new(());
+        let mut values = PageVec::new();
+        for number in 0..5_000_usize {
+            values.push((number, alive.clone()));
+        }
+        assert!(values.iter().map(|(number, _)| *number).eq(0..5_000));
+        assert_eq!(values.pop().map(|(number, _)| number), Some(4_999));
+        assert_eq!((values.len(), Rc::strong_count(&alive)), (4_999, 5_000));
+        drop(values);
+        assert_eq!(Rc::strong_count(&alive), 1);
+    }
+
+    #[test]
+    fn it_can_be_filled_with_copies() {
+        let mut depths = PageVec::new();
+        assert!(depths.extend_to(3, 7_u32) && depths.extend_to(20_000, 0));
+        depths[3] = 1;
+        assert_eq!((&depths[..5], depths.len()), (&[7, 7, 7, 1, 0][..], 20_000));
+    }
+}
