@@ -1,6 +1,6 @@
 //! The metrics that heat can show.
 
-use metaspy_report::text::{duration, grouped};
+use metaspy_report::text::{self, grouped};
 use serde::{Deserialize, Serialize};
 
 use crate::snapshot::Numbers;
@@ -61,4 +61,9 @@ impl Metric {
             Metric::Receivers => format!("{} objects", grouped(value)),
         }
     }
+}
+
+/// A duration as text, which is not padded as in a table.
+pub fn duration(ns: u64) -> String {
+    text::duration(ns).trim_start().to_owned()
 }

@@ -8,7 +8,7 @@ mod metric;
 
 use serde::{Deserialize, Serialize};
 
-pub use metric::Metric;
+pub use metric::{Metric, duration};
 
 /// The number of steps of the fine scale.
 pub const LEVELS: usize = 6;

@@ -1,11 +1,11 @@
 //! Hovers: on the name of a function, on a call, on a type or a module.
 
 use metaspy_report::program::{Edge, Returned};
-use metaspy_report::text::{duration, grouped, last_segment, percent};
+use metaspy_report::text::{grouped, last_segment, percent};
 
 use super::item;
 use crate::document::View;
-use crate::heat::Metric;
+use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
 use crate::snapshot::{Model, Numbers};
 use crate::source::{Function, called_at};

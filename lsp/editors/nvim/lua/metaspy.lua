@@ -4,6 +4,9 @@ local M = {}
 -- The program that installed this plugin.
 local installed = "METASPY_PROGRAM"
 
+-- Clients of newer versions are objects.
+local has_methods = vim.fn.has("nvim-0.11") == 1
+
 -- The options of `setup`. `settings` are those of the server (docs/editor.md).
 M.options = {
   program = nil,
@@ -18,7 +21,12 @@ M.options = {
 function M.setup(options)
   M.options = vim.tbl_deep_extend("force", M.options, options or {})
   for _, client in ipairs(M.clients()) do
-    client.notify("workspace/didChangeConfiguration", { settings = { metaspy = M.settings() } })
+    local changed = { settings = { metaspy = M.settings() } }
+    if has_methods then
+      client:notify("workspace/didChangeConfiguration", changed)
+    else
+      client.notify("workspace/didChangeConfiguration", changed)
+    end
   end
 end
 
@@ -76,6 +84,12 @@ local function start(root)
       end,
     },
   }
+  if has_methods then
+    local function never()
+      return false
+    end
+    return vim.lsp.start(config, { attach = false, reuse_client = never })
+  end
   return vim.lsp.start_client(config)
 end
 
@@ -117,8 +131,7 @@ function M.request(buffer, method, params, callback)
       callback(result, client)
     end
   end
-  -- Newer versions have methods.
-  if vim.fn.has("nvim-0.11") == 1 then
+  if has_methods then
     client:request(method, params, handler, buffer)
   else
     client.request(method, params, handler, buffer)

@@ -64,8 +64,10 @@ end
 
 -- Draws all buffers of a client again.
 function M.refresh_client(id)
-  for _, buffer in ipairs(vim.lsp.get_buffers_by_client_id(id)) do
-    M.refresh(buffer)
+  for _, buffer in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.lsp.buf_is_attached(buffer, id) then
+      M.refresh(buffer)
+    end
   end
 end
 
