@@ -11,19 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use metaspy::Mode;
-use metaspy::instrumenter::Arming;
-use metaspy::recording::Policy;
 use metaspy::store::{By, DetailLevel, EffectsIndex, Filter, Position, Scope, Store};
-use metaspy::{Recording, site};
-use metaspy_benches::arming::observe;
 use metaspy_benches::child::{self, Found, option};
+use metaspy_benches::recording;
 use metaspy_benches::report;
 use metaspy_benches::rounds;
 use metaspy_benches::scan::{anonymous_mib, one_core, sum_of_words};
 use metaspy_benches::stats::{median, quantile};
-use metaspy_benches::things::{self, Thing, batch};
-use metaspy_benches::workload::{BATCH, Workload};
 use serde::{Deserialize, Serialize};
 
 /// What is timed, by name.
@@ -46,7 +40,7 @@ struct Read {
 
 fn main() -> ExitCode {
     match child::asked() {
-        Some(asked) if asked == "record" => child::tell(&record(&file())),
+        Some(asked) if asked == "record" => child::tell(&recording::make(&file())),
         Some(asked) => child::tell(&read(&asked)),
         None => {
             if let Err(why) = compare() {
@@ -60,41 +54,6 @@ fn main() -> ExitCode {
 
 fn file() -> PathBuf {
     option("--file").map_or_else(|| report::target().join("scan.spy"), PathBuf::from)
-}
-
-/// `100M` is a number.
-fn number(name: &str, default: u64) -> u64 {
-    let Some(text) = option(name) else { return default };
-    let unit = match text.as_bytes().last() {
-        Some(b'k' | b'K') => 1_000,
-        Some(b'm' | b'M') => 1_000_000,
-        _ => 1,
-    };
-    text.trim_end_matches(['k', 'K', 'm', 'M']).parse::<u64>().map_or(default, |number| number * unit)
-}
-
-/// Makes the recording: calls on many subjects, by the thousand under a batch.
-fn record(path: &Path) -> Found {
-    let smoke = child::is_smoke();
-    let events = number("--events", if smoke { 20_000 } else { 10_000_000 });
-    let subjects = number("--subjects", if smoke { 100 } else { 1_000_000 });
-    let recording = Recording::file(path).policy(Policy::Grow).start().expect("the file can be made");
-    let installed = observe(&[site!(Thing::by_dense).site(), site!(things::batch).site()], Arming::all(Mode::Full));
-    let mut workload = Workload::new(subjects as usize, 1, Thing::new);
-    let began = Instant::now();
-    while workload.done() < events {
-        workload.run(BATCH, |run| batch(run), Thing::by_dense);
-        // At the speed of the disk, so that nothing is lost.
-        if workload.done().is_multiple_of(100 * BATCH) {
-            recording.collect();
-        }
-    }
-    let ns = began.elapsed().as_nanos() as f64 / workload.done() as f64;
-    drop(installed);
-    recording.close();
-    let totals = recording.store().totals();
-    assert_eq!(totals.emitted, workload.done() + workload.done() / BATCH, "{totals:?}");
-    Found { ns, cpu_ns: ns, emitted: totals.emitted, lost: totals.lost }
 }
 
 /// Times one way to read the file.

@@ -59,6 +59,8 @@ pub enum Command {
     Copy,
     /// Copy the event and its causes as text.
     CopyChain,
+    /// Move to a column of the browser: this many to the right.
+    Column(isize),
     /// Leave out the events of the row of the pane.
     Exclude,
     /// Save the filter under a name.
@@ -162,12 +164,21 @@ pub enum Screen {
     Productions,
     /// Packages, types and methods; only for recordings that have methods.
     Structure,
+    /// Columns that people define.
+    Browser,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 6] =
-        [Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions, Screen::Structure];
+    pub const ALL: [Screen; 7] = [
+        Screen::Events,
+        Screen::Subjects,
+        Screen::Sites,
+        Screen::Lanes,
+        Screen::Productions,
+        Screen::Structure,
+        Screen::Browser,
+    ];
 
     /// Its key: the same in every recording.
     pub const fn digit(self) -> char {
@@ -178,6 +189,7 @@ impl Screen {
             Screen::Lanes => '4',
             Screen::Productions => '5',
             Screen::Structure => '6',
+            Screen::Browser => '7',
         }
     }
 
@@ -190,6 +202,7 @@ impl Screen {
             Screen::Lanes => "Lanes",
             Screen::Productions => "Productions",
             Screen::Structure => "Structure",
+            Screen::Browser => "Browser",
         }
     }
 }

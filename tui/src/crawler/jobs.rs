@@ -11,7 +11,9 @@ use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::export::Progress as Share;
 use metaspy_report::source_line;
 
+use super::config::browser::BrowserColumn;
 use super::reasons::{self, Path};
+use super::state::browser::{self, BrowserRow};
 use super::state::event_list::Side;
 use super::state::export::{self, Target};
 use super::state::lanes::{self, Lanes, Part};
@@ -82,6 +84,10 @@ pub enum Job {
     Sort { table: Box<TallyView> },
     /// Reads the lanes over time.
     Lanes { part: Part, columns: usize, filter: Filter },
+    /// Reads a column of a browser.
+    Browse { at: usize, column: BrowserColumn, filter: Filter },
+    /// Nothing: the screen reads itself.
+    Nothing,
     /// Counts the events that pass the filter.
     Count { filter: Filter },
     /// Reads the productions, their references and their counts.
@@ -122,6 +128,10 @@ pub enum Answer {
     Sorted(TallyView),
     /// The lanes.
     Lanes(Lanes),
+    /// A column of a browser: its place, its filter and its rows.
+    Browsed(usize, String, Vec<BrowserRow>),
+    /// Nothing.
+    Nothing,
     /// The productions.
     Productions(Tree),
     /// The structure of the program.
@@ -236,6 +246,8 @@ impl Job {
             Job::Tally { .. }
             | Job::Sort { .. }
             | Job::Lanes { .. }
+            | Job::Browse { .. }
+            | Job::Nothing
             | Job::Productions { .. }
             | Job::Structure { .. } => Slot::Table,
             Job::Count { .. } => Slot::Count,
@@ -279,6 +291,11 @@ impl Job {
             Job::Lanes { part, columns, filter } => {
                 Answer::Lanes(lanes::read(store, part, columns, &filter, |tested| progress.goes_on(tested))?)
             }
+            Job::Browse { at, column, filter } => {
+                let text = filter.text().to_owned();
+                Answer::Browsed(at, text, browser::read(store, &column, filter))
+            }
+            Job::Nothing => Answer::Nothing,
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Export { filter, target } => {

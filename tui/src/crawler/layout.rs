@@ -96,7 +96,7 @@ pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl It
     let fits = whole + usize::from(beside) < usize::from(columns);
     let mut x = 1;
     all.iter().map(move |&screen| {
-        let text = if fits || beside == 0 || screen == open {
+        let text = if fits || screen == open {
             format!("{} {}", screen.digit(), screen.name())
         } else {
             screen.digit().to_string()
@@ -170,9 +170,9 @@ mod tests {
             let names = screens(&Screen::ALL, Screen::Sites, 80, beside).map(|(_, _, text)| text);
             names.collect::<Vec<_>>().join("  ")
         };
-        let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Productions  6 Structure";
-        assert_eq!((line(0), line(10)), (whole.into(), whole.into()));
-        assert_eq!(line(12), "1  2  3 Sites  4  5  6");
+        let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Productions  6 Structure  7 Browser";
+        assert_eq!(line(0), whole);
+        assert_eq!(line(12), "1  2  3 Sites  4  5  6  7");
     }
 
     #[test]

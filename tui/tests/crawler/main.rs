@@ -4,6 +4,7 @@
 mod fixture;
 mod user;
 
+mod browsers;
 mod causes;
 mod documents;
 mod export;

@@ -153,7 +153,7 @@ fn a_recording_without_productions_has_no_screen_for_them() {
     let mut user = user();
     let before = user.screen();
     // Neither by its key nor where its name would stand.
-    user.press("5").click(60, 1);
+    user.press("5").click(70, 1);
     assert_eq!(user.screen(), before);
     assert!(!before.contains("Productions"), "{before}");
 }

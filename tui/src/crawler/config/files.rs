@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-use super::{Config, Filters, with_place};
+use super::{Browser, Config, Filters, with_place};
 
 /// The directory of the configuration: `METASPY_CONFIG`, or else `metaspy` in the user's own one.
 pub fn directory() -> Option<PathBuf> {
@@ -36,6 +36,15 @@ impl Files {
         let file = self.0.join("filters.toml");
         let text = read(&file)?;
         toml::from_str(&text).map_err(|error| with_place(&file.display().to_string(), &text, &error))
+    }
+
+    /// Reads the browsers in `browsers/`, by name of file. Each that is wrong is an error.
+    pub fn browsers(&self) -> Vec<Result<Browser, String>> {
+        let entries = fs::read_dir(self.0.join("browsers")).into_iter().flatten();
+        let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+        files.sort();
+        files.iter().map(|file| Browser::parse(&file.display().to_string(), &read(file)?)).collect()
     }
 
     /// Saves the filters.

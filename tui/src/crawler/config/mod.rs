@@ -8,6 +8,7 @@
 //!
 //! The crawler itself writes `filters.toml` beside it: a name and a filter on each line.
 
+pub mod browser;
 mod files;
 mod place;
 
@@ -17,6 +18,7 @@ use serde::Deserialize;
 
 use super::theme::Theme;
 
+pub use browser::Browser;
 pub use files::{Files, directory, replace};
 pub use place::with_place;
 
@@ -27,6 +29,16 @@ pub struct Config {
     pub theme: Option<Theme>,
     /// The editor, with its arguments.
     pub editor: Option<String>,
+}
+
+/// The browsers that are part of the crawler.
+pub fn shipped_browsers() -> Vec<Browser> {
+    let texts = [
+        include_str!("../../../browsers/too-often.toml"),
+        include_str!("../../../browsers/who-caused.toml"),
+        include_str!("../../../browsers/failures.toml"),
+    ];
+    texts.iter().filter_map(|text| Browser::parse("", text).ok()).collect()
 }
 
 /// Filters by name.

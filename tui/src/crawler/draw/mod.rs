@@ -1,6 +1,7 @@
 //! Draws the state. Each panel is one file with one `draw`; drawing changes nothing.
 
 mod breadcrumbs;
+mod browser;
 mod canvas;
 mod element;
 mod events;
@@ -52,6 +53,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Sites => sites::draw(&mut canvas, layout.body, crawler),
         Screen::Lanes => lanes::draw(&mut canvas, layout.body, crawler),
         Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
+        Screen::Browser => browser::draw(&mut canvas, layout.body, crawler),
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
     }
     let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };

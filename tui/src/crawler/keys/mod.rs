@@ -50,6 +50,8 @@ pub enum Place {
     WithSubjects,
     /// On the screen of lanes.
     Lanes,
+    /// On the screen of browsers.
+    Browser,
     /// On the screen of productions.
     Productions,
     /// On every screen, if the recording has productions.
@@ -96,6 +98,7 @@ impl Place {
             Place::Subjects => "on the screen of subjects",
             Place::WithSubjects => "on the screens of events and of subjects",
             Place::Lanes => "on the screen of lanes",
+            Place::Browser => "on the screen of browsers",
             Place::Productions => "on the screen of productions",
             Place::IfProductions => "the recording has no productions",
             Place::Structure => "on the screen of the structure",
@@ -118,6 +121,7 @@ impl Place {
             (Place::Subjects, Mode::Screen(screen, _)) => screen == Screen::Subjects,
             (Place::WithSubjects, Mode::Screen(screen, _)) => matches!(screen, Screen::Events | Screen::Subjects),
             (Place::Lanes, Mode::Screen(screen, _)) => screen == Screen::Lanes,
+            (Place::Browser, Mode::Screen(screen, _)) => screen == Screen::Browser,
             (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
             (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
             (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,

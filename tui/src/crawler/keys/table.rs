@@ -69,6 +69,10 @@ pub const BINDINGS: &[Binding] = &[
     also(Place::Structure, Char('h'), Fold),
     bind(Place::Structure, Char('+'), UnfoldAll, "unfold all", "unfold all, fold all methods"),
     bind(Place::Structure, Char('-'), FoldAll, "fold all", ""),
+    bind(Place::Browser, Right, Column(1), "next column", "next column, column before").hint("column"),
+    also(Place::Browser, Char('l'), Column(1)),
+    bind(Place::Browser, Left, Column(-1), "column before", ""),
+    also(Place::Browser, Char('h'), Column(-1)),
     bind(Place::Lanes, Right, Zoom(Time::Later), "later", "the cursor in time: later, earlier").hint("time"),
     also(Place::Lanes, Char('l'), Zoom(Time::Later)),
     bind(Place::Lanes, Left, Zoom(Time::Earlier), "earlier", ""),
@@ -91,6 +95,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('4'), Show(Screen::Lanes), "lanes", ""),
     bind(Place::IfProductions, Char('5'), Show(Screen::Productions), "productions", ""),
     bind(Place::IfStructure, Char('6'), Show(Screen::Structure), "structure", ""),
+    bind(Place::Screens, Char('7'), Show(Screen::Browser), "browser", ""),
     bind(Place::Screens, Char('/'), Search, "search", "search; empty: repeat the last search")
         .hint("search")
         .takes("TEXT"),

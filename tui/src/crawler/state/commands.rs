@@ -1,5 +1,7 @@
 //! Applies commands to the state.
 
+use std::sync::Arc;
+
 use metaspy_core::store::Filter;
 
 use super::event_list::Side;
@@ -89,6 +91,7 @@ impl Crawler {
             Command::NextMatch => self.search(Side::After),
             Command::PreviousMatch => self.search(Side::Before),
             Command::Exclude => self.exclude(),
+            Command::Column(by) => self.view.browser.move_focus(by),
             Command::Export => self.open_export(),
             Command::Copy => return self.copy(false),
             Command::CopyChain => return self.copy(true),
@@ -151,7 +154,18 @@ impl Crawler {
         }
     }
 
+    /// Opens a browser on its screen.
+    pub(super) fn open_browser(&mut self, at: usize) {
+        let Some(browser) = self.browsers.get(at) else { return };
+        self.history.leave(&self.view);
+        self.view.browser.open(Arc::clone(browser));
+        self.view.screen = Screen::Browser;
+    }
+
     pub(super) fn show(&mut self, screen: Screen) {
+        if screen == Screen::Browser && self.view.browser.browser.is_none() {
+            return self.open_browser(0);
+        }
         if screen != self.view.screen {
             self.view.screen = screen;
             self.queue_screen();
@@ -205,6 +219,9 @@ impl Crawler {
     }
 
     fn enter(&mut self) {
+        if let Some(event) = self.view.browser.event().filter(|_| self.view.screen == Screen::Browser) {
+            return self.go_to(event);
+        }
         let Some(rows) = self.view.rows() else {
             if self.view.pane.has_focus() {
                 self.enter_pane_row();

@@ -4,6 +4,7 @@
 //! steps through a journey without a clock, a thread or a terminal.
 
 pub(crate) mod accuracy;
+pub(crate) mod browser;
 mod commands;
 pub(crate) mod completion;
 pub(crate) mod cursor;
@@ -41,7 +42,7 @@ use metaspy_report::program::Program;
 use metaspy_report::text::clean;
 
 use super::command::{Screen, Screens};
-use super::config::Filters;
+use super::config::{Browser, Filters, shipped_browsers};
 use super::jobs::{Job, Progress, Reach, Slot};
 use super::keys::Mode;
 use super::theme::Theme;
@@ -108,6 +109,8 @@ pub struct Crawler {
     pub palette: Option<Palette>,
     /// The colours.
     pub theme: Theme,
+    /// The browsers that can be opened.
+    pub browsers: Vec<Arc<Browser>>,
     /// Filters with names.
     pub saved_filters: Filters,
     /// A message to the user, until the next key.
@@ -155,6 +158,7 @@ impl Crawler {
             prompt: None,
             palette: None,
             theme: Theme::default(),
+            browsers: shipped_browsers().into_iter().map(Arc::new).collect(),
             saved_filters: Filters::new(),
             message: None,
             help: None,
@@ -241,13 +245,16 @@ impl Crawler {
     pub fn screens(&self) -> Screens {
         const ALL: Screens = &Screen::ALL;
         const NO_PRODUCTIONS: Screens =
-            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure];
+            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure, Screen::Browser];
+        const NO_STRUCTURE: Screens =
+            &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Productions, Screen::Browser];
+        const NEITHER: Screens = &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Browser];
         let productions = self.store.sites().iter().any(|site| site.kind == SiteKind::Production);
         match (productions, Program::is_known(&self.store)) {
             (true, true) => ALL,
-            (true, false) => &ALL[..5],
+            (true, false) => NO_STRUCTURE,
             (false, true) => NO_PRODUCTIONS,
-            (false, false) => &ALL[..4],
+            (false, false) => NEITHER,
         }
     }
 
@@ -344,6 +351,11 @@ impl Crawler {
             let want = self.view.list.height.max(1);
             self.queue(Job::Rows { side, from, filter: self.view.filter.clone(), want });
         }
+        if self.view.screen == Screen::Browser
+            && let Some(job) = self.view.browser.next_job(&self.view.filter)
+        {
+            self.queue(job);
+        }
         if let Some(site) = self.view.unread_source() {
             self.view.productions.source = Source { production: Some(site), line: None };
             self.queue(Job::Source { site });
@@ -415,7 +427,8 @@ impl Crawler {
     fn queue_screen(&mut self) {
         self.table_queued_ns = self.now_ns;
         self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
-        if let Some(job) = self.view.rows().map(|rows| rows.job(self.view.filter.clone())) {
+        let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
+        if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
             self.queue(job);
         }
     }

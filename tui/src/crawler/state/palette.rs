@@ -36,6 +36,13 @@ pub enum Action {
         /// The event in words.
         event: String,
     },
+    /// Opens a browser.
+    Browse {
+        /// Its place among the browsers.
+        at: usize,
+        /// The name of the entry.
+        title: String,
+    },
     /// Filters by a saved filter.
     Filter {
         /// Its name.
@@ -64,6 +71,7 @@ impl Entry {
         match &self.action {
             Action::Filter { text, .. } => text,
             Action::GoTo { event, .. } => event,
+            Action::Browse { .. } => "opens the browser",
             Action::Run(Binding { command: Command::Show(_), .. }) => "opens the screen",
             Action::Run(binding) if binding.help == binding.name => "",
             Action::Run(binding) => binding.help,
@@ -74,7 +82,7 @@ impl Entry {
     pub fn name(&self) -> &str {
         match &self.action {
             Action::Filter { name, .. } => name,
-            Action::GoTo { title, .. } => title,
+            Action::GoTo { title, .. } | Action::Browse { title, .. } => title,
             Action::Run(binding) => binding.name,
         }
     }
@@ -82,7 +90,7 @@ impl Entry {
     /// The word for what it takes; empty if it takes nothing.
     pub fn takes(&self) -> &'static str {
         match &self.action {
-            Action::Filter { .. } | Action::GoTo { .. } => "",
+            Action::Filter { .. } | Action::GoTo { .. } | Action::Browse { .. } => "",
             Action::Run(binding) => binding.argument,
         }
     }
@@ -176,10 +184,16 @@ impl Crawler {
         // By name, a step of the cursor is of no use.
         entries.retain(|entry| match &entry.action {
             Action::Run(binding) => !matches!(binding.command, Command::Palette | Command::Move(_)),
-            Action::Filter { .. } | Action::GoTo { .. } => true,
+            Action::Filter { .. } | Action::GoTo { .. } | Action::Browse { .. } => true,
         });
         entries.extend(self.saved_filters.iter().map(|(name, text)| Entry {
             action: Action::Filter { name: name.clone(), text: text.clone() },
+            keys: String::new(),
+            argument: None,
+            refusal: None,
+        }));
+        entries.extend(self.browsers.iter().enumerate().map(|(at, browser)| Entry {
+            action: Action::Browse { at, title: format!("browse {}", browser.title) },
             keys: String::new(),
             argument: None,
             refusal: None,
@@ -217,6 +231,10 @@ impl Crawler {
             return None;
         }
         match (&entry.action, entry.argument.as_deref()) {
+            (Action::Browse { at, .. }, _) => {
+                self.open_browser(*at);
+                None
+            }
             (Action::GoTo { id, .. }, _) => {
                 self.go_to_mark(*id);
                 None

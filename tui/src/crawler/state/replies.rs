@@ -111,6 +111,8 @@ impl Crawler {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.lanes.accept(lanes, self.now_ns);
             }
+            Answer::Browsed(at, filter, rows) => self.view.browser.accept(at, &filter, rows),
+            Answer::Nothing => {}
             Answer::Productions(tree) => {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.productions.accept(tree, self.now_ns);

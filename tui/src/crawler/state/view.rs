@@ -4,6 +4,7 @@ use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
 use metaspy_report::text::clean;
 
+use super::browser::BrowserView;
 use super::event_list::EventList;
 use super::lanes::LanesView;
 use super::pane::Pane;
@@ -40,6 +41,8 @@ pub struct View {
     pub subjects: TallyView,
     /// The table of sites.
     pub sites: TallyView,
+    /// The columns of a browser.
+    pub browser: BrowserView,
     /// The lanes.
     pub lanes: LanesView,
     /// The tree of productions.
@@ -59,6 +62,7 @@ impl View {
             pane: Pane::default(),
             subjects: TallyView::new(By::Subject),
             sites: TallyView::new(By::Site),
+            browser: BrowserView::default(),
             lanes: LanesView::default(),
             productions: ProductionsView::default(),
             structure: StructureView::default(),
@@ -103,6 +107,7 @@ impl View {
             Screen::Lanes => Some(&self.lanes),
             Screen::Productions => Some(&self.productions),
             Screen::Structure => Some(&self.structure),
+            Screen::Browser => Some(&self.browser),
         }
     }
 
@@ -113,7 +118,14 @@ impl View {
     }
 
     /// The rows of all screens but the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 5] {
-        [&mut self.subjects, &mut self.sites, &mut self.lanes, &mut self.productions, &mut self.structure]
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 6] {
+        [
+            &mut self.subjects,
+            &mut self.sites,
+            &mut self.lanes,
+            &mut self.productions,
+            &mut self.structure,
+            &mut self.browser,
+        ]
     }
 }

@@ -1,0 +1,65 @@
+//! Browsers: columns that depend on the selections before them.
+
+use std::sync::Arc;
+
+use metaspy_tui::crawler::config::Browser;
+
+use crate::fixture;
+use crate::user::User;
+
+fn user(name: &str) -> User {
+    User::new(fixture::open(&fixture::closed(name, 40)))
+}
+
+/// The papers' question: which object is displayed too often?
+#[test]
+fn the_object_that_is_displayed_too_often_is_three_steps_away() {
+    let mut user = user("too-often.spy");
+    user.press("7");
+    let screen = user.screen();
+    assert!(screen.contains("┌ Too often: site") && screen.contains("measure"), "{screen}");
+    insta::assert_snapshot!("browser", screen);
+    // The first site, its first subject, and the events of both.
+    user.press("/ \"measure\" Enter Right Down Right Down");
+    assert!(user.screen().contains("measure #5"), "{}", user.screen());
+    user.press("Enter");
+    assert!(user.selected().contains("measure #5"), "{}", user.screen());
+    user.press("Backspace Left Enter");
+    assert_eq!(user.crawler.view.filter.text(), "site:measure subject:node:#5");
+    assert!(user.screen().contains("40 of 760"), "{}", user.screen());
+}
+
+/// The papers' other question: what activated this cache?
+#[test]
+fn what_activated_a_cache_is_read_from_root_to_hit() {
+    let mut user = user("activated.spy");
+    user.press(": \"caused\" Enter");
+    let screen = user.screen();
+    assert!(screen.contains("root cause ─") && screen.contains("│▸frame"), "{screen}");
+    user.press("Right / \"hit\" Enter Right Enter");
+    assert!(user.selected().contains("hit #4"), "{}", user.screen());
+    user.press("c");
+    assert!(user.selected().contains("measure #4"), "{}", user.screen());
+}
+
+#[test]
+fn a_browser_of_the_user_is_in_the_palette_and_under_the_filter_of_the_screen() {
+    let mut user = user("own-browser.spy");
+    let text = "title = 'Slow layouts'\n[[column]]\nrows = 'subject'\nquery = 'site:layout'\nvalue = 'longest'\n";
+    user.crawler.browsers.push(Arc::new(Browser::parse("mine.toml", text).expect("a browser")));
+    user.press("f \"took:>1ms\" Enter : \"slow\" Enter");
+    let screen = user.screen();
+    assert!(screen.contains("Slow layouts: subjects"), "{screen}");
+    // Only the root takes longer than a millisecond.
+    assert!(screen.contains("#1 <html>") && !screen.contains("#2 <div>"), "{screen}");
+}
+
+#[test]
+fn a_browser_fits_every_size() {
+    let file = fixture::closed("browser-sizes.spy", 3);
+    for (width, height) in [(60, 15), (200, 60)] {
+        let mut user = User::with_size(fixture::open(&file), (width, height));
+        user.press("7 Down Right");
+        insta::assert_snapshot!(format!("browser_{width}x{height}"), user.screen());
+    }
+}
