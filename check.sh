@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, a quick fuzz, benchmark smoke
-# runs, sanitizers.
+# runs, instructions of hooks, sanitizers.
 #
 #   ./check.sh          all of it
 #   ./check.sh --fast   format, clippy and tests
@@ -47,6 +47,8 @@ if [ "${1:-}" != "--fast" ]; then
     # One build of all three.
     step "benchmark smoke: hooks, scan, announcements, stress" cargo bench --manifest-path benches/Cargo.toml --no-default-features \
         --features channels --bench hooks --bench scan --bench announcements --bench stress -- --smoke
+    step "instructions of hooks" cargo bench --manifest-path benches/Cargo.toml --no-default-features --features channels \
+        --bench instructions
     host=$(rustc -vV | sed -n 's/^host: //p')
     # Sanitizers need an unstable flag; std itself is not instrumented, so reports are about our own code.
     for sanitizer in thread address; do

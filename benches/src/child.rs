@@ -79,7 +79,7 @@ pub fn middle(repetitions: impl Iterator<Item = Ns>) -> Ns {
 }
 
 /// The word that makes a program run one case.
-const CHILD: &str = "--case";
+pub const CHILD: &str = "--case";
 
 /// The case that this process was started for; `None` in the parent.
 pub fn asked() -> Option<String> {

@@ -9,6 +9,7 @@ pub mod cases;
 pub mod check;
 pub mod child;
 pub mod clock;
+pub mod instructions;
 pub mod recording;
 pub mod report;
 pub mod rounds;

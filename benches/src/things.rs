@@ -6,6 +6,7 @@ use std::hint::black_box;
 
 use metaspy::hook::{self, Call};
 use metaspy::{Identify, Outcome, Site, SiteDef, SiteKind, observe};
+use metaspy_probe::{Frame, Guard, Object};
 
 use crate::clock;
 
@@ -115,6 +116,19 @@ metaspy::instrumenter::register! {
         lines: (line!(), line!()),
         skipped: None,
     });
+}
+
+/// The same hook as `cargo metaspy` inserts it: `metaspy_probe::hook!`, whose site is known here.
+#[inline(never)]
+pub fn by_weaver(thing: &mut Thing, by: u64) -> u64 {
+    let mut frame = Frame::vacant();
+    let _guard = Guard::begin(&WOVEN, &mut frame, Object::NONE);
+    thing.work(by)
+}
+
+metaspy_probe::register! {
+    /// The site of [`by_weaver`].
+    pub static WOVEN: Site = Site::woven(module_path!(), "by_weaver", file!(), (line!(), line!()), "");
 }
 
 /// An object without any identity: its calls are about the place where it is.

@@ -34,8 +34,14 @@ const _: () = assert!(BEFORE + ROW_WORDS - COUNT == NOTE_WORDS && NOTES + 2 * NO
 
 /// The first word of a note in a record.
 #[inline(always)]
-pub const fn note(number: usize) -> usize {
+pub const fn note_at(number: usize) -> usize {
     NOTES + number % 2 * NOTE_WORDS
+}
+
+/// A note of a record.
+#[inline(always)]
+pub fn note<T>(record: &[T; WORDS], number: usize) -> &[T; NOTE_WORDS] {
+    &record[NOTES..].as_chunks().0[number % 2]
 }
 
 /// The slot behind the last one of a block: all of its events are folded.
@@ -87,6 +93,8 @@ mod tests {
         ] {
             assert_eq!(Cursor::unpack(cursor.pack()), cursor);
         }
-        assert_eq!([note(0), note(1), note(2)], [8, 16, 8]);
+        assert_eq!([note_at(0), note_at(1), note_at(2)], [8, 16, 8]);
+        let record = std::array::from_fn::<usize, WORDS, _>(|word| word);
+        assert_eq!([note(&record, 0)[0], note(&record, 1)[0], note(&record, 3)[7]], [8, 16, 23]);
     }
 }

@@ -99,6 +99,12 @@ impl Who {
         Who { site, kind: slot::kind(last), epoch, meta: slot::level(last) != 0, lost: false }
     }
 
+    /// Adds site and kind of an event at level 0 with this last word to the word of a row without them.
+    #[inline(always)]
+    pub const fn with_event(word: u64, site: u32, last: u64) -> u64 {
+        Self::with_kind(word, slot::kind(last)) | site as u64
+    }
+
     /// True if the calls of a row began in this epoch.
     #[inline(always)]
     pub const fn began_in(word: u64, epoch: u32) -> bool {
@@ -272,6 +278,9 @@ mod tests {
         assert_eq!(Who::unpack(who.pack()), who);
         assert_eq!(Who::with_kind(Who { kind: 0, ..who }.pack(), 9), who.pack());
         assert_eq!(Who::unpack(Who { epoch: epoch(u32::MAX), ..who }.pack()), who);
+        let last = slot::ended(7, slot::flags(3, true));
+        let of_block = Who::of_event(0, 5, 0).pack();
+        assert_eq!(Who::with_event(of_block, 9, last), Who::of_event(9, 5, last).pack());
         assert_ne!(Who { site: 0, kind: 0, epoch: 0, meta: false, lost: false }.pack(), 0);
     }
 

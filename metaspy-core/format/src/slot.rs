@@ -290,10 +290,24 @@ pub const fn is_running(word: u64) -> bool {
     word & RUNNING != 0
 }
 
+/// True if word 3 is that of an event at level 0 that returned, and maybe succeeded.
+#[inline(always)]
+pub const fn is_plain(word: u64) -> bool {
+    // One instruction takes the bit at the number of outcome and level. A running event has outcome 0.
+    const PLAIN: u32 = 1 << Outcome::Returned as u8 | 1 << Outcome::Succeeded as u8;
+    PLAIN >> ((word >> OUTCOME) as u32 & 31) & 1 != 0
+}
+
 /// The ticks of an ended event, or the tag of a running one.
 #[inline(always)]
 pub const fn span(word: u64) -> u64 {
     word >> FLAG_BITS & SPAN_MAX
+}
+
+/// The ticks of an ended event.
+#[inline(always)]
+pub const fn whole_span(ended: u64) -> u64 {
+    ended >> FLAG_BITS
 }
 
 /// Records that are not events, but belong to one.

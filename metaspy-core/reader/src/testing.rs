@@ -275,7 +275,7 @@ impl Writer {
         self.set(sb::FOLDERS, table as u64 * 8);
         self.set(sb::FOLDERS + 1, TABLE as u64 * 8);
         let record = table + number * folder::WORDS;
-        let note = record + folder::note(cursor.note);
+        let note = record + folder::note_at(cursor.note);
         self.set(note + folder::FOLDED, folded);
         self.set(note + folder::ROW, row.map_or(0, |(word, _)| word as u64));
         if let Some((_, words)) = row {

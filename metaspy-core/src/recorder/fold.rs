@@ -19,6 +19,8 @@ const BATCH: usize = 32;
 /// Places that are tried for one block. More than that in a row are held by idle lanes, or ready.
 const TRIES: u64 = 256;
 
+/// How often a lane tries to use the fold table: about as long as a block takes to be folded, some µs.
+const PATIENT_TRIES: usize = 200;
 /// The longest wait for folds in progress, when a log is closed.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -73,14 +75,17 @@ impl Log {
     }
 
     /// A folder that no other thread uses. The first choice is the one whose rows are in the cache of this processor, so
-    /// there are about as many tables of rows as processors. The last one is the collector's.
+    /// there are about as many tables of rows as processors. Without room for the rows of more subjects it is the
+    /// collector's, whose table is the largest.
     fn free_folder(&self, processor: usize) -> Option<MutexGuard<'_, Folder>> {
         let (collectors, shared) = self.folders.split_first()?;
         let choices = (0..shared.len()).map(|step| &shared[(processor + step) % shared.len()]);
-        choices
-            .chain([collectors])
-            .filter_map(try_lock)
-            .find_map(|mut folder| folder.begin(self.tables()).then_some(folder))
+        let found = choices.filter_map(try_lock).find_map(|mut folder| folder.begin(self.tables()).then_some(folder));
+        match found {
+            Some(folder) if !folder.is_cramped(self.tables()) => Some(folder),
+            // Another thread that folds is done soon, unless it loses its processor.
+            cramped => (0..PATIENT_TRIES).find_map(|_| try_lock_soon(collectors)).or(cramped),
+        }
     }
 
     /// A folder that no other thread uses, to merge rows with. `None` if nothing may be folded now.
@@ -164,6 +169,14 @@ impl Log {
         let word = self.layout.block_word(place);
         &self.cells()[word..word + BLOCK_SLOTS * SLOT_WORDS]
     }
+}
+
+/// Locks, or lets a little time pass.
+fn try_lock_soon(folder: &std::sync::Mutex<Folder>) -> Option<MutexGuard<'_, Folder>> {
+    try_lock(folder).or_else(|| {
+        std::hint::spin_loop();
+        None
+    })
 }
 
 /// Locks without waiting. A folder that panicked is in no worse state than one whose process was killed.

@@ -2,11 +2,12 @@
 //!
 //! One folder writes a table. The collector's is the fold table; those of lanes are pages, which grow.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use crate::format::layout::Area;
 use crate::format::row::{self, FREED, OTHERS, ROW_WORDS, Who, page as head};
-use crate::format::superblock as sb;
+use crate::format::{BLOCK_SLOTS, Words, superblock as sb};
 use crate::recorder::boundaries::given_up;
 use crate::recorder::merged_rows::Merged;
 use crate::recorder::tables::Tables;
@@ -15,12 +16,42 @@ use crate::recorder::tables::Tables;
 const FIRST_ROWS: usize = 64;
 /// Rows of a page at most: 4 MiB.
 const MOST_ROWS: usize = 1 << 16;
+/// Eighths of a table for subjects with a row of their own, and for all rows.
+const OWN: usize = 6;
+const ALL: usize = 8;
 /// Rows are merged when this many eighths of the table are in use.
 const EIGHTHS: usize = 5;
 /// If that frees few rows, it waits for as many boundaries to be given up.
 const WAIT: usize = 1024;
 /// Tables from this size on do not fit the second cache, so their rows are prefetched.
 const LARGE: usize = 1 << 13;
+
+/// The rows of a table, as long as none is added.
+#[derive(Clone, Copy)]
+pub(super) struct KnownRows<'a> {
+    first: usize,
+    rows: &'a [[AtomicU64; ROW_WORDS]],
+    bits: u32,
+}
+
+impl<'a> KnownRows<'a> {
+    /// The row of a subject, with the index of its first word, if it is at its first place.
+    #[inline(always)]
+    pub fn find(self, key: u64, who: u64) -> Option<(usize, &'a [AtomicU64; ROW_WORDS])> {
+        let index = row::first(key, who, self.bits);
+        let row = self.rows.get(index)?;
+        let is_own = row[row::WHO].load(Relaxed) == who && row[row::KEY].load(Relaxed) == key;
+        is_own.then_some((self.first + index * ROW_WORDS, row))
+    }
+
+    /// Prefetches the row of a subject.
+    #[inline(always)]
+    pub fn prefetch(self, key: u64, who: u64) {
+        if let Some(row) = self.rows.get(row::first(key, who, self.bits)) {
+            Words::from_slice(row).prefetch(0);
+        }
+    }
+}
 
 /// A table of rows.
 pub(super) struct FoldRows {
@@ -56,43 +87,49 @@ impl FoldRows {
         self.rows != 0 || self.grow(tables)
     }
 
+    /// True if there may be no room in its pages for the subjects of a block, but in the fold table.
+    pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
+        let most = tables.layout.tally.len / ROW_WORDS;
+        is_filled(self.used + self.freed + BLOCK_SLOTS, self.rows, OWN)
+            && !self.may_grow(tables)
+            && !is_filled(tables.cells[sb::TALLY_USED].load(Relaxed) as usize, most, OWN)
+    }
+
     /// True if prefetching a row takes less time than waiting for it.
     pub fn are_many(&self) -> bool {
         self.rows >= LARGE
     }
 
-    /// The word at which the search for a row begins.
+    /// Its rows as they are now.
     #[inline(always)]
-    pub fn probably(&self, key: u64, who: u64) -> usize {
-        self.first + row::first(key, who, self.bits) * ROW_WORDS
+    pub fn known<'a>(&self, tables: Tables<'a>) -> KnownRows<'a> {
+        let rows = tables.cells[self.first..][..self.rows * ROW_WORDS].as_chunks().0;
+        KnownRows { first: self.first, rows, bits: self.bits }
     }
 
     /// The first word of a subject's row, created if it is missing. Without room it is the others row of the site.
     /// `None` without room for that. The row may take no more outcomes.
-    #[inline(always)]
-    pub fn find(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
-        let word = self.probably(key, who);
-        let row = &tables.cells[word..word + 2];
-        if row[row::WHO].load(Relaxed) == who && row[row::KEY].load(Relaxed) == key {
-            return Some(word);
+    pub fn find_or_make(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
+        match self.known(tables).find(key, who) {
+            Some((word, _)) => Some(word),
+            None => self.search(tables, key, who),
         }
-        self.search(tables, key, who)
     }
 
-    /// As [`FoldRows::find`], of a row that takes more outcomes.
+    /// As [`FoldRows::find_or_make`], of a row that takes more outcomes.
     #[inline(never)]
     pub fn search(&mut self, tables: Tables<'_>, key: u64, who: u64) -> Option<usize> {
-        if let Some(word) = self.probe(tables, key, who, 6) {
+        if let Some(word) = self.probe(tables, key, who, OWN) {
             return Some(word);
         }
         if self.grow(tables)
-            && let Some(word) = self.probe(tables, key, who, 6)
+            && let Some(word) = self.probe(tables, key, who, OWN)
         {
             return Some(word);
         }
         tables.count(sb::OTHERS, 1);
         let others = Who { kind: OTHERS, ..Who::unpack(who) };
-        self.probe(tables, 0, others.pack(), 8)
+        self.probe(tables, 0, others.pack(), ALL)
     }
 
     /// Finds a row that takes more outcomes, or creates one while at most `eighths` eighths of the table are in use.
@@ -113,7 +150,7 @@ impl FoldRows {
                 freed = freed.or(Some(word));
             }
             if found == 0 {
-                if freed.is_none() && (self.used + self.freed) * 8 >= self.rows * eighths {
+                if freed.is_none() && is_filled(self.used + self.freed, self.rows, eighths) {
                     return None;
                 }
                 self.used += 1;
@@ -140,7 +177,7 @@ impl FoldRows {
 
     /// The first word and the number of the rows, if rows of epochs that no view distinguishes should be merged.
     pub fn to_merge(&self) -> Option<(usize, usize)> {
-        let is_full = (self.used + self.freed) * 8 >= self.rows * EIGHTHS;
+        let is_full = is_filled(self.used + self.freed, self.rows, EIGHTHS);
         (is_full && self.rows != 0 && given_up() >= self.merges_at).then_some((self.first, self.rows))
     }
 
@@ -151,17 +188,23 @@ impl FoldRows {
         self.show_used(tables);
     }
 
-    /// Goes on in a larger page, as long as folders have less than half of the pages' area. Earlier pages keep their
-    /// rows, and a reader adds them up.
+    /// Rows of its next page.
+    fn next_rows(&self) -> usize {
+        if self.rows == 0 { FIRST_ROWS } else { self.rows * 2 }
+    }
+
+    /// True if there is room for a larger page: folders have less than half of the pages' area.
+    fn may_grow(&self, tables: Tables<'_>) -> bool {
+        let (rows, area) = (self.next_rows(), tables.layout.pages.bytes());
+        let free = (area / 2).saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
+        self.grows && rows <= MOST_ROWS && rows * ROW_WORDS * 8 <= free
+    }
+
+    /// Goes on in a larger page. Earlier pages keep their rows, and a reader adds them up.
     #[cold]
     fn grow(&mut self, tables: Tables<'_>) -> bool {
-        let rows = if self.rows == 0 { FIRST_ROWS } else { self.rows * 2 };
-        let area = tables.layout.pages.bytes();
-        let free = (area / 2).saturating_sub(tables.cells[sb::PAGES_USED].load(Relaxed) as usize);
-        if !self.grows || rows > MOST_ROWS || rows * ROW_WORDS * 8 > free {
-            return false;
-        }
-        let Some(word) = tables.new_page(rows) else { return false };
+        let rows = self.next_rows();
+        let Some(word) = self.may_grow(tables).then(|| tables.new_page(rows)).flatten() else { return false };
         tables.cells[word + head::LANE].store(u32::MAX.into(), Relaxed);
         tables.cells[word + head::FOLDED].store(1, Release);
         *self = FoldRows {
@@ -175,4 +218,9 @@ impl FoldRows {
         };
         true
     }
+}
+
+/// True if so many eighths of a table are in use.
+fn is_filled(used: usize, rows: usize, eighths: usize) -> bool {
+    used * 8 >= rows * eighths
 }

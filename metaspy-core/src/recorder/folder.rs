@@ -12,15 +12,15 @@ use crate::format::folder::{self, ALL, Cursor, NOTE_WORDS};
 use crate::format::layout::Layout;
 use crate::format::row::{self, ROW_WORDS, Who};
 use crate::format::slot::{self, FIRST_MARK, Mark, SPAN_MAX};
-use crate::format::{BLOCK_SLOTS, SLOT_WORDS, Words, header, superblock as sb};
+use crate::format::{BLOCK_SLOTS, SLOT_WORDS, header, superblock as sb};
 use crate::recorder::boundaries::{Boundaries, merged_epoch};
-use crate::recorder::fold_rows::FoldRows;
+use crate::recorder::fold_rows::{FoldRows, KnownRows};
 use crate::recorder::merged_rows::merge_epochs;
 use crate::recorder::protocol::{begin_step, evict};
 use crate::recorder::tables::Tables;
 
 /// Rows are prefetched this many slots ahead.
-const AHEAD: usize = 8;
+const AHEAD: usize = 16;
 
 /// Rows, and the position in the recording.
 pub(super) struct Folder {
@@ -33,6 +33,24 @@ pub(super) struct Folder {
     /// Rows merged so far.
     merged: u64,
 }
+
+/// The slots of a block.
+type Slots = [[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS];
+
+/// A block being folded, and the folder's progress.
+struct Pass<'a> {
+    record: &'a Record,
+    slots: &'a Slots,
+    sequence: u64,
+    /// The word of a row of its epoch, without site and subject.
+    who: u64,
+    epoch: u32,
+    lap: u8,
+    note: usize,
+    folded: u64,
+}
+
+type Record = [AtomicU64; folder::WORDS];
 
 /// What an event adds to its row.
 #[derive(Clone, Copy, Default)]
@@ -59,6 +77,11 @@ impl Folder {
         self.rows.begin(tables)
     }
 
+    /// True if there may be no room here for the subjects of a block, but in the fold table.
+    pub fn is_cramped(&self, tables: Tables<'_>) -> bool {
+        self.rows.is_cramped(tables)
+    }
+
     /// Events folded so far.
     pub fn folded(&self) -> u64 {
         self.folded
@@ -77,134 +100,180 @@ impl Folder {
     /// Adds the events of a block to the rows, and moves running ones out of the window. Returns true if the block holds
     /// bytes that a later lap could mistake for a commit word.
     pub fn fold(&mut self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
+        let slots: &Slots = block.as_chunks().0.try_into().expect("a block has its size");
         self.merge_epochs(tables);
-        if self.rows.are_many() {
-            self.fold_slots::<true>(tables, block)
-        } else {
-            self.fold_slots::<false>(tables, block)
-        }
-    }
-
-    #[inline(always)]
-    fn fold_slots<const PREFETCHED: bool>(&mut self, tables: Tables<'_>, block: &[AtomicU64]) -> bool {
-        let slots: &[[AtomicU64; SLOT_WORDS]; BLOCK_SLOTS] =
-            block.as_chunks().0.try_into().expect("a block has its size");
-        let sequence = slots[0][header::SEQUENCE].load(Relaxed);
-        let epoch = merged_epoch(header::epoch(slots[0][header::LANE_EPOCH].load(Relaxed)));
-        let lap = header::lap_byte(sequence, tables.layout.blocks);
+        let mut pass = self.pass(tables, slots);
         let mut holds_text = false;
         let mut at = 1;
-        while at < BLOCK_SLOTS {
-            let slot = &slots[at];
+        loop {
+            let known = self.rows.known(tables);
+            at = if self.rows.are_many() { pass.run::<true>(known, at) } else { pass.run::<false>(known, at) };
+            let Some(slot) = slots.get(at) else { break };
             let commit = slot[0].load(Acquire);
-            if slot::lap(commit) != lap {
+            if slot::lap(commit) != pass.lap {
                 break;
             }
-            let cursor = Cursor { sequence, slot: at, note: self.note };
             let site = slot::site(commit);
-            if site >= FIRST_MARK {
-                if site == Mark::Detail as u32 {
-                    holds_text = true;
-                    at += slot::detail_slots(slot::Commit::unpack(commit).start as usize);
-                    continue;
-                }
-                let span = slot[2].load(Relaxed);
-                if site == Mark::End as u32 && span > SPAN_MAX {
-                    self.add_rest(tables, cursor, slot[1].load(Relaxed), span);
-                }
-                at += 1;
+            if site == Mark::Detail as u32 {
+                holds_text = true;
+                at += slot::detail_slots(slot::start(commit) as usize);
                 continue;
             }
-            if PREFETCHED && at + AHEAD < BLOCK_SLOTS {
-                let [commit, _, key, last] = slots[at + AHEAD].each_ref().map(|word| word.load(Relaxed));
-                let who = Who::of_event(slot::site(commit), epoch, last).pack();
-                Words::from_slice(tables.cells).prefetch(self.rows.probably(key, who));
-            }
-            let last = evict(&slot[3]);
-            let key = slot[2].load(Relaxed);
-            let who = Who::of_event(site, epoch, last).pack();
-            self.add(tables, cursor, key, who, addition(last));
-            if slot::is_running(last) {
-                tables.count(sb::MOVED, 1);
-            } else if slot::span(last) == SPAN_MAX {
-                tables.cut_spans.note(sequence * BLOCK_SLOTS as u64 + at as u64, (key, who));
+            if site < FIRST_MARK {
+                self.fold_event(tables, &mut pass, at);
+            } else if site == Mark::End as u32 && slot[2].load(Relaxed) > SPAN_MAX {
+                self.fold_rest(tables, &mut pass, at);
             }
             at += 1;
         }
-        self.step(tables, Cursor { sequence, slot: ALL, note: self.note }, [0; NOTE_WORDS]);
+        pass.step(ALL, [0; NOTE_WORDS]);
+        (self.note, self.folded) = (pass.note, pass.folded);
         holds_text
     }
 
-    /// Adds an event to its row.
-    #[inline(always)]
-    fn add(&mut self, tables: Tables<'_>, cursor: Cursor, key: u64, who: u64, more: Addition) {
-        let mut found = self.rows.find(tables, key, who);
+    /// A block that is folded from here on.
+    fn pass<'a>(&self, tables: Tables<'a>, slots: &'a Slots) -> Pass<'a> {
+        let sequence = slots[0][header::SEQUENCE].load(Relaxed);
+        let epoch = merged_epoch(header::epoch(slots[0][header::LANE_EPOCH].load(Relaxed)));
+        Pass {
+            record: tables.words(self.record),
+            slots,
+            sequence,
+            who: Who::of_event(0, epoch, 0).pack(),
+            epoch,
+            lap: header::lap_byte(sequence, tables.layout.blocks),
+            note: self.note,
+            folded: self.folded,
+        }
+    }
+
+    /// Folds any event.
+    #[inline(never)]
+    fn fold_event(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize) {
+        let slot = &pass.slots[at];
+        let last = evict(&slot[3]);
+        let key = slot[2].load(Relaxed);
+        let who = Who::of_event(slot::site(slot[0].load(Relaxed)), pass.epoch, last).pack();
+        self.add(tables, pass, at, (key, who), addition(last));
+        if slot::is_running(last) {
+            tables.count(sb::MOVED, 1);
+        } else if slot::span(last) == SPAN_MAX {
+            tables.cut_spans.note(pass.sequence * BLOCK_SLOTS as u64 + at as u64, (key, who));
+        }
+    }
+
+    /// Adds the part of a span that did not fit, if the event was folded before.
+    #[cold]
+    fn fold_rest(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize) {
+        let [_, event, span, _] = pass.slots[at].each_ref().map(|word| word.load(Relaxed));
+        let Some(row) = tables.cut_spans.take(event) else { return };
+        let more = Addition { ticks: span - SPAN_MAX, longest: span, ..Addition::default() };
+        self.add(tables, pass, at, row, more);
+    }
+
+    /// Adds to a row, which is created if it is missing.
+    fn add(&mut self, tables: Tables<'_>, pass: &mut Pass<'_>, at: usize, (key, who): (u64, u64), more: Addition) {
+        let mut found = self.rows.find_or_make(tables, key, who);
         if more.failed_panicked | more.cancelled_running != 0 && found.is_some_and(|word| !has_room(tables.words(word)))
         {
             found = self.rows.search(tables, key, who);
         }
         let Some(word) = found else {
             // Without a row, not even the site's others row, the event counts as folded only.
-            self.step(tables, cursor, [0; NOTE_WORDS]);
-            self.folded += more.count;
+            pass.step(at, [0; NOTE_WORDS]);
+            pass.folded += more.count;
             return;
         };
         let row = tables.words::<ROW_WORDS>(word);
-        let [_, _, count, failed_panicked, cancelled_running, timed, total, max] =
-            row.each_ref().map(|word| word.load(Relaxed));
-        let note = [word as u64, 0, count, failed_panicked, cancelled_running, timed, total, max];
-        self.step(tables, cursor, note);
-        self.folded += more.count;
+        let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
+        pass.step(at, [word as u64, 0, count, failed_panicked, cancelled_running, timed, total, max]);
+        pass.folded += more.count;
         row[row::COUNT].store(count.wrapping_add(more.count), Relaxed);
-        if more.failed_panicked | more.cancelled_running != 0 {
-            row[row::FAILED_PANICKED].store(failed_panicked.wrapping_add(more.failed_panicked), Relaxed);
-            row[row::CANCELLED_RUNNING].store(cancelled_running.wrapping_add(more.cancelled_running), Relaxed);
-        }
+        row[row::FAILED_PANICKED].store(failed_panicked.wrapping_add(more.failed_panicked), Relaxed);
+        row[row::CANCELLED_RUNNING].store(cancelled_running.wrapping_add(more.cancelled_running), Relaxed);
         row[row::TIMED].store(timed.wrapping_add(more.timed), Relaxed);
         row[row::TOTAL].store(total.wrapping_add(more.ticks), Relaxed);
-        if more.longest > max {
-            row[row::MAX].store(more.longest, Relaxed);
-        }
+        row[row::MAX].store(max.max(more.longest), Relaxed);
     }
 
     /// Adds a row to another one, and empties it. Only the caller writes to the two.
     pub fn merge(&mut self, tables: Tables<'_>, from: usize, to: usize) {
         let (source, target) = (tables.words::<ROW_WORDS>(from), tables.words::<ROW_WORDS>(to));
         let merged = &tables.cells[self.record + folder::MERGED];
-        let [_, _, before @ ..] = target.each_ref().map(|word| word.load(Relaxed));
-        let [_, _, more @ ..] = source.each_ref().map(|word| word.load(Relaxed));
+        let (before, more) = (sums(target), sums(source));
         self.merged += 1;
         let sequence = folder::merge_sequence(self.merged);
         let mut note = [to as u64; NOTE_WORDS];
         note[folder::BEFORE..].copy_from_slice(&before);
-        self.step(tables, Cursor { sequence, slot: 1, note: self.note }, note);
+        self.step(tables, sequence, 1, note);
         merged.store(from as u64, Release);
         for (at, (before, more)) in (row::COUNT..).zip(before.into_iter().zip(more)) {
             let sum = if at == row::MAX { before.max(more) } else { before.wrapping_add(more) };
             target[at].store(sum, Relaxed);
         }
         // From here on the other row has its counts.
-        self.step(tables, Cursor { sequence, slot: ALL, note: self.note }, [0; NOTE_WORDS]);
+        self.step(tables, sequence, ALL, [0; NOTE_WORDS]);
         source[row::COUNT..].iter().for_each(|word| word.store(0, Relaxed));
         merged.store(0, Release);
     }
 
-    /// Moves the cursor, with a note of the row that changes next.
-    #[inline(always)]
-    fn step(&mut self, tables: Tables<'_>, cursor: Cursor, mut note: [u64; NOTE_WORDS]) {
-        note[folder::FOLDED] = self.folded;
-        let record = tables.words::<{ folder::WORDS }>(self.record);
-        let at = folder::note(self.note);
-        let cells = record[at..].first_chunk().expect("a record has two notes");
-        begin_step(&record[folder::CURSOR], cursor.pack(), cells, note);
+    /// Moves the cursor out of a block, with a note of the row that changes next.
+    fn step(&mut self, tables: Tables<'_>, sequence: u64, slot: usize, mut words: [u64; NOTE_WORDS]) {
+        words[folder::FOLDED] = self.folded;
+        let (record, cursor) = (tables.words(self.record), Cursor { sequence, slot, note: self.note });
+        begin_step(&record[folder::CURSOR], cursor.pack(), folder::note(record, self.note), words);
         self.note ^= 1;
     }
+}
 
-    /// Adds the part of a span that did not fit, if the event was folded before.
-    #[cold]
-    fn add_rest(&mut self, tables: Tables<'_>, cursor: Cursor, event: u64, span: u64) {
-        let Some((key, who)) = tables.cut_spans.take(event) else { return };
-        self.add(tables, cursor, key, who, Addition { ticks: span - SPAN_MAX, longest: span, ..Addition::default() });
+impl Pass<'_> {
+    /// Folds the events from a slot on, up to one that is not usual: it has no row yet, did not return at level 0, or is
+    /// no event. Returns its slot.
+    ///
+    /// Nothing is called here, so that everything is in registers.
+    #[inline(never)]
+    fn run<const PREFETCHED: bool>(&mut self, known: KnownRows<'_>, from: usize) -> usize {
+        let Pass { record, slots, sequence, who, lap, mut note, mut folded, .. } = *self;
+        let mut at = from;
+        while at < BLOCK_SLOTS {
+            let slot = &slots[at];
+            let commit = slot[0].load(Acquire);
+            let (key, last) = (slot[2].load(Relaxed), slot[3].load(Acquire));
+            let (site, span) = (slot::site(commit), slot::whole_span(last));
+            if slot::lap(commit) != lap || site >= FIRST_MARK || !slot::is_plain(last) || span == SPAN_MAX {
+                break;
+            }
+            if PREFETCHED && let Some(slot) = slots.get(at + AHEAD) {
+                let [commit, key, last] = [0, 2, 3].map(|word| slot[word].load(Relaxed));
+                known.prefetch(key, Who::with_event(who, slot::site(commit), last));
+            }
+            let Some((word, row)) = known.find(key, Who::with_event(who, site, last)) else { break };
+            let [count, failed_panicked, cancelled_running, timed, total, max] = sums(row);
+            let words = [word as u64, folded, count, failed_panicked, cancelled_running, timed, total, max];
+            let cursor = Cursor { sequence, slot: at, note };
+            begin_step(&record[folder::CURSOR], cursor.pack(), folder::note(record, note), words);
+            row[row::COUNT].store(count.wrapping_add(1), Relaxed);
+            row[row::TIMED].store(timed.wrapping_add(slot::is_timed(last).into()), Relaxed);
+            // That of an event that is not timed is 0.
+            row[row::TOTAL].store(total.wrapping_add(span), Relaxed);
+            if span > max {
+                row[row::MAX].store(span, Relaxed);
+            }
+            note ^= 1;
+            folded += 1;
+            at += 1;
+        }
+        (self.note, self.folded) = (note, folded);
+        at
+    }
+
+    /// Moves the cursor to a slot, with a note of the row that changes next.
+    fn step(&mut self, slot: usize, mut words: [u64; NOTE_WORDS]) {
+        words[folder::FOLDED] = self.folded;
+        let cursor = Cursor { sequence: self.sequence, slot, note: self.note };
+        let note = folder::note(self.record, self.note);
+        begin_step(&self.record[folder::CURSOR], cursor.pack(), note, words);
+        self.note ^= 1;
     }
 }
 
@@ -213,8 +282,13 @@ fn has_room(row: &[AtomicU64; ROW_WORDS]) -> bool {
     row::has_room(row[row::FAILED_PANICKED].load(Relaxed), row[row::CANCELLED_RUNNING].load(Relaxed))
 }
 
-/// What an event with this last word adds.
+/// The words of a row that change.
 #[inline(always)]
+fn sums(row: &[AtomicU64; ROW_WORDS]) -> [u64; ROW_WORDS - row::COUNT] {
+    std::array::from_fn(|word| row[row::COUNT + word].load(Relaxed))
+}
+
+/// What an event with this last word adds.
 fn addition(last: u64) -> Addition {
     let mut more = Addition { count: 1, ..Addition::default() };
     if slot::is_running(last) {
@@ -241,23 +315,23 @@ mod tests {
         let layout = Layout::new(1 << 20, Policy::KeepNewest);
         let cells: Vec<AtomicU64> = (0..layout.total_bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         let tables = Tables { cells: &cells, layout: &layout, cut_spans: &CutSpans::new() };
+        let slots: Slots = std::array::from_fn(|_| std::array::from_fn(|_| AtomicU64::new(0)));
+        slots[0][header::SEQUENCE].store(layout.blocks, Relaxed);
         let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
         for number in [0, 1] {
             let mut folder = Folder::new(&layout, number);
             assert!(folder.begin(tables));
-            let cursor = |folder: &Folder| Cursor { sequence: 1, slot: 1, note: folder.note };
+            let mut pass = folder.pass(tables, &slots);
             let outcome = |outcome| {
                 let (failed_panicked, cancelled_running) = row::outcome_words(outcome);
                 Addition { count: 1, failed_panicked, cancelled_running, ..Addition::default() }
             };
-            let at = cursor(&folder);
-            folder.add(tables, at, 7, who, outcome(Outcome::Failed));
-            let first = folder.rows.find(tables, 7, who).expect("it was made");
+            folder.add(tables, &mut pass, 1, (7, who), outcome(Outcome::Failed));
+            let first = folder.rows.find_or_make(tables, 7, who).expect("it was made");
             // As after 2^31 failed calls.
             cells[first + row::FAILED_PANICKED].store(1 << 31, Relaxed);
             for more in [Outcome::Failed, Outcome::Returned, Outcome::Panicked] {
-                let at = cursor(&folder);
-                folder.add(tables, at, 7, who, outcome(more));
+                folder.add(tables, &mut pass, 1, (7, who), outcome(more));
             }
             let second = folder.rows.search(tables, 7, who).expect("it was made");
             let words = |row: usize| [row::COUNT, row::FAILED_PANICKED].map(|word| cells[row + word].load(Relaxed));

@@ -2,6 +2,7 @@
 
 mod announced;
 mod lean;
+mod own_folds;
 mod profiles;
 mod shared_rows;
 mod statements;

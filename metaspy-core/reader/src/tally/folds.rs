@@ -112,7 +112,7 @@ impl Ring<'_> {
             (0, _) => return,
             (cursor, merged) => (Cursor::unpack(cursor), merged),
         };
-        let note = record + folder::note(cursor.note);
+        let note = record + folder::note_at(cursor.note);
         folds.folded = folds.folded.saturating_add(self.words.get(note + folder::FOLDED));
         let place = header::place(cursor.sequence, self.layout.blocks);
         if self.block(place).acquire(header::SEQUENCE) == cursor.sequence {
