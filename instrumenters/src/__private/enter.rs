@@ -16,6 +16,7 @@ pub fn enter<'f, T>(frame: FrameWithCell<'f>, site: &'static Site, subject: Subj
         Some(cell) => {
             Entered::counted_about(cell, site, subject).unwrap_or_else(|| enter_uncounted::<T>(frame, site, subject))
         }
+        None if frame.is_event() => hook::enter_event(frame.into_frame(), site, subject),
         None => enter_with(frame.into_frame(), site, subject, |_| ()),
     }
 }
@@ -77,6 +78,7 @@ pub fn enter_as<'f, T: 'static>(
     match frame.cell() {
         Some(cell) => Entered::counted_about(cell, site, subject)
             .unwrap_or_else(|| enter_uncounted_as(frame, site, receiver, subject)),
+        None if frame.is_event() => hook::enter_event(frame.into_frame(), site, subject),
         None => enter_with(frame.into_frame(), site, subject, |reify| reify.receiver(receiver)),
     }
 }

@@ -40,7 +40,7 @@ impl Commit {
     /// The word that commits a slot.
     #[inline(always)]
     pub const fn pack(self) -> u64 {
-        commit(stamp(self.start, self.lap), self.site)
+        commit(stamp(self.start, self.lap as u64), self.site)
     }
 
     /// Unpacks a committed word.
@@ -50,10 +50,10 @@ impl Commit {
     }
 }
 
-/// Word 0 without its site.
+/// Word 0 without its site. The lap is 1 to 255.
 #[inline(always)]
-pub const fn stamp(start: u64, lap: u8) -> u64 {
-    start << 28 | lap as u64
+pub const fn stamp(start: u64, lap: u64) -> u64 {
+    start << 28 | lap
 }
 
 /// Word 0 of a site at a time.

@@ -1,7 +1,7 @@
 //! The counters of a thread: one cell per site, so that a call that is only counted is a few comparisons and one
 //! increment.
 
-use core::ptr::null_mut;
+use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::guard::{COUNTED, NOT_OBSERVED};
@@ -107,6 +107,26 @@ impl Counters {
         if !site.counts() || crate::guard::is_panicking() {
             return None;
         }
+        Counters::cell_of(site)
+    }
+
+    /// As [`Counters::cell`], or `event` at a site that makes events, or null.
+    #[inline(always)]
+    pub(crate) fn cell_or_event(site: &Site, event: *const Cell) -> *const Cell {
+        // Tested once, where nothing else is known yet.
+        if crate::guard::is_panicking() {
+            null()
+        } else if again(site).counts() {
+            Counters::cell_of(site).map_or(null(), core::ptr::from_ref)
+        } else if again(site).makes_events() {
+            event
+        } else {
+            null()
+        }
+    }
+
+    #[inline(always)]
+    fn cell_of(site: &Site) -> Option<&'static Cell> {
         // SAFETY: the word of a thread exists as long as the thread.
         let cells = unsafe { &*Counters::of_thread() }.0.load(Ordering::Relaxed);
         if cells.is_null() {

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit};
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 
 use crate::{Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text, Value};
 
@@ -29,22 +29,39 @@ impl Frame {
     #[inline(always)]
     pub fn find_cell(&mut self, site: &Site) -> FrameWithCell<'_> {
         unlikely();
-        let cell = Counters::cell(site).map_or(null(), core::ptr::from_ref);
+        let cell = Counters::cell_or_event(site, AN_EVENT);
         // SAFETY: a frame has room for a pointer.
         unsafe { self.0.as_mut_ptr().cast::<*const Cell>().write_volatile(cell) };
         FrameWithCell(self, PhantomData)
     }
 }
 
+/// In the place of a cell: the call is an event, and its thread does not unwind.
+const AN_EVENT: *const Cell = core::ptr::without_provenance(1);
+
 /// A frame that holds the place of a site's counters, until a call is made in it.
 pub struct FrameWithCell<'f>(&'f mut Frame, PhantomData<*const Cell>);
 
 impl<'f> FrameWithCell<'f> {
+    /// What `find_cell` stored.
+    #[inline(always)]
+    fn found(&self) -> *const Cell {
+        // SAFETY: it was stored there.
+        unsafe { self.0.0.as_ptr().cast::<*const Cell>().read_volatile() }
+    }
+
     /// The counters; `None` if there are none.
     #[inline(always)]
     pub fn cell(&self) -> Option<&Cell> {
-        // SAFETY: `find_cell` stored it. Cells stay until their thread ends, and this is not sent to another one.
-        unsafe { self.0.0.as_ptr().cast::<*const Cell>().read_volatile().as_ref() }
+        let cell = self.found();
+        // SAFETY: it is one. Cells stay until their thread ends, and this is not sent to another one.
+        if cell.addr() > AN_EVENT.addr() { Some(unsafe { &*cell }) } else { None }
+    }
+
+    /// True if the call is an event, nothing looks into it, and its thread does not unwind.
+    #[inline(always)]
+    pub fn is_event(&self) -> bool {
+        self.found() == AN_EVENT
     }
 
     /// The room for a call.

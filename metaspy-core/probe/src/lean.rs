@@ -7,7 +7,7 @@ use crate::guard::COUNTED;
 /// marks. The event's slot has the rest.
 ///
 /// ```text
-/// log 8 | id 48 | spare 1, timed 1, unwinding 1, announced outcome 3, lean 1, counted 1 (0)
+/// log 8 | id 48 | spare 1, timed 1, spare 1, announced outcome 3, lean 1, counted 1 (0)
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lean(u64);
@@ -15,7 +15,6 @@ pub struct Lean(u64);
 impl Lean {
     const LEAN: u64 = 1 << 1;
     const ANNOUNCED_AT: u32 = 2;
-    const UNWINDING: u64 = 1 << 5;
     const TIMED: u64 = 1 << 6;
     const ID_AT: u32 = 8;
     const LOG_AT: u32 = 56;
@@ -32,12 +31,6 @@ impl Lean {
     #[inline(always)]
     pub const fn new(common: u64, id: u64, timed: bool) -> Self {
         Lean(common | id << Self::ID_AT | if timed { Self::TIMED } else { 0 })
-    }
-
-    /// The same call, of a thread that was unwinding when it began.
-    #[inline(always)]
-    pub const fn unwinding(self) -> Self {
-        Lean(self.0 | Self::UNWINDING)
     }
 
     /// The same call, with the outcome of an early way out that is about to be taken.
@@ -89,12 +82,6 @@ impl Lean {
         self.0 & Self::TIMED != 0
     }
 
-    /// True if its thread was unwinding when it began.
-    #[inline(always)]
-    pub const fn is_unwinding(self) -> bool {
-        self.0 & Self::UNWINDING != 0
-    }
-
     /// The outcome that was announced; *returned* if there was none.
     #[inline(always)]
     pub const fn announced(self) -> Outcome {
@@ -114,10 +101,10 @@ mod tests {
         let (log, sequence, slot) = (255, (1 << 38) - 1, 127);
         let id = sequence * 128 + slot;
         let lean = Lean::new(Lean::of_log(log), id, true);
-        assert_eq!((lean.id(), lean.log(), lean.is_timed(), lean.is_unwinding()), (id, log, true, false));
+        assert_eq!((lean.id(), lean.log(), lean.is_timed()), (id, log, true));
         assert_eq!((lean.block(), lean.announced()), (Lean::block_of(log, sequence), Outcome::Returned));
-        let marked = lean.unwinding().announcing(Outcome::Succeeded).announcing(Outcome::Failed);
-        assert_eq!((marked.id(), marked.log(), marked.is_unwinding()), (id, log, true));
+        let marked = lean.announcing(Outcome::Succeeded).announcing(Outcome::Failed);
+        assert_eq!((marked.id(), marked.log(), marked.is_timed()), (id, log, true));
         assert_eq!((marked.announced(), marked.block()), (Outcome::Failed, lean.block()));
         assert!(!Lean::new(Lean::of_log(log), id, false).is_timed());
         assert_ne!(lean.block(), Lean::block_of(254, sequence));

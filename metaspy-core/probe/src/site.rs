@@ -202,6 +202,16 @@ impl Site {
     #[doc(hidden)]
     pub const COUNTS: u64 = 2;
 
+    /// In the arm word: each call is an event, and nothing looks into it.
+    #[doc(hidden)]
+    pub const EVENTS: u64 = 4;
+
+    /// True if each call is an event, and nothing looks into it.
+    #[inline(always)]
+    pub(crate) fn makes_events(&self) -> bool {
+        self.arm.load(Ordering::Relaxed) & Self::EVENTS != 0
+    }
+
     /// True if threads may count calls by themselves.
     #[inline(always)]
     pub(crate) fn counts(&self) -> bool {

@@ -115,7 +115,7 @@ fn exit(begun: *mut u8, outcome: Outcome) {
 
 fn finish(begun: *mut u8, outcome: Outcome) {
     match Lean::from_raw(begun) {
-        Some(lean) => recorder::end_lean(recorder::here(), lean, outcome),
+        Some(lean) => recorder::end_lean(lean, outcome),
         None => finish_other(begun, outcome),
     }
 }
@@ -130,9 +130,9 @@ fn finish_other(begun: *mut u8, outcome: Outcome) {
 
 fn leave(begun: *mut u8) {
     if let Some(lean) = Lean::from_raw(begun) {
-        let has_panicked = std::thread::panicking() && !lean.is_unwinding();
-        let outcome = if has_panicked { Outcome::Panicked } else { lean.announced() };
-        return recorder::end_lean(recorder::here(), lean, outcome);
+        // It is lean because its thread did not unwind when it began.
+        let outcome = if std::thread::panicking() { Outcome::Panicked } else { lean.announced() };
+        return recorder::end_lean(lean, outcome);
     }
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),

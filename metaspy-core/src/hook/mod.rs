@@ -26,7 +26,8 @@ pub use allocation::SpiedAllocator;
 pub(crate) use async_call::wants_details;
 pub use async_call::{AsyncCall, show};
 pub use call::{
-    Call, count, count_in_bucket, count_or_enter_with_in, enter, enter_in, enter_site_in, enter_with, enter_with_in,
+    Call, count, count_in_bucket, count_or_enter_with_in, enter, enter_event, enter_in, enter_site_in, enter_with,
+    enter_with_in,
 };
 pub(crate) use details::DetailBytes;
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};

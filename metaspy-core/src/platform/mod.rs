@@ -12,6 +12,7 @@ pub(crate) mod process;
 pub(crate) mod processor;
 pub(crate) mod signal_mask;
 pub(crate) mod thread_end;
+pub(crate) mod thread_word;
 pub mod tick;
 mod warn;
 

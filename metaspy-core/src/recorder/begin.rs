@@ -291,7 +291,7 @@ pub(crate) fn mark_at(now: u64, mark: Mark, event: u64, words: [u64; 2], details
         cells[1].store(event, Relaxed);
         cells[2].store(words[0], Relaxed);
         cells[3].store(words[1], Relaxed);
-        cells[0].store(commit(start, mark as u32, lane.lap.load(Relaxed)), Release);
+        cells[0].store(commit(start, mark as u32, lane.lap.load(Relaxed) as u8), Release);
     }
     lane.next.store(id + slots as u64, Relaxed);
     Some(id)
@@ -310,7 +310,7 @@ fn write_as(lane: &Lane, id: u64, site: u32, key: u64, start: u64, cause: u64, l
     cells[1].store(cause, Relaxed);
     cells[2].store(key, Relaxed);
     cells[3].store(last, Relaxed);
-    cells[0].store(commit(start, site, lane.lap.load(Relaxed)), Release);
+    cells[0].store(commit(start, site, lane.lap.load(Relaxed) as u8), Release);
 }
 
 /// Makes `id` the event that this thread is in, and tells in which it was.
@@ -378,5 +378,5 @@ fn put_detail(lane: &Lane, at: u64, event: u64, details: &[u8]) {
     for slot in 1..slots as u64 {
         fill(slot_cells(lane, at + slot));
     }
-    first[0].store(commit(details.len() as u64, Mark::Detail as u32, lane.lap.load(Relaxed)), Release);
+    first[0].store(commit(details.len() as u64, Mark::Detail as u32, lane.lap.load(Relaxed) as u8), Release);
 }

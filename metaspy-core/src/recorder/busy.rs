@@ -81,14 +81,6 @@ impl<'a> Busy<'a> {
         compiler_fence(SeqCst);
         Busy(&lane.gate)
     }
-
-    /// Done, at a gate that was open for this epoch.
-    #[inline(always)]
-    pub fn reopen(self, epoch: u32) {
-        compiler_fence(SeqCst);
-        self.0.now.store(u64::from(epoch), Relaxed);
-        std::mem::forget(self);
-    }
 }
 
 impl Drop for Busy<'_> {

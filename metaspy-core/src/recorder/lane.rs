@@ -10,6 +10,7 @@ use metaspy_probe::Lean;
 use crate::format::BLOCK_SLOTS;
 use crate::format::slot::{self, START_MAX};
 use crate::platform::thread_end::watch_this_thread;
+use crate::platform::thread_word;
 use crate::recorder::begin::{About, Begun};
 use crate::recorder::busy::{Busy, Gate};
 use crate::recorder::counter_cache::Cells;
@@ -23,7 +24,7 @@ pub(crate) struct Lane {
     /// A hook that starts while another one is at work is counted and not recorded.
     pub gate: Gate,
     /// The lap of the block, as slots carry it.
-    pub lap: AtomicU8,
+    pub lap: AtomicU64,
     /// The log's number.
     pub log: AtomicU8,
     /// The next event's id; a multiple of 128 if there is no slot for it.
@@ -75,7 +76,7 @@ impl Lane {
     const fn new() -> Self {
         Lane {
             gate: Gate::narrow(),
-            lap: AtomicU8::new(0),
+            lap: AtomicU64::new(0),
             log: AtomicU8::new(0),
             next: AtomicU64::new(0),
             block: AtomicUsize::new(0),
@@ -130,7 +131,7 @@ impl Lane {
         let level = self.level();
         self.about.store(About::of_lane(epoch, log.number, level).0, Relaxed);
         self.running.store(running_in(taken.sequence, level), Relaxed);
-        self.lap.store(taken.lap, Relaxed);
+        self.lap.store(taken.lap.into(), Relaxed);
         self.hold(log, taken.sequence, epoch);
         self.note(tick);
         self.next.store(taken.sequence * BLOCK_SLOTS as u64 + 1, Relaxed);
@@ -210,6 +211,7 @@ impl Lane {
         {
             self.leave(old);
         }
+        thread_word::set(self);
         self.page.forget();
         self.cells.leave();
         self.aim();
@@ -301,6 +303,13 @@ pub(crate) fn here<'a>() -> &'a Lane {
     // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its thread. No caller keeps
     // the reference beyond a hook on this thread, and `Lane` is not `Sync`-dependent: its words are atomics.
     unsafe { &*lane }
+}
+
+/// The lane of this thread, if it has been one of a log. Reading it keeps all registers.
+#[inline(always)]
+pub(crate) fn near<'a>() -> Option<&'a Lane> {
+    // SAFETY: it is null, or `join` has set it to the lane of this thread; for the rest see `here`.
+    unsafe { thread_word::get::<Lane>().as_ref() }
 }
 
 /// Makes the lane of this thread one of the current log.

@@ -30,8 +30,9 @@ pub(crate) fn begin_lean<const TIMED: bool>(lane: &Lane, site: u32, subject: Sub
         return None;
     }
     let busy = Busy::of(lane);
-    let id = lane.next.load(Relaxed);
     let stamp = if TIMED { stamp(lane)? } else { lane.stamp.load(Relaxed) };
+    // Not before the clock, whose instruction needs two registers.
+    let id = lane.next.load(Relaxed);
     if (id as usize).is_multiple_of(BLOCK_SLOTS) {
         return None;
     }
@@ -43,7 +44,7 @@ pub(crate) fn begin_lean<const TIMED: bool>(lane: &Lane, site: u32, subject: Sub
     cells[0].store(slot::commit(stamp, site), Release);
     lane.next.store(id + 1, Relaxed);
     lane.current.store(id, Relaxed);
-    busy.reopen(epoch);
+    drop(busy);
     Some(Lean::new(lane.common.load(Relaxed), id, TIMED))
 }
 
@@ -63,7 +64,9 @@ fn stamp(lane: &Lane) -> Option<u64> {
 ///
 /// Whatever is not the common case is handed on at once and as a whole.
 #[inline(always)]
-pub(crate) fn end_lean(lane: &Lane, lean: Lean, outcome: Outcome) {
+pub(crate) fn end_lean(lean: Lean, outcome: Outcome) {
+    // It began on this thread, which has a lane since then.
+    let Some(lane) = lane::near() else { return };
     match lean.is_timed() {
         true => end_as::<true>(lane, lean, outcome),
         false => end_as::<false>(lane, lean, outcome),

@@ -58,7 +58,7 @@ pub(crate) use counter::Counter;
 pub(crate) use counter_cache::{LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
 pub(crate) use epoch::epoch;
-pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, swap_current};
+pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, near, swap_current};
 pub(crate) use lean::{begin_lean, end_lean};
 pub(crate) use level::Level;
 pub use level::{at_meta_level, meta};

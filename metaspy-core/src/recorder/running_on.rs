@@ -80,7 +80,7 @@ impl RunningOn {
         if !slot::is_running(together) {
             return;
         }
-        let (sequence, lap) = (lane.sequence.load(Relaxed), lane.lap.load(Relaxed));
+        let (sequence, lap) = (lane.sequence.load(Relaxed), lane.lap.load(Relaxed) as u8);
         let mut at = 1;
         while let Some(cells) = block.get(at) {
             let commit = cells[0].load(Relaxed);

@@ -132,7 +132,10 @@ pub(super) fn count_with(counters: *const Counters, site: &'static Site, subject
 #[inline(always)]
 pub fn enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
-    begin_in(frame, site, subject, recorder::here())
+    match std::thread::panicking() {
+        true => begin_in_frame(frame, site, subject),
+        false => enter_event(frame, site, subject),
+    }
 }
 
 /// True if the site's filter lets the subject through.
@@ -157,9 +160,13 @@ fn begin_profiled<'f, 'a>(
     put(frame, call)
 }
 
-/// The lane is a parameter: in a library, to get it is a call.
+/// As [`enter_in`], on a thread that does not unwind. Most often the call is an event, and nothing looks into it.
+///
+/// Every rare case leaves in a tail call, so that the common one saves no registers.
 #[inline(never)]
-fn begin_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
+pub fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    fence(Ordering::Acquire);
+    let Some(lane) = recorder::near() else { return begin_in_frame(frame, site, subject) };
     let config = Config(site.config.load(Relaxed));
     match config.is_simple() {
         true if config.is_full() => begin_lean::<true>(frame, site, subject, lane, config),
@@ -179,9 +186,19 @@ fn begin_lean<'f, const TIMED: bool>(
     config: Config,
 ) -> Entered<'f> {
     match recorder::begin_lean::<TIMED>(lane, config.site(), subject) {
-        Some(lean) if std::thread::panicking() => Entered::lean(lean.unwinding()),
         Some(lean) => Entered::lean(lean),
         None => begin_slowly(frame, site, subject, TIMED),
+    }
+}
+
+/// The first call of a thread, or one in a destructor while a panic unwinds its thread: its frame remembers that.
+#[cold]
+#[inline(never)]
+fn begin_in_frame<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    let config = Config(site.config.load(Relaxed));
+    match config.is_simple() {
+        true => put(frame, begin(site, subject)),
+        false => begin_uncommon(frame, site, subject),
     }
 }
 

@@ -177,7 +177,9 @@ impl Arms {
         }
         site.config.store(config.0, Ordering::Release);
         site.filter.store(filter, Ordering::Release);
-        site.arm.store(if counts || is_profiled { 1 | Site::COUNTS } else { 1 }, Ordering::Release);
+        let counts = if counts || is_profiled { Site::COUNTS } else { 0 };
+        let events = if config.is_simple() { Site::EVENTS } else { 0 };
+        site.arm.store(1 | counts | events, Ordering::Release);
     }
 }
 
