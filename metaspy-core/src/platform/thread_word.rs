@@ -7,6 +7,8 @@
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri)))]
 mod word {
+    //! By assembly.
+
     use core::arch::{asm, global_asm};
 
     // Hidden: each program or library with a copy of this package has its own.
@@ -53,6 +55,8 @@ mod word {
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", target_env = "gnu", not(miri))))]
 mod word {
+    //! By a thread-local.
+
     use std::cell::Cell;
     use std::ptr::null;
 

@@ -26,7 +26,9 @@ fn a_gap_counts_what_was_missed_in_every_mode_and_stays_exact_when_its_event_is_
         (0..200_000).for_each(|_| _ = hook::instant(&INNER, node(2)));
         let profile = installed.uninstall();
         assert_eq!((profile.count_of(node(1)), profile.count_of(node(2))), (1_000_003, 200_000), "{mode:?}");
-        assert_eq!(recording.store().totals().emitted, 1_200_003);
+        // The collector may still fold while they are read.
+        let totals = std::iter::repeat_with(|| recording.store().totals()).find(|totals| totals.exact);
+        assert_eq!(totals.map(|totals| totals.emitted), Some(1_200_003));
     }
 }
 
@@ -110,7 +112,7 @@ fn an_attempt_is_an_event_before_it_is_known_how_it_goes() {
             outcome => attempt.done(outcome),
         }
         let told = recording.store().event(event).unwrap();
-        assert_eq!((told.outcome, told.span), (outcome, Some(0)));
+        assert_eq!((told.outcome, told.span), (outcome, None), "the clock is not read at its end");
     };
     for _ in 0..20 {
         [Outcome::Succeeded, Outcome::Failed, Outcome::Panicked].into_iter().for_each(attempt);
