@@ -36,6 +36,8 @@ pub mod live;
 #[doc(hidden)]
 pub mod __private;
 mod announce;
+#[cfg(any(feature = "async-channel", feature = "flume", all(feature = "io", feature = "tokio")))]
+mod attempt;
 mod dynamic_sites;
 #[cfg(feature = "channels")]
 mod interned;

@@ -1,6 +1,8 @@
 //! Files, streams and caches.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use metaspy::Lookups;
 use metaspy::prelude::*;
@@ -37,6 +39,62 @@ fn operations_of_a_stream_have_their_bytes_and_errors() {
     assert_eq!(seen.details(0), ["=7"]);
     assert_eq!(seen.details(2), ["=3"]);
     assert_eq!(seen.profile.count_of(stream), 3);
+}
+
+/// A reader that is ready at the second poll, and a writer that is never ready.
+#[derive(Default)]
+struct Slow {
+    polls: u32,
+}
+
+impl tokio::io::AsyncRead for Slow {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buffer: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        self.polls += 1;
+        match self.polls {
+            1 => return Poll::Pending,
+            2 => buffer.put_slice(b"spy"),
+            _ => return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into())),
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl tokio::io::AsyncWrite for Slow {
+    fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Pending
+    }
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+#[test]
+fn an_async_operation_is_one_event_from_its_first_poll_to_its_end() {
+    use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+    let mut stream = SpiedIo::new("files_socket", Slow::default());
+    let subject = stream.identify();
+    let seen = watch(methods("files_socket::*"), "files_socket::*", || {
+        let cx = &mut Context::from_waker(Waker::noop());
+        let mut bytes = [0; 8];
+        let mut buffer = ReadBuf::new(&mut bytes);
+        assert!(Pin::new(&mut stream).poll_read(cx, &mut buffer).is_pending());
+        assert!(Pin::new(&mut stream).poll_read(cx, &mut buffer).is_ready());
+        assert_eq!(buffer.filled(), b"spy");
+        assert!(matches!(Pin::new(&mut stream).poll_read(cx, &mut buffer), Poll::Ready(Err(_))));
+        assert!(Pin::new(&mut stream).poll_flush(cx).is_ready());
+        assert!(Pin::new(&mut stream).poll_shutdown(cx).is_ready());
+        assert!(Pin::new(&mut stream).poll_write(cx, b"never").is_pending());
+        drop(stream);
+    });
+    assert_eq!(seen.text(), "read succeeded\nread failed\nflush succeeded\nshutdown succeeded\nwrite cancelled\n");
+    assert_eq!(seen.profile.count_of(subject), 5);
 }
 
 #[test]

@@ -90,6 +90,14 @@ functions! {
 
 /// A file whose operations are events about its path, at the sites `file::read` and so on.
 fn spied(file: File, path: &Path) -> SpiedIo<File> {
-    let sites = Sites { read: &FILE_READ, write: &FILE_WRITE, flush: &FILE_FLUSH, seek: &FILE_SEEK };
-    SpiedIo { inner: file, sites, about: About::Other(self::path(path)) }
+    let sites = Sites {
+        read: &FILE_READ,
+        write: &FILE_WRITE,
+        flush: &FILE_FLUSH,
+        seek: &FILE_SEEK,
+        // A file has none.
+        #[cfg(feature = "tokio")]
+        shutdown: &FILE_FLUSH,
+    };
+    SpiedIo::of(file, sites, About::Other(self::path(path)))
 }

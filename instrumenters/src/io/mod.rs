@@ -19,6 +19,8 @@
 //! ```
 
 pub mod fs;
+#[cfg(feature = "tokio")]
+mod tokio;
 
 use std::fmt::{self, Debug};
 use std::io::{IoSlice, IoSliceMut, Read, Result, Seek, SeekFrom, Write};
@@ -31,12 +33,17 @@ use crate::dynamic_sites;
 /// A reader or a writer whose operations are events, at the sites `name::read`, `name::write`, `name::flush` and
 /// `name::seek`. An error is a failed event. The number of bytes is the returned value, if details are recorded.
 ///
+/// With the feature `tokio` it also wraps tokio's readers and writers, which have `name::shutdown`, too. An event of theirs
+/// begins at the first poll and ends when the operation is done, so waiting is part of it.
+///
 /// The subject is the stream. Put a buffer outside of it to observe the operations of the system, or inside to observe
 /// those of the program.
 pub struct SpiedIo<T> {
     inner: T,
     sites: Sites,
     about: About,
+    #[cfg(feature = "tokio")]
+    waiting: tokio::Waiting,
 }
 
 #[derive(Clone, Copy)]
@@ -45,6 +52,8 @@ struct Sites {
     write: &'static Site,
     flush: &'static Site,
     seek: &'static Site,
+    #[cfg(feature = "tokio")]
+    shutdown: &'static Site,
 }
 
 enum About {
@@ -58,8 +67,25 @@ impl<T> SpiedIo<T> {
     pub fn new(name: &'static str, inner: T) -> Self {
         let at = Location::caller();
         let site = |what| dynamic_sites::site(SiteKind::State, "", format!("{name}::{what}"), at);
-        let sites = Sites { read: site("read"), write: site("write"), flush: site("flush"), seek: site("seek") };
-        SpiedIo { inner, sites, about: About::Itself(ObjectId::new()) }
+        let sites = Sites {
+            read: site("read"),
+            write: site("write"),
+            flush: site("flush"),
+            seek: site("seek"),
+            #[cfg(feature = "tokio")]
+            shutdown: site("shutdown"),
+        };
+        SpiedIo::of(inner, sites, About::Itself(ObjectId::new()))
+    }
+
+    fn of(inner: T, sites: Sites, about: About) -> Self {
+        SpiedIo {
+            inner,
+            sites,
+            about,
+            #[cfg(feature = "tokio")]
+            waiting: tokio::Waiting::default(),
+        }
     }
 
     /// Makes `subject` the subject of the events.

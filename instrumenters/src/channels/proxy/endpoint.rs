@@ -2,9 +2,9 @@
 
 use std::panic::Location;
 
-use metaspy_core::causality::{Carried, current};
 #[cfg(any(feature = "async-channel", feature = "flume"))]
-use metaspy_core::hook::Resource;
+use crate::attempt::Attempt;
+use metaspy_core::causality::{Carried, current};
 use metaspy_core::hook::{self, Frame, Guard, Pending, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
@@ -111,11 +111,11 @@ impl<T> Endpoint<T> {
         if self.is_unarmed() {
             return send(Envelope::new(value)).await;
         }
-        let mut attempt = Attempt(Resource::begin(self.sent_site(&value), self.subject, |reify| {
+        let mut attempt = Attempt::begin(self.sent_site(&value), self.subject, |reify| {
             self.show(&value, reify);
             reify.arg("caller", &format_args!("{at}"));
-        }));
-        let cause = Carried::new(attempt.0.event().or_else(current));
+        });
+        let cause = Carried::new(attempt.event().or_else(current));
         let sent = send(Envelope { value, cause }).await;
         attempt.end(outcome(is_ok(&sent)));
         sent
@@ -206,24 +206,6 @@ impl<T> Endpoint<T> {
         if let Some(show) = self.show {
             show(value, reify);
         }
-    }
-}
-
-/// A sending that waits for room. Dropping it cancels it.
-#[cfg(any(feature = "async-channel", feature = "flume"))]
-struct Attempt(Resource);
-
-#[cfg(any(feature = "async-channel", feature = "flume"))]
-impl Attempt {
-    fn end(&mut self, outcome: Outcome) {
-        std::mem::replace(&mut self.0, Resource::inert()).end(outcome);
-    }
-}
-
-#[cfg(any(feature = "async-channel", feature = "flume"))]
-impl Drop for Attempt {
-    fn drop(&mut self) {
-        self.end(Outcome::Cancelled);
     }
 }
 
