@@ -53,7 +53,10 @@ fn the_times_of_callers_add_up_to_that_of_the_method_also_where_methods_call_eac
     assert!(scene.is_even(30) && scene.is_odd(9));
     scene.twice();
     drop(spying);
-    let ((store, methods), (_, callers)) = (table("calls", ""), table("calls", "callers"));
+    let (store, methods) = table("calls", "");
+    // Of the same store: each converts ticks by the calibration that it has read.
+    let profile = store.profile("calls").expect("it was installed");
+    let callers = profile.table("callers").expect("it was declared");
     assert!(methods.rows.len() >= 5, "{methods:?}");
     for method in &methods.rows {
         let callers_of: Vec<_> = callers.rows.iter().filter(|row| row.key.site() == method.key.site()).collect();
