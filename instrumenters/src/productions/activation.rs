@@ -23,7 +23,7 @@ use std::fmt;
 use std::panic::Location;
 
 use metaspy_core::hook::{Frame, Guard};
-use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, label};
+use metaspy_core::{Outcome, Owner, Site, SiteKind, Subject, forget, label};
 
 use crate::__private::enter_with;
 use crate::dynamic_sites;
@@ -198,15 +198,21 @@ impl fmt::Debug for Activation<'_> {
     }
 }
 
-/// Runs a parse. The subject of all its activations is an input with this name.
+/// Runs a parse. The subject of all its activations is an input with this name. It ends with the parse: its name is kept
+/// at least as long as an event of it is stored.
 pub fn with_input<R>(name: &str, parse: impl FnOnce() -> R) -> R {
-    struct Back(Subject);
+    struct Back {
+        before: Subject,
+        own: Subject,
+    }
     impl Drop for Back {
         fn drop(&mut self) {
-            let _ = INPUT.try_with(|input| input.set(self.0));
+            let _ = INPUT.try_with(|input| input.set(self.before));
+            forget(self.own);
         }
     }
-    let _back = Back(INPUT.replace(next_input(name)));
+    let own = next_input(name);
+    let _back = Back { before: INPUT.replace(own), own };
     parse()
 }
 
