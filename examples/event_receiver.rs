@@ -74,7 +74,7 @@ impl<R: EventReceiver> EventReceiver for Spy<'_, R> {
         self.nested.end(array_table(), ActivationEnd::Matched, span.end());
     }
 
-    // What the receiver says of these two, the parser obeys.
+    // The parser follows the receiver's answer for these two.
     fn inline_table_open(&mut self, span: Span, error: &mut dyn ErrorSink) -> bool {
         self.nested.begin(inline_table(), span.start());
         self.inner.inline_table_open(span, error)
@@ -220,8 +220,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_looks_the_receiver_is_told_the_same() {
-        let told = |text: &str, spied: bool| {
+    fn the_receiver_gets_the_same_events_under_any_profiler() {
+        let receive = |text: &str, spied: bool| {
             let mut events = Vec::new();
             let mut receiver = |event| events.push(format!("{event:?}"));
             let errors = match spied {
@@ -234,7 +234,7 @@ mod tests {
         assert!(files.len() > 700);
         let profiler = Profiler::new("same").observe(productions("event_receiver::*")).install().unwrap();
         for (name, text) in &files {
-            assert_eq!(told(text, true), told(text, false), "{name}");
+            assert_eq!(receive(text, true), receive(text, false), "{name}");
         }
         let profile = profiler.uninstall();
         let counts = profile.counts();

@@ -20,7 +20,7 @@ const FRAMES: u64 = 120;
 
 fn main() -> ExitCode {
     // A deep page takes a deep stack, which a thread has only on request.
-    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(|| match tell() {
+    let story = std::thread::Builder::new().name("layout".into()).stack_size(STACK).spawn(|| match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     story.expect("a thread can be started").join().unwrap_or(ExitCode::FAILURE)
 }
 
-fn tell() -> Result<(), Box<dyn Error>> {
+fn run() -> Result<(), Box<dyn Error>> {
     let page = match std::env::args_os().nth(1) {
         Some(path) => Page::open(path, Limits::default())?,
         None => Page::shipped(),

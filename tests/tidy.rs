@@ -36,7 +36,7 @@ const PACKAGE_WORDS_BUDGET: f64 = 2.0;
 const CIRCLE_BUDGET: usize = 5;
 
 #[test]
-fn packages_depend_on_each_other_only_as_the_design_says() {
+fn packages_depend_on_each_other_only_as_the_table_allows() {
     fail_over(ARROW_BUDGET, "arrows that the design does not have", &arrows::faults());
 }
 
@@ -72,6 +72,12 @@ fn messages_go_through_the_function_that_cleans_them() {
 fn every_module_has_docs() {
     let missing: Vec<_> = sources().iter().flat_map(Source::modules_without_docs).collect();
     fail_over(MODULE_DOCS_BUDGET, "modules without `//!` docs: write two or three sentences", &missing);
+}
+
+#[test]
+fn functions_have_plain_names() {
+    let faults: Vec<_> = sources().iter().flat_map(words::functions).collect();
+    fail_over(0, "functions with a listed word in their name: name what they do", &faults);
 }
 
 #[test]

@@ -44,9 +44,9 @@ struct Crawl {
 }
 
 fn main() -> ExitCode {
-    match child::asked().as_deref() {
-        Some("record") => child::tell(&recording::make(&file())),
-        Some(_) => child::tell(&crawl()),
+    match child::case().as_deref() {
+        Some("record") => child::report(&recording::make(&file())),
+        Some(_) => child::report(&crawl()),
         None => {
             if let Err(why) = compare() {
                 eprintln!("{why}");

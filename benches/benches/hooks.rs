@@ -23,9 +23,9 @@ const PEERS: [(&str, &str, bool); 7] = [
 ];
 
 fn main() -> ExitCode {
-    if let Some(asked) = child::asked() {
-        let case = CASES.iter().find(|case| case.name == asked).expect("the parent asks for a case that there is");
-        child::tell(&case.run());
+    if let Some(name) = child::case() {
+        let case = CASES.iter().find(|case| case.name == name).expect("the parent asks for a case that there is");
+        child::report(&case.run());
         return ExitCode::SUCCESS;
     }
     match interleave(&runners(), rounds::wanted()) {

@@ -46,8 +46,8 @@ const RELAYOUTS: [(&str, &str); 8] = [
 ];
 
 fn main() -> ExitCode {
-    if let Some(asked) = child::asked() {
-        child::tell(&run(&asked));
+    if let Some(name) = child::case() {
+        child::report(&run(&name));
         return ExitCode::SUCCESS;
     }
     let own = std::env::current_exe().expect("a bench knows its own program");
@@ -157,7 +157,7 @@ fn print(rows: &[Row], base: &str, unit: &str, scale: f64) {
     }
 }
 
-/// What section "How it is measured" of the issue asks for.
+/// The measured figures.
 fn budgets(rows: &[Row]) -> Vec<Budget> {
     let percent =
         |case, base, what, pass| Some(Budget { what, is: (ratio(rows, case, base)? - 1.0) * 100.0, pass, aim: pass });

@@ -31,7 +31,7 @@ const READS: [(&str, &str); 7] = [
     ("effects_index", "the effects of every event"),
 ];
 
-/// What a reader tells: ms of each repetition, and its anonymous memory.
+/// The measurements of a reader: ms of each repetition, and its anonymous memory.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Read {
     ms: Vec<f64>,
@@ -39,9 +39,9 @@ struct Read {
 }
 
 fn main() -> ExitCode {
-    match child::asked() {
-        Some(asked) if asked == "record" => child::tell(&recording::make(&file())),
-        Some(asked) => child::tell(&read(&asked)),
+    match child::case() {
+        Some(name) if name == "record" => child::report(&recording::make(&file())),
+        Some(name) => child::report(&read(&name)),
         None => {
             if let Err(why) = compare() {
                 eprintln!("{why}");

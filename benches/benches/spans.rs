@@ -28,7 +28,7 @@ const CASES: [(&str, &str); 16] = [
     ("live_tally", "... and ours, spans are counted"),
     ("live_full", "... and ours, spans are events"),
     ("span_off", "a span: no subscriber"),
-    // It gives no span's room back, as only a layer asks it to.
+    // It gives no span's room back, as only a layer requests it.
     ("span_alone", "a span: the registry alone"),
     ("span_empty", "... and a layer that does nothing"),
     ("span_unarmed", "... and ours, not armed"),
@@ -40,8 +40,8 @@ const CASES: [(&str, &str); 16] = [
 ];
 
 fn main() -> ExitCode {
-    if let Some(asked) = child::asked() {
-        child::tell(&run(&asked));
+    if let Some(name) = child::case() {
+        child::report(&run(&name));
         return ExitCode::SUCCESS;
     }
     let own = std::env::current_exe().expect("a bench knows its own program");
@@ -138,10 +138,10 @@ fn run(case: &str) -> Found {
     drop(flush);
     let Some(installed) = installed else { return Found::of(ns) };
     // What was timed is read back; the live span is one as well.
-    let told = if what == "span" { workload.done() } else { 0 } + 1;
+    let expected = if what == "span" { workload.done() } else { 0 } + 1;
     let counted = installed.uninstall().counts().total();
     let totals = recording.store().totals();
-    assert_eq!(counted, told, "{totals:?}");
+    assert_eq!(counted, expected, "{totals:?}");
     Found { emitted: totals.emitted, lost: totals.lost, ..Found::default() }.taking(ns)
 }
 

@@ -11,16 +11,16 @@ use metaspy_benches::child;
 use metaspy_benches::stress::{Case, Measured};
 
 fn main() -> ExitCode {
-    if let Some(asked) = child::asked() {
-        let case: Case = serde_json::from_str(&asked).expect("the parent passes a case");
-        child::tell(&case.run());
+    if let Some(name) = child::case() {
+        let case: Case = serde_json::from_str(&name).expect("the parent passes a case");
+        child::report(&case.run());
         return ExitCode::SUCCESS;
     }
     let own = std::env::current_exe().expect("a bench knows its own program");
     Measured::print_head();
     for case in Case::wanted() {
-        let asked = serde_json::to_string(&case).expect("a case becomes JSON");
-        match child::start::<Measured>(&own, &asked, &[]) {
+        let name = serde_json::to_string(&case).expect("a case becomes JSON");
+        match child::start::<Measured>(&own, &name, &[]) {
             Ok(measured) => measured.print(&case),
             Err(why) => {
                 eprintln!("{why}");

@@ -60,14 +60,15 @@ pub(crate) fn at_rest<R>(ask: impl Fn() -> R, is_exact: impl Fn(&R) -> bool) -> 
     panic!("five seconds after the last call the counts are still not exact");
 }
 
-/// Each subject was called as often as a replay says.
+/// Each subject was called as often as in a replay.
 fn by_subject(store: &Store, expected: &Expected) {
     let rows = rows(store, By::SiteSubject, expected.site);
     let kinds: HashSet<_> = rows.iter().filter_map(|row| row.subject).map(|subject| subject.kind).collect();
     // Subjects that found no room in the tables are in the `others` row of their site: a kind of its own.
     if kinds.len() > 1 {
-        let (told, all): (u64, u64) = (rows.iter().map(|row| row.measure.count).sum(), expected.calls.values().sum());
-        assert_eq!(told, all, "calls with the others of their site");
+        let (counted, all): (u64, u64) =
+            (rows.iter().map(|row| row.measure.count).sum(), expected.calls.values().sum());
+        assert_eq!(counted, all, "calls with the others of their site");
         assert!(expected.calls.len() > 100_000, "{} subjects found room", expected.calls.len());
         return;
     }
@@ -80,7 +81,7 @@ fn by_subject(store: &Store, expected: &Expected) {
     assert_eq!(found.len(), expected.calls.values().filter(|count| **count != 0).count(), "subjects");
 }
 
-/// Every call ended as it did, and as many were timed as the mode says.
+/// Every call ended as it did, and as many were timed as in this mode.
 fn spans(store: &Store, expected: &Expected, calls: u64) {
     let rows = rows(store, By::Site, expected.site);
     let measure = match rows.as_slice() {

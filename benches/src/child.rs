@@ -61,7 +61,7 @@ impl Found {
     }
 }
 
-/// Runs a workload, and tells the median time of a call in ns.
+/// Runs a workload, and reports the median time of a call in ns.
 pub fn time<T>(
     size: Size,
     workload: &mut Workload<T>,
@@ -82,7 +82,7 @@ pub fn middle(repetitions: impl Iterator<Item = Ns>) -> Ns {
 pub const CHILD: &str = "--case";
 
 /// The case that this process was started for; `None` in the parent.
-pub fn asked() -> Option<String> {
+pub fn case() -> Option<String> {
     option(CHILD)
 }
 
@@ -98,12 +98,12 @@ pub fn is_smoke() -> bool {
 
 const SMOKE: &str = "METASPY_BENCH_SMOKE";
 
-/// What the child tells its parent.
-pub fn tell<T: Serialize>(found: &T) {
+/// Passes what the child measured to its parent.
+pub fn report<T: Serialize>(found: &T) {
     println!("{}", serde_json::to_string(found).expect("numbers become JSON"));
 }
 
-/// Starts a program for one case, and reads what it tells.
+/// Starts a program for one case, and reads what it reports.
 pub fn start<T: for<'a> Deserialize<'a>>(program: &Path, case: &str, more: &[String]) -> Result<T, String> {
     let mut command = Command::new(program);
     command.arg(CHILD).arg(case).args(more).env(SMOKE, if is_smoke() { "1" } else { "0" });

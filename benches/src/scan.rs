@@ -34,7 +34,7 @@ pub fn one_core() {
     }
 }
 
-/// The anonymous memory of this process (`RssAnon`), in MiB; 0 where the system does not tell.
+/// The anonymous memory of this process (`RssAnon`), in MiB; 0 where the system has no such figure.
 pub fn anonymous_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();

@@ -76,7 +76,7 @@ impl Thing {
         self.work(by)
     }
 
-    /// Observed, about what the receiver's `Identify` says.
+    /// Observed, with the subject of the receiver's `Identify`.
     #[inline(never)]
     pub fn by_receiver(&mut self, by: u64) -> u64 {
         self.work(by)
@@ -86,7 +86,7 @@ impl Thing {
 /// Observed, without a subject.
 #[observe]
 #[inline(never)]
-pub fn by_nobody(thing: &mut Thing, by: u64) -> u64 {
+pub fn by_none(thing: &mut Thing, by: u64) -> u64 {
     thing.work(by)
 }
 

@@ -124,7 +124,7 @@ pub enum Place {
 pub struct List {
     /// What they have in common.
     pub title: String,
-    /// The place of a box, and what is said about it. The first is the one that matters most.
+    /// A place of a box, and its lines of text. The first is the one that matters most.
     pub rows: Vec<(usize, String)>,
 }
 

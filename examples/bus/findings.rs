@@ -1,4 +1,4 @@
-//! What the recording says. Nothing here knows what the load did: it counts events and follows their causes.
+//! The findings of the recording alone: this counts events and follows their causes.
 
 mod spans;
 
@@ -8,7 +8,7 @@ use metaspy::prelude::*;
 use metaspy::store::{Filter, Origin, Position};
 use metaspy::{Event, EventId, SiteId, SiteKind, Store};
 
-pub use spans::Told;
+pub use spans::SpanSite;
 
 use crate::view::RECEIVED;
 
@@ -29,7 +29,7 @@ pub struct Findings {
     /// Who hears of the same announcement more than once.
     pub repeated: Vec<Repeated>,
     /// The spans and events of mini-redis.
-    pub told: Vec<Told>,
+    pub spans: Vec<SpanSite>,
     /// The first PUBLISH that a view received twice, or else the first one.
     pub example: Option<EventId>,
     pub store: Store,
@@ -70,10 +70,10 @@ impl Findings {
     /// Modules without an event under a PUBLISH, and their numbers of events.
     pub fn modules_cut_off(&self) -> BTreeMap<&str, u64> {
         let mut modules = BTreeMap::<&str, (u64, u64)>::new();
-        for told in &self.told {
-            let module = told.path.rsplit_once("::").map_or(told.path.as_str(), |(module, _)| module);
+        for site in &self.spans {
+            let module = site.path.rsplit_once("::").map_or(site.path.as_str(), |(module, _)| module);
             let counts = modules.entry(module).or_default();
-            *counts = (counts.0 + told.events, counts.1 + told.under_publish);
+            *counts = (counts.0 + site.events, counts.1 + site.under_publish);
         }
         let cut_off = modules.into_iter().filter(|(_, (_, under_publish))| *under_publish == 0);
         cut_off.map(|(module, (events, _))| (module, events)).collect()
@@ -131,7 +131,7 @@ pub fn of(profile: &Profile) -> Findings {
                 Repeated { view, receipts, too_often, subscribed }
             })
             .collect(),
-        told: spans::told(store, &events, &sites.publishes),
+        spans: spans::sites(store, &events, &sites.publishes),
         example: example.or_else(first),
         store: store.clone(),
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::findings::{Announced, Findings, Repeated, Root, Told};
+use crate::findings::{Announced, Findings, Repeated, Root, SpanSite};
 use crate::options::Options;
 
 pub fn of(findings: &Findings, options: &Options, receivers: u64) -> Value {
@@ -18,8 +18,8 @@ pub fn of(findings: &Findings, options: &Options, receivers: u64) -> Value {
         "too_often": findings.repeated.iter().map(|repeated| repeated.too_often).sum::<u64>(),
         "repeated": findings.repeated.iter().map(repeated).collect::<Vec<_>>(),
         "announcements": findings.announcements.iter().map(|(path, it)| (path.clone(), announced(it))).collect::<Value>(),
-        "spans": findings.told.iter().map(told).collect::<Vec<_>>(),
-        "missing_edges": findings.told.iter().filter(|told| told.is_cut_off()).map(|told| &told.path).collect::<Vec<_>>(),
+        "spans": findings.spans.iter().map(span).collect::<Vec<_>>(),
+        "missing_edges": findings.spans.iter().filter(|site| site.is_cut_off()).map(|site| &site.path).collect::<Vec<_>>(),
         "modules_cut_off": findings.modules_cut_off(),
         "roots_that_are_publishes": findings.roots.iter().filter(|root| root.is_publish).count(),
         "roots": findings.roots.iter().map(root).collect::<Vec<_>>(),
@@ -36,8 +36,8 @@ fn announced(announced: &Announced) -> Value {
     json!({ "published": published, "received": received, "too_often": too_often, "publishers": publishers })
 }
 
-fn told(told: &Told) -> Value {
-    let Told { path, events, roots, under_publish, begin_with, under_each } = told;
+fn span(site: &SpanSite) -> Value {
+    let SpanSite { path, events, roots, under_publish, begin_with, under_each } = site;
     json!({
         "path": path, "events": events, "roots": roots, "under_publish": under_publish, "begin_with": begin_with,
         "under_each_root": under_each.iter().filter(|under| **under > 0).collect::<Vec<_>>(),

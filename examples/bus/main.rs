@@ -43,7 +43,7 @@ use std::sync::{Arc, Once};
 use findings::Findings;
 use metaspy::prelude::*;
 use metaspy::spans::{layer, spans};
-use options::{Asked, HELP, Options};
+use options::{HELP, Invocation, Options};
 use tracing_subscriber::prelude::*;
 
 fn main() -> ExitCode {
@@ -53,8 +53,8 @@ fn main() -> ExitCode {
 /// Runs a command line; the code that the process exits with.
 fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
     let options = match options::read(arguments) {
-        Ok(Asked::Run(options)) => options,
-        Ok(Asked::Help) => {
+        Ok(Invocation::Run(options)) => options,
+        Ok(Invocation::Help) => {
             print!("{HELP}");
             return 0;
         }
@@ -63,7 +63,7 @@ fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
             return 2;
         }
     };
-    match tell(&options) {
+    match run(&options) {
         Ok(()) => 0,
         Err(error) => {
             eprintln!("{error}");
@@ -72,7 +72,7 @@ fn start(arguments: impl IntoIterator<Item = String>) -> u8 {
     }
 }
 
-fn tell(options: &Options) -> mini_redis::Result<()> {
+fn run(options: &Options) -> mini_redis::Result<()> {
     let (findings, receivers) = profile(options)?;
     match options.json {
         true => println!("{}", json::of(&findings, options, receivers)),
@@ -81,14 +81,16 @@ fn tell(options: &Options) -> mini_redis::Result<()> {
     if let Some(path) = &options.record {
         eprintln!("\nrecorded: metaspy open {}", path.display());
     }
-    let (told, wanted) = (findings.received + findings.missed, options.publishes * options.subscribers as u64);
-    match (findings.sent, told) == (options.publishes, wanted) {
+    let (received, wanted) = (findings.received + findings.missed, options.publishes * options.subscribers as u64);
+    match (findings.sent, received) == (options.publishes, wanted) {
         true => Ok(()),
-        false => Err(format!("{} were sent, and {told} of {wanted} receipts are accounted for", findings.sent).into()),
+        false => {
+            Err(format!("{} were sent, and {received} of {wanted} receipts are accounted for", findings.sent).into())
+        }
     }
 }
 
-/// Runs the load under a profiler; tells as well how many receivers the server knew of.
+/// Runs the load under a profiler; returns also the number of receivers that the server had.
 fn profile(options: &Options) -> mini_redis::Result<(Findings, u64)> {
     static LAYER: Once = Once::new();
     LAYER.call_once(|| tracing_subscriber::registry().with(layer()).init());

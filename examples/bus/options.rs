@@ -19,7 +19,7 @@ pub struct Options {
 
 /// What a command line comes to.
 #[derive(Debug, PartialEq)]
-pub enum Asked {
+pub enum Invocation {
     Help,
     Run(Options),
 }
@@ -29,8 +29,8 @@ Who published what, and who heard it how often, on a mini-redis that nobody edit
 
 usage: bus [--publishes N] [--subscribers N] [--slow N] [--payload BYTES] [--json] [--record FILE.spy]
 
-  --publishes N      announcements that three publishers send in all, at most 1000000; 137 if nothing is said
-  --subscribers N    connections that subscribe, at most 200; 5 if nothing is said
+  --publishes N      announcements that three publishers send in all, at most 1000000; 137 by default
+  --subscribers N    connections that subscribe, at most 200; 5 by default
   --slow N           how many of them read nothing before everything is published; none
   --payload BYTES    what each message is filled up to, at most 65536; not at all
   --json             one object instead of text
@@ -53,7 +53,7 @@ impl Default for Options {
 }
 
 /// Reads a command line. An error is a sentence.
-pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Asked, String> {
+pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Invocation, String> {
     let mut options = Options::default();
     let mut arguments = arguments.into_iter();
     while let Some(argument) = arguments.next() {
@@ -72,13 +72,13 @@ pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Asked, String
             "--payload" => options.payload = number(&name, &value()?, PAYLOAD_MAX)? as usize,
             "--record" => options.record = Some(value()?.into()),
             "--json" => options.json = true,
-            "--help" | "-h" => return Ok(Asked::Help),
+            "--help" | "-h" => return Ok(Invocation::Help),
             _ => return Err(format!("{name} is not known")),
         }
     }
     match options.slow > options.subscribers {
         true => Err(format!("--slow {}: there are only {} subscribers", options.slow, options.subscribers)),
-        false => Ok(Asked::Run(options)),
+        false => Ok(Invocation::Run(options)),
     }
 }
 
@@ -91,20 +91,20 @@ fn number(name: &str, text: &str, max: u64) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> Result<Asked, String> {
+    fn parsed(line: &str) -> Result<Invocation, String> {
         read(line.split_whitespace().map(str::to_owned))
     }
 
     #[test]
-    fn a_line_says_what_is_asked_for() {
-        let asked = Options { publishes: 3, subscribers: 2, slow: 1, json: true, ..Options::default() };
-        assert_eq!(told("--publishes 3 --subscribers=2 --slow 1 --json"), Ok(Asked::Run(asked)));
-        assert_eq!(told(""), Ok(Asked::Run(Options::default())));
-        assert_eq!(told("--publishes 3 --help"), Ok(Asked::Help));
+    fn a_line_selects_the_options() {
+        let options = Options { publishes: 3, subscribers: 2, slow: 1, json: true, ..Options::default() };
+        assert_eq!(parsed("--publishes 3 --subscribers=2 --slow 1 --json"), Ok(Invocation::Run(options)));
+        assert_eq!(parsed(""), Ok(Invocation::Run(Options::default())));
+        assert_eq!(parsed("--publishes 3 --help"), Ok(Invocation::Help));
     }
 
     #[test]
-    fn a_line_that_is_wrong_is_told_why() {
+    fn a_wrong_line_is_refused_with_the_reason() {
         for (line, why) in [
             ("--publishes", "--publishes needs a value"),
             ("--publishes many", "--publishes takes a number of at most 1000000, not `many`"),
@@ -113,7 +113,7 @@ mod tests {
             ("--json=yes", "--json takes no value"),
             ("137", "137 is not known"),
         ] {
-            assert_eq!(told(line), Err(why.to_owned()));
+            assert_eq!(parsed(line), Err(why.to_owned()));
         }
     }
 }

@@ -115,42 +115,42 @@ impl Tree<'_> {
     }
 }
 
-/// What mini-redis tells of itself, and what of it has no cause.
+/// The spans of mini-redis itself, and those without a cause.
 fn missing(text: &mut String, findings: &Findings) -> std::fmt::Result {
     writeln!(
         text,
         "\n{:<34}{:>8}{:>8}{:>15}  others begin with",
         "what mini-redis tells itself", "events", "roots", "under PUBLISH"
     )?;
-    for told in &findings.told {
-        let begin: Vec<String> = told.begin_with.iter().map(|(path, n)| format!("{} {n}", short(path))).collect();
+    for site in &findings.spans {
+        let begin: Vec<String> = site.begin_with.iter().map(|(path, n)| format!("{} {n}", short(path))).collect();
         writeln!(
             text,
             "{:<34}{:>8}{:>8}{:>15}  {}",
-            told.path,
-            told.events,
-            told.roots,
-            told.under_publish,
+            site.path,
+            site.events,
+            site.roots,
+            site.under_publish,
             begin.join(", ")
         )?;
     }
-    let cut_off: Vec<_> = findings.told.iter().filter(|told| told.is_cut_off()).collect();
+    let cut_off: Vec<_> = findings.spans.iter().filter(|site| site.is_cut_off()).collect();
     if cut_off.is_empty() {
         return Ok(());
     }
     writeln!(text, "\nMISSING EDGES: these have no cause, so no PUBLISH is known to have led to them")?;
-    for told in cut_off {
-        let under = |other: &crate::findings::Told| {
-            Some(format!("{} {}", other.begin_with.get(&told.path)?, short(&other.path)))
+    for site in cut_off {
+        let under = |other: &crate::findings::SpanSite| {
+            Some(format!("{} {}", other.begin_with.get(&site.path)?, short(&other.path)))
         };
-        let under: Vec<String> = findings.told.iter().filter_map(under).collect();
-        let mut each: Vec<String> = told.under_each.iter().take(EACH_MAX).map(u64::to_string).collect();
-        each.extend((told.under_each.len() > EACH_MAX).then(|| "…".to_owned()));
+        let under: Vec<String> = findings.spans.iter().filter_map(under).collect();
+        let mut each: Vec<String> = site.under_each.iter().take(EACH_MAX).map(u64::to_string).collect();
+        each.extend((site.under_each.len() > EACH_MAX).then(|| "…".to_owned()));
         let under = match under.is_empty() {
             true => String::new(),
             false => format!("; under them {}, under each {}", under.join(", "), each.join(" ")),
         };
-        writeln!(text, "  {:<34}{} of {}{under}", told.path, told.roots, told.events)?;
+        writeln!(text, "  {:<34}{} of {}{under}", site.path, site.roots, site.events)?;
     }
     for (module, events) in findings.modules_cut_off() {
         writeln!(

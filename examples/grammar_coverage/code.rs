@@ -10,8 +10,8 @@ use winnow::combinator::{alt, cut_err, delimited, repeat, separated, separated_p
 use winnow::token::{any, none_of};
 use winnow::{ModalResult, Parser};
 
-/// Parses the inputs, and says what they exercised of the parser below.
-pub fn tell(inputs: &[(String, String)]) -> Result<(), Box<dyn Error>> {
+/// Parses the inputs, and reports what they exercised of the parser below.
+pub fn report(inputs: &[(String, String)]) -> Result<(), Box<dyn Error>> {
     let profiler = Profiler::new("json").observe(productions("code::*").mode(Mode::Tally)).install()?;
     let accepted = inputs.iter().filter(|(_, text)| value.parse(text).is_ok()).count();
     let profile = profiler.uninstall();

@@ -3,8 +3,8 @@
 use metaspy::productions::pest::{Grammar, GrammarError, Source, Suite};
 use metaspy::productions::{Role, State};
 
-/// Parses the inputs, and says what they exercised of one of the grammars in `examples/grammars`.
-pub fn tell(name: &str, rule: &str, inputs: &[(String, String)]) -> Result<(), GrammarError> {
+/// Parses the inputs, and reports what they exercised of one of the grammars in `examples/grammars`.
+pub fn report(name: &str, rule: &str, inputs: &[(String, String)]) -> Result<(), GrammarError> {
     let text = match name {
         "toml" => include_str!("../grammars/toml.pest"),
         "json" => include_str!("../grammars/json.pest"),

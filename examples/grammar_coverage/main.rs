@@ -15,7 +15,7 @@
 //! JSON once more, by a parser that is no data but code, written with winnow.
 //!
 //! Run it with `cargo run --release --example grammar_coverage`; the first as a command, with
-//! everything else there is to know, is `metaspy grammar examples/grammars/toml.pest --rule toml DIRECTORY`.
+//! all other findings, is `metaspy grammar examples/grammars/toml.pest --rule toml DIRECTORY`.
 
 mod code;
 mod data;
@@ -24,8 +24,8 @@ mod inputs;
 use std::error::Error;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    data::tell("toml", "toml", &inputs::toml())?;
-    data::tell("json", "json", &inputs::json())?;
-    data::tell("pest", "grammar_rules", &inputs::pest())?;
-    code::tell(&inputs::json())
+    data::report("toml", "toml", &inputs::toml())?;
+    data::report("json", "json", &inputs::json())?;
+    data::report("pest", "grammar_rules", &inputs::pest())?;
+    code::report(&inputs::json())
 }

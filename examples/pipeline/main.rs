@@ -6,7 +6,7 @@
 //! **The finding.** The causes of a late result lead back through the tasks, from receipt to sending, with the time of
 //! each step. The task that stores pictures stops at every sixteenth one to flush. But only 12 of 46 late results were
 //! flushed. The other 34 were in time in every function on their way, and waited behind a flush in the queue `resized`.
-//! The profiler knows no flush; it takes the longest step on the way of each late result.
+//! The profiler has no site for a flush; it takes the longest step on the way of each late result.
 //!
 //! Run it with `cargo run --release --example pipeline [-- --record FILE.spy]`, and walk through it with
 //! `metaspy open FILE.spy`: the slowest `pipeline::store` first, then its causes up.

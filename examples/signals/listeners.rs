@@ -1,4 +1,4 @@
-//! The callbacks that the framework offers: it has them for its own tools, and knows nothing of metaspy.
+//! The callbacks that the framework offers: it has them for its own tools, and does not depend on metaspy.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_known_by_all_of_it_however_it_is_written() {
+    fn a_text_is_identified_by_all_of_it() {
         let long = "x".repeat(LABEL_MAX);
         assert_eq!(text(&["node ", "a"]).hash, text(&["node a"]).hash);
         assert_ne!(text(&[&long, "a"]).hash, text(&[&long, "b"]).hash);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_without_end_is_known_by_its_beginning() {
+    fn a_text_without_end_is_identified_by_its_beginning() {
         let mut endless = text(&["é"]);
         while endless.write_str("ééé").is_ok() {}
         assert!(endless.seen <= TEXT_MAX && endless.begin.len() <= LABEL_MAX);

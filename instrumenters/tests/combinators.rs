@@ -23,11 +23,11 @@ fn walked(selector: &str, parse: impl FnOnce()) -> Vec<String> {
     drop(installed);
     let store = recording.store();
     let events = store.forward(Position::Start, &Filter::all(), 100, usize::MAX).events;
-    events.iter().map(|event| told(&store, event)).collect()
+    events.iter().map(|event| described(&store, event)).collect()
 }
 
 /// An event in a line: input, production, where it was tried, how it ended and what it matched, its cause.
-fn told(store: &Store, event: &Event) -> String {
+fn described(store: &Store, event: &Event) -> String {
     let name = |event: &Event| store.site_path(event.site).rsplit("::").next().unwrap_or_default().to_owned();
     let input = event.subject.map(|input| store.subject_text(input) + ": ").unwrap_or_default();
     let details = store.details(event.id);
@@ -63,7 +63,7 @@ mod in_winnow {
 }
 
 #[test]
-fn winnow_tells_where_each_was_tried_what_it_matched_and_what_was_cut() {
+fn winnow_productions_have_their_place_match_and_cut() {
     let events = walked("in_winnow::*", || {
         assert_eq!(with_input("first", || in_winnow::value(&mut "[a,1]")), Ok(2));
         let cut = with_input("second", || in_winnow::value(&mut "[!"));
@@ -92,7 +92,7 @@ fn winnow_tells_where_each_was_tried_what_it_matched_and_what_was_cut() {
 }
 
 #[test]
-fn a_production_that_nothing_asks_for_is_known() {
+fn a_production_that_is_never_tried_is_listed() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
     let store = recording.store();
@@ -140,7 +140,7 @@ mod in_nom {
 }
 
 #[test]
-fn nom_tells_the_same_in_check_mode_and_of_input_that_ends_too_early() {
+fn nom_productions_are_the_same_in_check_mode_and_at_an_early_end() {
     // Names that are only texts are known from their first use on. Another test may be looking at all of them.
     let its_turn = turn();
     assert_eq!(in_nom::value("a"), Ok(("", "a")));
@@ -180,7 +180,7 @@ mod in_chumsky {
 }
 
 #[test]
-fn chumsky_tells_the_same_whether_it_parses_or_only_checks() {
+fn chumsky_productions_are_the_same_in_parse_and_check() {
     let parser = in_chumsky::value();
     use chumsky::Parser;
     // What stands in the list is ignored, so chumsky makes nothing of it in any case.
@@ -207,7 +207,7 @@ fn chumsky_tells_the_same_whether_it_parses_or_only_checks() {
 }
 
 #[test]
-fn what_chumsky_remembered_is_asked_for_and_not_run() {
+fn memoized_productions_of_chumsky_are_tried_and_not_run() {
     use chumsky::prelude::*;
     use metaspy_instrumenters::productions::chumsky::ParserExt;
     let word = text::ascii::ident::<&str, extra::Default>().spied("run").memoized().spied("asked").boxed();

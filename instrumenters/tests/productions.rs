@@ -46,7 +46,7 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
     );
 
     let events = store.forward(Position::Start, &Filter::all(), 100, usize::MAX).events;
-    let walked: Vec<String> = events.iter().map(|event| told(&store, event)).collect();
+    let walked: Vec<String> = events.iter().map(|event| described(&store, event)).collect();
     let walk = [
         "first: all at 0 = 0..2",
         "first: value at 0 = 0..2 < all",
@@ -66,7 +66,7 @@ fn activations_are_events_with_their_causes_places_and_inputs() {
 }
 
 /// An event in a line: input, production, where it was tried, what it matched, its cause.
-fn told(store: &Store, event: &Event) -> String {
+fn described(store: &Store, event: &Event) -> String {
     let name = |event: &Event| store.site_path(event.site).trim_start_matches("number::").to_owned();
     let details = store.details(event.id);
     let detail = |name: &str| details.iter().find(|detail| detail.name == name).map(|detail| detail.value.clone());

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_with_equal_text_are_told_apart_by_their_lines() {
+    fn functions_with_equal_text_are_matched_by_their_lines() {
         check(&[(3, 7), (9, 7)], &[(9, 7)], &["", "[0]"]);
         check(&[(4, 7), (10, 7)], &[(3, 7), (9, 7)], &["", ""]);
     }

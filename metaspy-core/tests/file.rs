@@ -260,7 +260,7 @@ fn what_became_zeros_in_a_closed_recording_is_missed_and_named() {
 }
 
 #[test]
-fn a_file_that_was_cut_behind_its_last_block_lacks_nothing_and_says_how_much_was_cut() {
+fn a_file_cut_behind_its_last_block_lacks_nothing_and_names_the_cut() {
     let (path, bytes, blocks) = closed("cut.spy");
     assert_eq!(Store::open(&path).unwrap().verify().unused_cut, 0);
     std::fs::write(&path, &bytes[..blocks + 8 * 4096 + 100]).unwrap();
@@ -284,7 +284,7 @@ fn a_file_has_little_room_for_labels_at_first_and_more_when_it_is_needed() {
 }
 
 #[test]
-fn a_budget_that_cannot_be_had_is_said() {
+fn a_budget_that_cannot_be_allocated_is_an_error() {
     let output = finish(child("small budget", &scratch("small.spy")));
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("1000 bytes is below the minimum; this recording takes 1 MiB"), "{text}");
@@ -343,10 +343,10 @@ fn a_forked_child_leaves_the_recording_alone() {
 /// Needs a small file system, and so the rights to mount one.
 #[test]
 #[cfg(target_os = "linux")]
-fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
+fn without_room_on_the_disk_the_recording_continues_with_a_note() {
     let dir = scratch("full");
     std::fs::create_dir_all(&dir).unwrap();
-    for (size, said) in [("1m", "in memory"), ("24m", "stays at")] {
+    for (size, note) in [("1m", "in memory"), ("24m", "stays at")] {
         let mounted =
             Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(&dir).status();
         if !mounted.is_ok_and(|status| status.success()) {
@@ -357,7 +357,7 @@ fn without_room_on_the_disk_the_recording_goes_on_and_says_so() {
         Command::new("umount").arg(&dir).status().unwrap();
         let output = succeeded(output.unwrap());
         let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains(said), "{size}: {text}");
+        assert!(text.contains(note), "{size}: {text}");
     }
 }
 

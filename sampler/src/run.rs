@@ -39,7 +39,7 @@ pub enum Ended {
     Exited(ExitStatus),
     /// It runs.
     Runs,
-    /// It has ended; only its parent knows how.
+    /// It has ended; only its parent has the status.
     Unknown,
 }
 

@@ -35,7 +35,7 @@ fn json(store: &Store, format: Format, filter: &str) -> serde_json::Value {
 }
 
 #[test]
-fn an_export_stops_when_its_watcher_says_so() {
+fn an_export_stops_on_request() {
     let store = recorded::store("stopped.spy");
     for format in Format::ALL.into_iter().filter(|format| !format.is_coverage()) {
         let filter = Filter::all();

@@ -34,7 +34,7 @@ fn stories(store: &Store, filter: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_copy_of_a_whole_recording_says_the_same_of_every_event() {
+fn a_copy_of_a_whole_recording_has_the_same_events() {
     let store = recorded::store("whole.spy");
     let copy = reopened("whole-copy.spy", &store, "");
     assert_eq!(stories(&copy, ""), stories(&store, ""));

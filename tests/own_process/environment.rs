@@ -25,9 +25,9 @@ fn works() {
     (0..5).for_each(|_| Scene.layout());
 }
 
-/// What another one does: it tells of spans, which are known when they are met.
+/// What another one does: it makes spans, whose sites exist from their first use.
 #[test]
-fn tells() {
+fn makes_spans() {
     let subscriber = tracing_subscriber::registry().with(metaspy_instrumenters::spans::layer());
     tracing::subscriber::with_default(subscriber, || {
         (0..3).for_each(|_| tracing::info_span!("told").in_scope(|| tracing::info!(name: "said", "so")));
@@ -79,11 +79,11 @@ fn every_site_is_recorded_unless_metaspy_observe_selects_some() {
 
 #[test]
 fn metaspy_observe_also_selects_sites_that_are_registered_later() {
-    let (path, output) = run_test("environment::tells", "later", Some("environment::told"));
+    let (path, output) = run_test("environment::makes_spans", "later", Some("environment::told"));
     assert_eq!(counts(path), [("told".into(), 3)]);
     // The site is not registered yet.
     assert!(String::from_utf8_lossy(&output.stderr).contains("no site matches"));
-    let (path, output) = run_test("environment::tells", "later-all", None);
+    let (path, output) = run_test("environment::makes_spans", "later-all", None);
     assert_eq!(counts(path), [("said".into(), 3), ("told".into(), 3)]);
     assert!(output.stderr.is_empty());
 }

@@ -1,4 +1,4 @@
-//! Causes that cross processes: what one process tells another about why.
+//! Causes that cross processes: one process passes a cause to another.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,7 +14,7 @@ struct Server;
 
 #[observe]
 impl Client {
-    /// Starts a server in a process of its own, and tells it why.
+    /// Starts a server in a process of its own, and passes it the cause.
     fn request(&self) {
         let parent = TraceParent::current().expect("this thread is in an event, and is recorded");
         assert!(child("server", &parent.to_string()).status().expect("it starts").success());

@@ -234,9 +234,9 @@ fn uninstalling_during_a_call_keeps_the_whole_call() {
         run()
     }
     let recording = recording();
-    let said: Arc<Mutex<Vec<&str>>> = Arc::default();
+    let lines: Arc<Mutex<Vec<&str>>> = Arc::default();
     let says = |words: [&'static str; 2]| {
-        let [before, after] = words.map(|words| (words, said.clone()));
+        let [before, after] = words.map(|words| (words, lines.clone()));
         methods(site!(helper))
             .before(move |_| before.1.lock().expect("no panic").push(before.0))
             .after(move |_| after.1.lock().expect("no panic").push(after.0))
@@ -244,13 +244,13 @@ fn uninstalling_during_a_call_keeps_the_whole_call() {
     let first = Profiler::new("1").observe(says(["before 1", "after 1"])).observe(methods("taken_out")).install();
     let second = Profiler::new("2").observe(says(["before 2", "after 2"])).install().expect("it is observed");
     helper(1);
-    assert_eq!(*said.lock().expect("no panic"), ["before 1", "before 2", "after 2", "after 1"]);
+    assert_eq!(*lines.lock().expect("no panic"), ["before 1", "before 2", "after 2", "after 1"]);
     let (first, gone) = (first.expect("it is observed"), Cell::new(None));
     taken_out(|| {
         gone.set(Some(first.uninstall()));
         helper(2);
     });
-    assert_eq!(said.lock().expect("no panic")[4..], ["before 2", "after 2"]);
+    assert_eq!(lines.lock().expect("no panic")[4..], ["before 2", "after 2"]);
     let profile = gone.into_inner().expect("it was uninstalled");
     assert_eq!((profile.counts().total(), second.uninstall().counts().total()), (2, 2));
     let ended = events(&recording.store(), "site:taken_out");

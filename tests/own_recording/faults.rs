@@ -130,21 +130,21 @@ fn a_group_whose_predicate_calls_an_observed_method_does_not_recurse() {
     });
 }
 
-#[observe(subject = asked_itself(key + 1) + 1)]
-fn asked_itself(key: u32) -> u32 {
+#[observe(subject = calls_itself(key + 1) + 1)]
+fn calls_itself(key: u32) -> u32 {
     if key == 11 { std::panic::panic_any(Bomb) } else { key }
 }
 
 #[test]
 fn a_subject_expression_may_call_its_own_method_and_may_panic_with_anything() {
     alone(module_path!(), "a_subject_expression_may_call_its_own_method_and_may_panic_with_anything", || {
-        let seen = watch(methods(site!(asked_itself)), "asked_itself", || {
-            assert_eq!(asked_itself(3), 3);
-            quietly(|| assert_eq!(asked_itself(10), 10));
+        let seen = watch(methods(site!(calls_itself)), "calls_itself", || {
+            assert_eq!(calls_itself(3), 3);
+            quietly(|| assert_eq!(calls_itself(10), 10));
         });
         let subjects: Vec<_> = seen.events.iter().map(|event| event.subject).collect();
         assert_eq!(subjects, [Some(5_u32.identify()), None]);
-        assert_eq!(seen.text(), "asked_itself returned\nasked_itself returned\n");
+        assert_eq!(seen.text(), "calls_itself returned\nasked_itself returned\n");
         assert_eq!(seen.profile.store().header().handler_panics, 1);
     });
 }

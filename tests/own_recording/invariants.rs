@@ -100,7 +100,7 @@ impl Step {
         if let Some(cause) = earlier(self.also) {
             assert!(link(own, cause));
         }
-        let ends = Ends { step: self, journal, said: None };
+        let ends = Ends { step: self, journal, end: None };
         let _because = earlier(self.because).map(because);
         self.calls.iter().for_each(|step| step.call(journal));
         ends.end(self.end)
@@ -111,15 +111,15 @@ impl Step {
 struct Ends<'a> {
     step: &'a Step,
     journal: &'a Journal,
-    said: Option<End>,
+    end: Option<End>,
 }
 
 impl Ends<'_> {
     fn end(mut self, end: End) -> Option<()> {
         match end {
-            End::Returns => self.said = Some(end),
+            End::Returns => self.end = Some(end),
             End::Fails => {
-                self.said = Some(end);
+                self.end = Some(end);
                 return None;
             }
             End::Panics | End::PanicsAndIsCaught => resume_unwind(Box::new("as planned")),
@@ -132,7 +132,7 @@ impl Drop for Ends<'_> {
     fn drop(&mut self) {
         let mut happened = self.journal.lock().expect("no panic while it is held");
         let (_, failed, panicked) = happened.counts.entry((self.step.site, self.step.key)).or_default();
-        match self.said {
+        match self.end {
             Some(End::Fails) => *failed += 1,
             Some(_) => {}
             None => *panicked += 1,

@@ -226,15 +226,15 @@ fn values_whose_debug_panics_are_marked() {
 #[test]
 fn no_details_are_recorded_without_a_request() {
     #[observe(args(bomb), ret)]
-    async fn unasked(bomb: Bomb) -> Bomb {
+    async fn without_details(bomb: Bomb) -> Bomb {
         bomb
     }
     // A `Debug` that ran would panic loudly, and be counted.
-    let seen = watch(methods("unasked"), "unasked", || {
-        let _ = block_on(unasked(Bomb));
+    let seen = watch(methods("without_details"), "without_details", || {
+        let _ = block_on(without_details(Bomb));
     });
-    assert_eq!((seen.text(), seen.details(0)), ("unasked returned\n".into(), vec![]));
-    let _ = block_on(unasked(Bomb));
+    assert_eq!((seen.text(), seen.details(0)), ("without_details returned\n".into(), vec![]));
+    let _ = block_on(without_details(Bomb));
 }
 
 mod orders {

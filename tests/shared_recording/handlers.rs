@@ -50,9 +50,9 @@ impl Scene {
 
 /// Lines that handlers wrote, in order.
 #[derive(Clone, Default)]
-struct Said(Arc<Mutex<Vec<String>>>);
+struct Lines(Arc<Mutex<Vec<String>>>);
 
-impl Said {
+impl Lines {
     fn say(&self, words: impl Into<String>) {
         self.0.lock().expect("no handler panics while it speaks").push(words.into());
     }
@@ -63,8 +63,8 @@ impl Said {
 
 #[test]
 fn handlers_see_the_receiver_the_arguments_and_the_outcome() {
-    let said = Said::default();
-    let (first, second, last) = (said.clone(), said.clone(), said.clone());
+    let lines = Lines::default();
+    let (first, second, last) = (lines.clone(), lines.clone(), lines.clone());
     let profiler = Profiler::new("handlers")
         .observe(on(site!(<Scene as Layout>::layout), move |scene: &Scene, call| {
             first.say(format!("scene {} deep {}", scene.0, call.argument("deep").unwrap_or("?")));
@@ -77,13 +77,13 @@ fn handlers_see_the_receiver_the_arguments_and_the_outcome() {
     assert!(Scene(8).layout(4).is_err());
     drop(profiler);
     assert!(Scene(8).layout(1).is_ok());
-    assert_eq!(said.all(), ["scene 8 deep 4", "second", "Some(Failed)"]);
+    assert_eq!(lines.all(), ["scene 8 deep 4", "second", "Some(Failed)"]);
 }
 
 #[test]
 fn handlers_run_around_async_calls_once_each() {
-    let said = Said::default();
-    let (before, after) = (said.clone(), said.clone());
+    let lines = Lines::default();
+    let (before, after) = (lines.clone(), lines.clone());
     let profiler = Profiler::new("async handlers")
         .observe(
             methods(site!(Scene::waits))
@@ -105,7 +105,7 @@ fn handlers_run_around_async_calls_once_each() {
     drop(profiler);
     assert_eq!(finished(scene.waits(4)), Some(4));
     assert_eq!(
-        said.all(),
+        lines.all(),
         [
             "before 1",
             "after 1 Some(Succeeded)",
@@ -175,8 +175,8 @@ fn only_the_chosen_objects_are_observed() {
 fn objects_enter_and_leave_a_group() {
     let scenes: Vec<Spied<Scene>> = (0..4).map(|n| Spied::new(Scene(n))).collect();
     let visible = Arc::new(Mutex::new(vec![scenes[0].identify()]));
-    let asked = visible.clone();
-    let group = Group::new(move |subject| asked.lock().expect("no holder panics").contains(&subject));
+    let shown = visible.clone();
+    let group = Group::new(move |subject| shown.lock().expect("no holder panics").contains(&subject));
     let profiler =
         Profiler::new("visible").observe(in_group(&group, site!(Scene::shown))).install().expect("installed");
     let show = || scenes.iter().for_each(|scene| assert_eq!(scene.shown(), scene.0));
@@ -218,7 +218,7 @@ struct Moved {
 #[test]
 fn a_handler_gets_the_typed_value_that_an_event_carries() {
     let places = Arc::new(Mutex::new(Vec::new()));
-    let (seen, others) = (places.clone(), Said::default());
+    let (seen, others) = (places.clone(), Lines::default());
     let wrong = others.clone();
     let calls = methods(&MOVED).before(move |call| match call.payload::<Moved>() {
         Some(moved) => seen.lock().expect("no holder panics").push(moved.to),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
-use crate::common::spans::{seen, told};
+use crate::common::spans::{seen, with_layer};
 use crate::common::{Seen, panics, quietly, watch};
 use metaspy::Outcome;
 use metaspy::prelude::*;
@@ -40,8 +40,11 @@ fn fields_are_details_on_request_also_those_recorded_later() {
     let seen = seen("fields", run);
     assert_eq!(seen.details(0), ["n=1", "text=\"a\"", "late=17"]);
     assert_eq!(seen.details(1), ["message=hello you", "cost=2.5"]);
-    let unasked = watch(spans("fields::*"), "fields::*", || told(run));
-    assert_eq!((unasked.text(), unasked.details(0).len()), ("open returned\n  said instant\n".to_owned(), 0));
+    let without_details = watch(spans("fields::*"), "fields::*", || with_layer(run));
+    assert_eq!(
+        (without_details.text(), without_details.details(0).len()),
+        ("open returned\n  said instant\n".to_owned(), 0)
+    );
 }
 
 #[test]
@@ -117,15 +120,15 @@ fn the_outcome_of_a_span_is_its_result() {
 fn a_field_whose_debug_panics_or_opens_spans_is_marked() {
     let before = Recording::current().expect("there is one").store().header().handler_panics;
     let bomb = Word(|| panic!("no debugging here"));
-    let tells = Word(|| {
+    let word = Word(|| {
         info_span!(target: "fields_that", "within").in_scope(|| info!(name: "deep", target: "fields_that", ""));
     });
     let seen = quietly(|| {
         seen("fields_that", || {
             // A callsite that is met within another one is never heard of again.
-            assert_eq!(format!("{tells:?}"), "word");
-            let span = info_span!(target: "fields_that", "open", a = ?bomb, b = ?tells, late = tracing::field::Empty);
-            span.record("late", tracing::field::debug(&tells));
+            assert_eq!(format!("{word:?}"), "word");
+            let span = info_span!(target: "fields_that", "open", a = ?bomb, b = ?word, late = tracing::field::Empty);
+            span.record("late", tracing::field::debug(&word));
             span.record("late", tracing::field::debug(&bomb));
             drop(info_span!(target: "fields_that", "about", subject = ?bomb));
         })
@@ -151,7 +154,7 @@ fn handlers_run_around_spans_and_their_own_spans_are_at_meta_level() {
             after.lock().unwrap().push(format!("after {:?} {:?}", call.outcome, call.argument("late")));
         });
     let seen = watch(calls, "handled::*", || {
-        told(|| {
+        with_layer(|| {
             let span = info_span!(target: "handled", "open", n = 4, late = tracing::field::Empty);
             span.record("late", 5);
             std::thread::spawn(move || drop(span)).join().expect("it does not panic");
@@ -162,7 +165,7 @@ fn handlers_run_around_spans_and_their_own_spans_are_at_meta_level() {
 }
 
 #[test]
-fn what_a_handler_tells_is_at_meta_level() {
+fn spans_of_a_handler_are_at_meta_level() {
     #[observe]
     fn handled() {}
     let calls = methods("handled").before(|_| {
@@ -170,7 +173,7 @@ fn what_a_handler_tells_is_at_meta_level() {
     });
     let profiler = Profiler::new("meta").observe(calls);
     let seen = watch(spans("by_handler::*"), "by_handler::*", || {
-        told(|| {
+        with_layer(|| {
             let ((), profile) = profiler.profile(handled).expect("it is observed");
             assert_eq!(profile.counts().by_site().at("span_fields::handled").map(|row| row.measure.count), Some(1));
         });

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use crate::common::spans::{seen, told};
+use crate::common::spans::{seen, with_layer};
 use crate::common::watch;
 use metaspy::prelude::*;
 use metaspy::store::Position;
@@ -55,7 +55,7 @@ fn a_function_with_both_attributes_has_two_nested_events() {
     let ((), profile) = profiler
         .observe(methods("spans::helper"))
         .profile(|| {
-            told(|| {
+            with_layer(|| {
                 tracing_is_within();
                 metaspy_is_within();
             });
@@ -98,7 +98,7 @@ fn a_function_with_both_attributes_has_two_nested_events() {
 #[test]
 fn a_span_is_entered_on_several_threads_and_closed_on_another() {
     let seen = watch(spans("threads::*"), "threads::*", || {
-        told(|| {
+        with_layer(|| {
             let span = info_span!(target: "threads", "shared");
             let work = |span: Span| std::thread::spawn(move || span.in_scope(|| helper_of_threads(&span)));
             // Clones are the same span, which lasts as long as any of them.
@@ -247,7 +247,7 @@ fn threads_that_share_spans_lose_no_event() {
     const SPANS: u64 = 64;
     const ROUNDS: u64 = 200;
     let seen = watch(spans("shared::*"), "shared::*", || {
-        told(|| {
+        with_layer(|| {
             let dispatch = tracing::dispatcher::get_default(Clone::clone);
             let spans: Vec<Span> = (0..SPANS).map(|at| info_span!(target: "shared", "span", subject = at)).collect();
             std::thread::scope(|scope| {
@@ -294,7 +294,7 @@ fn threads_that_share_spans_lose_no_event() {
 #[test]
 fn a_named_parent_is_the_cause_and_a_root_has_none() {
     let profiler = Profiler::new("parents").observe(spans("parents::*")).install().expect("there may be none yet");
-    told(|| {
+    with_layer(|| {
         let parent = info_span!(target: "parents", "parent");
         // It is not observed, so what is in it hangs under what it is in.
         let between = info_span!(target: "elsewhere", parent: &parent, "between");

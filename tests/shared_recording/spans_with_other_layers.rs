@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::common::spans::{seen, told};
+use crate::common::spans::{seen, with_layer};
 use crate::common::{panics, watch};
 use metaspy::prelude::*;
 use metaspy::store::{By, Position};
@@ -17,7 +17,7 @@ use tracing_subscriber::registry;
 fn spans_can_be_counted_without_events() {
     let profiler = Profiler::new("counted").observe(spans("counted::*").mode(metaspy::Mode::Tally));
     let profiler = profiler.install().expect("there may be none yet");
-    told(|| {
+    with_layer(|| {
         let one = |subject: u64| info_span!(target: "counted", "one", subject);
         (0..10).for_each(|at| one(at % 2).in_scope(|| ()));
         panics(|| one(0).in_scope(|| panic!("on purpose")));
@@ -32,8 +32,8 @@ fn spans_can_be_counted_without_events() {
 
 #[test]
 fn the_layer_works_beside_filters_and_other_layers() {
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let writer = Arc::clone(&said);
+    let output = Arc::new(Mutex::new(Vec::new()));
+    let writer = Arc::clone(&output);
     let text = tracing_subscriber::fmt::layer().with_writer(move || Sink(Arc::clone(&writer))).without_time();
     // Neither keeps anything from the other: ours sees warnings only, the text everything that the filter lets through.
     let subscriber = registry()
@@ -52,9 +52,12 @@ fn the_layer_works_beside_filters_and_other_layers() {
         });
     });
     assert_eq!(seen.text(), "loud returned\n  heard instant\n");
-    let said = String::from_utf8(said.lock().unwrap().clone()).expect("it is text");
-    assert!(said.contains("loud:quiet") && said.contains("heard by both") && said.contains("only text"), "{said}");
-    assert!(!said.contains("heard by nobody"), "{said}");
+    let output = String::from_utf8(output.lock().unwrap().clone()).expect("it is text");
+    assert!(
+        output.contains("loud:quiet") && output.contains("heard by both") && output.contains("only text"),
+        "{output}"
+    );
+    assert!(!output.contains("heard by nobody"), "{output}");
 }
 
 struct Sink(Arc<Mutex<Vec<u8>>>);
@@ -77,7 +80,7 @@ fn several_subscribers_are_distinct_and_a_second_layer_is_idle() {
         // The registry of each begins to count at one.
         let second = tracing::subscriber::with_default(two, || info_span!(target: "several", "second"));
         assert_eq!(first.id(), second.id());
-        first.in_scope(|| second.in_scope(|| told(|| info!(name: "said", target: "several", ""))));
+        first.in_scope(|| second.in_scope(|| with_layer(|| info!(name: "said", target: "several", ""))));
         // Without a subscriber there is nothing to see.
         info!(name: "unheard", target: "several", "");
     });
@@ -87,7 +90,7 @@ fn several_subscribers_are_distinct_and_a_second_layer_is_idle() {
 #[test]
 fn a_library_that_uses_tracing_is_recorded_without_an_edit() {
     let seen = watch(spans("polling::**").details(), "polling::**", || {
-        told(|| {
+        with_layer(|| {
             let poller = polling::Poller::new().expect("there is one");
             poller.notify().expect("it can be notified");
             let timeout = Some(std::time::Duration::ZERO);
@@ -129,7 +132,7 @@ fn a_record_of_log_has_the_place_that_wrote_it() {
 fn sites_are_listed_with_their_place_and_later_ones_are_matched() {
     let profiler = Profiler::new("sites").observe(spans("sites::*")).install().expect("there may be none yet");
     let line = line!() + 2;
-    told(|| {
+    with_layer(|| {
         info_span!(target: "sites", "span");
         info!(target: "sites", "said");
         info!(name: "named", target: "sites", "said");
@@ -149,7 +152,7 @@ fn a_selector_of_spans_selects_no_function() {
     #[observe]
     fn only_a_function() {}
     let profiler = Profiler::new("spans").observe(spans("only_*")).install().expect("there may be none yet");
-    told(|| {
+    with_layer(|| {
         only_a_function();
         info_span!("only_a_span");
     });
@@ -162,9 +165,9 @@ fn a_selector_of_spans_selects_no_function() {
 #[test]
 fn an_unobserved_span_writes_nothing() {
     crate::common::alone(module_path!(), "an_unobserved_span_writes_nothing", || {
-        told(|| info_span!("unobserved").in_scope(|| info!(subject = 1, "unobserved")));
+        with_layer(|| info_span!("unobserved").in_scope(|| info!(subject = 1, "unobserved")));
         let recording = Recording::memory().start().expect("a recording starts");
-        told(|| info_span!("unobserved").in_scope(|| info!(subject = 1, "unobserved")));
+        with_layer(|| info_span!("unobserved").in_scope(|| info!(subject = 1, "unobserved")));
         assert_eq!(recording.store().totals().emitted, 0);
     });
 }
@@ -175,10 +178,10 @@ fn a_span_outlives_its_recording() {
         let first = Recording::memory().start().expect("a recording starts");
         let profiler =
             Profiler::new("outlives").observe(spans("outlives::*")).install().expect("there may be none yet");
-        let span = told(|| info_span!(target: "outlives", "old"));
+        let span = with_layer(|| info_span!(target: "outlives", "old"));
         let second = Recording::memory().start().expect("another one starts");
         // Its event lies in the first recording: nothing in the second may hang under it.
-        span.in_scope(|| told(|| info!(name: "new", target: "outlives", "")));
+        span.in_scope(|| with_layer(|| info!(name: "new", target: "outlives", "")));
         drop(span);
         drop(profiler);
         let filter = "site:outlives::*".parse().expect("a filter");

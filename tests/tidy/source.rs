@@ -96,6 +96,11 @@ impl Source {
             && !path.starts_with("tests/")
     }
 
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Environment variables of metaspy: string literals that are nothing but a name.
     pub fn variables(&self) -> Vec<String> {
         let literals = self.text.split('"').filter(|text| text.starts_with("METASPY_"));

@@ -19,6 +19,10 @@ const LISTED: &[&[&str]] = &[
     &["whether"],
 ];
 
+/// Words that no name of a function has.
+const NOT_IN_NAMES: &[&str] =
+    &["whom", "nobody", "somebody", "whoever", "told", "tells", "said", "says", "asked", "asks", "meant"];
+
 /// Files that quote the list.
 const QUOTES: &[&str] = &["tests/tidy.rs", "tests/tidy/words.rs", "CONTRIBUTING.md"];
 
@@ -81,6 +85,18 @@ pub fn report(sources: &[Source]) -> Report {
     }
     report.files.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     report
+}
+
+/// Functions with a listed word in their name.
+pub fn functions(source: &Source) -> Vec<String> {
+    let named = source.text().lines().enumerate().filter_map(|(at, line)| {
+        let line = line.trim_start();
+        let line = line.strip_prefix("pub ").unwrap_or(line);
+        let line = line.strip_prefix("async ").unwrap_or(line);
+        Some((at + 1, line.strip_prefix("fn ")?.split(['(', '<']).next()?))
+    });
+    let listed = |name: &&str| name.split('_').any(|word| NOT_IN_NAMES.contains(&word));
+    named.filter(|(_, name)| listed(name)).map(|(line, name)| format!("{}:{line}: {name}", source.path)).collect()
 }
 
 impl Report {

@@ -67,7 +67,7 @@ fn main() {
 }
 "#;
 
-/// What the environment says in each case.
+/// The environment of each case.
 const CASES: [(&str, &[(&str, &str)]); 5] = [
     ("not armed", &[]),
     ("counted", &[("METASPY_RECORD", "live"), ("METASPY_MODE", "tally")]),

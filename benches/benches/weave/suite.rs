@@ -12,7 +12,7 @@ const CRATE: &str = "taffy";
 /// Variables, and what they say.
 type Environment = &'static [(&'static str, &'static str)];
 
-/// The suite as it is built, and what the environment says.
+/// The suite as it is built, and its environment.
 const CASES: [(&str, bool, Environment); 5] = [
     ("plain", false, &[]),
     ("woven, not armed", true, &[]),

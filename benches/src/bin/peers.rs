@@ -17,7 +17,7 @@ static ARRIVED: AtomicU64 = AtomicU64::new(0);
 
 fn main() {
     let mut workload = Workload::new(1_000, 1, Thing::new);
-    let case = child::asked().expect("the bench `hooks` starts this program");
+    let case = child::case().expect("the bench `hooks` starts this program");
     let ns = match case.as_str() {
         "tracing_off" => time(SIZE, &mut workload, nothing, with_tracing),
         "tracing" => {
@@ -35,7 +35,7 @@ fn main() {
         _ => 0,
     };
     assert_eq!(ARRIVED.load(Ordering::Relaxed), expected, "spans that arrived");
-    child::tell(&Found::of(ns));
+    child::report(&Found::of(ns));
 }
 
 /// A span without fields, as a macro that keeps its metadata in a static.

@@ -18,7 +18,7 @@ fn zone(thing: &mut Thing, by: u64) -> u64 {
 }
 
 fn main() {
-    assert_eq!(child::asked().as_deref(), Some("tracy"), "the bench `hooks` starts this program");
+    assert_eq!(child::case().as_deref(), Some("tracy"), "the bench `hooks` starts this program");
     let _client = tracy_client::Client::start();
-    child::tell(&Found::of(time(SIZE, &mut Workload::new(1_000, 1, Thing::new), nothing, zone)));
+    child::report(&Found::of(time(SIZE, &mut Workload::new(1_000, 1, Thing::new), nothing, zone)));
 }

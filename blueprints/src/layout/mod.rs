@@ -1,4 +1,4 @@
-//! Where boxes go. Each layout takes sizes and returns places, so that none of them knows what a box means.
+//! Where boxes go. Each layout takes sizes and returns places, independent of what a box stands for.
 
 pub mod columns;
 pub mod nested;

@@ -1,4 +1,4 @@
-//! Crates that were compiled with another selection. Cargo does not know selections, so these crates are cleaned, and cargo
+//! Crates that were compiled with another selection. Selections are no part of cargo's fingerprints, so these crates are cleaned, and cargo
 //! builds them again, with the crates that depend on them.
 
 use std::collections::BTreeSet;

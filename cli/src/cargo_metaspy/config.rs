@@ -55,10 +55,10 @@ impl Config {
         self.find("target").map(|(_, target)| target.to_owned())
     }
 
-    /// Everything that the configuration says about the compiler's flags. If it does not change, cargo passes the same flags.
+    /// The compiler's flags of the configuration. If it does not change, cargo passes the same flags.
     pub fn flags(&self) -> String {
         let text = |part: &Part| format!("{:?} {:?} {:?}", part.build.get("rustflags"), part.target, part.profile);
-        // A file that says nothing about flags needs no core of its own.
+        // A file without flags needs no core of its own.
         let has_flags =
             |part: &&Part| part.build.contains_key("rustflags") || !part.target.is_empty() || !part.profile.is_empty();
         let mut flags: Vec<String> = self.0.iter().filter(has_flags).map(text).collect();

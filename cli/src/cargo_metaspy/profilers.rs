@@ -16,7 +16,7 @@ use crate::cargo_metaspy::graph::Graph;
 pub const COVERAGE: &str = "coverage";
 /// The profiler of times, callers and callees.
 pub const CALLS: &str = "calls";
-/// In what is options: not even those that nobody named.
+/// In what is options: not even unnamed ones.
 const NONE: &str = "none";
 /// In the environment of programs: all profilers of the user's own.
 const OWN: &str = "+";

@@ -1,5 +1,5 @@
 //! The crates that are woven: the crates with a selected function. Crates of the workspace with tests are named as well, so that
-//! coverage knows which test runs.
+//! coverage attributes calls to the test that runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -51,7 +51,7 @@ pub fn targets(
         targets.insert(fs::canonicalize(&krate.src_path).unwrap_or_else(|_| krate.src_path.clone()), target);
     }
     search.check()?;
-    // A core of the program may know observed functions, too.
+    // A core of the program may have observed functions, too.
     callers.filter(|_| !graph.has_own_core()).map_or(Ok(()), |callers| search.check_callers(callers))?;
     Ok((targets, is_core_needed))
 }

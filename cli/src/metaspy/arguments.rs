@@ -139,7 +139,7 @@ pub enum Command {
         metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
         metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
     Grammar(Box<Grammar>),
-    /// Reads a recording whole and says what is in it, what is damaged and what is missing
+    /// Reads a whole recording and lists its content, damage and gaps
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {
         /// A file, or the name or the process of a live recording
@@ -193,7 +193,7 @@ pub struct Limits {
 pub enum Policy {
     /// The oldest events are folded into the tallies
     Newest,
-    /// No more events are stored; calls are still counted, and the recording says so
+    /// No more events are stored; calls are still counted, and the recording is marked
     Oldest,
     /// The file grows as far as the budget goes; then as with `oldest`
     Grow,

@@ -38,7 +38,7 @@ use crate::metaspy::arguments::{Cli, Command};
 use crate::options::JsonOption;
 use live::Listed;
 
-/// Does what the command line says.
+/// Runs the command of the command line.
 pub fn run(cli: Cli) -> Result<Ended> {
     live::guard();
     // Buffered: a report may have a million rows.

@@ -1,4 +1,4 @@
-//! `metaspy verify`: reads a recording whole and says what is in it, what is damaged and what is missing.
+//! `metaspy verify`: reads a whole recording and lists its content, damage and gaps.
 
 use std::io::{self, Write};
 use std::path::Path;

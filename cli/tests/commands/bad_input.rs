@@ -91,7 +91,7 @@ fn a_report_is_not_exact_where_verify_finds_damage() {
 }
 
 #[test]
-fn a_file_cut_behind_its_last_block_is_sound_and_says_so() {
+fn a_file_cut_behind_its_last_block_is_reported_as_sound() {
     let bytes = fs::read(fixture::closed("uncut.spy", 20)).unwrap();
     let written = bytes.iter().rposition(|&byte| byte != 0).unwrap() / 4096 * 4096;
     let path = file("short.spy", &bytes[..written + 2 * 4096]);
@@ -151,7 +151,7 @@ fn a_process_that_is_not_there_or_not_recorded() {
 }
 
 #[test]
-fn a_wrong_command_line_says_what_to_write() {
+fn a_wrong_command_line_is_refused_with_an_example() {
     for (arguments, word) in [
         (&["report"][..], "Usage"),
         (&["report", "x.spy", "--by", "colour"], "subject"),
@@ -171,7 +171,7 @@ fn a_wrong_command_line_says_what_to_write() {
 }
 
 #[test]
-fn a_page_that_cannot_be_laid_out_is_said_before_anything_is_recorded() {
+fn a_page_that_cannot_be_laid_out_is_an_error_before_anything_is_recorded() {
     if !cfg!(feature = "demo") {
         return;
     }
@@ -211,7 +211,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn nothing_to_list_says_where_it_looked() {
+fn an_empty_list_names_the_directory() {
     let (code, out, _) = ended(&["list"]);
     assert_eq!(code, 0);
     assert!(out.contains("live") && out.contains("metaspy demo"), "{out}");

@@ -1,9 +1,9 @@
-//! `metaspy demo --record`: what it says when its budget is spent.
+//! `metaspy demo --record`: its messages when its budget is spent.
 
 use crate::{ended, fixture, text};
 
 #[test]
-fn a_demo_that_spends_its_budget_says_so_everywhere() {
+fn a_demo_that_spends_its_budget_is_marked_everywhere() {
     let path = fixture::directory().join("spent.spy");
     let arguments = ["--policy", "grow", "--budget", "1MiB", "--events", "100k"];
     let (code, out, error) = ended(&[&["demo", "--record", text(&path)], &arguments[..]].concat());

@@ -1,4 +1,4 @@
-//! Live recordings by name: every command knows them as `metaspy list` shows them.
+//! Live recordings by name: every command finds them by the names that `metaspy list` shows.
 
 use crate::{fixture, metaspy, text};
 

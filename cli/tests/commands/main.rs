@@ -1,4 +1,4 @@
-//! The command from outside: what it prints, how it ends, and what it says to bad input.
+//! The command from outside: what it prints, how it ends, and its messages for bad input.
 
 #[path = "../fixture/client_and_servers.rs"]
 mod client_and_servers;

@@ -87,7 +87,7 @@ fn wall(path: &Path) -> Vec<usize> {
 }
 
 #[test]
-fn clocks_that_disagree_are_told_and_the_order_is_uncertain() {
+fn clocks_that_disagree_are_reported_and_the_order_is_uncertain() {
     let [client, server, second] = three("clocks");
     // An hour behind: by its clock the server received the cause an hour before it was sent.
     let hour = 3_600_000_000_000_u64;
@@ -108,7 +108,7 @@ fn clocks_that_disagree_are_told_and_the_order_is_uncertain() {
 }
 
 #[test]
-fn damage_is_said_with_the_name_of_its_file() {
+fn damage_is_reported_with_the_name_of_its_file() {
     let [client, server, second] = three("damaged");
     let chunks = word(&server, sb::CHUNKS);
     let bytes = fs::read(&server).expect("it was recorded");
@@ -136,7 +136,7 @@ fn a_malformed_traceparent_is_ignored_and_counted() {
 }
 
 #[test]
-fn a_live_one_among_them_is_a_snapshot_and_that_is_said() {
+fn a_live_one_among_them_is_a_snapshot_and_marked() {
     let [client, server, _] = three("snapshot");
     let path = fixture::directory().join("live-one.spy");
     let mut story = stream::story(&path);

@@ -15,7 +15,7 @@ fn count(rows: &Value) -> u64 {
 }
 
 #[test]
-fn the_json_has_what_its_description_says() {
+fn the_json_agrees_with_its_description() {
     let path = fixture::closed("json.spy", 3);
     for by in ["site", "subject", "cause"] {
         let (code, report) = json(&["report", text(&path), "--by", by]);
@@ -32,7 +32,7 @@ fn the_json_has_what_its_description_says() {
 }
 
 #[test]
-fn types_and_packages_say_how_much_of_them_ran() {
+fn types_and_packages_show_how_much_of_them_ran() {
     let path = fixture::closed("parts.spy", 3);
     let (_, report) = json(&["report", text(&path), "--by", "type"]);
     let row = &report["rows"][0];
@@ -62,7 +62,7 @@ metaspy_core::site::register! {
 }
 
 #[test]
-fn what_cannot_run_is_not_said_to_have_never_run() {
+fn what_cannot_run_is_not_listed_as_never_run() {
     let path = fixture::closed("skipped.spy", 3);
     for (by, what) in [("type", ["type, ", "types, "]), ("package", ["crate or ", "crates and "])] {
         let (_, report) = json(&["report", text(&path), "--by", by, "--top", "all"]);
@@ -249,7 +249,7 @@ fn where_events_left_the_window_an_expectation_may_not_be_decided() {
 }
 
 #[test]
-fn a_filter_with_a_kind_that_nobody_has_warns() {
+fn a_filter_with_an_unused_kind_warns() {
     let path = fixture::closed("kinds.spy", 1);
     let (code, out, error) = ended(&["report", text(&path), "--filter", "kind:nodee"]);
     assert_eq!(code, 0, "{out}");
@@ -258,7 +258,7 @@ fn a_filter_with_a_kind_that_nobody_has_warns() {
 }
 
 #[test]
-fn times_that_lack_calls_are_marked_and_the_budget_that_was_spent_is_said() {
+fn times_that_lack_calls_are_marked_and_the_spent_budget_is_shown() {
     let path = fixture::directory().join("partial.spy");
     {
         let _turn = fixture::turn();
@@ -290,7 +290,7 @@ fn times_that_lack_calls_are_marked_and_the_budget_that_was_spent_is_said() {
 }
 
 #[test]
-fn text_for_people_is_aligned_and_tells_what_it_leaves_out() {
+fn text_for_people_is_aligned_and_names_what_it_leaves_out() {
     let path = fixture::closed("people.spy", 3);
     let (code, out, _) = ended(&["report", text(&path), "--top", "3"]);
     assert_eq!(code, 0);
@@ -305,7 +305,7 @@ fn text_for_people_is_aligned_and_tells_what_it_leaves_out() {
 }
 
 #[test]
-fn verify_says_what_is_in_it() {
+fn verify_lists_the_content() {
     let path = fixture::closed("verify.spy", 3);
     let (code, out, _) = ended(&["verify", text(&path)]);
     assert_eq!(code, 0, "{out}");

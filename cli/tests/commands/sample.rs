@@ -56,7 +56,7 @@ fn files_for_other_tools_have_the_same_samples() {
 }
 
 #[test]
-fn what_cannot_be_sampled_is_said_and_what_to_do() {
+fn a_target_that_cannot_be_sampled_is_an_error_with_a_hint() {
     let cases: [(&[&str], &str); 6] = [
         (&["sample"], "CMD"),
         (&["sample", "--rate", "1M", "--", "true"], "1kHz"),

@@ -127,7 +127,7 @@ fn a_sender_whose_reader_is_gone_ends_without_a_word() {
 }
 
 #[test]
-fn a_stream_that_is_cut_keeps_what_came_and_says_so() {
+fn a_cut_stream_keeps_what_came_and_is_reported() {
     let (path, stream) = (in_directory("stream-cut.spy"), in_directory("cut.stream"));
     let mut story = story(&path);
     let mut sender = streams(&path, File::create(&stream).expect("it can be written"));

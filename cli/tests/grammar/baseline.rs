@@ -62,7 +62,7 @@ fn what_matches_no_more_is_lost_and_ends_with_1() {
 }
 
 #[test]
-fn a_changed_grammar_is_said_and_a_renamed_production_is_not_lost() {
+fn a_changed_grammar_is_reported_and_a_renamed_production_is_not_lost() {
     let grammar = LIST.replace("word", "name").replace("hex ", "hexadecimal ");
     let (code, out, comparison) = compare("changed", &grammar, "1,x", "1,x");
     assert_eq!((code, comparison), (0, expected(true, [&[], &[], &["name"], &["word"]])));
@@ -71,7 +71,7 @@ fn a_changed_grammar_is_said_and_a_renamed_production_is_not_lost() {
 }
 
 #[test]
-fn another_start_rule_is_said() {
+fn another_start_rule_is_reported() {
     let place = Place::with_lists("other_rule");
     let (_, old, _) = place.run(&["list.pest", "--rule", "value", "in", "--json"]);
     let place = place.file("old.json", old);

@@ -1,4 +1,4 @@
-//! What is an input, what is none, and what is said of that.
+//! What is an input, what is none, and the messages about that.
 
 use serde_json::json;
 
@@ -42,7 +42,7 @@ fn an_empty_file_is_an_input() {
 }
 
 #[test]
-fn without_inputs_it_ends_with_2_and_says_so() {
+fn without_inputs_it_ends_with_2_and_a_message() {
     let place = Place::with_lists("none").file("bytes/x", b"\xff").file("nothing/sub/.keep", "");
     for (arguments, word) in [
         (&[][..], "there are no inputs"),
@@ -93,7 +93,7 @@ fn a_glob_chooses_among_the_files_of_directories() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_that_leads_back_is_told_and_not_followed() {
+fn a_link_that_leads_back_is_reported_and_not_followed() {
     let place = Place::with_lists("loop");
     std::os::unix::fs::symlink("..", place.path("in/sub/back")).unwrap();
     std::os::unix::fs::symlink("a.txt", place.path("in/same.txt")).unwrap();

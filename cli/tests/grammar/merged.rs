@@ -58,7 +58,7 @@ fn a_part_that_was_killed_counts_and_is_named() {
 }
 
 #[test]
-fn what_is_no_recording_is_named_and_a_directory_without_any_says_how_to_make_one() {
+fn files_that_are_no_recordings_are_named_and_an_empty_directory_has_a_hint() {
     let place = parts("merged_unreadable").file("parts/c.spy", "a letter").file("empty/none.txt", "");
     let (code, out, _) = place.run(&["report", "parts"]);
     assert!(code == 1 && out.contains("1 recording unreadable:"), "{out}");

@@ -28,13 +28,13 @@ fn a_grammar_that_does_not_compile_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_rule_that_is_not_there_is_told_with_the_nearest_ones() {
+fn a_missing_rule_is_refused_with_the_nearest_names() {
     let place = Place::new("no_rule").file("list.pest", LIST).file("in", "1");
     check(&place, &["list.pest", "--rule", "valeu", "in"], &["no rule `valeu`", "value"]);
 }
 
 #[test]
-fn a_rule_in_two_files_is_told_with_both_places() {
+fn a_rule_in_two_files_is_refused_with_both_places() {
     let place =
         Place::new("duplicate").file("one.pest", "a = { \"a\" }\n").file("two.pest", "\nb = { \"b\" }\na = { b }\n");
     let place = place.file("in", "a");
@@ -49,7 +49,7 @@ fn a_message_does_not_drive_the_terminal() {
 }
 
 #[test]
-fn options_that_mean_nothing_are_refused() {
+fn options_without_effect_are_refused() {
     let place = Place::with_lists("options");
     let with = |more: &[&'static str]| [&["list.pest", "--rule", "list", "in"][..], more].concat();
     check(&place, &with(&["--fail-under", "101"]), &["0 to 100"]);

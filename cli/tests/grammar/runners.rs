@@ -116,7 +116,7 @@ fn what_failed_and_what_was_killed_is_kept_and_named() {
 }
 
 #[test]
-fn a_run_with_a_name_is_told_apart_from_the_others() {
+fn a_run_with_a_name_is_separate_from_the_others() {
     let place = Place::new("named_runs");
     for (run, times) in [("first", 2), ("second/one", 1)] {
         for _ in 0..times {

@@ -27,7 +27,7 @@ fn all_shows_every_production_and_timed_shows_times() {
 }
 
 #[test]
-fn the_json_says_of_each_production_what_became_of_it() {
+fn the_json_has_the_verdict_of_each_production() {
     let (code, report) = Place::with_lists("json").json(&LISTS);
     assert_eq!(code, 0);
     assert_eq!(
@@ -98,7 +98,7 @@ fn a_production_that_matched_in_rejected_inputs_only_is_named() {
 }
 
 #[test]
-fn if_no_input_is_accepted_the_parser_says_why() {
+fn if_no_input_is_accepted_the_parser_error_is_shown() {
     let place = Place::with_lists("none_accepted").file("in2", "#\u{1b}[2J");
     let (code, out, _) = place.run(&["list.pest", "--rule", "list", "in2"]);
     assert!(code == 0 && out.contains("NO INPUT WAS ACCEPTED") && out.contains("--> 1:1"), "{out}");

@@ -1,4 +1,4 @@
-//! What `-C instrument-coverage` says of the same test suite.
+//! The result of `-C instrument-coverage` for the same test suite.
 
 use std::ffi::OsString;
 use std::fs;

@@ -46,14 +46,14 @@ impl Copy {
 
     /// The same, woven, and what `--json` wrote.
     pub fn woven_test(&self, line: &[&str]) -> (Vec<String>, Value) {
-        let file = self.dir.join("told.json");
+        let file = self.dir.join("metaspy.json");
         let mut command = cargo(&self.dir);
         command.args(["metaspy", "test", "--lib", "--tests"]).arg(format!("--json={}", file.display())).args(line);
         let mut woven = Command::new(env!("CARGO_BIN_EXE_cargo-metaspy"));
         woven.args(command.get_args()).current_dir(&self.dir).envs(environment());
         let results = results(&woven.output().expect("it was built for this test"));
-        let told = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("it is JSON");
-        (results, told)
+        let json = serde_json::from_slice(&fs::read(file).expect("it was written")).expect("it is JSON");
+        (results, json)
     }
 }
 

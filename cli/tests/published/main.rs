@@ -29,21 +29,21 @@ fn their_test_suites_do_as_they_did() {
         let selector = format!("{}::**", name.replace('-', "_"));
         let plain = copy.test(&["test", "--lib", "--tests"]);
         assert!(!plain.is_empty(), "{name} has tests");
-        let (light, told) = copy.woven_test(&["--weave", &selector]);
+        let (light, json) = copy.woven_test(&["--weave", &selector]);
         assert_eq!(light, plain, "{name}, light");
-        let (deep, told_deeply) = copy.woven_test(&["--weave", &selector, "--returns", "--args"]);
+        let (deep, deep_json) = copy.woven_test(&["--weave", &selector, "--returns", "--args"]);
         assert_eq!(deep, plain, "{name}, deep");
-        let (light, deep) = (ran(&told), ran(&told_deeply));
-        let left = |told: &Value, list: &str| told[list].as_array().map_or(0, Vec::len);
+        let (light, deep) = (ran(&json), ran(&deep_json));
+        let left = |json: &Value, list: &str| json[list].as_array().map_or(0, Vec::len);
         println!(
             "{name} {}: {} tests, {} methods, {} ran; deep: {} seen less of, {} without a hook; constant: {}",
             copy.version,
             plain.len(),
             light.len(),
             light.values().filter(|count| **count > 0).count(),
-            left(&told_deeply, "light"),
-            left(&told_deeply, "skipped"),
-            told_deeply["constant"].as_array().into_iter().flatten().map(constant).collect::<Vec<_>>().join(", "),
+            left(&deep_json, "light"),
+            left(&deep_json, "skipped"),
+            deep_json["constant"].as_array().into_iter().flatten().map(constant).collect::<Vec<_>>().join(", "),
         );
         assert_eq!(executed(&light), executed(&deep), "{name}: the same functions ran");
         match coverage::of(&copy) {
@@ -73,8 +73,8 @@ fn constant(package: &Value) -> String {
 }
 
 /// The functions that were in a program, and their executions.
-fn ran(told: &Value) -> Ran {
-    let methods = told["methods"].as_array().expect("there is a list").iter();
+fn ran(json: &Value) -> Ran {
+    let methods = json["methods"].as_array().expect("there is a list").iter();
     let mut ran = Ran::new();
     for method in methods {
         let place =

@@ -24,7 +24,7 @@ fn metaspy(package: &Package, line: &[&str]) -> (bool, String) {
 fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     let package = package("drawn");
     let did = package.metaspy(&["run", "--blueprint", "run.html"]);
-    assert_eq!(did.code, 0, "{}", did.said);
+    assert_eq!(did.code, 0, "{}", did.stderr);
     let html = std::fs::read_to_string(package.dir.join("run.html")).expect("the picture was written");
     assert!(html.contains("structural blueprint of drawn") && html.contains("\"measure\""), "{html}");
 

@@ -8,7 +8,7 @@ use crate::common::{Package, host, manifest, three};
 fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
     let package = three("edits");
     let first = package.metaspy(&["run", "--weave", "edits_*::one"]);
-    assert_eq!((first.calls("edits_a::one"), first.calls("edits_b::one")), (Some(1), Some(1)), "{}", first.said);
+    assert_eq!((first.calls("edits_a::one"), first.calls("edits_b::one")), (Some(1), Some(1)), "{}", first.stderr);
     let second = package.metaspy(&["run", "--weave", "edits_*::one"]);
     assert_eq!(second.compiled(), [""; 0]);
     assert_eq!(second.calls("edits_a::one"), Some(1), "what was woven before is still known");
@@ -16,7 +16,7 @@ fn a_second_build_does_nothing_and_an_edit_weaves_what_it_must() {
     package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    two()\n}\nfn two() -> u32 {\n    2\n}\n");
     let edited = package.metaspy(&["run", "--weave", "edits_*::one"]);
     assert_eq!(edited.compiled(), ["edits_a", "edits"]);
-    assert_eq!(edited.printed.lines().next(), Some("3"));
+    assert_eq!(edited.stdout.lines().next(), Some("3"));
 }
 
 #[test]
@@ -68,9 +68,9 @@ fn a_program_with_a_core_of_its_own_has_that_one_alone() {
         ],
     );
     let did = package.metaspy(&["run"]);
-    assert!(did.printed.contains("own_core::woven") && did.printed.contains("own_core::main"), "{}", did.printed);
+    assert!(did.stdout.contains("own_core::woven") && did.stdout.contains("own_core::main"), "{}", did.stdout);
     assert_eq!((did.calls("own_core::woven"), did.calls("own_core::main")), (Some(1), Some(1)));
-    let needed_a_core = package.metaspy(&["build"]).said.contains("building its core");
+    let needed_a_core = package.metaspy(&["build"]).stderr.contains("building its core");
     assert!(!needed_a_core);
 }
 
@@ -96,7 +96,7 @@ fn examples_dynamic_libraries_and_build_scripts_that_read_the_source_build() {
     );
     for line in [&["run", "--example", "shown"][..], &["run", "--example", "shown", "--target", &host, "--release"]] {
         let did = package.metaspy(line);
-        assert!(did.printed.starts_with("from a file 7"), "{}", did.printed);
+        assert!(did.stdout.starts_with("from a file 7"), "{}", did.stdout);
         assert_eq!((did.calls("outputs::text"), did.calls("shown::main")), (Some(1), Some(1)), "{line:?}");
         assert_eq!(did.json["macros"], 1, "what a build script wrote is not seen");
     }
@@ -117,7 +117,7 @@ fn programs_with_rust_libraries_that_are_loaded_run() {
         ],
     );
     let did = package.metaspy(&["run"]);
-    assert_eq!((did.printed.lines().next(), did.calls("loading::main")), (Some("1"), Some(1)), "{}", did.said);
+    assert_eq!((did.stdout.lines().next(), did.calls("loading::main")), (Some("1"), Some(1)), "{}", did.stderr);
     assert_eq!(did.calls("loaded::one"), None, "a library that is loaded has no core");
 }
 
@@ -137,15 +137,15 @@ fn tests_their_documentation_and_benchmarks_run_with_hooks() {
         ],
     );
     let did = package.metaspy(&["test"]);
-    assert_eq!(did.printed.matches("1 passed").count(), 3, "{}", did.printed);
+    assert_eq!(did.stdout.matches("1 passed").count(), 3, "{}", did.stdout);
     assert_eq!(
         (did.calls("tested::one"), did.calls("tested::it_is_one"), did.calls("more::it_is_one")),
         (Some(3), Some(1), Some(1))
     );
     let did = package.metaspy(&["test", "--doc", "--target", &host()]);
-    assert_eq!(did.printed.matches("1 passed").count(), 1, "{}", did.printed);
+    assert_eq!(did.stdout.matches("1 passed").count(), 1, "{}", did.stdout);
     let did = package.metaspy(&["bench", "--bench", "speed"]);
-    assert_eq!((did.calls("tested::one"), did.calls("speed::main")), (Some(1), Some(1)), "{}", did.printed);
+    assert_eq!((did.calls("tested::one"), did.calls("speed::main")), (Some(1), Some(1)), "{}", did.stdout);
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn what_was_woven_of_other_lines_is_not_counted() {
 }
 
 #[test]
-fn a_dynamic_library_of_each_profile_is_known() {
+fn a_dynamic_library_of_each_profile_is_found() {
     let package = Package::new(
         "twofold",
         &[
@@ -197,11 +197,11 @@ fn a_dynamic_library_of_each_profile_is_known() {
     assert!(package.metaspy(&["build", "--weave", "twofold::one"]).wove("twofold::one"));
     package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
     let again = package.metaspy(&["build", "--weave", "twofold::one"]);
-    assert!(again.compiled().is_empty() && again.wove("twofold::one"), "{}", again.said);
+    assert!(again.compiled().is_empty() && again.wove("twofold::one"), "{}", again.stderr);
     // What was built of the one is taken back, and not what was built of the other.
     assert_eq!(package.metaspy(&["build", "--weave", "twofold::two"]).compiled(), ["twofold"]);
     let release = package.metaspy(&["build", "--release", "--weave", "twofold::two"]);
-    assert!(release.compiled().is_empty() && release.wove("twofold::two"), "{}", release.said);
+    assert!(release.compiled().is_empty() && release.wove("twofold::two"), "{}", release.stderr);
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn a_directory_that_is_called_as_a_profile_is_none() {
     build(&["build", "--weave", "below_release::one"]);
     assert!(build(&["build", "--release", "--weave", "below_release::two"]).wove("below_release::two"));
     let again = build(&["build", "--weave", "below_release::one"]);
-    assert!(again.compiled().is_empty() && again.wove("below_release::one"), "{}", again.said);
+    assert!(again.compiled().is_empty() && again.wove("below_release::one"), "{}", again.stderr);
     assert_eq!(build(&["build", "--weave", "below_release::two"]).compiled(), ["below_release"]);
 }
 
@@ -229,7 +229,7 @@ fn the_core_is_built_once_for_all_projects() {
     });
     one.metaspy(&["run"]);
     let did = other.metaspy(&["run"]);
-    assert!(!did.said.contains("building its core"), "{}", did.said);
+    assert!(!did.stderr.contains("building its core"), "{}", did.stderr);
     assert_eq!(did.calls("cached_other::main"), Some(1));
 }
 
@@ -245,5 +245,9 @@ fn a_cache_that_others_can_write_to_is_refused() {
     fs::create_dir(&open).expect("it is new");
     fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).expect("it is ours");
     let did = package.metaspy_in(&["build"], &[("METASPY_CACHE", open.as_os_str())]);
-    assert!(did.code == 2 && did.said.contains("METASPY_CACHE") && did.said.contains("another user"), "{}", did.said);
+    assert!(
+        did.code == 2 && did.stderr.contains("METASPY_CACHE") && did.stderr.contains("another user"),
+        "{}",
+        did.stderr
+    );
 }

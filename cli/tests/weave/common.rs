@@ -20,10 +20,10 @@ pub struct Package {
 
 /// What a command did.
 pub struct Did {
-    /// What it printed.
-    pub printed: String,
-    /// What it said beside.
-    pub said: String,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
     /// Its exit code.
     pub code: i32,
     /// What `--json` wrote.
@@ -63,7 +63,7 @@ impl Package {
     /// Runs `cargo metaspy`, and expects it to do well.
     pub fn metaspy(&self, line: &[&str]) -> Did {
         let did = self.try_metaspy(line);
-        assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.said, did.printed);
+        assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.stderr, did.stdout);
         did
     }
 
@@ -158,8 +158,8 @@ impl Package {
 impl Did {
     fn of(output: Output) -> Did {
         Did {
-            printed: String::from_utf8_lossy(&output.stdout).into_owned(),
-            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
             code: output.status.code().unwrap_or(-1),
             json: Value::Null,
         }
@@ -185,7 +185,7 @@ impl Did {
 
     /// The packages that cargo compiled.
     pub fn compiled(&self) -> Vec<&str> {
-        let lines = self.said.lines().filter_map(|line| line.trim_start().strip_prefix("Compiling "));
+        let lines = self.stderr.lines().filter_map(|line| line.trim_start().strip_prefix("Compiling "));
         lines.filter_map(|line| line.split(' ').next()).collect()
     }
 }

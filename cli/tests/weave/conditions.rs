@@ -12,7 +12,7 @@ fn package(name: &str) -> Package {
 }
 
 #[test]
-fn names_that_mean_nothing_are_errors_before_the_build() {
+fn unknown_names_are_errors_before_the_build() {
     let package = package("meaningless");
     for (line, words) in [
         (["test", "--profile", "nosuch"], &["no profiler `nosuch`", "`coverage`, `calls`"][..]),
@@ -24,8 +24,8 @@ fn names_that_mean_nothing_are_errors_before_the_build() {
         (["build", "--fail-under", "80"], &["--fail-under needs a recorded run"]),
     ] {
         let did = package.try_metaspy(&line);
-        assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.said);
-        words.iter().for_each(|word| assert!(did.said.contains(word), "{line:?}: {word}: {}", did.said));
+        assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.stderr);
+        words.iter().for_each(|word| assert!(did.stderr.contains(word), "{line:?}: {word}: {}", did.stderr));
     }
 }
 
@@ -44,15 +44,19 @@ fn a_suite_that_covers_too_little_or_less_than_before_ends_with_1() {
     };
     assert_eq!(reached("gated::both"), (json!(["gated::one", "gated::two"]), json!(1)));
     assert_eq!(reached("gated::first"), (json!(["gated::one"]), json!(0)));
-    assert!(did.printed.contains("  gated::both: 2 methods, 1 in no other test\n    gated::one"), "{}", did.printed);
+    assert!(did.stdout.contains("  gated::both: 2 methods, 1 in no other test\n    gated::one"), "{}", did.stdout);
 
     let did = package.try_metaspy(&["test", "--lib", "--fail-under", "67%"]);
-    assert!(did.code == 1 && did.said.contains("2 of 3 methods ran (66.7 %), and 67 % is required"), "{}", did.said);
+    assert!(
+        did.code == 1 && did.stderr.contains("2 of 3 methods ran (66.7 %), and 67 % is required"),
+        "{}",
+        did.stderr
+    );
 
     let line = ["test", "--lib", "--baseline", before];
     assert_eq!(package.metaspy(&line).json["comparison"]["lost"], json!([]));
     let did = package.try_metaspy(&[&line[..], &["--", "first"]].concat());
-    assert!(did.code == 1 && did.said.contains("1 method ran before and not now: gated::two"), "{}", did.said);
+    assert!(did.code == 1 && did.stderr.contains("1 method ran before and not now: gated::two"), "{}", did.stderr);
     assert_eq!(did.json["comparison"], json!({ "gained": [], "lost": ["gated::two"], "new": [], "gone": [] }));
     assert_eq!(did.json["tests"], Value::Null, "it is not requested");
 
@@ -65,5 +69,5 @@ fn a_suite_that_covers_too_little_or_less_than_before_ends_with_1() {
 fn a_gate_does_not_hold_where_nothing_ran() {
     let package = package("unrun");
     let did = package.try_metaspy(&["test", "--lib", "--no-run", "--fail-under", "0"]);
-    assert!(did.code == 1 && did.said.contains("no program recorded anything"), "{}", did.said);
+    assert!(did.code == 1 && did.stderr.contains("no program recorded anything"), "{}", did.stderr);
 }

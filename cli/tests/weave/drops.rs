@@ -60,7 +60,7 @@ async fn polled(a: D, b: D, c: D) -> usize {
     let local = D("local");
     a.0.len() + b.0.len()
 }
-async fn untold(_: &str, a: D, b: D) {
+async fn unused(_: &str, a: D, b: D) {
     let local = D("local");
     drop(a);
     std::future::pending::<()>().await;
@@ -95,7 +95,7 @@ fn main() {
     let _ = std::panic::catch_unwind(|| panics(D("a"), D("b")));
     done("later", pair().later(D("first"), D("second")));
     done("polled", polled(D("a"), D("b"), D("c")));
-    done("untold", untold("x", D("a"), D("b")));
+    done("unused", unused("x", D("a"), D("b")));
     println!("never polled");
     drop(polled(D("a"), D("b"), D("c")));
 }
@@ -107,11 +107,11 @@ fn parameters_are_dropped_in_the_order_of_the_plain_function() {
         let name = format!("dropping_{edition}");
         let package = Package::new(&name, &[("Cargo.toml", &manifest(&name, edition, "")), ("src/main.rs", MAIN)]);
         let plain = package.cargo(&["run", "--offline", "--quiet"]);
-        assert!(plain.printed.contains("used\n  local\n  c\n  b\n  a\n"), "{}{}", plain.said, plain.printed);
+        assert!(plain.stdout.contains("used\n  local\n  c\n  b\n  a\n"), "{}{}", plain.stderr, plain.stdout);
         for line in [&["run"][..], &["run", "--returns"], &["run", "--returns", "--args"]] {
             let did = package.metaspy(line);
-            let printed = did.printed.lines().take(plain.printed.lines().count()).collect::<Vec<_>>().join("\n") + "\n";
-            assert_eq!(printed, plain.printed, "{edition}: {line:?}");
+            let printed = did.stdout.lines().take(plain.stdout.lines().count()).collect::<Vec<_>>().join("\n") + "\n";
+            assert_eq!(printed, plain.stdout, "{edition}: {line:?}");
             assert_eq!(
                 did.json["light"].as_array().map(Vec::len),
                 Some(0),
@@ -127,10 +127,10 @@ fn parameters_are_dropped_in_the_order_of_the_plain_function() {
 fn parameters_that_are_not_used_are_warned_of() {
     let text = "async fn later(a: u8, b: u8) -> u8 {\n    b\n}\nfn now(c: u8, d: u8) -> u8 {\n    d\n}\nfn main() {\n    drop(later(now(1, 2), 3));\n}\n";
     let package = Package::new("warning", &[("Cargo.toml", &manifest("warning", "2021", "")), ("src/main.rs", text)]);
-    let warnings = |did: &Did| did.said.matches("unused variable").count();
+    let warnings = |did: &Did| did.stderr.matches("unused variable").count();
     for line in [&["build"][..], &["build", "--returns"]] {
         let did = package.metaspy(line);
-        assert_eq!(warnings(&did), 2, "{line:?}: {}", did.said);
+        assert_eq!(warnings(&did), 2, "{line:?}: {}", did.stderr);
     }
     package.write("src/main.rs", &text.replace("(a: u8", "(_a: u8"));
     for line in [&["build"][..], &["build", "--returns"]] {

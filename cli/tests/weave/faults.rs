@@ -10,9 +10,9 @@ fn a_selector_that_matches_nothing_is_answered_with_names() {
     let package = three("mistaken");
     let did = package.try_metaspy(&["run", "--weave", "mistaken_a::onne"]);
     assert_eq!(did.code, 2);
-    assert!(did.said.contains("mistaken_a::one"), "{}", did.said);
+    assert!(did.stderr.contains("mistaken_a::one"), "{}", did.stderr);
     let empty = package.try_metaspy(&["run", "--weave", "a::"]);
-    assert!(empty.code == 2 && empty.said.contains("empty segment"), "{}", empty.said);
+    assert!(empty.code == 2 && empty.stderr.contains("empty segment"), "{}", empty.stderr);
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_build_that_was_killed_recovers() {
     fs::create_dir_all(mirror.join("half")).expect("half of it is there");
     package.write("a/src/lib.rs", "pub fn one() -> u32 {\n    5\n}\n");
     let did = package.metaspy(&["run", "--weave", "killed_*::one"]);
-    assert_eq!((did.printed.lines().next(), did.calls("killed_a::one")), (Some("6"), Some(1)));
+    assert_eq!((did.stdout.lines().next(), did.calls("killed_a::one")), (Some("6"), Some(1)));
 }
 
 #[cfg(unix)]
@@ -49,7 +49,7 @@ fn a_build_that_is_killed_while_it_compiles_recovers() {
     assert!(Command::new("sh").args(["-c", &group]).status().expect("there is a shell").success());
     running.wait().expect("it ended");
     let did = package.metaspy(&["run", "--weave", "one"]);
-    assert_eq!((did.calls("stopped_a::one"), did.calls("stopped_b::one")), (Some(1), Some(1)), "{}", did.said);
+    assert_eq!((did.calls("stopped_a::one"), did.calls("stopped_b::one")), (Some(1), Some(1)), "{}", did.stderr);
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn a_crate_that_cannot_be_copied_is_compiled_as_it_is_and_woven_when_it_can() {
     fs::write(&mirror, "in the way").expect("it is written");
     package.write("src/lib.rs", "pub fn one() {\n}\npub fn two() {\n}\n");
     let did = package.metaspy(&["build"]);
-    assert!(did.said.contains("warning: metaspy: uncopied has no hooks in this build"), "{}", did.said);
-    assert!(did.said.contains("wove nothing"), "{}", did.said);
+    assert!(did.stderr.contains("warning: metaspy: uncopied has no hooks in this build"), "{}", did.stderr);
+    assert!(did.stderr.contains("wove nothing"), "{}", did.stderr);
     fs::remove_file(&mirror).expect("it is removed");
     assert!(package.metaspy(&["build"]).wove("uncopied::two"));
 }
@@ -90,7 +90,7 @@ fn two_runs_at_once_end_well_whatever_each_selects() {
             .map(|(selector, json)| (selector, json, start(selector, json)));
         for (selector, json, child) in running {
             let did = package.did(child.wait_with_output().expect("it ends"), json);
-            assert_eq!((did.code, did.calls(selector)), (0, Some(1)), "{selector}: {}", did.said);
+            assert_eq!((did.code, did.calls(selector)), (0, Some(1)), "{selector}: {}", did.stderr);
             let other = if selector == "both_a::one" { "both_b::one" } else { "both_a::one" };
             assert!(!did.wove(other), "{selector}: {}", did.json);
         }
@@ -113,15 +113,15 @@ fn a_program_may_run_this_command_itself() {
         ],
     );
     let did = package.metaspy_in(&["run"], &[("COMMAND", env!("CARGO_BIN_EXE_cargo-metaspy").as_ref())]);
-    assert!(did.code == 0 && did.printed.contains("wove 1 function: 1 of nested 0.1.0"), "{}", did.printed);
+    assert!(did.code == 0 && did.stdout.contains("wove 1 function: 1 of nested 0.1.0"), "{}", did.stdout);
 }
 
 #[test]
-fn a_file_that_cannot_be_written_is_said_before_anything_runs() {
+fn a_file_that_cannot_be_written_is_an_error_before_anything_runs() {
     let package = three("unwritten");
     let output = package.command(&["run"], "not there/metaspy.json").output().expect("it was built for this test");
     let did = package.did(output, "not there/metaspy.json");
-    assert!(did.code == 2 && did.said.contains("cannot write") && did.compiled().is_empty(), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("cannot write") && did.compiled().is_empty(), "{}", did.stderr);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn what_the_core_depends_on_makes_nothing_ambiguous() {
     );
     for line in [&["run"][..], &["run", "--release"]] {
         let did = package.metaspy(line);
-        assert!(did.printed.starts_with("equal"), "{}", did.printed);
+        assert!(did.stdout.starts_with("equal"), "{}", did.stdout);
         assert_eq!((did.calls("ambiguous::none"), did.calls("ambiguous::main")), (Some(1), Some(1)), "{}", did.json);
     }
 }
@@ -149,7 +149,7 @@ fn what_hooks_hide_from_the_compiler_is_still_an_error() {
     let source = "#![deny(warnings)]\npub fn one(unused: u32) {\n}\n";
     let package = Package::new("hiding", &[("Cargo.toml", &manifest("hiding", "2024", "")), ("src/lib.rs", source)]);
     let did = package.try_metaspy(&["build", "--args"]);
-    assert!(did.code == 101 && did.said.contains("unused variable: `unused`"), "{}", did.said);
+    assert!(did.code == 101 && did.stderr.contains("unused variable: `unused`"), "{}", did.stderr);
     package.write("src/lib.rs", &source.replace("unused", "_unused"));
     assert!(package.metaspy(&["build", "--args"]).wove("hiding::one"));
 }
@@ -164,10 +164,19 @@ fn a_compiler_that_is_killed_refused_nothing() {
     let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("DIED", died.as_os_str())];
     let did = package.metaspy_in(&["run", "--weave", "one"], &environment);
     assert_eq!((did.code, did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")), (0, None, Some(1)));
-    assert!(did.said.contains("overwhelmed_a has no hooks in this build, the next build adds them"), "{}", did.said);
+    assert!(
+        did.stderr.contains("overwhelmed_a has no hooks in this build, the next build adds them"),
+        "{}",
+        did.stderr
+    );
     assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(0), "{}", did.json);
     let did = package.metaspy_in(&["run", "--weave", "one"], &environment);
-    assert_eq!((did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")), (Some(1), Some(1)), "{}", did.said);
+    assert_eq!(
+        (did.calls("overwhelmed_a::one"), did.calls("overwhelmed_b::one")),
+        (Some(1), Some(1)),
+        "{}",
+        did.stderr
+    );
 }
 
 #[test]
@@ -176,6 +185,6 @@ fn what_the_linker_misses_is_the_users_error() {
     let package =
         Package::new("unlinked", &[("Cargo.toml", &manifest("unlinked", "2024", "")), ("src/main.rs", source)]);
     let did = package.try_metaspy(&["build"]);
-    assert!(did.code == 101 && did.said.contains("nowhere_to_be_found"), "{}", did.said);
-    assert!(!did.said.contains("metaspy: unlinked"), "{}", did.said);
+    assert!(did.code == 101 && did.stderr.contains("nowhere_to_be_found"), "{}", did.stderr);
+    assert!(!did.stderr.contains("metaspy: unlinked"), "{}", did.stderr);
 }

@@ -25,9 +25,9 @@ fn functions_methods_and_defaults_of_traits_are_counted_in_all_editions() {
             ],
         );
         let did = package.metaspy(&["run"]);
-        assert_eq!(did.printed.lines().next(), Some("9"), "{edition}");
+        assert_eq!(did.stdout.lines().next(), Some("9"), "{edition}");
         let calls = |path: &str| did.calls(&format!("{name}::{path}"));
-        assert_eq!(calls("main"), Some(1), "{edition}: {}", did.printed);
+        assert_eq!(calls("main"), Some(1), "{edition}: {}", did.stdout);
         assert_eq!(calls("inner::twice"), Some(6), "one site whatever its type arguments");
         assert_eq!(calls("Shape::Area::area"), Some(1));
         assert_eq!(calls("Area::double"), Some(1));
@@ -70,11 +70,11 @@ fn strict_crates_stay_strict_and_take_hooks() {
         ],
     );
     let did = package.metaspy(&["run", "--weave", "strict_library::*", "--weave", "strict_program::*"]);
-    assert!(did.printed.starts_with("3 src/main.rs the library/src/lib.rs"), "{}", did.printed);
+    assert!(did.stdout.starts_with("3 src/main.rs the library/src/lib.rs"), "{}", did.stdout);
     for path in ["strict_library::sum", "strict_library::hidden", "strict_program::main"] {
         assert_eq!(did.calls(path), Some(1), "{path}: {}", did.json);
     }
-    assert!(!did.said.contains("warning"), "{}", did.said);
+    assert!(!did.stderr.contains("warning"), "{}", did.stderr);
     package.write(
         "the library/src/more.rs",
         "/// Is included.\npub fn hidden() {\n    twice();\n    twice();\n}\nfn twice() {}\n",
@@ -104,7 +104,7 @@ fn async_functions_are_timed_and_stay_what_they_are() {
         ],
     );
     let did = package.metaspy(&["run", "--timed"]);
-    assert_eq!((did.calls("waiting::outer"), did.calls("waiting::inner")), (Some(3), Some(3)), "{}", did.printed);
+    assert_eq!((did.calls("waiting::outer"), did.calls("waiting::inner")), (Some(3), Some(3)), "{}", did.stdout);
     let method = |path: &str| {
         let methods = did.json["methods"].as_array().expect("there is a list");
         methods.iter().find(|method| method["path"] == path).expect("it was woven").clone()
@@ -140,17 +140,17 @@ fn panics_and_errors_are_where_the_author_put_them() {
     let package = Package::new("places", &[("Cargo.toml", &manifest("places", "2021", "")), ("src/main.rs", sound)]);
     let did = package.try_metaspy(&["run", "--", "again"]);
     assert_eq!(did.code, 101);
-    assert!(did.said.contains("panicked at src/main.rs:2:5"), "{}", did.said);
+    assert!(did.stderr.contains("panicked at src/main.rs:2:5"), "{}", did.stderr);
     assert_eq!(did.calls("places::fails"), Some(1), "the counts of a program that panicked are kept");
 
     package.write("src/main.rs", "fn main() { let x: u8 = \"text\"; let unused = 1; }\n");
     let (woven, plain) = (package.try_metaspy(&["build"]), package.cargo(&["build", "--offline"]));
     let errors = |did: &Did| -> String {
         let lines =
-            did.said.lines().skip_while(|line| !line.starts_with("error[") && !line.starts_with("warning: unused"));
+            did.stderr.lines().skip_while(|line| !line.starts_with("error[") && !line.starts_with("warning: unused"));
         lines.take_while(|line| !line.contains("could not compile")).collect::<Vec<_>>().join("\n")
     };
-    assert!(plain.code == 101 && woven.code == 101 && errors(&plain).contains("src/main.rs:1:25"), "{}", plain.said);
+    assert!(plain.code == 101 && woven.code == 101 && errors(&plain).contains("src/main.rs:1:25"), "{}", plain.stderr);
     assert_eq!(errors(&woven), errors(&plain));
 }
 
@@ -208,7 +208,7 @@ fn a_hook_whose_arguments_the_compiler_refuses_sees_none() {
 }
 
 #[test]
-fn panics_of_what_asks_who_called_it_point_at_the_caller() {
+fn panics_of_track_caller_functions_point_at_the_caller() {
     let text = "use std::ops::{Index, IndexMut};\nstruct Grid([u8; 2]);\nimpl Index<usize> for Grid {\n    type Output = u8;\n    fn index(&self, at: usize) -> &u8 {\n        \
         //! Panics with {at}.\n        if at > 1 { panic!(\"outside\") }\n        &self.0[at]\n    }\n}\nimpl IndexMut<usize> for Grid {\n    \
         fn index_mut(&mut self, at: usize) -> &mut u8 {\n        if at > 1 { panic!(\"outside\") }\n        &mut self.0[at]\n    }\n}\nfn main() {\n    let mut grid = Grid([1, 2]);\n    \
@@ -216,12 +216,12 @@ fn panics_of_what_asks_who_called_it_point_at_the_caller() {
         true => grid[at] = 1,\n            false => drop(grid[at].clone()),\n        }));\n    }\n}\n";
     let package = Package::new("grid", &[("Cargo.toml", &manifest("grid", "2024", "")), ("src/main.rs", text)]);
     let places = |did: &Did| -> Vec<String> {
-        let lines = did.said.lines().filter_map(|line| line.split_once("panicked at "));
+        let lines = did.stderr.lines().filter_map(|line| line.split_once("panicked at "));
         lines.map(|(_, place)| place.to_owned()).collect()
     };
     let plain = places(&package.cargo(&["run", "--offline", "--quiet"]));
     assert_eq!(plain.len(), 2);
     let did = package.metaspy(&["run", "--returns"]);
-    assert_eq!(places(&did), plain, "{}", did.said);
+    assert_eq!(places(&did), plain, "{}", did.stderr);
     assert_eq!(did.calls("grid::Grid::Index::index"), Some(1), "{}", did.json);
 }

@@ -5,9 +5,9 @@ use crate::common::{Did, Package, manifest};
 /// What a program prints plain and woven is the same, up to what the command prints.
 fn check(package: &Package, calls: &[(&str, Option<u64>)]) -> Did {
     let plain = package.cargo(&["run", "--offline", "--quiet"]);
-    assert_eq!(plain.code, 0, "{}", plain.said);
+    assert_eq!(plain.code, 0, "{}", plain.stderr);
     let did = package.metaspy(&["run"]);
-    assert!(did.printed.starts_with(&plain.printed), "{}\n{}", plain.printed, did.printed);
+    assert!(did.stdout.starts_with(&plain.stdout), "{}\n{}", plain.stdout, did.stdout);
     for (path, expected) in calls {
         assert_eq!(did.calls(path), *expected, "{path}: {}", did.json);
     }
@@ -41,7 +41,7 @@ fn files_that_are_reached_by_dots_are_woven_and_counted() {
     let counted: Vec<String> = counted.iter().map(|path| format!("dotted::{path}")).collect();
     let calls: Vec<(&str, Option<u64>)> = counted.iter().map(|path| (path.as_str(), Some(1))).collect();
     let did = check(&package, &calls);
-    assert!(did.printed.starts_with("src/../shared/out.rs\n"), "{}", did.printed);
+    assert!(did.stdout.starts_with("src/../shared/out.rs\n"), "{}", did.stdout);
     let refused = did.reason("dotted::sub::up::refused::not");
     assert!(refused.is_some_and(|reason| reason.contains("refuses")), "{}", did.json);
     assert_eq!(did.json["skipped"].as_array().map(Vec::len), Some(1), "a hook that is sound is not blamed");

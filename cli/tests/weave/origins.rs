@@ -77,11 +77,11 @@ fn crates_are_woven_wherever_they_come_from() {
     let home = package.dir.join("home");
     let environment = [("CARGO_HOME", home.as_os_str())];
     let fetched = package.cargo_in(&["fetch"], &environment);
-    assert_eq!(fetched.code, 0, "{}", fetched.said);
+    assert_eq!(fetched.code, 0, "{}", fetched.stderr);
     let all = ["twin", "vendored", "patched", "fetched", "linked", "main"];
     let line: Vec<&str> = ["run"].into_iter().chain(all.iter().flat_map(|name| ["--weave", name])).collect();
     let did = package.metaspy_in(&line, &environment);
-    assert_eq!((did.code, did.printed.lines().next()), (0, Some("31 linked told")), "{}", did.said);
+    assert_eq!((did.code, did.stdout.lines().next()), (0, Some("31 linked told")), "{}", did.stderr);
     for path in ["vendored::vendored", "patched::patched", "fetched::fetched", "linked::linked", "origins::main"] {
         assert_eq!(did.calls(path), Some(1), "{path}: {}", did.json);
     }
@@ -95,7 +95,7 @@ fn crates_are_woven_wherever_they_come_from() {
         .collect();
     twins.sort_unstable();
     assert_eq!(twins, [("twins 1/src/lib.rs", 1), ("twins 2/src/lib.rs", 1)]);
-    assert!(!did.said.contains("warning"), "{}", did.said);
+    assert!(!did.stderr.contains("warning"), "{}", did.stderr);
     untouched(&home);
     untouched(&package.dir.join("kept"));
 
@@ -130,18 +130,18 @@ fn a_crate_that_is_not_understood_is_compiled_as_it_is_and_listed() {
     let reason = |did: &Did, path: &str| did.reason(path).unwrap_or_default().to_owned();
     for line in [&["run"][..], &["run", "--weave", "elderly::*::*", "--weave", "main"]] {
         let did = package.metaspy(line);
-        assert_eq!((did.printed.lines().next(), did.calls("elderly::main")), (Some("3"), Some(1)), "{}", did.said);
+        assert_eq!((did.stdout.lines().next(), did.calls("elderly::main")), (Some("3"), Some(1)), "{}", did.stderr);
         for path in ["elderly::old::*", "elderly::bare::*"] {
             assert!(reason(&did, path).contains("cannot be parsed"), "{path}: {}", did.json);
         }
     }
     let did = package.try_metaspy(&["run", "--weave", "bare::call"]);
-    assert!(did.code == 2 && did.said.contains("elderly::bare has a syntax error"), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("elderly::bare has a syntax error"), "{}", did.stderr);
     package.write(
         "src/main.rs",
         "mod bare;\nmod old;\nfn main() {\n    let sum = old::async(3);\n    println!(\"{}\", sum);\n}\n",
     );
     let did = package.metaspy(&["run", "--weave", "elderly::*"]);
-    assert_eq!((did.printed.lines().next(), did.calls("elderly::main")), (Some("4"), None), "{}", did.said);
+    assert_eq!((did.stdout.lines().next(), did.calls("elderly::main")), (Some("4"), None), "{}", did.stderr);
     assert!(reason(&did, "elderly::*").contains("cannot be parsed"), "{}", did.json);
 }

@@ -1,4 +1,4 @@
-//! Profilers of the user's own, in crates that nobody here knows.
+//! Profilers of the user's own, in other crates.
 
 use std::fs;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn thirty_lines_count_the_calls_of_a_published_crate() {
     let (hot, package) = (profiler("hot", HOT), shouting("shouting"));
     let line = ["run", "--weave", "heck::**", "--profiler", hot.dir.to_str().expect("it is UTF-8")];
     let did = package.metaspy(&line);
-    assert!(did.printed.starts_with("two_words\n") && did.printed.contains("  heat  "), "{}", did.printed);
+    assert!(did.stdout.starts_with("two_words\n") && did.stdout.contains("  heat  "), "{}", did.stdout);
     let methods = did.json["methods"].as_array().expect("there is a list");
     let ran: Vec<_> = methods.iter().filter(|method| method["executions"] != 0).collect();
     assert!(ran.iter().any(|method| method["path"] == "heck::transform"), "{}", did.json);
@@ -96,25 +96,25 @@ fn what_is_made_anew_runs() {
     let _ = fs::remove_dir_all(&made);
     let path = made.to_str().expect("it is UTF-8");
     let new = package.plain_metaspy(&["new", path]);
-    assert!(new.code == 0 && new.printed.contains("made-anew"), "{}", new.said);
+    assert!(new.code == 0 && new.stdout.contains("made-anew"), "{}", new.stderr);
     let did = package.metaspy(&["run", "--weave", "heck::**", "--profiler", path]);
     assert!(did.json["methods"][0]["profiles"]["made-anew"]["calls"].is_u64(), "{}", did.json);
-    assert!(did.printed.contains("  calls  ") && did.printed.contains("  objects  "), "{}", did.printed);
+    assert!(did.stdout.contains("  calls  ") && did.stdout.contains("  objects  "), "{}", did.stdout);
     let again = package.plain_metaspy(&["new", path]);
-    assert!(again.code == 2 && again.said.contains("exists already"), "{}", again.said);
+    assert!(again.code == 2 && again.stderr.contains("exists already"), "{}", again.stderr);
     let odd = package.plain_metaspy(&["new", "a b"]);
-    assert!(odd.code == 2 && odd.said.contains("is not a name for a crate"), "{}", odd.said);
+    assert!(odd.code == 2 && odd.stderr.contains("is not a name for a crate"), "{}", odd.stderr);
 }
 
 #[test]
-fn a_program_with_a_core_of_its_own_is_told_what_to_do() {
+fn a_program_with_a_core_of_its_own_gets_a_hint() {
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let dependencies = format!("[dependencies]\nmetaspy-core = {{ path = {core:?} }}");
     let files = [("Cargo.toml", manifest("cored", "2024", &dependencies)), ("src/main.rs", "fn main() {}\n".into())];
     let package = Package::new("with_core/told", &files.each_ref().map(|(path, text)| (*path, text.as_str())));
     let hot = profiler("hot_cored", HOT);
     let did = package.try_metaspy(&["run", "--profiler", hot.dir.to_str().expect("it is UTF-8")]);
-    assert!(did.code == 2 && did.said.contains("`cored` depends on metaspy"), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("`cored` depends on metaspy"), "{}", did.stderr);
 
     // What it is told to do.
     let own = fs::read_to_string(hot.dir.join("Cargo.toml")).expect("it is there");
@@ -127,16 +127,16 @@ fn a_program_with_a_core_of_its_own_is_told_what_to_do() {
 }
 
 #[test]
-fn what_is_no_profiler_is_said() {
+fn a_crate_without_a_profiler_is_refused() {
     let package = shouting("mistaking");
     let missing = package.try_metaspy(&["run", "--profiler", "not/there"]);
-    assert!(missing.code == 2 && missing.said.contains("cargo metaspy new NAME"), "{}", missing.said);
+    assert!(missing.code == 2 && missing.stderr.contains("cargo metaspy new NAME"), "{}", missing.stderr);
     let broken = profiler("broken", "compile_error!(\"not today\");");
     let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
-    assert!(did.code == 2 && did.said.contains("not today"), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("not today"), "{}", did.stderr);
     let core = Path::new(env!("CARGO_MANIFEST_DIR")).join("../metaspy-core");
     let own = fs::read_to_string(broken.dir.join("Cargo.toml")).expect("it is there");
     broken.write("Cargo.toml", &own.replace("\"0.1\"", &format!("{{ path = {core:?} }}")));
     let did = package.try_metaspy(&["run", "--profiler", broken.dir.to_str().expect("it is UTF-8")]);
-    assert!(did.code == 2 && did.said.contains("must depend on `metaspy-core = \"0.1\"`"), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("must depend on `metaspy-core = \"0.1\"`"), "{}", did.stderr);
 }

@@ -37,8 +37,8 @@ fn short_lived_receivers_at_one_address_are_a_lower_bound() {
     let did = package.metaspy(&["run", "--profile", "coverage", "--weave", "rain::**"]);
     let fall = method(&did, "rain::Drop::fall");
     assert_eq!((&fall["executions"], &fall["receivers_exact"]), (&json!(10_000), &json!(false)), "{fall}");
-    let line = did.said.lines().chain(did.printed.lines()).find(|line| line.ends_with("rain::Drop::fall"));
-    assert!(line.is_some_and(|line| line.contains('≥')), "{}{}", did.said, did.printed);
+    let line = did.stderr.lines().chain(did.stdout.lines()).find(|line| line.ends_with("rain::Drop::fall"));
+    assert!(line.is_some_and(|line| line.contains('≥')), "{}{}", did.stderr, did.stdout);
     // A type without a size has no address of its own.
     assert_eq!(method(&did, "rain::Marker::size")["receivers"], Value::Null);
 }
@@ -49,20 +49,20 @@ fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
 }
 
 #[test]
-fn tests_tell_receivers_tests_and_what_is_returned() {
+fn a_test_run_has_receivers_tests_and_returned_values() {
     let package = tested("covered");
     let did = package.metaspy(&["test", "--returns", "--tree"]);
     let area = method(&did, "covered::Shape::Area::area");
-    let told = |key: &str| area[key].clone();
+    let value = |key: &str| area[key].clone();
     // Two objects in one process, one in the other.
     assert_eq!(
-        (told("executions"), told("receivers"), told("receivers_exact")),
+        (value("executions"), value("receivers"), value("receivers_exact")),
         (json!(4), json!(3), json!(false)),
         "addresses are a lower bound: {area}"
     );
-    assert_eq!(told("tests"), json!(["covered::areas", "covered_more::more"]));
+    assert_eq!(value("tests"), json!(["covered::areas", "covered_more::more"]));
     assert_eq!(
-        (told("returns"), told("visibility"), told("receiver")),
+        (value("returns"), value("visibility"), value("receiver")),
         (json!("constant"), json!("pub"), json!("ref"))
     );
     assert_eq!(method(&did, "covered::Shape::itself")["returns"], "self");
@@ -89,18 +89,18 @@ fn tests_tell_receivers_tests_and_what_is_returned() {
     assert_eq!(did.json["constant"][0], constant);
 
     for part in ["Shape: Area  (3 of 4 ran)", "covered: covered 5 of 7 methods", "absent: ", "always the same value"] {
-        assert!(did.printed.contains(part), "{part}: {}", did.printed);
+        assert!(did.stdout.contains(part), "{part}: {}", did.stdout);
     }
 }
 
 #[test]
-fn nothing_is_told_of_what_nobody_asks_for() {
+fn without_a_profiler_its_columns_are_absent() {
     let package = tested("unasked");
     let did = package.metaspy(&["test", "--profile", "none"]);
     let area = method(&did, "unasked::Shape::Area::area");
     assert_eq!((&area["executions"], &area["tests"], &area["total_ns"]), (&json!(4), &json!([]), &Value::Null));
-    let told = ["patterns", "constant", "exact"].map(|key| &did.json[key]);
-    assert_eq!(told, [&Value::Null, &Value::Null, &json!(true)]);
+    let values = ["patterns", "constant", "exact"].map(|key| &did.json[key]);
+    assert_eq!(values, [&Value::Null, &Value::Null, &json!(true)]);
     let built = package.metaspy(&["build"]);
     assert_eq!(
         (&built.json["ratio"], &method(&built, "unasked::Shape::side")["executions"]),
@@ -135,9 +135,9 @@ fn calls_have_times_callers_and_callees() {
     let total = |of: &Value| of["total_ns"].as_u64().expect("it was timed");
     assert!(total(main) >= total(down) && down["self_ns"].as_u64() <= Some(total(down)), "a recursion counts once");
     assert!(
-        did.printed.contains("calling::leaf: 3 executions") && did.printed.contains("from calling::twice"),
+        did.stdout.contains("calling::leaf: 3 executions") && did.stdout.contains("from calling::twice"),
         "{}",
-        did.printed
+        did.stdout
     );
 }
 
@@ -152,9 +152,9 @@ fn a_process_that_aborts_is_counted_with_its_profiles() {
     );
     let did = package.try_metaspy(&["run", "--profile", "coverage"]);
     assert_ne!(did.code, 0);
-    assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.printed);
+    assert_eq!((did.calls("dying::last"), did.calls("dying::main")), (Some(1), Some(1)), "{}", did.stdout);
     assert_eq!((&did.json["exact"], &did.json["doubts"]), (&json!(true), &json!([])));
-    assert!(did.printed.contains("dying: covered 2 of 2 methods"), "{}", did.printed);
+    assert!(did.stdout.contains("dying: covered 2 of 2 methods"), "{}", did.stdout);
 }
 
 #[test]
@@ -193,5 +193,5 @@ fn editors_and_services_read_what_ran() {
     assert_eq!((line.attribute("number"), line.attribute("hits")), (Some("7"), Some("4")));
 
     let nothing = package.try_metaspy(&["build", "--lcov", files[0]]);
-    assert!(nothing.code == 2 && nothing.said.contains("--lcov needs a recorded run"), "{}", nothing.said);
+    assert!(nothing.code == 2 && nothing.stderr.contains("--lcov needs a recorded run"), "{}", nothing.stderr);
 }

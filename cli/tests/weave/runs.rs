@@ -1,4 +1,4 @@
-//! Runs that somebody ends, whose words nobody reads, and several at once.
+//! Runs that are ended, runs whose output is not read, and several at once.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::common::{Package, manifest, three};
 
 #[cfg(unix)]
 #[test]
-fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
+fn a_program_that_is_ended_with_ctrl_c_is_reported() {
     use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
     let package = Package::new(
@@ -51,8 +51,8 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
     let group = running.id();
     send("INT", group);
     let did = package.did(running.wait_with_output().expect("it ended"), "metaspy.json");
-    assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.said);
-    assert!(did.printed.contains("covered 2 of 2 methods") && did.json["exact"] == true, "{}", did.printed);
+    assert_eq!((did.code, did.calls("interrupted::one")), (130, Some(1)), "{}", did.stderr);
+    assert!(did.stdout.contains("covered 2 of 2 methods") && did.json["exact"] == true, "{}", did.stdout);
     assert_eq!((recordings("2"), runs.join("2.lock").exists()), (1, false), "the interrupted run is kept");
     let note = fs::read_to_string(runs.join("2/run.json")).expect("it has a note");
     assert!(
@@ -62,14 +62,14 @@ fn a_program_that_is_ended_with_ctrl_c_is_told_of() {
 }
 
 #[test]
-fn whoever_reads_what_is_printed_may_stop() {
+fn the_reader_of_the_output_may_stop() {
     let package = three("unread");
     let mut command = package.command(&["test", "--weave", "one", "--no-run"], "metaspy.json");
     let (reader, writer) = std::io::pipe().expect("there are pipes");
     drop(reader);
     let output = command.stdout(writer).stderr(std::process::Stdio::piped()).output();
     let did = package.did(output.expect("it was built for this test"), "metaspy.json");
-    assert!(!did.said.contains("metaspy: panicked") && did.json["woven"][0]["functions"] == 1, "{}", did.said);
+    assert!(!did.stderr.contains("metaspy: panicked") && did.json["woven"][0]["functions"] == 1, "{}", did.stderr);
 }
 
 /// A crate with a profiler that says no more than that it is there.
@@ -109,17 +109,17 @@ fn two_runs_at_once_have_the_profilers_that_each_names() {
     fs::write(package.dir.join("go"), "").expect("it is written");
     for (child, (_, json)) in [(one, first), (other, second)] {
         let did = package.did(child.wait_with_output().expect("it ends"), &json);
-        let told = did.json["profiles"][0]["name"].as_str().unwrap_or("none").to_owned();
-        assert_eq!(told + ".json", json, "{}", did.said);
+        let values = did.json["profiles"][0]["name"].as_str().unwrap_or("none").to_owned();
+        assert_eq!(values + ".json", json, "{}", did.stderr);
     }
 }
 
 #[test]
-fn recordings_are_kept_where_somebody_says_where() {
+fn recordings_are_kept_in_a_chosen_directory() {
     let package = three("recorded");
     let dir = package.dir.join("recordings");
     let did = package.metaspy_in(&["run", "--weave", "one"], &[("METASPY_DIR", dir.as_os_str())]);
-    assert_eq!((did.code, did.calls("recorded_a::one")), (0, Some(1)), "{}", did.said);
+    assert_eq!((did.code, did.calls("recorded_a::one")), (0, Some(1)), "{}", did.stderr);
     let below = |dir: &std::path::Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
     let runs: Vec<_> = below(&dir).collect();
     assert_eq!(runs.len(), 1, "{runs:?}");

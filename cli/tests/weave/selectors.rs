@@ -20,9 +20,9 @@ fn package(name: &str) -> Package {
 
 fn check(package: &Package, line: &[&str], words: &[&str]) {
     let did = package.try_metaspy(&[&["build"], line].concat());
-    assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.said);
+    assert_eq!((did.code, did.compiled()), (2, vec![]), "{line:?}: {}", did.stderr);
     for word in words {
-        assert!(did.said.contains(word), "{line:?}: {word}: {}", did.said);
+        assert!(did.stderr.contains(word), "{line:?}: {word}: {}", did.stderr);
     }
 }
 
@@ -38,7 +38,7 @@ fn a_selector_that_is_none_shows_how_to_write_one() {
 }
 
 #[test]
-fn a_selector_whose_words_hold_for_nothing_says_so() {
+fn a_selector_that_matches_nothing_is_reported() {
     let package = package("selecting_nothing");
     check(&package, &["--weave", "Scene::* -> Result<*>"], &["1 have this path"]);
     check(&package, &["--weave", "pub mesure -> Option<*>"], &["did you mean", "Scene::measure"]);

@@ -8,20 +8,20 @@ use crate::common::{Package, host, manifest};
 
 #[cfg(unix)]
 #[test]
-fn a_wrapper_that_was_there_is_still_asked() {
+fn an_earlier_wrapper_still_runs() {
     let package = three("chained");
     let wrapper = package.script("wrapper.sh", "echo \"$@\" >> \"$WRAPPED\"\nexec \"$@\"\n");
     let wrapped = package.dir.join("wrapped.txt");
     let environment = [("RUSTC_WRAPPER", wrapper.as_os_str()), ("WRAPPED", wrapped.as_os_str())];
     let did = package.metaspy_in(&["run"], &environment);
-    assert_eq!((did.code, did.calls("chained_a::one")), (0, Some(1)), "{}", did.said);
-    let asked = fs::read_to_string(wrapped).expect("the tool ran");
-    assert!(asked.contains("--crate-name chained_a") && asked.contains("--extern __metaspy="), "{asked}");
+    assert_eq!((did.code, did.calls("chained_a::one")), (0, Some(1)), "{}", did.stderr);
+    let arguments = fs::read_to_string(wrapped).expect("the tool ran");
+    assert!(arguments.contains("--crate-name chained_a") && arguments.contains("--extern __metaspy="), "{arguments}");
 }
 
 #[cfg(unix)]
 #[test]
-fn wrappers_that_the_configuration_names_are_still_asked() {
+fn wrappers_of_the_configuration_still_run() {
     let log = |name: &str| format!("echo \"$@\" >> \"${{0%.sh}}.txt\"\n# {name}\nexec \"$@\"\n");
     let package = Package::new(
         "configured",
@@ -37,10 +37,13 @@ fn wrappers_that_the_configuration_names_are_still_asked() {
     package.script("tools/all.sh", &log("all"));
     package.script("tools/own.sh", &log("own"));
     let did = package.metaspy(&["build"]);
-    assert!(did.wove("configured::one") && !did.said.contains("warning"), "{}", did.said);
+    assert!(did.wove("configured::one") && !did.stderr.contains("warning"), "{}", did.stderr);
     for name in ["all", "own"] {
-        let asked = fs::read_to_string(package.dir.join(format!("tools/{name}.txt"))).expect("the tool ran");
-        assert!(asked.contains("--crate-name configured") && asked.contains("--extern __metaspy="), "{name}: {asked}");
+        let arguments = fs::read_to_string(package.dir.join(format!("tools/{name}.txt"))).expect("the tool ran");
+        assert!(
+            arguments.contains("--crate-name configured") && arguments.contains("--extern __metaspy="),
+            "{name}: {arguments}"
+        );
     }
 }
 
@@ -60,7 +63,7 @@ fn target_and_target_directory_may_be_configured_or_given() {
         let mut command = package.command(line, "metaspy.json");
         let output = command.env_remove("CARGO_TARGET_DIR").output().expect("it was built for this test");
         let did = package.did(output, "metaspy.json");
-        assert!(did.code == 0 && did.wove("directed::one"), "{}", did.said);
+        assert!(did.code == 0 && did.wove("directed::one"), "{}", did.stderr);
         assert!(package.dir.join(dir).join(&host).join("debug/libdirected.rlib").is_file(), "{dir}");
     }
     assert!(!package.dir.join("target").exists(), "nothing is anywhere else");
@@ -78,40 +81,40 @@ fn a_configured_directory_for_the_parts_of_builds_is_left_to_plain_builds() {
         ],
     );
     let metadata = package.cargo(&["metadata", "--offline", "--format-version=1", "--no-deps"]);
-    if !metadata.printed.contains("\"build_directory\"") {
+    if !metadata.stdout.contains("\"build_directory\"") {
         eprintln!("SKIPPED: this cargo knows no `build.build-dir`");
         return;
     }
     for line in [&["run"][..], &["run", "--config", "build.build-dir='given'"]] {
         let did = package.metaspy(line);
-        assert_eq!((did.calls("parted::one"), did.calls("parted::main")), (Some(1), Some(1)), "{}", did.said);
+        assert_eq!((did.calls("parted::one"), did.calls("parted::main")), (Some(1), Some(1)), "{}", did.stderr);
         for dir in ["parts", "given"] {
             assert!(!package.dir.join(dir).exists(), "{line:?}: {dir}");
         }
     }
     let plain = package.cargo(&["build", "--offline"]);
-    assert_eq!((plain.code, plain.compiled()), (0, vec!["parted"]), "{}", plain.said);
+    assert_eq!((plain.code, plain.compiled()), (0, vec!["parted"]), "{}", plain.stderr);
     let other = package.metaspy(&["run", "--weave", "parted::main"]);
-    assert_eq!(other.calls("parted::main"), Some(1), "{}", other.said);
+    assert_eq!(other.calls("parted::main"), Some(1), "{}", other.stderr);
     assert_eq!(package.cargo(&["build", "--offline"]).compiled(), [""; 0], "its parts are still there");
 }
 
 #[test]
 fn build_scripts_and_programs_may_start_cargo_and_build_what_it_builds() {
-    let asks = "assert_eq!(std::env::var(\"CARGO_TARGET_DIR\"), std::env::var(\"EXPECTED\"));";
+    let check = "assert_eq!(std::env::var(\"CARGO_TARGET_DIR\"), std::env::var(\"EXPECTED\"));";
     let package = Package::new(
         "starting",
         &[
             ("Cargo.toml", &manifest("starting", "2024", "")),
             (
                 "build.rs",
-                &format!("fn main() {{\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    {asks}\n}}\n"),
+                &format!("fn main() {{\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    {check}\n}}\n"),
             ),
             ("src/lib.rs", "pub fn one() {\n}\n"),
             (
                 "src/main.rs",
                 &format!(
-                    "fn main() {{\n    starting::one();\n    {asks}\n    let cargo = std::env::var(\"CARGO_AT_HAND\").unwrap();\n    \
+                    "fn main() {{\n    starting::one();\n    {check}\n    let cargo = std::env::var(\"CARGO_AT_HAND\").unwrap();\n    \
                      let mut command = std::process::Command::new(cargo);\n    \
                      assert!(command.args([\"build\", \"--offline\"]).status().unwrap().success());\n}}\n"
                 ),
@@ -121,21 +124,21 @@ fn build_scripts_and_programs_may_start_cargo_and_build_what_it_builds() {
     let theirs = package.target_dir();
     let environment = [("CARGO_AT_HAND", env!("CARGO").as_ref()), ("EXPECTED", theirs.as_os_str())];
     let did = package.metaspy_in(&["run"], &environment);
-    assert!(did.code == 0 && did.calls("starting::one") == Some(1), "{}", did.said);
+    assert!(did.code == 0 && did.calls("starting::one") == Some(1), "{}", did.stderr);
     let program = fs::read(theirs.join("debug/starting")).expect("it was built where the user says");
     assert!(!program.windows(13).any(|part| part == b"metaspy_woven"), "it is plain");
     let again = package.metaspy_in(&["run"], &environment);
-    assert_eq!((again.compiled(), again.calls("starting::one")), (vec![], Some(1)), "{}", again.said);
+    assert_eq!((again.compiled(), again.calls("starting::one")), (vec![], Some(1)), "{}", again.stderr);
 }
 
 #[test]
 fn flags_that_the_configuration_names_are_kept() {
-    let asks = "#[cfg(not(told))]\ncompile_error!(\"nobody told\");\n";
+    let check = "#[cfg(not(told))]\ncompile_error!(\"nobody told\");\n";
     let profiler = Package::new(
         "flagged_profiler",
         &[
             ("Cargo.toml", &manifest("flagged_profiler", "2024", "[dependencies]\nmetaspy-core = \"0.1\"")),
-            ("src/lib.rs", asks),
+            ("src/lib.rs", check),
         ],
     );
     let documentation =
@@ -151,5 +154,5 @@ fn flags_that_the_configuration_names_are_kept() {
     );
     let profiler = profiler.dir.to_str().expect("it is UTF-8");
     let did = package.metaspy(&["test", "--profiler", profiler]);
-    assert!(did.wove("flagged::one") && did.printed.contains("1 passed"), "{}", did.printed);
+    assert!(did.wove("flagged::one") && did.stdout.contains("1 passed"), "{}", did.stdout);
 }

@@ -1,4 +1,4 @@
-//! The story in `examples/coverage`: what its README tells is so.
+//! The story in `examples/coverage`: its README is true.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::common::{Did, Package, temporary};
 
 /// The command of the README, at the root of the repository, with these words behind it. What it does goes into this file.
-fn tell(json: &str, more: &[&str]) -> Did {
+fn metaspy_test(json: &str, more: &[&str]) -> Did {
     let package = Package { dir: Path::new(env!("CARGO_MANIFEST_DIR")).join("..") };
     let file = temporary().join(json);
     let file = file.to_str().expect("a build stands where its path can be written");
     let line = ["test", "--manifest-path", "examples/coverage/Cargo.toml", "--weave", "roxmltree::**"];
     let line = [&line[..], more].concat();
     let did = package.did(package.command(&line, file).output().expect("it was built for this test"), file);
-    assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.said, did.printed);
+    assert_eq!(did.code, 0, "cargo metaspy {line:?}:\n{}\n{}", did.stderr, did.stdout);
     did
 }
 
@@ -34,7 +34,7 @@ fn method<'j>(did: &'j Did, path: &str) -> &'j Value {
 
 #[test]
 fn the_coverage_story_finds_what_its_tests_leave_out_and_what_they_repeat() {
-    let did = tell("story.json", &[]);
+    let did = metaspy_test("story.json", &[]);
     assert_eq!(did.json["woven"], json!([{ "package": "roxmltree@0.21.2", "functions": 232 }]));
     let ratio = &did.json["ratio"];
     assert_eq!((&ratio["covered"], &ratio["methods"]), (&json!(135), &json!(224)));
@@ -54,10 +54,11 @@ fn the_coverage_story_finds_what_its_tests_leave_out_and_what_they_repeat() {
 
 #[test]
 fn the_coverage_story_finds_an_answer_that_is_always_the_same() {
-    let did = tell("story-returns.json", &["--returns", "--top", "all", "--", "every_icon_of_a_long_sheet_is_found"]);
+    let did =
+        metaspy_test("story-returns.json", &["--returns", "--top", "all", "--", "every_icon_of_a_long_sheet_is_found"]);
     let root = method(&did, "roxmltree::Document::root_element");
-    let told = ["executions", "receivers", "returns"].map(|key| root[key].clone());
-    assert_eq!(told, [json!(201), json!(1), json!("constant")], "{root}");
+    let values = ["executions", "receivers", "returns"].map(|key| root[key].clone());
+    assert_eq!(values, [json!(201), json!(1), json!("constant")], "{root}");
     assert_eq!(root["tests"], json!(["sheet::every_icon_of_a_long_sheet_is_found"]));
     let constant = did.json["constant"][0]["methods"].as_array().expect("there is a list");
     assert!(constant.contains(&root["path"]), "{constant:?}");

@@ -95,7 +95,7 @@ fn values_that_a_caller_completes_are_not_looked_into() {
     let package = package("completing");
     let line = ["run", "--weave", "completing_library::**", "--without", "Node::**", "--returns", "--args"];
     let did = package.metaspy(&line);
-    assert!(did.printed.starts_with("done"), "{}", did.said);
+    assert!(did.stdout.starts_with("done"), "{}", did.stderr);
     let returns = |did: &Did, name: &str| -> Value {
         let methods = did.json["methods"].as_array().expect("there is a list");
         let path = format!("completing_library::{name}");
@@ -109,7 +109,7 @@ fn values_that_a_caller_completes_are_not_looked_into() {
     let file = package.dir.join("run.spy");
     let details = [("METASPY_RECORD", file.as_os_str()), ("METASPY_DETAILS", "1".as_ref())];
     let did = package.metaspy_in(&line, &details);
-    assert!(did.code == 0 && did.printed.starts_with("done"), "{}", did.said);
+    assert!(did.code == 0 && did.stdout.starts_with("done"), "{}", did.stderr);
     let recorded = std::fs::read(&file).expect("it was recorded");
     let holds = |text: &str| recorded.windows(text.len()).any(|part| part == text.as_bytes());
     assert!(holds("node 1") && holds("Ok(7)"));
@@ -118,6 +118,6 @@ fn values_that_a_caller_completes_are_not_looked_into() {
     let did = package.try_metaspy(&[&line[..], &["--trust", "completing_library::begin"]].concat());
     assert_ne!(did.code, 0);
     let did = package.try_metaspy(&[&line[..], &["--trust", "begun"]].concat());
-    assert!(did.code == 2 && did.said.contains("--trust `begun`") && did.said.contains("begin"), "{}", did.said);
+    assert!(did.code == 2 && did.stderr.contains("--trust `begun`") && did.stderr.contains("begin"), "{}", did.stderr);
     assert_eq!(did.json, json!(null));
 }

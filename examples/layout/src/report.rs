@@ -50,7 +50,7 @@ impl Report<'_> {
 
     fn cached(&self, out: &mut String) -> fmt::Result {
         writeln!(out, "How many measures hit the cache?\n")?;
-        for (what, site) in [("sizes asked", "recall_size"), ("layouts asked", "recall_layout")] {
+        for (what, site) in [("sizes requested", "recall_size"), ("layouts requested", "recall_layout")] {
             let Measure { count, failed, .. } = self.at(site);
             let hits = count - failed;
             writeln!(out, "{count:>9} {what}, {hits} answered by the cache ({})", percent(hits, count))?;

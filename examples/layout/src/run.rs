@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_tells_the_same_story() {
+    fn the_same_seed_makes_the_same_run() {
         assert_eq!(story(7, 12), story(7, 12));
         assert_ne!(story(7, 12).0, story(8, 12).0);
     }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_ends_when_told() {
+    fn a_run_ends_on_request() {
         let mut story = Story::open(&Page::shipped(), 1).unwrap();
         let stop = AtomicBool::new(false);
         let mut frames = 0;

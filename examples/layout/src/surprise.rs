@@ -21,7 +21,7 @@
 //! | in a flex row, each page break 1 px high | 74 | 61 |
 //!
 //! A profiler of methods only shows that `layout` is called often. The story shows three more things: the
-//! first layout of the page measures each text 2.6 times; a letter asks the caches of all 4,457 children of `<main>`
+//! first layout of the page measures each text 2.6 times; a letter reads the caches of all 4,457 children of `<main>`
 //! twice, and one in ten of these 9,046 questions finds nothing; and moving the pointer over a paragraph, which adds a
 //! class that no rule mentions, costs as much as typing.
 //!
@@ -66,11 +66,14 @@ mod tests {
         check(HTML, 901, 888);
         let counts = letter(HTML);
         assert_eq!((counts.dirtied, counts.forgotten, counts.measures), (8, 890, 2));
-        assert_eq!((counts.size_asked + counts.layout_asked, counts.size_hits + counts.layout_hits), (9_046, 8_144));
+        assert_eq!(
+            (counts.size_requests + counts.layout_requests, counts.size_hits + counts.layout_hits),
+            (9_046, 8_144)
+        );
     }
 
     #[test]
-    fn a_grid_asks_twice_and_a_block_not_at_all() {
+    fn a_grid_measures_twice_and_a_block_never() {
         let with = |style: &str| HTML.replace(ROW, &format!(r#"<div style="{style}">"#));
         check(&with("display: grid; grid-template-columns: 300px 1fr"), 1_737, 1_718);
         check(&with("display: block"), 8, 0);

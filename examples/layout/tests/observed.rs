@@ -1,4 +1,4 @@
-//! What the profiler sees is what was done, and every re-layout knows why.
+//! The profile agrees with the work that was done, and every re-layout has its reason.
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use metaspy_layout_story::{Change, Counts, Limits, Page, profiler};
 use taffy::NodeId;
 
 /// Two changes in one frame, and what was seen of it.
-struct Told {
+struct Frame {
     /// The kind of the scene's subjects.
     kind: KindId,
     nodes: Vec<Node>,
@@ -27,9 +27,9 @@ struct Node {
 }
 
 /// One frame for all tests: there is one recording per process.
-fn told() -> &'static Told {
-    static TOLD: OnceLock<Told> = OnceLock::new();
-    TOLD.get_or_init(|| {
+fn frame() -> &'static Frame {
+    static FRAME: OnceLock<Frame> = OnceLock::new();
+    FRAME.get_or_init(|| {
         let html = "<div style='display: flex'><main><p>one</p><div></div><p>two</p><div></div></main></div>
             <table><tr><td>a<td>b</table>";
         let mut scene = Page::parse("test", html.as_bytes(), Limits::default()).unwrap().scene();
@@ -46,20 +46,20 @@ fn told() -> &'static Told {
         let counts = scene.counts() - before;
         let node = |id| Node { tag: scene[id].tag.to_string(), owner: scene[id].owner, parent: scene[id].parent };
         let kind = scene.subject(scene.root()).kind;
-        Told { kind, nodes: scene.ids().map(node).collect(), profile, counts, letter, hovered }
+        Frame { kind, nodes: scene.ids().map(node).collect(), profile, counts, letter, hovered }
     })
 }
 
 fn store() -> &'static Store {
-    told().profile.store()
+    frame().profile.store()
 }
 
 fn subject(id: NodeId) -> Subject {
-    Subject::new(told().kind, id.into())
+    Subject::new(frame().kind, id.into())
 }
 
 fn node(id: NodeId) -> &'static Node {
-    &told().nodes[usize::from(id)]
+    &frame().nodes[usize::from(id)]
 }
 
 /// The events at a site, of one node or of all.
@@ -73,7 +73,7 @@ fn events(site: &str, node: Option<NodeId>) -> Vec<Event> {
 
 #[test]
 fn the_profile_counts_layouts_and_changes() {
-    let counts = told().counts;
+    let counts = frame().counts;
     let at = |site: &str| {
         let filter: Filter = format!("site:Scene::{site}").parse().unwrap();
         let rows = store().tally(By::Site, &Scope::matching(filter)).rows;
@@ -84,8 +84,8 @@ fn the_profile_counts_layouts_and_changes() {
     assert_eq!(at("layout").0, counts.layouts);
     assert_eq!(at("needless").0, counts.needless);
     assert_eq!(at("measure").0, counts.measures);
-    assert_eq!(at("recall_size"), (counts.size_asked, counts.size_asked - counts.size_hits));
-    assert_eq!(at("recall_layout"), (counts.layout_asked, counts.layout_asked - counts.layout_hits));
+    assert_eq!(at("recall_size"), (counts.size_requests, counts.size_requests - counts.size_hits));
+    assert_eq!(at("recall_layout"), (counts.layout_requests, counts.layout_requests - counts.layout_hits));
     assert_eq!(at("store"), (counts.stores, counts.forgotten));
     assert_eq!(at("paint").0, counts.painted);
     assert!(counts.needless > 0 && counts.forgotten > 0 && counts.layout_hits > 0, "{counts:?}");
@@ -93,17 +93,17 @@ fn the_profile_counts_layouts_and_changes() {
 
 #[test]
 fn a_relayout_links_to_every_change_that_made_its_node_dirty() {
-    let told = told();
+    let frame = frame();
     let change = |node| events("change", Some(node))[0].id;
     let links = |node| -> BTreeSet<_> {
         let layouts = events("layout", Some(node));
         assert!(!layouts.is_empty());
         layouts.iter().flat_map(|layout| store().links(layout.id)).collect()
     };
-    let (letter, hover) = (change(told.letter), change(told.hovered));
-    let main = node(told.letter).parent.unwrap();
-    assert_eq!(links(told.letter), BTreeSet::from([letter]));
-    assert_eq!(links(told.hovered), BTreeSet::from([hover]));
+    let (letter, hover) = (change(frame.letter), change(frame.hovered));
+    let main = node(frame.letter).parent.unwrap();
+    assert_eq!(links(frame.letter), BTreeSet::from([letter]));
+    assert_eq!(links(frame.hovered), BTreeSet::from([hover]));
     assert_eq!(links(main), BTreeSet::from([letter, hover]));
     assert_eq!(links(NodeId::new(0)), BTreeSet::from([letter, hover]));
 }
@@ -129,9 +129,9 @@ fn changes_and_relayouts_are_effects_of_their_frame() {
 
 #[test]
 fn nodes_have_names_and_relations() {
-    let letter = subject(told().letter);
+    let letter = subject(frame().letter);
     assert_eq!(store().label(letter), Some(format!("#{} <p> \"one\"", letter.key).as_str()));
-    let cells: Vec<_> = (0..told().nodes.len()).map(NodeId::from).filter(|&id| node(id).tag == "td").collect();
+    let cells: Vec<_> = (0..frame().nodes.len()).map(NodeId::from).filter(|&id| node(id).tag == "td").collect();
     let related = |name: &str, from: NodeId, to: NodeId| {
         let relations = store().relations_of(subject(from));
         let is_it = relations.iter().any(|it| it.name == name && it.from == subject(from) && it.to == subject(to));

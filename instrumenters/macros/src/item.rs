@@ -5,18 +5,18 @@ use syn::{Error, ItemFn, ItemImpl, ItemTrait, Result, TraitItemFn};
 
 /// An item that can be made observable.
 pub enum Item {
-    /// A free function, or one method: an attribute cannot tell.
+    /// A free function, or one method: an attribute cannot distinguish them.
     Function(ItemFn),
     Impl(ItemImpl),
     Trait(ItemTrait),
 }
 
-/// Reads the item, or says why nothing in it can be observed.
+/// Reads the item; the error is the reason why nothing in it can be observed.
 pub fn parse(tokens: TokenStream) -> Result<Item> {
     if let Ok(TraitItemFn { default: None, sig, .. }) = syn::parse2(tokens.clone()) {
-        let said =
+        let message =
             "there is no body to observe here: put `#[observe]` on the `impl`, or `#[observe(proxy)]` on the trait";
-        return Err(Error::new(sig.ident.span(), said));
+        return Err(Error::new(sig.ident.span(), message));
     }
     match syn::parse2::<syn::Item>(tokens)? {
         syn::Item::Fn(function) => Ok(Item::Function(function)),

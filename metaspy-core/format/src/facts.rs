@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_is_known_by_the_path_of_its_definition() {
+    fn an_owner_is_identified_by_the_path_of_its_definition() {
         for (words, owner, is_unresolved) in [
             ("type=Scene owner=crate::c::Scene", "a::c::Scene", false),
             ("type=Scene owner=super::Scene", "a::Scene", false),

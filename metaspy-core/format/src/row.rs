@@ -273,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_knows_whose_it_is() {
+    fn a_row_has_its_key() {
         let who = Who { site: 0xF_FFFF, kind: 9, epoch: 0x1FF_FFFF, meta: true, lost: true };
         assert_eq!(Who::unpack(who.pack()), who);
         assert_eq!(Who::with_kind(Who { kind: 0, ..who }.pack(), 9), who.pack());

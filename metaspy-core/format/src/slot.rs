@@ -366,7 +366,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_commit_word_tells_what_was_packed() {
+    fn a_commit_word_unpacks_to_what_was_packed() {
         let commit = Commit { start: START_MAX, site: 0xF_FFFF, lap: 255 };
         assert_eq!(Commit::unpack(commit.pack()), commit);
         let commit = Commit { start: 1, site: 2, lap: 3 };
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_without_marks_are_known_by_their_commit_words_together() {
+    fn commit_words_together_identify_slots_without_marks() {
         let commit = |site| Commit { start: 1, site, lap: 3 }.pack();
         assert!(!may_hold_marks(commit(1) | commit(0xF_0000)));
         assert!(may_hold_marks(commit(1) | commit(Mark::Gap as u32)));

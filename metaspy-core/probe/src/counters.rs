@@ -170,7 +170,7 @@ impl Cell {
         Some(row)
     }
 
-    /// Counts a call of which a method profiler wants to know nothing else.
+    /// Counts a call for method profilers that only count.
     #[inline(always)]
     fn count_settled(&self, word: *mut u8, (receiver, kind): (u64, u64)) -> Option<*mut u8> {
         let only = self.receiver.load(Ordering::Relaxed);

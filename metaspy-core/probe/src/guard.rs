@@ -303,7 +303,7 @@ pub(crate) fn is_panicking() -> bool {
     std::thread::panicking()
 }
 
-/// Without `std` only the core can know.
+/// Without `std` only the core has the answer.
 #[cfg(metaspy_bare)]
 pub(crate) fn is_panicking() -> bool {
     true

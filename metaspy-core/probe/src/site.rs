@@ -175,7 +175,7 @@ impl Site {
     }
 
     /// The site of an observed function: its facts as words, and the path of the type that it belongs to, as
-    /// [`core::any::type_name`] prints it. The compiler knows that path for types without parameters.
+    /// [`core::any::type_name`] prints it. Types without parameters have that path at compile time.
     pub const fn observed(def: SiteDef, facts: &'static str, owner: Option<fn() -> &'static str>) -> Self {
         Site { owner, ..Site::with_facts(def, facts) }
     }

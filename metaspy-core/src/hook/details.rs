@@ -120,7 +120,7 @@ impl DetailBytes {
         }
     }
 
-    /// Adds a value by its `Debug`; a panic in that is caught, and the value says so.
+    /// Adds a value by its `Debug`; a panic in that is caught, and noted as the value.
     pub fn push(&mut self, kind: DetailKind, name: &str, value: &dyn Debug) {
         let name = &name[..name.floor_char_boundary(64)];
         let room = DETAIL_MAX - self.len;

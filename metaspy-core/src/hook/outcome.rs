@@ -1,4 +1,4 @@
-//! What a returned value says about the call.
+//! The outcome of a call from its returned value.
 
 use std::task::Poll;
 

@@ -25,7 +25,7 @@ use crate::{Profiler, Recording};
 #[distributed_slice]
 pub static UNASKED: [&'static str];
 
-/// Starts recording and profilers as the environment says; called before `main`.
+/// Starts the recording and the profilers of the environment; called before `main`.
 pub(crate) fn start() {
     if !UNASKED.is_empty() {
         return;

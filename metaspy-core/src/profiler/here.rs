@@ -26,7 +26,7 @@ impl Profiler {
     /// ```
     ///
     /// Calls of other threads are recorded too, run handlers, and count in tables of method profilers; the profile leaves
-    /// them out. Every call is an event, because only events know what led to them: modes below [`Mode::Sampled`] are raised
+    /// them out. Every call is an event, because only events have causes: modes below [`Mode::Sampled`] are raised
     /// to [`Mode::Full`]. Effects that another thread has after the guard is dropped are not in the profile.
     pub fn install_here(self) -> Result<InstalledHere, InstallError> {
         let installed = hook::meta(|| self.install_in(Session::of_events))?;

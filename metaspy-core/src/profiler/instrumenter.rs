@@ -267,7 +267,7 @@ impl Session {
     }
 }
 
-/// With `panic = "abort"` a handler's panic ends the program; who wants that says so.
+/// With `panic = "abort"` a handler's panic ends the program.
 fn insists() -> bool {
     std::env::var_os("METASPY_HANDLERS_MAY_ABORT").is_some_and(|value| value == "1")
 }

@@ -71,7 +71,7 @@ impl Arrays {
     /// The list, if there is one. Only a busy lane may call this, and nothing that it calls meanwhile calls it again.
     #[expect(clippy::mut_from_ref, reason = "a busy lane is entered once")]
     fn list(&self) -> Option<&mut List> {
-        // SAFETY: it is null, or memory that only this thread knows, and uses only while its lane is busy.
+        // SAFETY: it is null, or memory of this thread alone, used only while its lane is busy.
         unsafe { self.0.load(Relaxed).as_mut() }
     }
 

@@ -15,7 +15,7 @@ use crate::recorder::lane::{self, Lane};
 use crate::recorder::log::current;
 use crate::subject::Subject;
 
-/// What the second half must know. An id of 0 means that there is nothing to end.
+/// What the second half needs. An id of 0 means that there is nothing to end.
 ///
 /// Words only: a struct of smaller fields would be written piece by piece and read whole, and the processor waits for
 /// that twice a call.
@@ -267,7 +267,7 @@ pub(crate) fn choose_timed(lane: &Lane, n: u32) {
     lane.untimed.store(((lane.roll() >> 32) * (2 * u64::from(n) - 1)) >> 32, Relaxed);
 }
 
-/// Writes a mark and tells where it stands, as an event's id would: `None` if no block was ready, which is counted.
+/// Writes a mark and returns its place, as an event's id would: `None` if no block was ready, which is counted.
 pub(crate) fn mark(mark: Mark, event: u64, words: [u64; 2], details: &[u8]) -> Option<u64> {
     mark_at(clock::now(), mark, event, words, details)
 }
@@ -313,7 +313,7 @@ fn write_as(lane: &Lane, id: u64, site: u32, key: u64, start: u64, cause: u64, l
     cells[0].store(commit(start, site, lane.lap.load(Relaxed) as u8), Release);
 }
 
-/// Makes `id` the event that this thread is in, and tells in which it was.
+/// Makes `id` the event that this thread is in, and returns the one before.
 #[inline(always)]
 fn enter(lane: &Lane, id: u64) -> u64 {
     // Not `swap`: that would lock the bus for a word that no other thread touches.

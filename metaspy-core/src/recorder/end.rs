@@ -108,7 +108,7 @@ fn write_end(lane: &Lane, now: u64, span: u64, begun: &Begun, site: u32, key: u6
     if lane.holds(begun) && span <= SPAN_MAX {
         let flags = begun.about.flags(outcome, slot::details_at(false, marked));
         let slot = slot_of(lane, begun);
-        // An event that began with details keeps the bit that says so.
+        // An event that began with details keeps its bit.
         let kept = if begun.about.is(About::LOOKED_INTO) { slot::details_of(slot[3].load(Relaxed)) } else { 0 };
         slot[3].store(slot::ended(span, flags | kept), Release);
     } else {

@@ -333,7 +333,7 @@ pub(crate) fn current_event_in(log: &Log) -> u64 {
     if is_its { lane.current.load(Relaxed) } else { 0 }
 }
 
-/// Puts this thread into another event, and tells in which it was.
+/// Puts this thread into another event, and returns the one before.
 #[inline]
 pub(crate) fn swap_current(event: u64) -> u64 {
     let current = &here().current;

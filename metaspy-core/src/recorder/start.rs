@@ -164,8 +164,8 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
         log.note(&note);
         warn(&note);
     }
-    if let Some(said) = other_budget(spec.budget) {
-        log.note(&said);
+    if let Some(note) = other_budget(spec.budget) {
+        log.note(&note);
     }
     log.calibrate();
     log.round();

@@ -56,8 +56,8 @@ pub fn directory() -> PathBuf {
 /// The run of this process: `METASPY_RUN`, otherwise the run id of nextest. The recordings of a run have a directory of
 /// their own.
 pub fn run() -> Option<String> {
-    let said = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
-    Some(file_name(&said("METASPY_RUN").or_else(|| said("NEXTEST_RUN_ID"))?, "_-"))
+    let variable = |name| std::env::var(name).ok().filter(|value: &String| !value.is_empty());
+    Some(file_name(&variable("METASPY_RUN").or_else(|| variable("NEXTEST_RUN_ID"))?, "_-"))
 }
 
 /// A text as a file name: letters, digits and the `allowed` characters.

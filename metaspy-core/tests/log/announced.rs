@@ -21,8 +21,8 @@ fn a_gap_counts_what_was_missed_in_every_mode_and_stays_exact_when_its_event_is_
         let installed = arm([&OUTER, &INNER], Arming::all(mode)).install().unwrap();
         let gaps = [1, 2, 1_000_000].map(|missed| hook::missed(&OUTER, node(1), missed));
         let store = recording.store();
-        let told = gaps.map(|gap| gap.and_then(|gap| store.gap(gap)));
-        assert_eq!(told, if mode == Mode::Tally { [None; 3] } else { [Some(1), Some(2), Some(1_000_000)] });
+        let gaps = gaps.map(|gap| gap.and_then(|gap| store.gap(gap)));
+        assert_eq!(gaps, if mode == Mode::Tally { [None; 3] } else { [Some(1), Some(2), Some(1_000_000)] });
         (0..200_000).for_each(|_| _ = hook::instant(&INNER, node(2)));
         let profile = installed.uninstall();
         assert_eq!((profile.count_of(node(1)), profile.count_of(node(2))), (1_000_003, 200_000), "{mode:?}");
@@ -33,7 +33,7 @@ fn a_gap_counts_what_was_missed_in_every_mode_and_stays_exact_when_its_event_is_
 }
 
 #[test]
-fn a_gap_of_somebody_who_is_not_observed_is_not_counted() {
+fn a_gap_of_an_unobserved_receiver_is_not_counted() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().unwrap();
     assert_eq!(hook::missed(&OUTER, node(1), 5), None);
@@ -90,7 +90,7 @@ fn what_an_async_call_does_on_a_thread_that_never_did_anything_hangs_under_the_c
 }
 
 #[test]
-fn an_attempt_is_an_event_before_it_is_known_how_it_goes() {
+fn an_attempt_is_an_event_before_its_outcome() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().unwrap();
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
@@ -111,8 +111,8 @@ fn an_attempt_is_an_event_before_it_is_known_how_it_goes() {
             }
             outcome => attempt.done(outcome),
         }
-        let told = recording.store().event(event).unwrap();
-        assert_eq!((told.outcome, told.span), (outcome, None), "the clock is not read at its end");
+        let ended = recording.store().event(event).unwrap();
+        assert_eq!((ended.outcome, ended.span), (outcome, None), "the clock is not read at its end");
     };
     for _ in 0..20 {
         [Outcome::Succeeded, Outcome::Failed, Outcome::Panicked].into_iter().for_each(attempt);
@@ -128,9 +128,9 @@ struct Late(Family, &'static AtomicU64);
 impl Instrumenter for Late {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         session.arm_family(self.0, &Arming::all(Mode::Full))?;
-        let (family, said) = (self.0, self.1);
+        let (family, ends) = (self.0, self.1);
         let before_uninstall = move || {
-            said.fetch_add(1, Ordering::Relaxed);
+            ends.fetch_add(1, Ordering::Relaxed);
             let site = family.register(site("before_uninstall"));
             hook::instant(site, node(9)).expect("it is still armed");
         };
@@ -139,7 +139,7 @@ impl Instrumenter for Late {
 }
 
 #[test]
-fn whoever_arms_a_family_meets_its_later_sites_until_the_last_words_are_said() {
+fn an_armed_family_arms_its_later_sites_until_its_end() {
     let _turn = turn();
     static SAID: AtomicU64 = AtomicU64::new(0);
     let _recording = Recording::memory().budget(1 << 20).start().unwrap();

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn chosen_subjects_and_groups_are_observed_and_nobody_else() {
+fn only_chosen_subjects_and_groups_are_observed() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().unwrap();
     let only = arm([&OUTER], Arming::only(Mode::Full, vec![node(5), node(900)])).install().unwrap();
@@ -78,7 +78,7 @@ fn the_causes_of_a_block_are_the_calls_that_it_made() {
 }
 
 #[test]
-fn a_block_is_profiled_by_events_even_where_a_tally_was_asked_for() {
+fn a_block_is_profiled_by_events_even_in_tally_mode() {
     let _turn = turn();
     let _recording = Recording::memory().budget(1 << 20).start().unwrap();
     let (_, profile) =

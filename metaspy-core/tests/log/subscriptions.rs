@@ -8,12 +8,12 @@ use super::*;
 
 /// Delivered events.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<Vec<Event>>>);
+struct Delivered(Arc<Mutex<Vec<Event>>>);
 
-impl Told {
+impl Delivered {
     fn see(&self) -> impl FnMut(&Store, &Event) + Send + 'static {
-        let told = self.clone();
-        move |_, event| told.lock().push(*event)
+        let delivered = self.clone();
+        move |_, event| delivered.lock().push(*event)
     }
 
     fn events(&self) -> Vec<Event> {
@@ -24,7 +24,7 @@ impl Told {
     fn lock(&self) -> MutexGuard<'_, Vec<Event>> {
         loop {
             match self.0.try_lock() {
-                Ok(told) => return told,
+                Ok(delivered) => return delivered,
                 Err(_) => std::thread::yield_now(),
             }
         }
@@ -37,36 +37,36 @@ impl Told {
 }
 
 #[test]
-fn each_event_is_told_once_and_after_it_ended() {
+fn each_event_is_delivered_once_and_after_its_end() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
-    let told = Told::default();
-    let watching = installed.watch(Filter::all(), told.see());
+    let delivered = Delivered::default();
+    let watching = installed.watch(Filter::all(), delivered.see());
     let outer = enter(&OUTER, node(1));
     enter(&INNER, node(2)).done(Outcome::Succeeded);
     recording.collect();
-    assert_eq!(told.sites(&recording.store()), "log::INNER Succeeded");
+    assert_eq!(delivered.sites(&recording.store()), "log::INNER Succeeded");
     outer.done(Outcome::Failed);
     recording.collect();
     recording.collect();
-    assert_eq!(told.sites(&recording.store()), "log::INNER Succeeded, log::OUTER Failed");
+    assert_eq!(delivered.sites(&recording.store()), "log::INNER Succeeded, log::OUTER Failed");
     // Events that ended before the subscription are delivered, with or without a collector.
     enter(&INNER, node(3)).done(Outcome::Returned);
     drop(watching);
     enter(&INNER, node(4)).done(Outcome::Returned);
     drop(installed);
     recording.collect();
-    assert_eq!(told.events().len(), 3);
+    assert_eq!(delivered.events().len(), 3);
 }
 
 #[test]
-fn in_a_small_ring_with_many_threads_nothing_is_told_twice_or_not_at_all() {
+fn a_small_ring_with_many_threads_delivers_each_event_once() {
     let _turn = turn();
     let recording = Recording::memory().budget(2 << 20).start().expect("there are 2 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
-    let told = Told::default();
-    let watching = installed.watch(Filter::all(), told.see());
+    let delivered = Delivered::default();
+    let watching = installed.watch(Filter::all(), delivered.see());
     const EACH: u64 = 60_000;
     let threads: Vec<_> = (0..4)
         .map(|thread| {
@@ -84,9 +84,9 @@ fn in_a_small_ring_with_many_threads_nothing_is_told_twice_or_not_at_all() {
     let profile = installed.uninstall();
     let counts = profile.counts().by_site();
     assert_eq!(counts.at("log::INNER").unwrap().measure.count, 4 * EACH);
-    let events = told.events();
+    let events = delivered.events();
     let ids: HashSet<_> = events.iter().map(|event| event.id).collect();
-    assert_eq!(ids.len(), events.len(), "none is told twice");
+    assert_eq!(ids.len(), events.len(), "none is delivered twice");
     // A call without room is no event. All others were delivered, however often the ring went round.
     let totals = recording.store().totals();
     assert_eq!(events.len() as u64, totals.stored + totals.folded, "{totals:?}");
@@ -94,13 +94,13 @@ fn in_a_small_ring_with_many_threads_nothing_is_told_twice_or_not_at_all() {
 }
 
 #[test]
-fn only_what_passes_is_told_and_only_of_the_profiler() {
+fn only_events_of_the_profiler_that_pass_are_delivered() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     enter(&OUTER, node(0)).done(Outcome::Returned);
     let one = arm([&OUTER], Arming::all(Mode::Full)).install().unwrap();
     let other = arm([&INNER, &NEVER], Arming::all(Mode::Full)).install().unwrap();
-    let (first, second) = (Told::default(), Told::default());
+    let (first, second) = (Delivered::default(), Delivered::default());
     let watching = [
         one.watch(Filter::all(), first.see()),
         other.watch("outcome:failed cause:log::OUTER".parse().unwrap(), second.see()),
@@ -120,7 +120,7 @@ fn only_what_passes_is_told_and_only_of_the_profiler() {
 }
 
 #[test]
-fn whoever_is_told_may_panic_and_call_what_is_observed() {
+fn a_receiver_may_panic_and_call_observed_functions() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).collector(false).start().expect("there is 1 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
@@ -145,19 +145,19 @@ fn whoever_is_told_may_panic_and_call_what_is_observed() {
 }
 
 #[test]
-fn an_event_that_the_window_went_past_is_told_as_moved() {
+fn an_event_that_left_the_window_is_delivered_as_moved() {
     let _turn = turn();
     let recording = Recording::memory().budget(1 << 20).start().expect("there is 1 MiB");
     let installed = arm([&OUTER, &INNER], Arming::all(Mode::Full)).install().unwrap();
-    let told = Told::default();
-    let watching = installed.watch("site:log::OUTER".parse().unwrap(), told.see());
+    let delivered = Delivered::default();
+    let watching = installed.watch("site:log::OUTER".parse().unwrap(), delivered.see());
     let outer = enter(&OUTER, node(1));
-    while told.events().is_empty() {
+    while delivered.events().is_empty() {
         enter(&INNER, node(2)).done(Outcome::Returned);
     }
     outer.done(Outcome::Returned);
     drop(watching);
-    assert_eq!(told.events().iter().map(|event| event.outcome).collect::<Vec<_>>(), [Outcome::Moved]);
+    assert_eq!(delivered.events().iter().map(|event| event.outcome).collect::<Vec<_>>(), [Outcome::Moved]);
     drop(installed);
     recording.close();
 }

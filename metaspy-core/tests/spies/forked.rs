@@ -7,13 +7,13 @@ use metaspy_core::method_profilers::{Call, CallEnd, Count, MethodProfiler, Metho
 use crate::{alone, method};
 
 /// Counts calls and their ends.
-struct Told;
+struct Counting;
 
 /// Hooks that ran in this process.
 static HOOKS: AtomicU64 = AtomicU64::new(0);
 
-impl MethodProfiler for Told {
-    const NAME: &'static str = "told";
+impl MethodProfiler for Counting {
+    const NAME: &'static str = "counting";
     type Package = ();
     type Type = ();
     type Method = Count;
@@ -43,9 +43,9 @@ fn forks() -> libc::pid_t {
 }
 
 #[test]
-fn in_a_forked_child_no_profiler_is_told() {
+fn in_a_forked_child_no_profiler_runs() {
     let _alone = alone();
-    let (spying, other) = (crate::install(Told), crate::install(Told));
+    let (spying, other) = (crate::install(Counting), crate::install(Counting));
     works();
     let (worked, forked) = (method(spying.mirror(), "works"), method(spying.mirror(), "forks"));
     let child = forks();

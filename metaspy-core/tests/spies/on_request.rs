@@ -51,7 +51,7 @@ fn details(store: &Store, path: &str) -> Vec<Detail> {
 }
 
 #[test]
-fn an_async_call_shows_what_it_returns_only_where_somebody_asks_and_no_more_than_fits() {
+fn an_async_call_shows_its_value_only_on_request_and_in_bounded_length() {
     let _alone = alone();
     let before = SHOWN.load(Ordering::Relaxed);
     let recording = Recording::memory().start().expect("it starts");

@@ -61,7 +61,7 @@ fn packages_have_types_and_types_have_methods() {
 }
 
 #[test]
-fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
+fn a_test_is_attributed_on_its_thread_and_on_others_if_it_runs_alone() {
     let _alone = alone();
     let scene = Scene::new(&[1]);
     let spying = crate::install(TestCoverage::default());
@@ -70,7 +70,7 @@ fn tests_are_known_on_their_thread_and_where_one_runs_alone_on_others() {
     drop(spying);
     assert_eq!(tests("Layout::twice"), ["woven::domain::a_test"]);
     // The harness calls this thread as the test that it runs.
-    let own = "coverage::tests_are_known_on_their_thread_and_where_one_runs_alone_on_others";
+    let own = "coverage::a_test_is_attributed_on_its_thread_and_on_others_if_it_runs_alone";
     assert!(tests("Scene::never").iter().all(|test| test.ends_with(own)), "{:?}", tests("Scene::never"));
 }
 
@@ -111,7 +111,7 @@ fn threads_work_for_the_test_that_runs_alone_and_for_none_of_several() {
 }
 
 #[test]
-fn what_always_returns_the_same_is_told_apart() {
+fn methods_that_always_return_the_same_are_distinguished() {
     let _alone = alone();
     let spying = crate::install(TestCoverage::default());
     let mut scene = Scene::new(&[1, 2]);
@@ -154,7 +154,7 @@ fn async_calls_are_one_however_often_they_are_polled() {
 }
 
 #[test]
-fn a_profiler_that_panics_harms_nobody() {
+fn a_profiler_that_panics_changes_no_result() {
     struct Fails;
     impl method_profilers::MethodProfiler for Fails {
         const NAME: &'static str = "fails";

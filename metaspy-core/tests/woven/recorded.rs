@@ -112,7 +112,7 @@ fn events_have_subjects_causes_arguments_and_what_was_returned() {
 }
 
 #[test]
-fn a_recording_knows_what_the_weaver_knew() {
+fn a_recording_has_the_facts_of_the_weaver() {
     let _alone = alone();
     let recording = Recording::memory().start().expect("it starts");
     let store = recording.store();

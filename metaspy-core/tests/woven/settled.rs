@@ -20,7 +20,7 @@ struct Light;
 
 struct Known {
     calls: Count,
-    asked: Count,
+    observed: Count,
     receivers: IdentitySet<4>,
     tests: Mutex<BTreeSet<TestId>>,
 }
@@ -28,7 +28,7 @@ struct Known {
 impl Data for Known {
     fn new(columns: &mut Columns<'_>) -> Self {
         let (receivers, tests) = (IdentitySet::default(), Mutex::default());
-        Known { calls: columns.sum("calls"), asked: columns.sum("asked"), receivers, tests }
+        Known { calls: columns.sum("calls"), observed: columns.sum("observed"), receivers, tests }
     }
 }
 
@@ -41,7 +41,7 @@ impl MethodProfiler for Light {
 
     fn before(&self, spy: &MethodSpy<Self>, call: &Call<'_>) {
         spy.data.calls.add(1);
-        spy.data.asked.add(1);
+        spy.data.observed.add(1);
         spy.data.receivers.see(call);
         spy.data.tests.lock().expect("no test panicked").extend(call.test());
     }
@@ -69,12 +69,16 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     let measured = known(spying.mirror(), "measure");
     assert_eq!((measured.calls.get(), measured.receivers.len()), (6000, 4));
     // The test before this one may end meanwhile: then a settled method is observed again.
-    assert!((4..8).contains(&measured.asked.get()), "asked {} times", measured.asked.get());
+    assert!((4..8).contains(&measured.observed.get()), "observed {} times", measured.observed.get());
     std::thread::scope(|scope| {
         (0..3).for_each(|_| _ = scope.spawn(|| (0..1000).for_each(|_| _ = scenes[0].measure())));
     });
     assert_eq!(measured.calls.get(), 9000);
-    assert!((7..14).contains(&measured.asked.get()), "each thread is asked once, not {} times", measured.asked.get());
+    assert!(
+        (7..14).contains(&measured.observed.get()),
+        "each thread is observed once, not {} times",
+        measured.observed.get()
+    );
     let mut scene = Scene::new(&[]);
     for _ in 0..3 {
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scene.fails()));
@@ -168,9 +172,9 @@ fn another_test_is_seen() {
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
     assert_eq!(twice.calls.get(), 1002);
     assert!(
-        (3..8).contains(&twice.asked.get()),
+        (3..8).contains(&twice.observed.get()),
         "in its own test, and in each of two, not {} times",
-        twice.asked.get()
+        twice.observed.get()
     );
 }
 
@@ -192,7 +196,7 @@ fn they_are_recorded_too_over_epochs() {
     let (_, mirror) = spying.uninstall();
     while recording.collect() {}
     assert_eq!(known(mirror, "measure").calls.get(), 3030);
-    assert!(known(mirror, "measure").asked.get() < 20);
+    assert!(known(mirror, "measure").observed.get() < 20);
     assert_eq!(
         calls(&recording.store(), "Scene::Layout::measure"),
         (3030, 0),

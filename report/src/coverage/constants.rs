@@ -13,7 +13,7 @@ pub struct Constants<'p> {
     /// The number of methods whose values cannot be compared.
     pub not_comparable: usize,
     /// The number of methods with at least [`LEAST`] executions and calls.
-    pub asked: usize,
+    pub candidates: usize,
 }
 
 /// The executions and the calls that a method needs to be a candidate.
@@ -25,18 +25,18 @@ pub fn constants(program: &Program) -> Vec<Constants<'_>> {
     let of = |(at, package): (usize, &Element)| {
         let within = program.elements[at + 1..].iter().take_while(|element| element.under.is_some());
         let methods = within.filter_map(|element| Some((element, element.method.as_deref()?)));
-        let asked = methods.filter(|(element, method)| {
+        let candidates = methods.filter(|(element, method)| {
             !method.is_test() && element.measure.count >= LEAST && method.profile.calls >= LEAST
         });
-        let asked: Vec<_> = asked.collect();
-        let returned = |returned| asked.iter().filter(move |(_, method)| method.profile.returns == Some(returned));
+        let candidates: Vec<_> = candidates.collect();
+        let returned = |returned| candidates.iter().filter(move |(_, method)| method.profile.returns == Some(returned));
         let mut constant: Vec<&Element> = returned(Returned::Constant).map(|(element, _)| *element).collect();
         constant.sort_by_key(|element| std::cmp::Reverse(element.measure.count));
         Constants {
             package: if let Key::Package(path) = &package.key { path.to_string() } else { package.name.clone() },
             not_comparable: returned(Returned::NotComparable).count(),
             constant,
-            asked: asked.len(),
+            candidates: candidates.len(),
         }
     };
     crates.map(of).collect()
@@ -66,7 +66,7 @@ mod tests {
         let program = builder.build();
         let found = constants(&program);
         let [a] = &found[..] else { panic!("there is one crate") };
-        assert_eq!((a.constant.len(), a.not_comparable, a.asked), (1, 1, 3));
+        assert_eq!((a.constant.len(), a.not_comparable, a.candidates), (1, 1, 3));
         assert_eq!(a.constant[0].path_text(), "a::constant");
     }
 }

@@ -176,7 +176,7 @@ pub fn tests(program: &Program, top: Top) -> Vec<String> {
 
 /// Methods that always return the same value for each receiver, by crate.
 pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
-    let all: Vec<Constants<'_>> = constants(program).into_iter().filter(|of| of.asked > 0).collect();
+    let all: Vec<Constants<'_>> = constants(program).into_iter().filter(|of| of.candidates > 0).collect();
     if all.is_empty() {
         return Vec::new();
     }
@@ -185,8 +185,8 @@ pub fn constant_values(program: &Program, top: Top) -> Vec<String> {
     let numbers = |title: &str, of: &dyn Fn(&Constants<'_>) -> String| Column::numbers(title, all.iter().map(of));
     let table = Table::new([
         numbers("constant", &|of| of.constant.len().to_string()).at_least(14),
-        numbers("of", &|of| of.asked.to_string()).at_least(8),
-        numbers("", &|of| percent(of.constant.len() as u64, of.asked as u64)).at_least(8),
+        numbers("of", &|of| of.candidates.to_string()).at_least(8),
+        numbers("", &|of| percent(of.constant.len() as u64, of.candidates as u64)).at_least(8),
         numbers("not comparable", &|of| of.not_comparable.to_string()).at_least(15),
         Column::words("package", all.iter().map(|of| of.package.clone())),
     ]);

@@ -129,9 +129,9 @@ pub fn ratio(of: Ratio) -> Value {
 }
 
 fn constant_values(program: &Program) -> Value {
-    let of = |Constants { package, constant, not_comparable, asked }: &Constants<'_>| {
+    let of = |Constants { package, constant, not_comparable, candidates }: &Constants<'_>| {
         let methods: Vec<&str> = constant.iter().map(|method| method.path_text()).collect();
-        json!({ "package": package, "methods": methods, "not_comparable": not_comparable, "of": asked })
+        json!({ "package": package, "methods": methods, "not_comparable": not_comparable, "of": candidates })
     };
     constants(program).iter().map(of).collect()
 }

@@ -60,15 +60,15 @@ fn cut_sentence(cut: &Cut) -> String {
     format!("`{by}` comes first and takes {taken} of {}, as in {}", cut.bytes, clean(&cut.input))
 }
 
-/// Alternatives that say something of their own: their production matched, and no finding above says why they did not.
+/// Alternatives with a finding of their own: their production matched, and no finding above explains why they did not.
 fn alternatives(report: &Report) -> impl Iterator<Item = &Alternative> {
-    let told: Vec<usize> = report.in_use().filter_map(|production| production.shadowed).collect();
+    let shadowed: Vec<usize> = report.in_use().filter_map(|production| production.shadowed).collect();
     let uncovered = report.alternatives_in_use().filter(|(_, alternative)| alternative.state != State::Matched);
     let own = uncovered.filter(move |(at, alternative)| {
         let of = &report.productions[alternative.production_number];
         // What begins with something that never matched cannot match, and that one was named.
         let implied = alternative.first.is_some_and(|first| report.productions[first].state != State::Matched);
-        of.state == State::Matched && !told.contains(at) && (!implied || alternative.shadowed_by.is_some())
+        of.state == State::Matched && !shadowed.contains(at) && (!implied || alternative.shadowed_by.is_some())
     });
     own.map(|(_, alternative)| alternative)
 }
@@ -102,9 +102,9 @@ fn write_production(page: &mut Page<impl Write>, production: &Production) -> io:
     if let Some(shadow) = shadow {
         page.paragraph(6, &sentence(shadow))?;
     }
-    // What was never entered has its reason elsewhere; its own text says little.
-    let tells = !production.source_line.is_empty();
-    if tells && (shadow.is_some() || production.state == State::NeverMatched) {
+    // What was never entered has its reason elsewhere; its own text explains little.
+    let has_text = !production.source_line.is_empty();
+    if has_text && (shadow.is_some() || production.state == State::NeverMatched) {
         let source = production.source_line.replace('\t', " ");
         let source = format!("{} | {}", production.line, clean(source.trim_end()));
         page.line(&format!("      {}", cut(&source, COLUMNS - 6)))?;
@@ -129,7 +129,7 @@ fn write_alternative(page: &mut Page<impl Write>, it: &Alternative, production: 
 
 fn place(page: &mut Page<impl Write>, name: &str, what: &str, production: &Production) -> io::Result<()> {
     let place = shorten_file(&format!("{}:{}", clean(&production.file), production.line), PLACE);
-    // A long name takes the room of what is not said beside it.
+    // A long name takes the room of an absent remark.
     let columns = if what.is_empty() { NAME + 2 + WHAT } else { NAME };
     match (what, width(name) > columns) {
         ("", _) => page.line(&format!("  {}  {place}", fit(name, columns))),

@@ -44,7 +44,7 @@ pub struct Report {
     pub rejections: Vec<Rejection>,
     /// What changed since a baseline.
     pub comparison: Option<Comparison>,
-    /// What to tell people beside that.
+    /// Further remarks.
     #[serde(skip)]
     pub notes: Notes,
 }

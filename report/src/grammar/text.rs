@@ -106,7 +106,7 @@ fn rejections(page: &mut Page<impl Write>, report: &Report, top: Top) -> io::Res
     }
 }
 
-/// What a reader should know before trusting the counts.
+/// The limits of the counts.
 fn notes(page: &mut Page<impl Write>, report: &Report) -> io::Result<()> {
     let notes = &report.notes;
     let mut named = |named: &Named, what: &str| match named.count {

@@ -32,7 +32,7 @@ fn some(names: &[String]) -> String {
 
 /// A percentage with one decimal, cut instead of rounded.
 ///
-/// So 100.0 % is all of it, and what is shown can be asked for with `--fail-under` and holds.
+/// So 100.0 % is all of it, and a shown percentage passes `--fail-under`.
 pub fn percent(value: f64) -> String {
     format!("{:.1} %", (value * 10.0).floor() / 10.0)
 }

@@ -8,7 +8,7 @@ use crate::text::{clean, cut, grouped, wrap};
 /// Columns of a line.
 pub const COLUMNS: usize = 80;
 
-/// Names that a list shows before it says how many more there are.
+/// Names that a list shows before the number of further ones.
 const NAMES: usize = 20;
 
 /// What the text is written on.

@@ -47,7 +47,7 @@ pub enum Of {
 /// The number of distinct objects that calls were about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receivers {
-    /// The number; 0 if objects cannot be told apart, as values without size and values that are moved.
+    /// The number; 0 if objects cannot be distinguished, as values without size and values that are moved.
     pub count: u64,
     /// True if there may be more: some objects share a row, or an address was their only identity.
     pub is_least: bool,

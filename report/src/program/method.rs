@@ -22,7 +22,7 @@ pub struct Method {
 /// What profilers measured of a method, in all processes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MethodProfile {
-    /// The objects that it was called on; `None` if no profiler looked at objects, or if they cannot be told apart.
+    /// The objects that it was called on; `None` if no profiler looked at objects, or if they cannot be distinguished.
     pub receivers: Option<Receivers>,
     /// What it returned.
     pub returns: Option<Returned>,

@@ -1,4 +1,4 @@
-//! Names that must fit into columns. A long name loses its middle, never its end: the end tells siblings apart.
+//! Names that must fit into columns. A long name loses its middle, never its end: siblings differ at the end.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -21,7 +21,7 @@ pub fn shorten(text: &str, columns: usize) -> String {
     head.into_iter().chain(std::iter::once('…')).chain(tail.into_iter().rev()).collect()
 }
 
-/// A path in at most `columns` columns: it loses its first segments, as the last ones tell sites apart.
+/// A path in at most `columns` columns: it loses its first segments, as sites differ in the last ones.
 pub fn shorten_path(path: &str, columns: usize) -> String {
     shorten_segments(path, "::", columns)
 }
@@ -42,7 +42,7 @@ fn shorten_segments(path: &str, between: &str, columns: usize) -> String {
     if rest.len() < path.len() { format!("…{between}{rest}") } else { path.to_owned() }
 }
 
-/// A label in at most `columns` columns: its first word, which tells subjects apart, is the last to go.
+/// A label in at most `columns` columns: its first word, in which subjects differ, is the last to go.
 pub fn shorten_label(label: &str, columns: usize) -> String {
     if width(label) <= columns {
         return label.to_owned();

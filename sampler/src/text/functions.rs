@@ -75,7 +75,7 @@ fn write_ranges(
     sources: &mut HashMap<String, Vec<String>>,
 ) -> io::Result<()> {
     let function = &profile.symbols.functions[row.function as usize];
-    // One range without any line says nothing that the function does not.
+    // One range without any line adds nothing to the function.
     if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
         return Ok(());
     }

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::run::Ended;
 use crate::text::percent;
 
-/// The least share of the processor time that the samples must cover; below it, the report says so.
+/// The least share of the processor time that the samples must cover; below it, the report is marked.
 const COVERED_PERCENT: u64 = 95;
 
 /// Writes the header: what ran, how long, how it was sampled, and whose code took the samples.

@@ -44,6 +44,6 @@ fn methods_have_self_and_total_time_and_their_callers() {
 }
 
 #[test]
-fn a_run_without_samples_says_what_to_do() {
+fn a_run_without_samples_has_a_hint() {
     assert!(text(&[], false).contains("--rate 10000"));
 }

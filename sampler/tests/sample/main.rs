@@ -137,7 +137,7 @@ fn a_program_that_becomes_another_user_s_is_sampled_on() {
 }
 
 #[test]
-fn a_deep_stack_is_cut_and_the_report_says_so() {
+fn a_deep_stack_is_cut_and_marked_in_the_report() {
     let target = command(&build("strange", &[]), &["deep"]);
     let Some(profile) = profile_of(&target, &Options::default()) else { return };
     assert!(is_success(&profile) && samples_of(&profile, "spin") > 0);
@@ -170,7 +170,7 @@ fn a_stack_that_is_nonsense_harms_neither_the_program_nor_the_report() {
 
 #[cfg(target_arch = "x86_64")]
 #[test]
-fn code_that_a_program_made_has_the_names_of_its_map_whatever_else_that_says() {
+fn generated_code_has_the_names_of_its_map() {
     let target = command(&build("strange", &[]), &["code"]);
     let Some(profile) = profile_of(&target, &Options::default()) else { return };
     let _ = std::fs::remove_file(format!("/tmp/perf-{}.map", profile.run.pid));

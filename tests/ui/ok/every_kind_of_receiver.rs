@@ -51,7 +51,7 @@ impl Scene {
     pub fn spelled_out(self: &Self) -> u32 {
         self.0
     }
-    pub fn nobody(a: u32, b: u32) -> u32 {
+    pub fn nothing(a: u32, b: u32) -> u32 {
         a + b
     }
 }
@@ -72,6 +72,6 @@ fn main() {
         + Box::new(Rc::new(scene.clone())).boxed_twice()
         + scene.clone().owned_and_spelled_out()
         + scene.spelled_out()
-        + Scene::nobody(1, 2);
+        + Scene::nothing(1, 2);
     assert_eq!(sum, 28);
 }

@@ -37,7 +37,7 @@ where
     fn boxed(self: Box<Self>) -> u32;
     fn dup(&self) -> Self;
     fn counted<X: Default + Into<u32>>(&self) -> u32;
-    fn nobody() -> usize {
+    fn nothing() -> usize {
         N
     }
     #[observe(skip)]
@@ -125,13 +125,13 @@ fn works<'t>(mut it: impl Layout<'t>) -> u32 {
     it.finish() + Box::new(other).boxed()
 }
 
-fn nobody<'t, L: Layout<'t>>() -> usize {
-    L::nobody()
+fn nothing<'t, L: Layout<'t>>() -> usize {
+    L::nothing()
 }
 
 fn main() {
     assert_eq!(works(SpiedLayout::new(Scene(vec![]))), 3);
-    assert_eq!(nobody::<SpiedLayout<Scene>>(), 2);
+    assert_eq!(nothing::<SpiedLayout<Scene>>(), 2);
     let mut numbers = SpiedIterator::new(1..4);
     assert_eq!(numbers.next(), Some(1));
     assert_eq!(numbers.sum::<i32>(), 5);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_says_where_file_and_line_are() {
+    fn a_template_has_the_places_of_file_and_line() {
         check("mine --at={line} -- {file}", "mine|--at=7|--|/src/a b.rs");
         check("mine {file}:{line}", "mine|/src/a b.rs:7");
     }

@@ -143,7 +143,7 @@ fn durations_have_percentiles_a_histogram_and_the_slowest() {
 }
 
 #[test]
-fn an_empty_recording_says_why_it_is_empty() {
+fn an_empty_recording_shows_the_reason() {
     let file = fixture::closed("empty.spy", 0);
     insta::assert_snapshot!("empty", User::new(fixture::open(&file)).screen());
 }

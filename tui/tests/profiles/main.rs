@@ -112,7 +112,7 @@ fn values_of_a_live_recording_grow() {
 }
 
 #[test]
-fn a_recording_without_profiles_says_so() {
+fn a_recording_without_profiles_has_a_sentence_for_it() {
     let _turn = fixture::turn();
     let recording = library::begin_without_profiles(Recording::memory());
     library::open_for_a_day();

@@ -28,7 +28,7 @@ pub struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Builds with hooks; the program records if its environment says so
+    /// Builds with hooks; the environment of the program switches recording on
     #[command(after_help = "Examples:\n  cargo metaspy build\n  cargo metaspy build --release --weave 'taffy::**'\n  \
         METASPY_RECORD=run.spy target/metaspy/debug/program\n\nWhat is woven, and what is not: docs/weaving.md.")]
     Build(Woven),

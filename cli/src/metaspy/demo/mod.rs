@@ -1,6 +1,6 @@
 //! `metaspy demo`: the layout story, in a process of its own and live in the crawler; or recorded without a screen.
 //!
-//! The story is the one domain that the command knows. Without the feature `demo` its place is empty.
+//! The story is the only domain in the command. Without the feature `demo` its place is empty.
 
 #[cfg(feature = "demo")]
 mod child;

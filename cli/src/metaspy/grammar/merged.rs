@@ -156,7 +156,7 @@ impl Merged {
         failures.iter().try_for_each(|failure| page.paragraph(0, failure))
     }
 
-    /// The same as the report of one run, as far as recordings know it: alternatives and inputs are not in them.
+    /// The same as the report of one run, as far as recordings have it: alternatives and inputs are not in them.
     fn report(&self) -> Report {
         let unknown = || Tries { entered: 0, matched: 0 };
         let production = |row: &Row| Production {

@@ -149,7 +149,7 @@ impl Builder<'_> {
         id
     }
 
-    /// Makes boxes of the cells in `element` and says how many columns they take.
+    /// Makes boxes of the cells in `element` and returns the number of columns that they take.
     fn rows(
         &self,
         scene: &mut Scene,

@@ -35,9 +35,9 @@ impl Page {
         let path = path.as_ref();
         let unreadable = |error| PageError::Unreadable { path: path.to_owned(), error };
         let file = File::open(path).map_err(unreadable)?;
-        let said = file.metadata().map_err(unreadable)?.len();
-        if said > limits.bytes {
-            return Err(PageError::TooLarge { bytes: said, limit: limits.bytes });
+        let bytes = file.metadata().map_err(unreadable)?.len();
+        if bytes > limits.bytes {
+            return Err(PageError::TooLarge { bytes, limit: limits.bytes });
         }
         // A pipe or a growing file may contain more than its size.
         let mut html = Vec::new();

@@ -173,7 +173,7 @@ impl TreeSink for Sink {
         one == other
     }
 
-    // Half of the web has errors; the parser knows what to do about them.
+    // Half of the web has errors; the parser repairs them.
     fn parse_error(&self, _: Cow<'static, str>) {}
     fn set_quirks_mode(&self, _: QuirksMode) {}
     fn append_doctype_to_document(&self, _: StrTendril, _: StrTendril, _: StrTendril) {}

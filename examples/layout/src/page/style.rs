@@ -18,7 +18,7 @@ pub(super) fn apply(declarations: &str, style: &mut Style, font: &mut Font) {
     }
 }
 
-/// The display that a `style` attribute asks for, if it does.
+/// The display of a `style` attribute, if it has one.
 pub(super) fn display(declarations: &str) -> Option<Display> {
     split(declarations).filter(|(name, _)| name == "display").filter_map(|(_, value)| read_display(&value)).last()
 }
@@ -195,7 +195,7 @@ fn set<T>(place: &mut T, value: Option<T>) {
     }
 }
 
-/// Writes every length in pixels, as taffy knows no other unit.
+/// Writes every length in pixels, as taffy has no other unit.
 fn to_pixels(value: &str, em: f32) -> String {
     let mut pixels = String::with_capacity(value.len());
     let mut rest = value;

@@ -4,9 +4,9 @@ fn parse(html: &str) -> Result<Page, PageError> {
     Page::parse("test", html.as_bytes(), Limits::default())
 }
 
-fn check_refused(html: &[u8], says: &str) {
+fn check_refused(html: &[u8], message: &str) {
     let error = Page::parse("test", html, Limits::default()).expect_err("the page is refused");
-    assert!(error.to_string().contains(says), "{error}");
+    assert!(error.to_string().contains(message), "{error}");
 }
 
 /// The tree as text: tags, and what is written, one node a line.

@@ -1,4 +1,4 @@
-//! The cache of each node, as taffy asks and fills it.
+//! The cache of each node, as taffy reads and fills it.
 
 use taffy::{CacheTree, CollapsibleMarginSet, LayoutInput, LayoutOutput, NodeId, RunMode};
 
@@ -33,7 +33,7 @@ impl Scene {
     #[observe(subject = (&self.owner, node))]
     fn recall_size(&mut self, node: u64, input: &LayoutInput) -> Option<LayoutOutput> {
         let hit = self[NodeId::from(node)].cache.get(input);
-        self.counts.size_asked += 1;
+        self.counts.size_requests += 1;
         self.counts.size_hits += u64::from(hit.is_some());
         hit
     }
@@ -42,7 +42,7 @@ impl Scene {
     #[observe(subject = (&self.owner, node))]
     fn recall_layout(&mut self, node: u64, input: &LayoutInput) -> Option<LayoutOutput> {
         let hit = self[NodeId::from(node)].cache.get(input);
-        self.counts.layout_asked += 1;
+        self.counts.layout_requests += 1;
         self.counts.layout_hits += u64::from(hit.is_some());
         hit
     }

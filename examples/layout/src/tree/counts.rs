@@ -18,11 +18,11 @@ pub struct Counts {
     /// Texts measured.
     pub measures: u64,
     /// Questions for the size of a node.
-    pub size_asked: u64,
+    pub size_requests: u64,
     /// Questions for the size of a node that the cache answered.
     pub size_hits: u64,
     /// Questions for the layout of a node.
-    pub layout_asked: u64,
+    pub layout_requests: u64,
     /// Questions for the layout of a node that the cache answered.
     pub layout_hits: u64,
     /// Results given to the cache.
@@ -45,9 +45,9 @@ impl std::ops::Sub for Counts {
             needless: self.needless - before.needless,
             hidden: self.hidden - before.hidden,
             measures: self.measures - before.measures,
-            size_asked: self.size_asked - before.size_asked,
+            size_requests: self.size_requests - before.size_requests,
             size_hits: self.size_hits - before.size_hits,
-            layout_asked: self.layout_asked - before.layout_asked,
+            layout_requests: self.layout_requests - before.layout_requests,
             layout_hits: self.layout_hits - before.layout_hits,
             stores: self.stores - before.stores,
             forgotten: self.forgotten - before.forgotten,

@@ -45,7 +45,7 @@ impl Scene {
     }
 
     /// Why a node is being laid out, in a space that it had to fill before or not.
-    pub(super) fn why(&self, id: NodeId, asked_before: bool) -> Why {
+    pub(super) fn why(&self, id: NodeId, is_repeated: bool) -> Why {
         if !self[id].reasons.is_empty() || self.causes.is_empty() {
             return Why::Dirty;
         }
@@ -56,14 +56,14 @@ impl Scene {
             }
             above = self[parent].parent;
         }
-        if asked_before { Why::Needless } else { Why::Beside }
+        if is_repeated { Why::Needless } else { Why::Beside }
     }
 
     /// Makes every node dirty, for no reason that is remembered.
     pub fn dirty_all(&mut self) {
         for node in &mut self.nodes {
             node.cache.clear();
-            node.asked.clear();
+            node.requests.clear();
         }
     }
 
@@ -77,7 +77,7 @@ impl Scene {
             if matches!(self[id].cache.clear(), ClearState::Cleared) {
                 self.counts.dirtied += 1;
             }
-            self[id].asked.clear();
+            self[id].requests.clear();
             if self[id].reasons.is_empty() {
                 self.dirty.push(id);
             }

@@ -47,8 +47,8 @@ impl Scene {
         }
         self.work -= 1;
         self.counts.layouts += 1;
-        let asked_before = self[id].asked.note(&inputs);
-        match self.why(id, asked_before) {
+        let is_repeated = self[id].requests.note(&inputs);
+        match self.why(id, is_repeated) {
             Why::Dirty => self.link_reasons(id, around),
             Why::Above | Why::Beside => {}
             Why::Needless => self.needless(node),

@@ -1,6 +1,5 @@
 //! The tree of boxes: an arena of our own, laid out by taffy.
 
-mod asked;
 mod cache;
 mod change;
 mod counts;
@@ -9,6 +8,7 @@ mod introduce;
 mod layout;
 mod node;
 mod paint;
+mod requests;
 mod rows;
 mod scene;
 mod traverse;

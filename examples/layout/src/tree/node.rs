@@ -2,7 +2,7 @@
 
 use taffy::{Cache, Layout, NodeId, Style};
 
-use super::asked::Asked;
+use super::requests::SeenRequests;
 use crate::text::Text;
 
 /// A node of the tree.
@@ -28,7 +28,7 @@ pub struct Node {
     pub(super) hoisted: Vec<NodeId>,
     pub(super) cache: Cache,
     /// Measurements requested since it was last dirty.
-    pub(super) asked: Asked,
+    pub(super) requests: SeenRequests,
     /// The changes since the last layout that made it dirty, by their place among the scene's causes.
     pub(super) reasons: Vec<u32>,
     /// True if one of the reasons changed this very node, and not one below it.
@@ -60,7 +60,7 @@ impl Node {
             unrounded: Layout::new(),
             hoisted: Vec::new(),
             cache: Cache::new(),
-            asked: Asked::default(),
+            requests: SeenRequests::default(),
             reasons: Vec::new(),
             changed: false,
         }

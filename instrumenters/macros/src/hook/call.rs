@@ -45,32 +45,32 @@ impl Call<'_> {
     fn hook_body(&self, sig: &Signature, block: &mut Block) -> Result<()> {
         let Call { krate, statics, site, .. } = self;
         let output = Output::of(&sig.output);
-        let says_value = self.says_value(&output)?;
+        let shows_value = self.shows_value(&output)?;
         let mut is_announced = true;
-        let ty = if output.is_whole() || output.tells() || says_value { output.ty() } else { None };
+        let ty = if output.is_whole() || output.shows_outcome() || shows_value { output.ty() } else { None };
         if let Some(ty) = &ty
-            && (output.tells() || says_value)
+            && (output.shows_outcome() || shows_value)
         {
-            let value = self.say_value(says_value);
+            let value = self.value_statement(shows_value);
             let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
             let announce = quote_spanned!(Span::mixed_site()=> #value __call.exit(#outcome););
             is_announced = exits::announce(block, ty, &announce);
         }
         let entry = Entry { call: self, sig }.tokens();
         // An early way out without a mark is a `?`.
-        let fails_unsaid = output.tells() && is_announced;
-        let failing = fails_unsaid
+        let may_fail_unannounced = output.shows_outcome() && is_announced;
+        let failing = may_fail_unannounced
             .then(|| quote_spanned!(Span::mixed_site()=> __began.exit(#krate::__private::Outcome::Failed);));
         let stmts = &block.stmts;
         let body = match ty {
             None => quote_spanned!(Span::mixed_site()=> { #(#stmts)* }),
-            Some(_) if matches!(output, Output::Unit) && !says_value => quote_spanned!(Span::mixed_site()=>
+            Some(_) if matches!(output, Output::Unit) && !shows_value => quote_spanned!(Span::mixed_site()=>
                 { #(#stmts)* }
                 #[allow(unreachable_code)]
                 __call.done(#krate::__private::Outcome::Returned)
             ),
             Some(ty) => {
-                let value = self.say_value(says_value);
+                let value = self.value_statement(shows_value);
                 let outcome = self.outcome(&output, quote_spanned!(Span::mixed_site()=> &__value));
                 quote_spanned!(Span::mixed_site()=>
                     #[allow(clippy::diverging_sub_expression)]
@@ -103,10 +103,10 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// The outcome that a value tells.
+    /// The outcome that a value shows.
     pub fn outcome(&self, output: &Output, value: TokenStream) -> TokenStream {
         let krate = self.krate;
-        if !output.tells() {
+        if !output.shows_outcome() {
             return quote_spanned!(Span::mixed_site()=> #krate::__private::Outcome::Returned);
         }
         // A type called `QueryResult` may be anything, so the compiler decides if it has an outcome.
@@ -117,7 +117,7 @@ impl Call<'_> {
         })
     }
 
-    fn says_value(&self, output: &Output) -> Result<bool> {
+    fn shows_value(&self, output: &Output) -> Result<bool> {
         match self.options.ret {
             Some(span) if output.ty().is_none() => {
                 Err(Error::new(span, "`ret` needs a value that can be held: no `!`"))
@@ -126,8 +126,8 @@ impl Call<'_> {
         }
     }
 
-    fn say_value(&self, says_value: bool) -> TokenStream {
-        match says_value {
+    fn value_statement(&self, shows_value: bool) -> TokenStream {
+        match shows_value {
             true => quote_spanned!(Span::mixed_site()=> __call.returns(&__value);),
             false => TokenStream::new(),
         }
@@ -142,7 +142,7 @@ pub fn replace(block: &mut Block, tokens: TokenStream) {
     block.stmts = vec![Stmt::Expr(Expr::Verbatim(tokens), None)];
 }
 
-/// The type that a signature returns, if it says one.
+/// The type that a signature returns, if it has one.
 pub fn returned(sig: &Signature) -> Option<&syn::Type> {
     match &sig.output {
         ReturnType::Default => None,

@@ -37,7 +37,7 @@ impl Entry<'_> {
                 )
             }
             (None, None, Some(it)) => {
-                let subject = self.asked(quote_spanned!(Span::mixed_site()=> __it));
+                let subject = self.identified(quote_spanned!(Span::mixed_site()=> __it));
                 let enter = match offered {
                     Some(_) => quote_spanned!(Span::mixed_site()=> enter_on),
                     None => quote_spanned!(Span::mixed_site()=> enter_by),
@@ -89,27 +89,29 @@ impl Entry<'_> {
             });
         }
         match self.receiver() {
-            Some(it) => self.asked(it),
+            Some(it) => self.identified(it),
             None => quote_spanned!(Span::mixed_site()=> #krate::__private::Subject::NONE),
         }
     }
 
     /// An expression: the subject of a call whose receiver is `it`.
-    fn asked(&self, it: TokenStream) -> TokenStream {
+    fn identified(&self, it: TokenStream) -> TokenStream {
         let krate = self.call.krate;
-        let asked = quote_spanned!(Span::mixed_site()=>
+        let receiver = quote_spanned!(Span::mixed_site()=>
             #[allow(unused_imports)]
             use #krate::__private::{GuardedIdentity as _, AddressIdentity as _};
             (&#krate::__private::Receiver::<Self>(#it))
         );
         let by_value = self.sig.receiver().is_some_and(receiver::is_by_value);
         match self.call.self_type {
-            _ if by_value => quote_spanned!(Span::mixed_site()=> { #asked.subject_or_none() }),
+            _ if by_value => quote_spanned!(Span::mixed_site()=> { #receiver.subject_or_none() }),
             SelfType::Static | SelfType::Borrowing => quote_spanned!(Span::mixed_site()=> {
                 static __METASPY_PLACE: #krate::__private::PlaceOf = #krate::__private::PlaceOf::new();
-                #asked.subject_or(&__METASPY_PLACE)
+                #receiver.subject_or(&__METASPY_PLACE)
             }),
-            SelfType::Generic | SelfType::Unknown => quote_spanned!(Span::mixed_site()=> { #asked.subject_or_place() }),
+            SelfType::Generic | SelfType::Unknown => {
+                quote_spanned!(Span::mixed_site()=> { #receiver.subject_or_place() })
+            }
         }
     }
 

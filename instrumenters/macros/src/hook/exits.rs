@@ -30,14 +30,14 @@ impl VisitMut for Exits<'_> {
         visit_mut::visit_expr_return_mut(self, exit);
         if let Some(value) = &exit.expr {
             let (ty, announce) = (self.ty, self.announce);
-            let said = quote_spanned!(Span::mixed_site()=> {
+            let value = quote_spanned!(Span::mixed_site()=> {
                 let __value: #ty = #value;
                 #[allow(unreachable_code)]
                 { #announce }
                 #[allow(unreachable_code)]
                 __value
             });
-            exit.expr = Some(Box::new(Expr::Verbatim(said)));
+            exit.expr = Some(Box::new(Expr::Verbatim(value)));
         }
     }
 

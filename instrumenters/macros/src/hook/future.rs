@@ -67,7 +67,7 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
         quote_spanned!(Span::mixed_site()=> __returned.value(#value);)
     });
     let outcome = match output.ty() {
-        Some(ty) if output.tells() => {
+        Some(ty) if output.shows_outcome() => {
             let outcome = call.outcome(output, quote_spanned!(Span::mixed_site()=> __value));
             quote_spanned!(Span::mixed_site()=> {
                 #[allow(clippy::ref_option_ref)]
@@ -82,7 +82,7 @@ fn polled(call: &Call<'_>, output: &Output, future: TokenStream) -> TokenStream 
         true => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::new(__site)),
         false => quote_spanned!(Span::mixed_site()=> #krate::__private::AsyncCall::showing(__site, __shown)),
     };
-    let names = match (&value, output.tells()) {
+    let names = match (&value, output.shows_outcome()) {
         (Some(_), _) => quote_spanned!(Span::mixed_site()=> __value, __returned),
         (None, true) => quote_spanned!(Span::mixed_site()=> __value, _),
         (None, false) => quote_spanned!(Span::mixed_site()=> _, _),
@@ -109,15 +109,15 @@ fn hint(output: &Output, stmts: &[Stmt]) -> TokenStream {
     let Some(ty) = output.ty() else {
         return quote_spanned!(Span::mixed_site()=> #(#stmts)*);
     };
-    let told = quote_spanned!(Span::mixed_site()=>
+    let begin = quote_spanned!(Span::mixed_site()=>
         if let ::core::option::Option::Some(__value) = ::core::option::Option::None::<#ty> {
             return __value;
         }
     );
     match output {
-        Output::Unit => quote_spanned!(Span::mixed_site()=> #told #(#stmts)*),
+        Output::Unit => quote_spanned!(Span::mixed_site()=> #begin #(#stmts)*),
         _ => quote_spanned!(Span::mixed_site()=>
-            #told
+            #begin
             #[allow(clippy::diverging_sub_expression)]
             let __value: #ty = { #(#stmts)* };
             #[allow(unreachable_code)]

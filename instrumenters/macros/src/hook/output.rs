@@ -1,4 +1,4 @@
-//! What a function returns, as far as its signature says it.
+//! What a function returns, as far as its signature shows it.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -55,8 +55,8 @@ impl Output {
     }
 
     /// True if it shows how the call ended: a `Result`, an `Option`, or a type with such a name.
-    pub fn tells(&self) -> bool {
-        matches!(self, Output::Named(ty) | Output::Holed(ty) if tells(ty))
+    pub fn shows_outcome(&self) -> bool {
+        matches!(self, Output::Named(ty) | Output::Holed(ty) if shows_outcome(ty))
     }
 }
 
@@ -86,10 +86,11 @@ fn of_bounds(bounds: &Punctuated<TypeParamBound, Token![+]>) -> Option<Output> {
     })
 }
 
-fn tells(ty: &Type) -> bool {
+fn shows_outcome(ty: &Type) -> bool {
     let Type::Path(path) = ty else { return false };
     let Some(last) = path.path.segments.last() else { return false };
-    let inner = || arguments(&path.path).any(|argument| matches!(argument, GenericArgument::Type(ty) if tells(ty)));
+    let inner =
+        || arguments(&path.path).any(|argument| matches!(argument, GenericArgument::Type(ty) if shows_outcome(ty)));
     let name = last.ident.to_string();
     name.ends_with("Result") || name == "Option" || name == "Poll" && inner()
 }

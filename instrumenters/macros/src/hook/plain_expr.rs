@@ -1,5 +1,5 @@
 //! Expressions that run no code of the program, whatever the types in them: they cannot panic, call observed code or take long.
-//! How the value is then identified depends on its type, which only the compiler knows.
+//! How the value is then identified depends on its type, which only the compiler resolves.
 
 use syn::Expr;
 

@@ -1,4 +1,4 @@
-//! The `impl` or the trait around an observed function, and what it says of its site.
+//! The `impl` or the trait around an observed function, and the facts of its site.
 
 use metaspy_syntax::{Facts, Owner, fingerprint};
 use quote::quote;
@@ -14,9 +14,9 @@ pub struct Within {
     pub owner: Owner,
     /// What `Self` is.
     pub self_type: SelfType,
-    /// The type of the `impl`, if it has no type parameters: then the compiler knows where it is defined.
+    /// The type of the `impl`, if it has no type parameters: then its definition is found at compile time.
     pub defined: Option<Type>,
-    /// The path of a trait, or of a type with parameters if the source says where it begins. Without it and without
+    /// The path of a trait, or of a type with parameters if its beginning is in the source. Without it and without
     /// `defined`, the definition is unresolved.
     written: Option<String>,
 }

@@ -69,7 +69,7 @@ impl Forwarder<'_> {
     }
 }
 
-/// Conditions, what says how to observe, and who called.
+/// Conditions, the options of observation, and the caller.
 fn is_forwarded(attr: &Attribute) -> bool {
     let last = attr.path().segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
     matches!(last.as_str(), "cfg" | "observe" | "track_caller")
@@ -222,11 +222,11 @@ fn mentions_self(ty: &Type) -> bool {
 /// The error of a method that cannot be forwarded, with what to do.
 fn cannot_forward(sig: &Signature, at: &impl ToTokens, why: &str) -> Error {
     let name = &sig.ident;
-    let said = format!(
+    let message = format!(
         "a proxy cannot forward `{name}`: {why}; leave it out of a list, or give it a default body and \
          `#[observe(skip)]`, and the proxy runs that"
     );
-    Error::new_spanned(at, said)
+    Error::new_spanned(at, message)
 }
 
 /// Why a receiver cannot be forwarded.

@@ -29,7 +29,7 @@ pub(super) fn compile(rules: &[OptimizedRule], numbers: &HashMap<String, usize>)
     built
 }
 
-/// White space and comments are atomic, whatever the grammar says.
+/// White space and comments are atomic, in every grammar.
 fn kind(rule: &OptimizedRule) -> Kind {
     let is_skipped = rule.name == "WHITESPACE" || rule.name == "COMMENT";
     match rule.ty {

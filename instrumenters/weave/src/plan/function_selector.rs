@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn words_say_who_sees_it_and_what_it_returns() {
+    fn words_select_visibility_and_returned_type() {
         check("pub a::**", &["open", "S::T::run"]);
         check("** -> *Result<*>", &["open"]);
         check("-> io::Result<Vec<u8>>", &["open"]);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn words_say_how_many_lines() {
+    fn words_select_the_number_of_lines() {
         check("** lines>4", &["close"]);
         check("** lines = 2", &["open"]);
         check("lines<=1", &["next", "next::{closure#1}", "S::T::run"]);

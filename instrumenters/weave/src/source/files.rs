@@ -116,7 +116,7 @@ fn passed(path: &Path) -> impl Iterator<Item = PathBuf> {
     left.into_iter()
 }
 
-/// Without `.` and `..`, as far as the text says.
+/// Without `.` and `..`, as far as the text allows.
 pub fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {

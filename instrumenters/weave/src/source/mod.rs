@@ -1,6 +1,6 @@
 //! Source text: which functions there are, and how hooks get into it.
 //!
-//! Nothing here knows cargo or the compiler: text goes in, text comes out.
+//! Nothing here depends on cargo or the compiler: text goes in, text comes out.
 
 mod closures;
 mod files;

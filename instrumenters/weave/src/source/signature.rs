@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_tracked_that_the_trait_says_are() {
+    fn methods_are_tracked_as_the_trait_declares() {
         let check = |text: &str, limit: Option<Limit>| {
             assert_eq!(parse(text).expect("it is Rust").functions.all[0].signature.limit, limit, "{text}");
         };

@@ -15,7 +15,7 @@ use crate::plan::{Plan, Target};
 use crate::runtime::Hooks;
 use crate::source::{self, CrateSource, EXTERN_CRATE, SourceFile};
 use crate::wrapper::arguments::Arguments;
-use crate::wrapper::diagnostics::{self, Said};
+use crate::wrapper::diagnostics::{self, CompilerOutput};
 use crate::wrapper::fallback::ChosenHooks;
 use crate::wrapper::listing::Listing;
 use crate::wrapper::overlay::{self, Overlay};
@@ -52,13 +52,13 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
             choice.leave_all(why.as_deref());
         }
         let mirror = of.mirror(&source, &choice, is_linked)?;
-        let said = diagnostics::hear(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
-        if said.status.success() {
-            return of.finish(&choice, &mirror, &said);
+        let output = diagnostics::run(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
+        if output.status.success() {
+            return of.finish(&choice, &mirror, &output);
         }
-        if !is_refusal(&said) {
+        if !is_refusal(&output) {
             // The compiler was killed, or the linker failed: no hook is the cause.
-            let why = diagnostics::first_error(&said.held).unwrap_or_else(|| said.status.to_string());
+            let why = diagnostics::first_error(&output.held).unwrap_or_else(|| output.status.to_string());
             bail!("the compiler failed: {why}");
         }
         if why.is_none()
@@ -66,16 +66,16 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         {
             return Ok(code);
         }
-        why = diagnostics::first_error(&said.held);
+        why = diagnostics::first_error(&output.held);
         if std::env::var_os(DIAGNOSTICS).is_some() {
-            diagnostics::say(&said.held);
+            diagnostics::print(&output.held);
         }
-        if !is_linked && of.core().is_some() && diagnostics::is_ambiguous(&said.held) {
+        if !is_linked && of.core().is_some() && diagnostics::is_ambiguous(&output.held) {
             is_linked = true;
             continue;
         }
         // If the compiler points at no hook, larger hooks shrink before light ones are removed.
-        if !choice.yield_at(&diagnostics::places(&said.held)) {
+        if !choice.yield_at(&diagnostics::places(&output.held)) {
             if choice.is_empty() {
                 break;
             }
@@ -90,28 +90,28 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
 }
 
 /// True if the compiler refuses the code: then an error has a code or a place.
-fn is_refusal(said: &Said) -> bool {
+fn is_refusal(output: &CompilerOutput) -> bool {
     let is_coded = |message: Value| message["level"] == "error" && !message["code"].is_null();
-    let mut lines = said.held.iter().filter_map(|line| serde_json::from_str(line).ok());
-    said.status.code().is_some() && (!diagnostics::places(&said.held).is_empty() || lines.any(is_coded))
+    let mut lines = output.held.iter().filter_map(|line| serde_json::from_str(line).ok());
+    output.status.code().is_some() && (!diagnostics::places(&output.held).is_empty() || lines.any(is_coded))
 }
 
 impl Crate<'_> {
     /// Ends a successful compilation. Diagnostics come from the original, because columns behind hooks moved in the copy, and
     /// because a hook that uses an argument hides that it is unused.
-    fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, said: &Said) -> Result<ExitCode> {
+    fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, output: &CompilerOutput) -> Result<ExitCode> {
         name_originals(self.arguments, &mirror.dir)?;
         let hides = self.plan.selection.args && !choice.is_empty() && !self.arguments.caps_lints();
-        if hides || !diagnostics::is_quiet(&said.held) {
+        if hides || !diagnostics::is_quiet(&output.held) {
             let original = self.check()?;
-            diagnostics::say(&original.held);
+            diagnostics::print(&original.held);
             if !original.status.success() {
                 // A denied warning is an error.
                 return Ok(exit_code(original.status));
             }
         }
         choice.listing.write(self.plan, &self.arguments.unit())?;
-        Ok(exit_code(said.status))
+        Ok(exit_code(output.status))
     }
 
     /// Prints the errors of the original, if it has any.
@@ -120,7 +120,7 @@ impl Crate<'_> {
         if original.status.success() {
             return Ok(None);
         }
-        diagnostics::say(&original.held);
+        diagnostics::print(&original.held);
         Ok(Some(exit_code(original.status)))
     }
 
@@ -196,17 +196,17 @@ impl Crate<'_> {
     }
 
     /// Checks the original.
-    fn check(&self) -> Result<Said> {
+    fn check(&self) -> Result<CompilerOutput> {
         let dir = self.plan.dir.join("checks").join(self.arguments.unit());
         fs::create_dir_all(&dir)?;
         let mut command = command(self.compiler);
         command.args(self.arguments.checking(&dir));
-        let said = diagnostics::hear(command, false);
+        let output = diagnostics::run(command, false);
         let _ = fs::remove_dir_all(dir);
-        let said = said?;
-        match said.status.code() {
-            Some(_) => Ok(said),
-            None => bail!("the compiler failed: {}", said.status),
+        let output = output?;
+        match output.status.code() {
+            Some(_) => Ok(output),
+            None => bail!("the compiler failed: {}", output.status),
         }
     }
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 /// The outcome of a run of the compiler.
-pub struct Said {
+pub struct CompilerOutput {
     /// How it ended.
     pub status: ExitStatus,
     /// Its diagnostics.
@@ -17,24 +17,24 @@ pub struct Said {
 
 /// Runs the compiler. Messages about results go to cargo at once, so that it continues with other crates; diagnostics are
 /// held back.
-pub fn hear(mut command: Command, tells_results: bool) -> Result<Said> {
+pub fn run(mut command: Command, passes_results: bool) -> Result<CompilerOutput> {
     let mut child = command.stderr(Stdio::piped()).spawn().context("the compiler cannot be started")?;
     let lines = BufReader::new(child.stderr.take().context("it has standard error")?).split(b'\n');
     let mut held = Vec::new();
     for line in lines {
         let line = String::from_utf8_lossy(&line?).into_owned();
         let is_result = is_result(&line);
-        match is_result && tells_results {
-            true => say(&[line]),
+        match is_result && passes_results {
+            true => print(&[line]),
             false if is_result => {}
             false => held.push(line),
         }
     }
-    Ok(Said { status: child.wait()?, held })
+    Ok(CompilerOutput { status: child.wait()?, held })
 }
 
 /// Prints lines for cargo.
-pub fn say(lines: &[String]) {
+pub fn print(lines: &[String]) {
     let mut out = std::io::stderr().lock();
     for line in lines {
         // Cargo may have ended.
@@ -53,14 +53,17 @@ pub fn is_quiet(held: &[String]) -> bool {
 
 /// The first error.
 pub fn first_error(held: &[String]) -> Option<String> {
-    let said = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    said.filter(|said| said["level"] == "error").find_map(|said| said["message"].as_str().map(str::to_owned))
+    let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    messages
+        .filter(|message| message["level"] == "error")
+        .find_map(|message| message["message"].as_str().map(str::to_owned))
 }
 
 /// True if an error is about ambiguity: an added crate brings traits of its own.
 pub fn is_ambiguous(held: &[String]) -> bool {
-    let said = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let mut codes = said.filter(|said| said["level"] == "error").map(|said| said["code"]["code"].clone());
+    let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let mut codes =
+        messages.filter(|message| message["level"] == "error").map(|message| message["code"]["code"].clone());
     codes.any(|code| ["E0034", "E0282", "E0283", "E0284", "E0790"].iter().any(|it| code == *it))
 }
 
@@ -74,7 +77,7 @@ pub struct Place {
     /// True if a value does not live long enough.
     pub is_about_lifetimes: bool,
     /// The compiler's message.
-    pub said: String,
+    pub message: String,
 }
 
 /// The codes of errors about lifetimes; some of these errors have no code.
@@ -84,24 +87,24 @@ const LIFETIMES: [&str; 7] = ["E0309", "E0310", "E0311", "E0521", "E0597", "E062
 pub fn places(held: &[String]) -> Vec<Place> {
     let mut places = Vec::new();
     for line in held {
-        if let Ok(said) = serde_json::from_str::<Value>(line)
-            && said["level"] == "error"
+        if let Ok(json) = serde_json::from_str::<Value>(line)
+            && json["level"] == "error"
         {
-            let code = said["code"]["code"].as_str();
-            let message = said["message"].as_str().unwrap_or_default();
+            let code = json["code"]["code"].as_str();
+            let message = json["message"].as_str().unwrap_or_default();
             let is_about_lifetimes = match code {
                 Some(code) => LIFETIMES.contains(&code),
                 None => message.starts_with("lifetime may not live"),
             };
-            let about = Place { file: PathBuf::new(), line: 0, is_about_lifetimes, said: message.to_owned() };
-            spans(&said, &about, &mut places);
+            let about = Place { file: PathBuf::new(), line: 0, is_about_lifetimes, message: message.to_owned() };
+            spans(&json, &about, &mut places);
         }
     }
     places
 }
 
-fn spans(said: &Value, about: &Place, places: &mut Vec<Place>) {
-    let each = |name: &str| said[name].as_array().cloned().unwrap_or_default();
+fn spans(json: &Value, about: &Place, places: &mut Vec<Place>) {
+    let each = |name: &str| json[name].as_array().cloned().unwrap_or_default();
     for span in each("spans") {
         place(&span, about, places);
     }

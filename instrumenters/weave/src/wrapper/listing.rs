@@ -41,7 +41,7 @@ pub struct Listing {
 pub struct Method {
     /// `crate::module::Type::Trait::method`.
     pub path: String,
-    /// Its file, as `file!()` says.
+    /// Its file, as `file!()` gives it.
     pub file: String,
     /// Its first line.
     pub line: u32,
@@ -79,7 +79,7 @@ pub struct Left {
     pub reason: String,
     /// The compiler's message, if the compiler refuses the hook.
     #[serde(default)]
-    pub said: Option<String>,
+    pub message: Option<String>,
 }
 
 impl Listing {
@@ -102,7 +102,7 @@ impl Listing {
 
     /// Adds a function, with the reason why it has no hook, or why its hook sees less than requested.
     pub(super) fn add(&mut self, method: &Method, skipped: Option<&str>, less: Option<&str>) {
-        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), said: None };
+        let left = |reason: &str| Left { method: method.clone(), reason: reason.to_owned(), message: None };
         match skipped {
             Some(reason) => self.skipped.push(left(reason)),
             None => self.woven.push(method.clone()),
@@ -113,21 +113,21 @@ impl Listing {
     }
 
     /// Records that a function's hook sees less.
-    pub(super) fn lighten(&mut self, method: &Method, reason: &str, said: Option<&str>) {
+    pub(super) fn lighten(&mut self, method: &Method, reason: &str, message: Option<&str>) {
         self.light.retain(|light| light.method != *method);
-        let said = said.map(str::to_owned);
-        self.light.push(Left { method: method.clone(), reason: reason.to_owned(), said });
+        let message = message.map(str::to_owned);
+        self.light.push(Left { method: method.clone(), reason: reason.to_owned(), message });
     }
 
     /// Records that a function has no hook after all. A function that is not selected is in no list.
-    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str, said: Option<&str>) {
+    pub(super) fn leave(&mut self, method: &Method, is_alone: bool, reason: &str, message: Option<&str>) {
         if is_alone {
             return;
         }
         self.woven.retain(|woven| woven != method);
         self.light.retain(|light| light.method != *method);
-        let said = said.map(str::to_owned);
-        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned(), said });
+        let message = message.map(str::to_owned);
+        self.skipped.push(Left { method: method.clone(), reason: reason.to_owned(), message });
     }
 
     /// Writes the list.

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_says_what_to_write() {
+    fn a_wrong_line_is_refused_with_an_example() {
         for (text, words) in [
             ("sight:x", "did you mean `site:`"),
             ("qq:x", "site: subject:"),

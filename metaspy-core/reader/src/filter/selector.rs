@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_selector_says_what_to_write() {
+    fn a_wrong_selector_is_refused_with_an_example() {
         for (text, words) in [("", "Scene::measure"), ("a::", "`*`"), ("a::::b", "`**`"), ("<a as b", "Trait")] {
             let error = text.parse::<Selector>().expect_err(text).to_string();
             assert!(error.contains(words), "{text}: {error}");

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn time_never_runs_backwards_whatever_the_pairs_say() {
+    fn time_never_runs_backwards_with_any_pairs() {
         let second = 1_000_000_000;
         for pairs in [
             &[(5, 7)][..],

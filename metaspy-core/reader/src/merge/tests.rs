@@ -321,7 +321,7 @@ fn no_damage_makes_it_panic() {
 }
 
 #[test]
-fn what_one_process_knows_of_its_code_is_known() {
+fn facts_of_the_code_in_one_process_hold_for_all() {
     let process = |pid: u32, facts: &str| {
         let writer = process(pid, "woven");
         let words = [1, 9 | 4 << 32];

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_weaver_knows_is_read() {
+    fn facts_of_a_weaver_are_read() {
         let site = site(4, &["a::b::Scene::measure", "src/b.rs", "", "c=4 self=ref type=Scene vis=pub"]);
         assert_eq!(site.module_and_name(), Some(("a::b", "Scene::measure")));
         let facts = site.facts().expect("it was woven");

@@ -96,7 +96,7 @@ fn self_time_is_what_the_events_inside_did_not_take() {
 }
 
 #[test]
-fn a_call_longer_than_its_slot_can_tell_counts_in_full() {
+fn a_call_longer_than_the_range_of_its_slot_counts_in_full() {
     let mut writer = scene(1);
     let outer = writer.event(Draft { start: 0, span: Some(SPAN_MAX), ..Draft::default() });
     let inner = writer.event(Draft { site: 2, start: 5, span: Some(SPAN_MAX), cause: Some(outer), ..Draft::default() });
@@ -110,7 +110,7 @@ fn a_call_longer_than_its_slot_can_tell_counts_in_full() {
 }
 
 #[test]
-fn self_time_is_the_same_however_many_threads_tell_it() {
+fn self_time_does_not_depend_on_the_number_of_threads() {
     let (mut writer, _) = busy(12, 3, 90_000, 77);
     writer.summarise();
     let store = writer.store();
@@ -163,7 +163,7 @@ fn every_call_is_counted_in_exactly_one_place() {
 }
 
 #[test]
-fn calls_of_which_only_the_number_is_known_may_have_been_anybodys() {
+fn calls_with_only_a_number_may_be_of_any_subject() {
     let mut writer = scene(1);
     writer.event(Draft { start: 1, subject: node(1), ..Draft::default() });
     writer.set(sb::REENTRANT, 2);
@@ -193,7 +193,7 @@ fn running_is_what_began_less_what_ended_wherever_it_stands() {
 }
 
 #[test]
-fn self_time_of_the_calls_in_the_window_is_known_when_others_have_left_it() {
+fn self_time_of_calls_in_the_window_is_exact_after_others_left_it() {
     let mut writer = scene(1);
     let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
     writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });

@@ -102,7 +102,7 @@ fn many_events_at_one_tick_are_paged_through() {
 }
 
 #[test]
-fn filters_test_what_they_say() {
+fn filters_test_each_term() {
     let mut writer = scene(1);
     writer.entry(Entry::Label, 1, &[412], &["p The Quick"]);
     writer.lane(0, "main");

@@ -69,7 +69,7 @@ pub struct SpanCall {
     elsewhere: Within,
     site: AtomicU32,
     /// The outcome that was announced; *running* = none.
-    said: AtomicU8,
+    outcome: AtomicU8,
     /// A panic left it last.
     unwound: AtomicBool,
     /// Its thread, by its lane.
@@ -88,7 +88,7 @@ impl SpanCall {
             here: Within::nothing(),
             elsewhere: Within::nothing(),
             site: AtomicU32::new(0),
-            said: AtomicU8::new(0),
+            outcome: AtomicU8::new(0),
             unwound: AtomicBool::new(false),
             lane: AtomicUsize::new(0),
             deferred: DeferredFields::nothing(),
@@ -147,7 +147,7 @@ impl SpanCall {
         self.about.store(begun.about.0, Relaxed);
         self.here.forget();
         self.elsewhere.forget();
-        self.said.store(Outcome::Running as u8, Relaxed);
+        self.outcome.store(Outcome::Running as u8, Relaxed);
         self.unwound.store(false, Relaxed);
         self.lane.store(std::ptr::from_ref(lane).addr(), Relaxed);
         if begun.about.is(About::LOOKED_INTO) {
@@ -206,7 +206,7 @@ impl SpanCall {
 
     /// Announces the outcome.
     pub fn exit(&self, outcome: Outcome) {
-        self.said.store(outcome as u8, Relaxed);
+        self.outcome.store(outcome as u8, Relaxed);
     }
 
     /// Records a further reason.
@@ -257,10 +257,10 @@ impl SpanCall {
     }
 
     fn outcome(&self) -> Outcome {
-        match Outcome::from_bits(self.said.load(Relaxed)) {
+        match Outcome::from_bits(self.outcome.load(Relaxed)) {
             _ if self.unwound.load(Relaxed) => Outcome::Panicked,
             Outcome::Running => Outcome::Returned,
-            said => said,
+            outcome => outcome,
         }
     }
 

@@ -67,7 +67,7 @@ impl Group {
         self.round.fetch_add(1, Relaxed);
     }
 
-    /// Evaluates the predicate again for this subject, when it next occurs: cheaper than for all, if the domain knows what
+    /// Evaluates the predicate again for this subject, when it next occurs: cheaper than for all, if the domain can name what
     /// changed.
     pub fn reconsider(&self, subject: Subject) {
         self.doubts.fetch_add(1, Relaxed);
@@ -133,19 +133,19 @@ mod tests {
 
     #[test]
     fn a_subject_is_evaluated_once_until_it_may_have_changed() {
-        let asked = Arc::new(AtomicU64::new(0));
-        let count = asked.clone();
+        let evaluations = Arc::new(AtomicU64::new(0));
+        let count = evaluations.clone();
         let group = Group::new(move |_| count.fetch_add(1, Relaxed) == 0);
         let (one, other) = (ObjectId::new().identify(), ObjectId::new().identify());
         assert!(group.has(one) && group.has(one) && !group.has(other));
-        assert_eq!(asked.load(Relaxed), 2);
+        assert_eq!(evaluations.load(Relaxed), 2);
         group.reconsider(one);
         assert!(!group.has(one) && !group.has(other));
-        assert_eq!(asked.load(Relaxed), 3);
+        assert_eq!(evaluations.load(Relaxed), 3);
         assert!(group.had(one) && !group.had(other));
         group.refresh();
         assert!(!group.has(one) && !group.has(other));
-        assert_eq!(asked.load(Relaxed), 5);
+        assert_eq!(evaluations.load(Relaxed), 5);
     }
 
     #[test]

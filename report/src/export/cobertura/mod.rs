@@ -160,8 +160,8 @@ fn method(xml: &mut Xml<'_>, (element, method): (&Element, &Method)) -> io::Resu
 
 fn write_lines(xml: &mut Xml<'_>, lines: &BTreeMap<u32, u64>) -> io::Result<()> {
     let line = |xml: &mut Xml<'_>, (number, hits): (&u32, &u64)| {
-        let said = attributes(&[("number", number.to_string()), ("hits", hits.to_string())]);
-        xml.create_element("line").with_attributes(said).write_empty().map(drop)
+        let values = attributes(&[("number", number.to_string()), ("hits", hits.to_string())]);
+        xml.create_element("line").with_attributes(values).write_empty().map(drop)
     };
     let element = xml.create_element("lines");
     element.write_inner_content(|xml| lines.iter().try_for_each(|of| line(xml, of))).map(drop)

@@ -6,7 +6,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use super::*;
 use crate::program::testing::{program, woven};
 
-/// What `coverage-04.dtd` says of each element: what may be in it, in this order, and which attributes it must have.
+/// The rules of `coverage-04.dtd` for each element: what may be in it, in this order, and which attributes it must have.
 const DTD: [(&str, &[&str], &[&str]); 11] = [
     (
         "coverage",
@@ -69,10 +69,10 @@ fn the_document_matches_its_type_and_contains_what_ran() {
     assert_eq!((root.attribute("lines-valid"), root.attribute("lines-covered")), (Some("3"), Some("2")));
     let classes: Vec<_> = document.descendants().filter(|node| node.has_tag_name("class")).collect();
     let of = |node: &Node<'_, '_>, name: &str| node.attribute(name).unwrap_or_default().to_owned();
-    let told: Vec<_> =
+    let found: Vec<_> =
         classes.iter().map(|class| (of(class, "name"), of(class, "filename"), of(class, "line-rate"))).collect();
-    let told: Vec<_> = told.iter().map(|(name, file, rate)| (name.as_str(), file.as_str(), rate.as_str())).collect();
-    assert_eq!(told, [("a", "src/lib.rs", "1"), ("a::b::[T]", "src/?ä&.rs", "0"), ("a::b::[T]", "src/lib.rs", "1")]);
+    let found: Vec<_> = found.iter().map(|(name, file, rate)| (name.as_str(), file.as_str(), rate.as_str())).collect();
+    assert_eq!(found, [("a", "src/lib.rs", "1"), ("a::b::[T]", "src/?ä&.rs", "0"), ("a::b::[T]", "src/lib.rs", "1")]);
     let method = classes[1].descendants().find(|node| node.has_tag_name("method")).expect("it has one");
     assert_eq!((of(&method, "name").as_str(), of(&method, "complexity").as_str()), ("[T]::<&\"'>", "4"));
     let lines: Vec<_> = document.descendants().filter(|node| node.has_tag_name("line")).collect();

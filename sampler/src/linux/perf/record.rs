@@ -33,7 +33,7 @@ impl Record {
     }
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Debug)]
 pub enum What {
     Sample(RawSample),
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_whether_the_program_is_another_one() {
+    fn a_name_distinguishes_another_program() {
         let name = u64::from_ne_bytes(*b"worker\0\0");
         let misc = sys::PERF_RECORD_MISC_COMM_EXEC as u16;
         let record = parse(&words(sys::PERF_RECORD_COMM, misc, &[9 << 32 | 4, name, 1, 77]), Stacks::None, 0);

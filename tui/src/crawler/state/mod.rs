@@ -199,7 +199,7 @@ impl Crawler {
         crawler
     }
 
-    /// The events. If there are only counts, the table that the last profiler asks for, as far as it has rows.
+    /// The events. If there are only counts, the table of the last profiler, as far as it has rows.
     fn first_screen(&self) -> Screen {
         if self.status.totals.stored > 0 || self.status.totals.emitted == 0 {
             return Screen::Events;

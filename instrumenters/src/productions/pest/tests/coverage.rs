@@ -1,4 +1,4 @@
-//! What coverage finds, and what it says of inputs that go wrong.
+//! What coverage finds, and its reports on wrong inputs.
 
 use super::{grammar, shipped, suite, verdict};
 use crate::productions::pest::{Grammar, GrammarError, Limits, Source, Suite};
@@ -65,7 +65,7 @@ fn entered_matched_and_backtracked_are_counted_apart_for_valid_and_invalid_input
 }
 
 #[test]
-fn an_alternative_that_is_only_never_asked_for_is_not_shadowed() {
+fn an_alternative_that_is_never_tried_is_not_shadowed() {
     let grammar = grammar(
         r#"all = { keyword | name | number } keyword = { "let" } name = { ASCII_ALPHA+ } number = { ASCII_DIGIT+ }"#,
         "all",
@@ -147,7 +147,7 @@ fn white_space_that_nothing_skips_is_unused() {
 }
 
 #[test]
-fn what_asks_an_empty_stack_does_not_match() {
+fn an_operation_on_an_empty_stack_does_not_match() {
     for asks in ["PEEK", "POP", "PEEK_ALL", "POP_ALL", "PEEK[0..1]"] {
         let text = format!("all = {{ PUSH(\"a\") ~ DROP ~ ({asks} ~ \"b\" | \"c\") }}");
         assert_eq!(verdict(&grammar(&text, "all"), Limits::default(), "ac"), Verdict::Accepted, "{asks}");
@@ -163,7 +163,7 @@ fn the_last_step_is_one() {
 }
 
 #[test]
-fn time_is_taken_where_it_is_asked_for() {
+fn time_is_taken_on_request() {
     let grammar = grammar(shipped("json"), "json");
     for timed in [false, true] {
         let suite = Suite::new(&grammar);
@@ -196,7 +196,7 @@ fn a_stack_that_is_pushed_to_without_end_is_ended() {
 }
 
 #[test]
-fn grammars_that_cannot_be_used_say_why() {
+fn unusable_grammars_are_refused_with_the_reason() {
     let refused = |texts: &[&str], start: &str| {
         let source = |(number, text): (usize, &&str)| Source { name: format!("{number}.pest"), text: (*text).into() };
         let sources: Vec<Source> = texts.iter().enumerate().map(source).collect();

@@ -190,7 +190,7 @@ fn the_fingerprint_of_a_function_is_that_of_its_source() {
 }
 
 #[test]
-fn what_cannot_be_woven_is_left_and_said() {
+fn code_that_cannot_be_woven_is_left_and_listed() {
     let text = "const fn a() {} async fn b() {} extern \"C\" fn c() {} #[unsafe(naked)] fn d() {} extern \"Rust\" fn e() {} \
                 unsafe impl GlobalAlloc for A { unsafe fn alloc() {} } #[metaspy::observe] impl S { fn f() {} } #[observe] fn g() {}";
     let parsed = parse(text).expect("it is Rust");

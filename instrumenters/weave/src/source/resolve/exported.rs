@@ -74,7 +74,7 @@ impl Exported {
         }
     }
 
-    /// True if a function is as public as its item says: other crates can name its module, or its type and trait.
+    /// True if a function is as public as its item declares: other crates can name its module, or its type and trait.
     pub fn has(&self, search: &Search<'_, '_>, function: &Function) -> bool {
         let is_named = |named: &TypeRef| match search.owner(named) {
             Some(Owner::Local(path)) => self.0.contains(&path),

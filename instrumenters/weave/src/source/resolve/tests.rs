@@ -68,7 +68,7 @@ fn a_function_is_exported_if_other_crates_can_call_it() {
 }
 
 #[test]
-fn a_type_is_known_by_its_definition_from_six_modules() {
+fn a_type_is_identified_by_its_definition_from_six_modules() {
     let root = "
         mod a; mod b; mod c; mod d;
         pub use a::inner::Point as Renamed;
@@ -165,7 +165,7 @@ fn names_in_a_body_go_before_those_of_the_module() {
 }
 
 #[test]
-fn a_file_that_is_several_modules_says_owners_from_the_module_on() {
+fn a_file_of_several_modules_has_owners_relative_to_the_module() {
     check(
         &[(
             &["", "again"],

@@ -58,7 +58,7 @@ impl Chosen {
 struct Blame {
     place: Place,
     is_about_lifetimes: bool,
-    said: Option<String>,
+    message: Option<String>,
 }
 
 impl ChosenHooks {
@@ -81,7 +81,7 @@ impl ChosenHooks {
                 Err(why) if target.is_woven => {
                     for path in file.module_paths(&target.krate) {
                         let method = Method { path: path + "::*", file: shown.clone(), line: 1, ..Method::default() };
-                        choice.listing.skipped.push(Left { method, reason: why.to_string(), said: None });
+                        choice.listing.skipped.push(Left { method, reason: why.to_string(), message: None });
                     }
                     continue;
                 }
@@ -145,26 +145,28 @@ impl ChosenHooks {
     /// Shrinks the hooks that the compiler points at. Returns false if it points at none.
     pub fn yield_at(&mut self, places: &[diagnostics::Place]) -> bool {
         let mut blamed = Vec::new();
-        for diagnostics::Place { file, line, is_about_lifetimes, said } in places {
-            let blame = |place| Blame { place, is_about_lifetimes: *is_about_lifetimes, said: Some(said.clone()) };
+        for diagnostics::Place { file, line, is_about_lifetimes, message } in places {
+            let blame =
+                |place| Blame { place, is_about_lifetimes: *is_about_lifetimes, message: Some(message.clone()) };
             blamed.extend(self.blamed(file, *line).into_iter().map(blame));
         }
         self.yield_all(&blamed)
     }
 
     /// Shrinks the hooks that see most.
-    pub fn yield_most(&mut self, said: Option<&str>) {
+    pub fn yield_most(&mut self, message: Option<&str>) {
         let deep = self.hooks.iter().any(|(_, chosen)| chosen.below(false).is_some());
         let most = self.hooks.iter().filter(|(_, chosen)| !deep || chosen.below(false).is_some());
-        let blame = |place: &Place| Blame { place: *place, is_about_lifetimes: false, said: said.map(str::to_owned) };
+        let blame =
+            |place: &Place| Blame { place: *place, is_about_lifetimes: false, message: message.map(str::to_owned) };
         let most: Vec<Blame> = most.map(|(place, _)| blame(place)).collect();
         self.yield_all(&most);
     }
 
     /// Removes all hooks.
-    pub fn leave_all(&mut self, said: Option<&str>) {
+    pub fn leave_all(&mut self, message: Option<&str>) {
         for (_, chosen) in std::mem::take(&mut self.hooks) {
-            self.leave(&chosen, said);
+            self.leave(&chosen, message);
         }
     }
 
@@ -188,28 +190,28 @@ impl ChosenHooks {
 
     fn yield_all(&mut self, blamed: &[Blame]) -> bool {
         let mut yielded = BTreeSet::new();
-        for Blame { place, is_about_lifetimes, said } in blamed.iter().filter(|blame| yielded.insert(blame.place)) {
+        for Blame { place, is_about_lifetimes, message } in blamed.iter().filter(|blame| yielded.insert(blame.place)) {
             let Some(chosen) = self.hooks.get_mut(place) else { continue };
-            let said = said.as_deref();
+            let message = message.as_deref();
             match chosen.below(*is_about_lifetimes) {
                 Some((kind, with_args)) => {
                     for method in chosen.methods.iter().filter(|_| !chosen.is_alone && kind != HookKind::WholeLent) {
-                        self.listing.lighten(method, REFUSED_MORE, said);
+                        self.listing.lighten(method, REFUSED_MORE, message);
                     }
                     (chosen.kind, chosen.with_args) = (kind, with_args);
                 }
                 None => {
                     let chosen = self.hooks.remove(place).expect("it was just there");
-                    self.leave(&chosen, said);
+                    self.leave(&chosen, message);
                 }
             }
         }
         !yielded.is_empty()
     }
 
-    fn leave(&mut self, chosen: &Chosen, said: Option<&str>) {
+    fn leave(&mut self, chosen: &Chosen, message: Option<&str>) {
         for method in &chosen.methods {
-            self.listing.leave(method, chosen.is_alone, REFUSED, said);
+            self.listing.leave(method, chosen.is_alone, REFUSED, message);
         }
     }
 }

@@ -52,7 +52,7 @@ impl Case {
 
     fn refuse_for(&mut self, line: u32, is_about_lifetimes: bool) -> bool {
         let place =
-            |file: &str, line| diagnostics::Place { file: file.into(), line, is_about_lifetimes, said: "no".into() };
+            |file: &str, line| diagnostics::Place { file: file.into(), line, is_about_lifetimes, message: "no".into() };
         self.choice.yield_at(&[place("lib.rs", line), place("hooks.rs", 1)])
     }
 
@@ -153,7 +153,7 @@ fn where_the_compiler_points_nowhere_those_that_see_most_yield_first() {
 }
 
 #[test]
-fn tests_that_nobody_selected_have_a_light_hook_and_stand_in_no_list() {
+fn unselected_tests_have_a_light_hook_and_stand_in_no_list() {
     let text =
         "#[test]\nfn one() {\n}\nfn two() {\n}\n#[tokio::test]\nasync fn three() {\n}\n#[test] const fn four() {}";
     let selection = Selection { weave: vec!["two".into()], returns: true, args: true, ..Selection::default() };
@@ -171,7 +171,7 @@ fn tests_that_nobody_selected_have_a_light_hook_and_stand_in_no_list() {
 }
 
 #[test]
-fn a_subject_is_a_parameter_only_where_it_is_said() {
+fn a_subject_is_a_parameter_only_on_request() {
     let subjects = vec!["a::*=first".to_owned(), "g=self.id".to_owned()];
     let selection = Selection { subjects, ..Selection::default() };
     let case = Case::new("fn f(first: u8) {}\nimpl S { fn g(&self) {} }\nfn g() {}", selection, true, false);

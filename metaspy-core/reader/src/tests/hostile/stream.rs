@@ -43,7 +43,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Receives these bytes, and asks for everything that has arrived.
+/// Receives these bytes, and reads everything that has arrived.
 fn receive(bytes: &[u8], sizes: Vec<usize>) {
     if let Ok((receiver, store)) = Receiver::start(Pieces { bytes, sizes, turn: 0 }) {
         receiver.run();

@@ -41,12 +41,12 @@ pub fn rows(store: &Store, event: &Event, effects: Option<&Effects>, marks: &Mar
         fact("cause", format!("span {:016x} of another process", remote.span));
         fact("", format!("in the trace {:032x}", remote.trace));
     }
-    let told = store.event_marks(event.id);
-    for sent in told.sent.iter().take(SENT) {
+    let marks = store.event_marks(event.id);
+    for sent in marks.sent.iter().take(SENT) {
         let later = store.span_ns(sent.tick.saturating_sub(event.start));
         fact("sent", format!("span {:016x}, to another process (+{})", sent.span, duration(later).replace(' ', "")));
     }
-    let links = told.links.len();
+    let links = marks.links.len();
     if links > 0 {
         fact("", format!("and {} further: see Causes", grouped(links as u64)));
     }

@@ -7,9 +7,9 @@ const MAX: usize = 16;
 
 /// Requested measurements of a node, by their hashes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked(Vec<u64>);
+pub(super) struct SeenRequests(Vec<u64>);
 
-impl Asked {
+impl SeenRequests {
     /// Notes a request, and returns `true` if it is a repeated one.
     pub fn note(&mut self, inputs: &LayoutInput) -> bool {
         let question = hash(inputs);
@@ -64,19 +64,19 @@ mod tests {
 
     #[test]
     fn a_question_is_new_once() {
-        let mut asked = Asked::default();
-        assert!(!asked.note(&at_width(1.0)));
-        assert!(!asked.note(&at_width(2.0)));
-        assert!(asked.note(&at_width(1.0)));
-        asked.clear();
-        assert!(!asked.note(&at_width(1.0)));
+        let mut requests = SeenRequests::default();
+        assert!(!requests.note(&at_width(1.0)));
+        assert!(!requests.note(&at_width(2.0)));
+        assert!(requests.note(&at_width(1.0)));
+        requests.clear();
+        assert!(!requests.note(&at_width(1.0)));
     }
 
     #[test]
     fn the_oldest_question_is_forgotten_first() {
-        let mut asked = Asked::default();
-        (0..=MAX).for_each(|width| assert!(!asked.note(&at_width(width as f32))));
-        assert!(asked.note(&at_width(1.0)));
-        assert!(!asked.note(&at_width(0.0)));
+        let mut requests = SeenRequests::default();
+        (0..=MAX).for_each(|width| assert!(!requests.note(&at_width(width as f32))));
+        assert!(requests.note(&at_width(1.0)));
+        assert!(!requests.note(&at_width(0.0)));
     }
 }
