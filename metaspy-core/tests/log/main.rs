@@ -1,6 +1,8 @@
 //! The log from hook to store: what is written is what is read, whatever happens in between.
 
 mod announced;
+#[cfg(unix)]
+mod killed_folds;
 mod lean;
 mod own_folds;
 mod profiles;
