@@ -81,6 +81,38 @@ fn the_structure_of_the_program_leads_to_events_and_back() {
     quits(&mut terminal);
 }
 
+/// The papers' journeys: which node is displayed too often, and what activated this cache.
+#[test]
+fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {
+    let Some((mut terminal, path)) = crawl("questions.spy") else { return };
+    // Which node is displayed too often? Sites, the subjects of one, and its events.
+    terminal.keys(&["7"]);
+    terminal.wait_for("Too often: site");
+    terminal.keys(&["Down", "Right", "Down", "Enter"]);
+    terminal.wait_for("filter: site:measure subject:node:#5");
+    terminal.wait_for("40 of 760");
+    // What activated this cache? Up the causes of a hit.
+    terminal.keys(&["f", "C-u"]);
+    terminal.line("site:hit");
+    terminal.wait_for("240 of 760");
+    terminal.keys(&["M"]);
+    terminal.wait_for("name of the mark");
+    terminal.line("the hit");
+    terminal.wait_for("mark    the hit");
+    terminal.keys(&["c", "c"]);
+    terminal.wait_for("Scene::layout ── #");
+    terminal.keys(&["P"]);
+    terminal.wait_for("this leads to ◆ the hit in 2 steps");
+    quits(&mut terminal);
+    // A second crawl knows the mark.
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    terminal.command(&format!("{metaspy} open {}", path.display()));
+    terminal.wait_for("760 events");
+    terminal.keys(&["'"]);
+    terminal.wait_for("mark    the hit");
+    quits(&mut terminal);
+}
+
 #[test]
 fn a_recording_that_is_truncated_under_the_crawler_does_not_end_it() {
     let Some((mut terminal, path)) = crawl("truncated.spy") else { return };

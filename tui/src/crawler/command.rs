@@ -55,6 +55,8 @@ pub enum Command {
     Compare,
     /// Export the listed events.
     Export,
+    /// Keep the listed events as a recording of their own.
+    Keep,
     /// Copy the event as text.
     Copy,
     /// Copy the event and its causes as text.

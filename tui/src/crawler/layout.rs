@@ -121,7 +121,7 @@ pub fn tabs(columns: usize, open: Tab) -> impl Iterator<Item = (u16, Tab, &'stat
         x += tab.name().len() as u16 + 1;
         (begin, tab, tab.name())
     });
-    placed.take_while(move |(x, _, _)| usize::from(*x) < columns)
+    placed.take_while(move |(x, _, name)| usize::from(*x) + name.len() <= columns)
 }
 
 /// The tab at this column of the pane.

@@ -25,6 +25,29 @@ fn the_listed_events_are_written_in_the_format_of_another_tool() {
     assert!(user.screen().contains("/no/such/directory/x.csv: "), "{}", user.screen());
 }
 
+/// A live recording: what the window holds now is sealed into a file, and the program goes on.
+#[test]
+fn the_window_of_a_live_recording_is_kept_as_a_recording_of_its_own() {
+    let turn = fixture::turn();
+    let path = fixture::directory().join("live-kept.spy");
+    let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 2);
+    let mut user = User::new(fixture::open(&path));
+    let kept = fixture::directory().join("kept.spy");
+    user.press("K");
+    assert!(user.screen().contains("export to: spy run-kept-1.spy"), "{}", user.screen());
+    user.press("Ctrl-u \"spy\" Space").press(&format!("\"{}\" Enter", kept.display()));
+    assert!(user.screen().contains("written to"), "{}", user.screen());
+    fixture::measure(fixture::node(77));
+    drop(installed);
+    recording.close();
+    drop(turn);
+    let sealed = fixture::open(&kept);
+    assert!(!sealed.is_live());
+    assert_eq!(sealed.totals().stored, 38);
+    let user = User::new(sealed);
+    assert!(user.screen().contains("38 events"), "{}", user.screen());
+}
+
 #[test]
 fn an_event_and_its_causes_go_to_the_clipboard() {
     let mut user = User::new(fixture::open(&fixture::closed("copied.spy", 3)));

@@ -110,6 +110,7 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Events, Char('-'), Exclude, "leave out", "leave out what the row of Facets selects"),
     bind(Place::Screens, Char('x'), Export, "export", "write the listed events in the format of another tool")
         .takes("FORMAT FILE"),
+    bind(Place::Screens, Char('K'), Keep, "keep", "keep the listed events as a recording of their own"),
     bind(Place::Events, Char('y'), Copy, "copy", "copy the event as text, the event with its causes"),
     bind(Place::Events, Char('Y'), CopyChain, "copy causes", ""),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),

@@ -93,6 +93,7 @@ impl Crawler {
             Command::Exclude => self.exclude(),
             Command::Column(by) => self.view.browser.move_focus(by),
             Command::Export => self.open_export(),
+            Command::Keep => self.keep(),
             Command::Copy => return self.copy(false),
             Command::CopyChain => return self.copy(true),
             Command::Zoom(zoom) => {

@@ -5,8 +5,9 @@ use metaspy_core::{Event, EventId, Store};
 
 use crate::crawler::command::Step;
 
-/// Slots that one key may scan before a job continues the search. This takes much less than a frame.
-const BUDGET: usize = 100_000;
+/// Slots that one key may scan before a job continues the search. Two such scans, one at each end, take less than a frame
+/// on a busy machine, too.
+const BUDGET: usize = 30_000;
 /// Most rows that are kept.
 const KEPT: usize = 600;
 

@@ -23,7 +23,20 @@ pub struct Target {
 impl Crawler {
     /// Opens the prompt of the export.
     pub(super) fn open_export(&mut self) {
-        self.prompt = Some(Prompt::export());
+        self.prompt = Some(Prompt::export(""));
+    }
+
+    /// Opens the prompt of the export with a recording of its own: what the window holds now.
+    pub(super) fn keep(&mut self) {
+        let stem = self.stem();
+        let free = (1..).map(|number| format!("{stem}-kept-{number}.spy")).find(|name| !Path::new(name).exists());
+        self.prompt = Some(Prompt::export(&format!("spy {}", free.unwrap_or_default())));
+    }
+
+    /// The name of the recording, without directories and extension.
+    fn stem(&self) -> String {
+        let stem = Path::new(&self.source).file_stem();
+        stem.map_or("recording".into(), |stem| stem.to_string_lossy().into_owned())
     }
 
     /// Exports the listed events: `chrome run.trace.json`. Without a file its name is that of the recording.
@@ -43,11 +56,7 @@ impl Crawler {
             format!("no format is named `{format}`: write one of {}, and a file", names.join(", "))
         })?;
         let file = match file.trim() {
-            "" => {
-                let stem =
-                    Path::new(&self.source).file_stem().map_or("recording".into(), |stem| stem.to_string_lossy());
-                PathBuf::from(format!("{stem}.{}", format.extension()))
-            }
+            "" => PathBuf::from(format!("{}.{}", self.stem(), format.extension())),
             file => PathBuf::from(file),
         };
         match file.exists() {
@@ -83,7 +92,8 @@ pub fn write(
     let selection = Selection::new(store, filter).watched(goes_on);
     // Written beside its place, so that nothing finds half of it.
     let directory = target.file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let beside = directory.join(format!(".metaspy-{}.part", std::process::id()));
+    let file_name = target.file.file_name().unwrap_or_default().to_string_lossy();
+    let beside = directory.join(format!(".{file_name}.{}.part", std::process::id()));
     let written = std::fs::File::create(&beside).and_then(|file| {
         let mut out = std::io::BufWriter::new(file);
         let written = target.format.export(&selection, &mut out)?;

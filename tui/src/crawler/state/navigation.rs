@@ -91,6 +91,9 @@ impl Crawler {
     /// Shows the durations of the events of the row under the cursor, or of those that are listed.
     pub(super) fn open_times(&mut self) {
         if let Some(rows) = self.view.rows() {
+            if rows.row_count() == 0 {
+                return;
+            }
             let Some(term) = rows.filter_term(&self.store) else {
                 self.message = Some("no filter selects exactly these events".into());
                 return;

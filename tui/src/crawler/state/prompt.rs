@@ -63,8 +63,8 @@ impl Prompt {
     }
 
     /// A prompt for a format and a file.
-    pub fn export() -> Self {
-        let line = Line::default();
+    pub fn export(text: &str) -> Self {
+        let line = Line::new(text);
         let completion = Completion::formats(&line);
         Prompt { purpose: Purpose::Export, line, problem: None, completion, origin: None }
     }

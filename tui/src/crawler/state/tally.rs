@@ -117,8 +117,12 @@ impl TallyView {
             (_, RowKey::Subject(_, subject)) => vec![(None, Some(subject))],
             _ => Vec::new(),
         });
+        drop(tally.rows);
         let mut unobserved = Vec::new();
-        if is_all {
+        // Most subjects have no label.
+        let may_lack =
+            self.by == By::Site || store.labelled().next().is_some() || self.profiles.items().next().is_some();
+        if is_all && may_lack {
             // A profiler may have values for subjects without events.
             let mut seen: HashSet<TallyKey> = rows.iter().map(TableRow::key).collect();
             for &(site, subject) in self.profiles.items() {
@@ -150,15 +154,20 @@ impl TallyView {
         let list = TallyView { lists_unobserved: false, ..self.clone() };
         // The numbers of sites differ from build to build; their paths do not.
         let path = |row: &TableRow| row.site.map(|site| store.site_path(site));
-        let mut keyed: Vec<(Key, &TableRow)> = self.sort.keys(store, &list).into_iter().zip(rows.iter()).collect();
+        let mut keyed: Vec<(Key, usize)> = self.sort.keys(store, &list).into_iter().zip(0..).collect();
         keyed.sort_by(|(a_key, a), (b_key, b)| {
+            let (a, b) = (&rows[*a], &rows[*b]);
             a_key.cmp(b_key).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
         });
-        let mut sorted: Vec<TableRow> = keyed.into_iter().map(|(_, row)| *row).collect();
+        let mut order: Vec<usize> = keyed.into_iter().map(|(_, at)| at).collect();
+        drop((list, rows));
+        // A million rows are not copied, unless the screen shows them at this time.
+        let mut rows = self.rows.take().map(Arc::unwrap_or_clone).unwrap_or_default();
+        reorder(&mut rows, &mut order);
         if self.sort.reversed {
-            sorted.reverse();
+            rows.reverse();
         }
-        self.rows = Some(Arc::new(sorted));
+        self.rows = Some(Arc::new(rows));
         self
     }
 
@@ -207,6 +216,22 @@ impl TallyView {
                 _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
             }
         })
+    }
+}
+
+/// Moves each row to its place: `order` has the present place of each row, and is used up.
+fn reorder(rows: &mut [TableRow], order: &mut [usize]) {
+    for start in 0..order.len() {
+        let mut at = start;
+        while order[at] != start {
+            let from = std::mem::replace(&mut order[at], at);
+            if from == at {
+                break;
+            }
+            rows.swap(at, from);
+            at = from;
+        }
+        order[at] = at;
     }
 }
 
@@ -355,5 +380,21 @@ impl Rows for TallyView {
         }
         self.rows = self.clone().sorted(store).rows;
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_reordered_in_place() {
+        for order in [vec![0, 1, 2, 3], vec![3, 2, 1, 0], vec![1, 2, 3, 0], vec![2, 0, 1, 3], vec![3, 0, 2, 1]] {
+            let row = |at: usize| TableRow { delta: Some(at as u64), ..TableRow::empty(None, None) };
+            let mut rows: Vec<TableRow> = (0..4).map(row).collect();
+            reorder(&mut rows, &mut order.clone());
+            let found: Vec<usize> = rows.iter().filter_map(|row| row.delta).map(|at| at as usize).collect();
+            assert_eq!(found, order);
+        }
     }
 }
