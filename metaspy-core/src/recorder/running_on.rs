@@ -1,16 +1,14 @@
 //! Lean events that still run when their lane leaves their block.
 
-use std::cell::UnsafeCell;
-use std::mem::MaybeUninit;
+use std::alloc::Layout;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize};
 
-use memmap2::MmapRaw;
 use metaspy_probe::Lean;
 
 use crate::format::slot::{self, FIRST_MARK, Mark};
 use crate::format::{BLOCK_SLOTS, SLOT_WORDS};
-use crate::platform::map;
+use crate::platform::own_pages;
 use crate::recorder::begin::{About, Begun, block_cells};
 use crate::recorder::lane::Lane;
 
@@ -48,26 +46,26 @@ pub(crate) struct RunningOn {
     /// Null without memory.
     first: AtomicPtr<RunsOn>,
     length: AtomicUsize,
-    memory: UnsafeCell<MaybeUninit<MmapRaw>>,
 }
+
+const LAYOUT: Layout = match Layout::array::<RunsOn>(MOST) {
+    Ok(layout) => layout,
+    Err(_) => unreachable!(),
+};
 
 impl RunningOn {
     pub const fn none() -> Self {
-        RunningOn {
-            first: AtomicPtr::new(std::ptr::null_mut()),
-            length: AtomicUsize::new(0),
-            memory: UnsafeCell::new(MaybeUninit::uninit()),
-        }
+        RunningOn { first: AtomicPtr::new(std::ptr::null_mut()), length: AtomicUsize::new(0) }
     }
 
     /// True if there is room for all events of a block.
     pub fn has_room(&self) -> bool {
         if self.first.load(Relaxed).is_null() {
-            let Ok(memory) = map::anonymous(MOST * size_of::<RunsOn>()) else { return false };
-            let first = memory.as_mut_ptr().cast();
-            // SAFETY: only this thread reaches it, and a hook of a busy lane is alone.
-            unsafe { (*self.memory.get()).write(memory) };
-            self.first.store(first, Relaxed);
+            let first = own_pages::take(LAYOUT);
+            if first.is_null() {
+                return false;
+            }
+            self.first.store(first.cast(), Relaxed);
         }
         self.length.load(Relaxed) + BLOCK_SLOTS <= MOST
     }
@@ -125,9 +123,13 @@ impl RunningOn {
 
     /// Gives the memory back when the thread ends, unless a guard may still come.
     pub fn give_up(&self) {
-        if self.length.load(Relaxed) == 0 && !self.first.swap(std::ptr::null_mut(), Relaxed).is_null() {
-            // SAFETY: it was written together with `first`, which nothing uses any more.
-            unsafe { (*self.memory.get()).assume_init_drop() };
+        if self.length.load(Relaxed) != 0 {
+            return;
+        }
+        let first = self.first.swap(std::ptr::null_mut(), Relaxed);
+        if !first.is_null() {
+            // SAFETY: `has_room` took it so, and nothing uses it any more.
+            unsafe { own_pages::give_back(first.cast(), LAYOUT) };
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The read side on recordings that [`super::testing`] wrote.
 
 mod events;
+mod folds;
 mod hostile;
 mod open;
+mod roots;
+mod self_time;
 mod tally;
 mod timeline;
 

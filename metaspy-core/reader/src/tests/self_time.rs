@@ -1,0 +1,123 @@
+//! Self times.
+
+use std::collections::BTreeMap;
+
+use crate::causes::links::Links;
+use crate::causes::roots::Roots;
+use crate::event::{EventId, Outcome};
+use crate::tally::aggregate::Aggregation;
+use crate::tally::folds::Folds;
+use crate::testing::Draft;
+use crate::{By, DetailLevel, Scope, Store, Tally};
+use metaspy_format::row::{self, Who};
+use metaspy_format::slot::{Mark, SPAN_MAX};
+use metaspy_probe::SiteId;
+
+use super::tally::{row, who};
+use super::{busy, every_event, scene};
+
+/// Self time by its definition: each span without the spans directly inside it.
+fn own_by_definition(store: &Store) -> BTreeMap<u32, u64> {
+    let events: BTreeMap<EventId, crate::Event> = every_event(store).into_iter().map(|e| (e.id, e)).collect();
+    let mut own = BTreeMap::new();
+    for event in events.values() {
+        let entry: &mut u64 = own.entry(event.site.0).or_default();
+        *entry = entry.wrapping_add(event.span.unwrap_or(0));
+    }
+    for event in events.values() {
+        let around = event.cause.map(|cause| events[&cause]);
+        let ends = |event: &crate::Event| event.start + event.span.unwrap_or(0);
+        if let Some(around) = around.filter(|around| ends(around) >= ends(event) && ends(around) > event.start) {
+            let entry = own.get_mut(&around.site.0).expect("it has a row");
+            *entry = entry.wrapping_sub(event.span.unwrap_or(0));
+        }
+    }
+    own
+}
+
+#[test]
+fn self_time_is_what_the_events_inside_did_not_take() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 50, span: Some(20), cause: Some(outer), ..Draft::default() });
+    // In another lane, and named as the cause: it was not inside.
+    writer.event(Draft { lane: 1, site: 3, start: 60, span: Some(20), cause: Some(outer), ..Draft::default() });
+    // The cause has ended, and this lane was in no event.
+    writer.event(Draft { site: 2, start: 500, span: Some(7), cause: Some(outer), ..Draft::default() });
+    let tally = writer.store().tally(By::Site, &Scope::default());
+    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(1).map(|m| (m.total_ticks, m.self_ticks)), Some((100, Some(50))));
+    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks, m.max_ticks)), Some((57, Some(57), 30)));
+    assert_eq!(of(3).map(|m| m.self_ticks), Some(Some(20)));
+    assert!(tally.self_exact);
+}
+
+#[test]
+fn a_call_longer_than_the_range_of_its_slot_counts_in_full() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(SPAN_MAX), ..Draft::default() });
+    let inner = writer.event(Draft { site: 2, start: 5, span: Some(SPAN_MAX), cause: Some(outer), ..Draft::default() });
+    writer.mark(0, SPAN_MAX / 4 + 5, Mark::End, [inner.raw(), SPAN_MAX + 70, 0]);
+    writer.mark(0, SPAN_MAX / 4 + 6, Mark::End, [outer.raw(), SPAN_MAX + 100, 0]);
+    let tally = writer.store().tally(By::Site, &Scope::default());
+    let of = |site| tally.rows.iter().find(|row| row.site == Some(SiteId(site))).map(|row| row.measure);
+    assert_eq!(of(1).map(|m| (m.total_ticks, m.max_ticks)), Some((SPAN_MAX + 100, SPAN_MAX + 100)));
+    assert_eq!(of(2).map(|m| (m.total_ticks, m.self_ticks)), Some((SPAN_MAX + 70, Some(SPAN_MAX + 70))));
+    assert!(tally.exact && !tally.self_exact);
+}
+
+#[test]
+fn self_time_does_not_depend_on_the_number_of_threads() {
+    let (mut writer, _) = busy(12, 3, 90_000, 77);
+    writer.summarise();
+    let store = writer.store();
+    let scope = Scope::default();
+    let matcher = store.compile(&scope.filter, 0..=0);
+    let job = Aggregation {
+        ring: store.ring(),
+        by: By::Site,
+        matcher: &matcher,
+        scope: &scope,
+        plain: None,
+        links: &Links::none(),
+        roots: &Roots::default(),
+        folds: &Folds::default(),
+        asyncs: &[],
+    };
+    let own = |tally: Tally| -> BTreeMap<u32, u64> {
+        tally.rows.iter().map(|row| (row.site.map_or(0, |s| s.0), row.measure.self_ticks.unwrap_or(0))).collect()
+    };
+    let one = own(job.on_threads(1).into_tally(By::Site, DetailLevel::All));
+    assert_eq!(one, own_by_definition(&store));
+    for threads in [2, 3, 7] {
+        assert_eq!(own(job.on_threads(threads).into_tally(By::Site, DetailLevel::All)), one, "{threads} threads");
+    }
+}
+
+#[test]
+fn self_time_of_calls_in_the_window_is_exact_after_others_left_it() {
+    let mut writer = scene(1);
+    let outer = writer.event(Draft { start: 0, span: Some(100), ..Draft::default() });
+    writer.event(Draft { site: 2, start: 10, span: Some(30), cause: Some(outer), ..Draft::default() });
+    let mut folded = row(Who { kind: 0, ..who(1, false) }, 0, 1);
+    (folded[row::TIMED], folded[row::TOTAL], folded[row::MAX]) = (1, 500, 500);
+    writer.fold_row(0, folded);
+    let rows = writer.store().tally(By::Site, &Scope::default()).rows;
+    let of = |site| rows.iter().find(|row| row.site == Some(SiteId(site))).expect("it has a row").measure;
+    assert_eq!((of(1).total_ticks, of(1).self_ticks, of(1).window_self_ticks), (600, None, 70));
+    assert_eq!((of(2).total_ticks, of(2).self_ticks, of(2).window_self_ticks), (30, Some(30), 30));
+}
+
+#[test]
+fn calls_without_a_time_make_times_partial_and_instants_do_not() {
+    let mut writer = scene(1);
+    writer.event(Draft { start: 0, span: Some(5), ..Draft::default() });
+    writer.event(Draft { start: 10, outcome: Outcome::Instant, ..Draft::default() });
+    let measure = |store: Store| store.tally(By::Site, &Scope::default()).rows[0].measure;
+    let before = measure(writer.store());
+    assert_eq!((before.count, before.timed, before.instants, before.is_partly_timed()), (2, 1, 1, false));
+    writer.event(Draft { start: 20, timed: false, ..Draft::default() });
+    let after = measure(writer.store());
+    assert_eq!((after.count, after.timed, after.total_ticks, after.is_partly_timed()), (3, 1, 5, true));
+}
