@@ -54,6 +54,8 @@ pub struct Method {
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
     pub tests: u64,
+    /// The fingerprint of its source; 0 if it is not known.
+    pub fingerprint: u32,
 }
 
 /// A type, a trait, or the free functions of a module.
@@ -124,6 +126,7 @@ impl Graph {
                 receivers: element.receivers,
                 returns: profile.returns,
                 tests: profile.tests.len() as u64,
+                fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
             });
         }
         graph.add_calls(program, &places);

@@ -4,6 +4,7 @@
 //! The modules, in reading order:
 //!
 //! - [`graph`]: the methods, their owners and the calls between them, from the program model of `metaspy-report`.
+//! - [`evolution`]: two versions, and which methods changed beyond noise.
 //! - [`scene`]: a picture as data. Layout is complete, so that all emitters draw the same.
 //! - [`picture`]: which number becomes which height, width and fill, and where the boxes are.
 //! - [`layout`]: columns, skyline, spanning tree, tidy tree.
@@ -19,6 +20,7 @@
 //! ```
 
 pub mod emit;
+pub mod evolution;
 pub mod graph;
 pub mod layout;
 mod page;

@@ -12,7 +12,7 @@ use crate::scene::{Kind, Scene};
 /// If the recording lacks what this picture shows. Others that cannot be drawn are left out.
 pub fn page(kind: Kind, graph: &Graph, options: &Options) -> Result<String, PictureError> {
     let mut scenes: Vec<Scene> = vec![draw(kind, graph, options)?];
-    let others = Kind::ALL.into_iter().filter(|&other| other != kind);
+    let others = Kind::OF_A_RUN.into_iter().filter(|&other| other != kind);
     scenes.extend(others.filter_map(|other| draw(other, graph, options).ok()));
     let scenes = scenes.iter().map(|scene| (scene.kind.word().to_owned(), scene)).collect();
     Ok(html(&[Pictures { graph, scenes }]))

@@ -35,6 +35,8 @@ pub enum Kind {
     Behavioural,
     /// What ran, and how well: all methods, also those that never ran.
     Coverage,
+    /// What became faster and slower between two versions.
+    Evolution,
 }
 
 /// A place and a size.
@@ -81,7 +83,7 @@ pub enum FrameKind {
 }
 
 /// The box of one or more methods.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Node {
     /// Its place.
     pub rect: Rect,
@@ -95,6 +97,22 @@ pub struct Node {
     pub own: f64,
     /// The label.
     pub label: Option<Label>,
+    /// The border.
+    pub border: Border,
+    /// The height that it had before, if that was larger: a dashed outline.
+    pub ghost: Option<f64>,
+    /// What is known of it besides the numbers of its method, in lines.
+    pub tip: Vec<String>,
+}
+
+/// The border of a box.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Border {
+    /// Thin.
+    #[default]
+    Thin,
+    /// A frame around the box: its source has changed.
+    Changed,
 }
 
 /// The label of a box.
@@ -124,12 +142,21 @@ pub enum Place {
 pub struct List {
     /// What they have in common.
     pub title: String,
-    /// A place of a box, and its lines of text. The first is the one that matters most.
-    pub rows: Vec<(usize, String)>,
+    /// The rows, the one that matters most first.
+    pub rows: Vec<Row>,
+}
+
+/// A row of a list.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The place of the box; `None` for what has none.
+    pub node: Option<usize>,
+    /// What is known of it.
+    pub text: String,
 }
 
 /// The fill of a box: a token, to which each theme gives a colour, a hatch or a letter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fill {
     /// A grey from 0, the lightest, to 9.
     Grey(u8),
@@ -146,7 +173,20 @@ pub enum Fill {
     /// A method whose values cannot be compared.
     NotComparable,
     /// A method of whose values nothing was recorded.
+    #[default]
     Unknown,
+    /// Faster, or fewer calls, and its source has changed.
+    Faster,
+    /// Faster, or fewer calls, with the same source: the cause is elsewhere.
+    FasterHere,
+    /// Slower, or more calls, and its source has changed.
+    Slower,
+    /// Slower, or more calls, with the same source: the cause is elsewhere.
+    SlowerHere,
+    /// A method that the older version does not have.
+    New,
+    /// The same within noise.
+    Same,
 }
 
 /// A line between two boxes.
@@ -186,7 +226,9 @@ pub struct Sign {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 3] = [Kind::Structural, Kind::Behavioural, Kind::Coverage];
+    pub const ALL: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Evolution];
+    /// The pictures of one run.
+    pub const OF_A_RUN: [Kind; 3] = [Kind::Structural, Kind::Behavioural, Kind::Coverage];
 
     /// Its word, on the command line as well.
     pub fn word(self) -> &'static str {
@@ -194,6 +236,7 @@ impl Kind {
             Kind::Structural => "structural",
             Kind::Behavioural => "behavioural",
             Kind::Coverage => "coverage",
+            Kind::Evolution => "evolution",
         }
     }
 
@@ -203,6 +246,7 @@ impl Kind {
             Kind::Structural => "where time goes: height is total time, width executions, grey receivers",
             Kind::Behavioural => "who calls whom: height is total time, width executions, colour returned values",
             Kind::Coverage => "what ran: height is lines, width receivers, grey executions",
+            Kind::Evolution => "what changed between versions: colour is the change, a frame is changed source",
         }
     }
 }
@@ -291,6 +335,12 @@ impl Fill {
             Fill::Varies => "varies".into(),
             Fill::NotComparable => "hatch".into(),
             Fill::Unknown => "unknown".into(),
+            Fill::Faster => "faster".into(),
+            Fill::FasterHere => "faster-here".into(),
+            Fill::Slower => "slower".into(),
+            Fill::SlowerHere => "slower-here".into(),
+            Fill::New => "new".into(),
+            Fill::Same => "same".into(),
         }
     }
 
@@ -307,7 +357,12 @@ impl Fill {
             Fill::Grey(6..=8) | Fill::Constant => '▓',
             Fill::Grey(_) | Fill::Varies => '█',
             Fill::NoReceiver => '▢',
-            Fill::NeverRan => '·',
+            Fill::NeverRan | Fill::Same => '·',
+            Fill::Faster => '▼',
+            Fill::FasterHere => '▽',
+            Fill::Slower => '▲',
+            Fill::SlowerHere => '△',
+            Fill::New => '+',
         }
     }
 }

@@ -1,67 +1,14 @@
 //! The encodings, read back from the pictures: heights, widths, greys, labels, and boxes that do not overlap.
 
-use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
+#[path = "fixture/mod.rs"]
+mod fixture;
+
+use fixture::program;
+use metaspy_blueprints::graph::{Call, Method};
 use metaspy_blueprints::scene::{Place, Rect};
 use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
-use metaspy_report::program::{Edge, Receivers, Returned};
+use metaspy_report::program::{Receivers, Returned};
 use roxmltree::{Document, Node};
-
-/// Names that must not break a page.
-const NAMES: [&str; 6] =
-    ["plain", "<T as X>::run", "a\"b'c&d", "line\nend", "\u{202e}right", "</script><script>alert(1)"];
-
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides.max(1)
-    }
-}
-
-/// A program of `count` methods in types of eight methods, in modules of ten types.
-fn program(count: usize, seed: u64) -> Graph {
-    let mut dice = Dice(seed);
-    let owners = (0..count.div_ceil(8)).map(|at| Owner {
-        module: format!("app::module_{}", at / 10),
-        name: if at % 10 == 9 { "fn".into() } else { format!("Type{at}") },
-        kind: if at % 10 == 9 { OwnerKind::Functions } else { OwnerKind::Type },
-    });
-    let mut graph =
-        Graph { owners: owners.collect(), has_callers: true, has_returns: true, exact: true, ..Graph::default() };
-    for at in 0..count {
-        // Times over six powers of ten.
-        let total = 100_000_000_000 / 10_u64.pow((dice.roll(7)) as u32) / (1 + dice.roll(9));
-        graph.methods.push(Method {
-            path: format!("app::{}_{at}", NAMES[at % NAMES.len()]),
-            name: format!("{}_{at}", NAMES[at % NAMES.len()]),
-            owner: at / 8,
-            file: "src/lib.rs".into(),
-            line: at as u32 + 1,
-            lines: 1 + dice.roll(120) as u32,
-            executions: if dice.roll(5) == 0 { 0 } else { 10_u64.pow(dice.roll(7) as u32) },
-            total_ns: Some(total),
-            self_ns: Some(total / (1 + dice.roll(20))),
-            receivers: Receivers { count: dice.roll(120), is_least: dice.roll(2) == 0 },
-            returns: [
-                None,
-                Some(Returned::Unit),
-                Some(Returned::Constant),
-                Some(Returned::Varies),
-                Some(Returned::NotComparable),
-            ][dice.roll(5) as usize],
-            tests: dice.roll(9),
-        });
-        if at > 0 {
-            let from = dice.roll(at as u64) as usize;
-            graph.calls.push(Call { from, to: at, count: graph.methods[at].executions, total_ns: total });
-            let to = dice.roll(count as u64) as usize % (at + 1);
-            graph.calls.push(Call { from: at, to, count: 1, total_ns: 0 });
-        }
-    }
-    graph.entries.push((0, Edge { count: 1, total_ns: graph.total(0) }));
-    graph
-}
 
 fn draw(kind: Kind, graph: &Graph) -> Scene {
     picture::draw(kind, graph, &Options::default()).expect("everything is recorded")
@@ -159,9 +106,10 @@ fn coverage_shows_what_never_ran_and_heights_are_lines() {
 fn callers_are_above_their_callees_and_heights_are_parts_of_the_root() {
     let graph = program(400, 4);
     let scene = draw(Kind::Behavioural, &graph);
-    let tallest = scene.nodes.iter().find(|node| node.share == 1.0).expect("the root has all of the time").rect.h;
+    let tallest = scene.nodes.iter().max_by(|a, b| a.share.total_cmp(&b.share)).expect("there are boxes");
+    let height = tallest.rect.h / tallest.share;
     for node in &scene.nodes {
-        assert!((node.rect.h - (tallest * node.share).max(3.0)).abs() < 1e-6);
+        assert!((node.rect.h - (height * node.share).max(3.0)).abs() < 1e-6);
     }
     let below =
         |edge: &metaspy_blueprints::scene::Edge| scene.nodes[edge.to].rect.y >= scene.nodes[edge.from].rect.bottom();
@@ -177,7 +125,7 @@ fn callers_are_above_their_callees_and_heights_are_parts_of_the_root() {
 #[test]
 fn names_break_neither_the_page_nor_the_text() {
     let graph = program(60, 5);
-    for kind in Kind::ALL {
+    for kind in Kind::OF_A_RUN {
         let scene = draw(kind, &graph);
         assert!(Document::parse(&emit::svg(&scene, &graph)).is_ok(), "{kind:?}");
         let html = page(kind, &graph, &Options::default()).expect("everything is recorded");
@@ -266,7 +214,24 @@ fn candidates_for_a_cache_are_ranked_by_the_time_to_save() {
     graph.methods[30].name = "size_cached".into();
     let scene = draw(Kind::Structural, &graph);
     let [list] = &scene.lists[..] else { panic!("one list: {:?}", scene.lists) };
-    let rows: Vec<_> = list.rows.iter().map(|(node, text)| (scene.nodes[*node].methods[0], text.as_str())).collect();
+    let rows: Vec<_> = list
+        .rows
+        .iter()
+        .map(|row| (scene.nodes[row.node.expect("it is drawn")].methods[0], row.text.as_str()))
+        .collect();
     // Eight of ten calls repeat another: four fifths of 21 µs, and of 11 µs.
     assert_eq!(rows, [(20, "≤ 16.8 µs, 0 callers, 1 of 4 signs"), (10, "≤ 8.80 µs, 0 callers, 1 of 4 signs")]);
+}
+
+#[test]
+fn a_callee_with_a_million_times_the_roots_time_sets_the_scale() {
+    let mut graph = program(3, 15);
+    graph.calls = vec![Call { from: 0, to: 1, count: 1, total_ns: 1 }, Call { from: 2, to: 1, count: 1, total_ns: 1 }];
+    for (method, total) in graph.methods.iter_mut().zip([1_000, 1_000_000_000, 1_000_000_000]) {
+        (method.total_ns, method.executions) = (Some(total), 1);
+    }
+    let path = graph.methods[0].path.clone();
+    let options = Options { from: Some(path), ..Options::default() };
+    let scene = picture::draw(Kind::Behavioural, &graph, &options).expect("it is drawn");
+    assert!(scene.size.1 < 1_000.0, "{:?}", scene.size);
 }

@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::graph::{Call, Graph, Method};
-use crate::scene::{EdgeKind, Frame, Node, Scene};
+use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
 
 /// The scene with the methods that it shows.
 pub fn json(scene: &Scene, graph: &Graph) -> Value {
@@ -90,7 +90,7 @@ impl Shown {
             .iter()
             .map(|sign| json!([sign.size.map(|(w, h)| [round(w), round(h)]), sign.fill.class(), sign.text]));
         all.insert("legend".into(), signs.collect());
-        all.insert("lists".into(), scene.lists.iter().map(|list| json!([list.title, list.rows])).collect());
+        all.insert("lists".into(), scene.lists.iter().map(list).collect());
         all.insert("notes".into(), scene.notes.clone().into());
         all
     }
@@ -107,6 +107,13 @@ impl Shown {
         if let Some(label) = &node.label {
             more.insert(label.place.class().into(), label.text.as_str().into());
         }
+        if node.border == Border::Changed {
+            more.insert("changed".into(), 1.into());
+        }
+        more.extend(node.ghost.map(|ghost| ("ghost".into(), round(ghost))));
+        if !node.tip.is_empty() {
+            more.insert("tip".into(), node.tip.join("\n").into());
+        }
         if !more.is_empty() {
             row.push(more.into());
         }
@@ -116,6 +123,11 @@ impl Shown {
 
 fn frame(Frame { rect, label, name, kind }: &Frame) -> Value {
     json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name])
+}
+
+fn list(list: &List) -> Value {
+    let rows: Vec<Value> = list.rows.iter().map(|row| json!([row.node, row.text])).collect();
+    json!([list.title, rows])
 }
 
 fn kind(kind: EdgeKind) -> &'static str {

@@ -20,6 +20,7 @@ fn lines(graph: &Graph, node: &Node) -> Vec<String> {
     let Some(&top) = node.methods.first() else { return vec!["the whole program".into()] };
     let method = &graph.methods[top];
     let mut lines = vec![clean(&method.path).into_owned()];
+    lines.extend(node.tip.iter().map(|line| clean(line).into_owned()));
     lines.push(format!("{} executions, {} receivers", grouped(method.executions), method.receivers));
     if let Some(total) = method.total_ns {
         let own = method.self_ns.map_or_else(|| "unknown".into(), time);

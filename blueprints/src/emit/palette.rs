@@ -2,7 +2,7 @@
 //! blindnesses (Okabe and Ito, *Color universal design*), and none carries it alone.
 
 /// A token with its colour on a light and on a dark page.
-pub const COLOURS: [(&str, &str, &str); 27] = [
+pub const COLOURS: [(&str, &str, &str); 33] = [
     ("g0", "#ffffff", "#22252b"),
     ("g1", "#e4e4e4", "#343840"),
     ("g2", "#c9c9c9", "#474b54"),
@@ -19,6 +19,12 @@ pub const COLOURS: [(&str, &str, &str); 27] = [
     ("constant", "#f0e442", "#f0e442"),
     ("varies", "#ffffff", "#f2f3f5"),
     ("unknown", "#f7f5f0", "#1a1c20"),
+    ("faster", "#0072b2", "#1f8fd0"),
+    ("faster-here", "#a6cee3", "#3d6d8a"),
+    ("slower", "#d55e00", "#e8681a"),
+    ("slower-here", "#f3c3a0", "#8f5a38"),
+    ("new", "#f0e442", "#f0e442"),
+    ("same", "#ffffff", "#f2f3f5"),
     ("page", "#f7f5f0", "#1a1c20"),
     ("ink", "#1b1b1b", "#e8e8ea"),
     ("pale", "#6f6b62", "#9a9ca3"),
@@ -45,6 +51,8 @@ text.dark{fill:{page}}
 .never{stroke:{signal};stroke-width:1.3}
 .hatch{fill:url(#hatch)}
 .own{fill:{own}}
+.ghost{fill:none;stroke:{ink};stroke-width:.6;stroke-dasharray:2 2}
+.frame{fill:none;stroke:{ink};stroke-width:2}
 .e{fill:none;stroke:{line};stroke-width:.8}
 .e.cross,.e.back{display:none}
 ";
@@ -52,7 +60,7 @@ text.dark{fill:{page}}
 /// The style sheet with colours that `colour` makes of a token's name.
 pub fn style(colour: impl Fn(&str) -> String) -> String {
     let mut style = String::new();
-    for (name, ..) in COLOURS.iter().take(16) {
+    for (name, ..) in COLOURS.iter().take(22) {
         style += &format!(".{name}{{fill:{}}}", colour(name));
     }
     style.push('\n');

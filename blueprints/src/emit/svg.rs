@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
-use crate::scene::{Edge, EdgeKind, Frame, Label, Node, Place, Scene, Sign};
+use crate::scene::{Border, Edge, EdgeKind, Fill, Frame, Label, Node, Place, Rect, Scene, Sign};
 
 /// The space around the picture.
 const MARGIN: f64 = 12.0;
@@ -99,6 +99,17 @@ fn node(node: &Node, graph: &Graph) -> String {
         px(rect.w),
         px(rect.h),
     );
+    if let Some(ghost) = node.ghost {
+        out += &outline("ghost", &Rect { h: ghost, ..*rect });
+    }
+    if node.border == Border::Changed {
+        let wide = Rect { x: rect.x - 2.5, y: rect.y - 2.5, w: rect.w + 5.0, h: rect.h + 5.0 };
+        out += &outline("frame", &wide);
+    }
+    if node.fill == Fill::New {
+        let (x, y) = (rect.x + rect.w / 2.0 - 3.0, rect.y + rect.h.min(12.0) / 2.0 + 3.0);
+        let _ = write!(out, "<text x=\"{}\" y=\"{}\">✚</text>", px(x), px(y));
+    }
     if node.own > 0.0 {
         let y = rect.bottom() - node.own;
         let _ = write!(
@@ -113,6 +124,16 @@ fn node(node: &Node, graph: &Graph) -> String {
         out += &self::label(label, node);
     }
     out + "</g>\n"
+}
+
+fn outline(class: &str, rect: &Rect) -> String {
+    format!(
+        "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+        px(rect.x),
+        px(rect.y),
+        px(rect.w),
+        px(rect.h)
+    )
 }
 
 fn label(label: &Label, node: &Node) -> String {

@@ -15,7 +15,7 @@ const BAR: usize = 16;
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
-        Kind::Behavioural => tree(scene, graph, columns, rows),
+        Kind::Behavioural | Kind::Evolution => tree(scene, graph, columns, rows),
         Kind::Structural => owners(graph, rows, own_time),
         Kind::Coverage => owners(graph, rows, missed),
     };
@@ -29,6 +29,9 @@ fn legend(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Behavioural => {
             Some("█ different values ▓ constant for each receiver ░ nothing or the receiver ▒ not recorded")
+        }
+        Kind::Evolution => {
+            Some("▲ slower or more calls ▽ faster or fewer; filled: its source has changed; + new · the same")
         }
         Kind::Structural => {
             Some("own time and its share, executions; the height of a bar is the total time of a method")

@@ -2,83 +2,21 @@
 //! total time, width is executions, colour is what the method returned.
 
 use metaspy_report::program::Returned;
-use metaspy_report::text::{counted, percent};
 
 use super::caching::caching;
+use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
-use super::{Options, PictureError, sign, width, widths};
-use crate::emit::time;
+use super::{Options, PictureError, sign, widths};
 use crate::graph::Graph;
-use crate::layout::spanning_tree::{Tree, spanning_tree};
-use crate::layout::tidy_tree::{Input, tidy_tree};
-use crate::layout::tour::Tour;
-use crate::scene::{Edge, EdgeKind, Fill, Kind, LETTER, Label, Node, Place, Rect, Scene, Sign, fit_start};
-
-/// The heights that the root's box may have.
-const HEIGHTS: [f64; 8] = [60.0, 90.0, 120.0, 150.0, 180.0, 220.0, 260.0, 320.0];
-/// A screen.
-const SCREEN: (f64, f64) = (1400.0, 820.0);
-/// The height and the width of a box at least.
-const LEAST: (f64, f64) = (3.0, 6.0);
-/// The share of the root's time from which on a box has a label.
-const LABELLED: f64 = 0.035;
-/// The letters of a label at most, without its marks.
-const LETTERS: usize = 14;
-/// A chain is folded as long as the heaviest callee has this share of its caller's time,
-const FOLDED: f64 = 0.95;
-/// and all other callees together have at most this share.
-const BESIDE: f64 = 0.10;
-
-/// A box before it has a place.
-struct Item {
-    methods: Vec<usize>,
-    total_ns: u64,
-    children: Vec<usize>,
-}
+use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
 /// Draws what the program, or one method, calls.
 pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
-    if !graph.is_timed() {
-        return Err(PictureError::NoTimes);
-    }
-    if !graph.has_callers {
-        return Err(PictureError::NoCallers);
-    }
-    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
-    let tree = spanning_tree(graph, from);
-    let least = (tree.total_ns as f64 * options.threshold) as u64;
-    let is_drawn = drawn(graph, &tree, least);
-    let items = items(graph, &tree, &is_drawn);
-    let root = items.len() - 1;
-    let is_recursive = recursive(graph, &tree);
-    let labels: Vec<Option<String>> = items.iter().map(|item| label(graph, &tree, &is_recursive, item)).collect();
-    let (rects, size) = best_height(graph, &tree, &items, &labels, root);
-    let nodes: Vec<Node> = items
-        .iter()
-        .zip(&rects)
-        .zip(labels)
-        .map(|((item, &rect), label)| {
-            let label = label.map(|text| Label { text, place: Place::Beside });
-            node(graph, item, tree.total_ns, rect, label)
-        })
-        .collect();
-    let edges = edges(graph, &items);
-    let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
-    let mut notes = vec![
-        format!(
-            "{} not drawn: less than {} of {}",
-            counted(hidden as u64, "method"),
-            percent((options.threshold * 10_000.0) as u64, 10_000),
-            time(tree.total_ns)
-        ),
-        "each method is below the caller with most time in it; other calls show on hover".into(),
-        "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),
-        "times include the cost of the hooks of all calls within".into(),
-    ];
-    let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
-    if from.is_some() && elsewhere > 0 {
-        notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));
-    }
+    let form = Form { least: (3.0, 6.0), chains: Chains::Folded };
+    let CallTree { items, rects, labels, edges, size, total_ns, mut notes, .. } = call_tree(graph, options, &form)?;
+    let boxes = items.iter().zip(&rects).zip(labels);
+    let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
+    notes.push("times include the cost of the hooks of all calls within".into());
     Ok(Scene {
         kind: Kind::Behavioural,
         title: String::new(),
@@ -92,119 +30,10 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     })
 }
 
-/// The methods with enough time, and the callers that lead to them.
-fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
-    let mut drawn = vec![false; graph.methods.len()];
-    for at in (0..drawn.len()).filter(|&at| tree.caller[at].is_some() && graph.total(at) >= least) {
-        let mut next = Some(at);
-        while let Some(method) = next.filter(|&method| !drawn[method]) {
-            drawn[method] = true;
-            next = tree.caller[method].flatten();
-        }
-    }
-    drawn
-}
-
-/// The boxes, each behind its children; the last one is the root.
-fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool]) -> Vec<Item> {
-    let mut items: Vec<Item> = Vec::new();
-    // Box of each method whose chain begins with it.
-    let mut done: Vec<Option<usize>> = vec![None; graph.methods.len()];
-    let mut open: Vec<(usize, bool)> =
-        tree.tops.iter().rev().filter(|&&top| is_drawn[top]).map(|&top| (top, false)).collect();
-    while let Some((method, is_ready)) = open.pop() {
-        let chain = chain(graph, tree, is_drawn, method);
-        let last = *chain.last().unwrap_or(&method);
-        let callees = tree.callees[last].iter().filter(|&&callee| is_drawn[callee]);
-        if is_ready {
-            let children = callees.filter_map(|&callee| done[callee]).collect();
-            items.push(Item { methods: chain, total_ns: graph.total(method), children });
-            done[method] = Some(items.len() - 1);
-        } else {
-            open.push((method, true));
-            open.extend(callees.rev().map(|&callee| (callee, false)));
-        }
-    }
-    if tree.root.is_none() {
-        let children = tree.tops.iter().filter_map(|&top| done[top]).collect();
-        items.push(Item { methods: Vec::new(), total_ns: tree.total_ns, children });
-    }
-    items
-}
-
-/// A method, and below it those that have nearly all of its time.
-fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], top: usize) -> Vec<usize> {
-    let mut chain = vec![top];
-    let mut at = top;
-    loop {
-        let time = graph.total(at) as f64;
-        let mut callees = tree.callees[at].iter().filter(|&&callee| is_drawn[callee]);
-        let Some(&heaviest) = callees.next() else { return chain };
-        let rest: u64 = callees.map(|&callee| graph.total(callee)).sum();
-        if (graph.total(heaviest) as f64) < FOLDED * time || rest as f64 > BESIDE * time {
-            return chain;
-        }
-        chain.push(heaviest);
-        at = heaviest;
-    }
-}
-
-fn label(graph: &Graph, tree: &Tree, is_recursive: &[bool], item: &Item) -> Option<String> {
-    let Some(&top) = item.methods.first() else { return Some("(program)".into()) };
-    if (item.total_ns as f64) < LABELLED * tree.total_ns as f64 {
-        return None;
-    }
-    let name = graph.methods[top].name.rsplit("::").next().unwrap_or_default();
-    let mut label = fit_start(name, LETTERS);
-    if item.methods.len() > 1 {
-        label += &format!(" +{}", item.methods.len() - 1);
-    }
-    if item.methods.iter().any(|&method| is_recursive[method]) {
-        label += " ↻";
-    }
-    Some(label)
-}
-
-/// The methods that call themselves or a caller above them.
-fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
-    let tour = Tour::new(&tree.callees, &tree.tops);
-    let mut is_recursive = vec![false; graph.methods.len()];
-    let back = graph.calls.iter().filter(|call| tour.is_above(call.to, call.from));
-    back.for_each(|call| is_recursive[call.from] = true);
-    is_recursive
-}
-
-/// The places at the height of the root's box that shows most on a screen.
-fn best_height(
-    graph: &Graph,
-    tree: &Tree,
-    items: &[Item],
-    labels: &[Option<String>],
-    root: usize,
-) -> (Vec<Rect>, (f64, f64)) {
-    let label_widths: Vec<f64> = labels
-        .iter()
-        .map(|label| label.as_ref().map_or(0.0, |label| 4.0 + LETTER * label.chars().count() as f64))
-        .collect();
-    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
-    let executions = |item: &Item| item.methods.first().map_or(1, |&top| graph.methods[top].executions);
-    let widths: Vec<f64> = items.iter().map(|item| LEAST.1.max(width(3.0, 3.0, executions(item)))).collect();
-    let laid_out = HEIGHTS.map(|height| {
-        let of =
-            |(item, &w): (&Item, &f64)| (w, LEAST.0.max(height * item.total_ns as f64 / tree.total_ns.max(1) as f64));
-        let sizes: Vec<(f64, f64)> = items.iter().zip(&widths).map(of).collect();
-        let (rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &label_widths, children: &children, root });
-        let zoom = (SCREEN.0 / size.0.max(1.0)).min(SCREEN.1 / size.1.max(1.0)).min(1.0);
-        (zoom * (height * zoom / 150.0).min(1.0), rects, size)
-    });
-    let best = laid_out.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, rects, size)| (rects, size)).unwrap_or_default()
-}
-
 fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>) -> Node {
     let share = item.total_ns as f64 / whole.max(1) as f64;
     let Some(&top) = item.methods.first() else {
-        return Node { rect, methods: Vec::new(), fill: Fill::Unknown, share, own: 0.0, label };
+        return Node { rect, methods: Vec::new(), fill: Fill::Unknown, share, label, ..Node::default() };
     };
     let fill = match graph.methods[top].returns {
         Some(Returned::Unit | Returned::Itself) => Fill::Unit,
@@ -221,37 +50,8 @@ fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>
         share,
         own: own(rect.h, method.self_ns, Some(item.total_ns)),
         label,
+        ..Node::default()
     }
-}
-
-/// The calls between boxes.
-fn edges(graph: &Graph, items: &[Item]) -> Vec<Edge> {
-    let mut place = vec![None; graph.methods.len()];
-    for (at, item) in items.iter().enumerate() {
-        item.methods.iter().for_each(|&method| place[method] = Some(at));
-    }
-    let mut parent = vec![None; items.len()];
-    for (at, item) in items.iter().enumerate() {
-        item.children.iter().for_each(|&child| parent[child] = Some(at));
-    }
-    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
-    let tour = Tour::new(&children, &[items.len() - 1]);
-    let mut counts = std::collections::BTreeMap::new();
-    for call in &graph.calls {
-        if let (Some(from), Some(to)) = (place[call.from], place[call.to])
-            && from != to
-        {
-            *counts.entry((from, to)).or_insert(0) += call.count;
-        }
-    }
-    let to_tops = parent.iter().enumerate().filter_map(|(to, &from)| Some((from?, to)));
-    to_tops.for_each(|edge| _ = counts.entry(edge).or_insert(0));
-    let kind = |from, to| match parent[to] == Some(from) {
-        true => EdgeKind::Tree,
-        false if tour.is_above(to, from) => EdgeKind::Back,
-        false => EdgeKind::Cross,
-    };
-    counts.into_iter().map(|((from, to), count)| Edge { from, to, count, kind: kind(from, to) }).collect()
 }
 
 fn legend(graph: &Graph) -> Vec<Sign> {

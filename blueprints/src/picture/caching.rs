@@ -10,7 +10,7 @@ use metaspy_report::text::counted;
 
 use crate::emit::time;
 use crate::graph::{Graph, Method};
-use crate::scene::{List, Node};
+use crate::scene::{List, Node, Row};
 
 /// Parts of names of what caches already.
 const CACHES: [&str; 7] = ["cache", "memo", "lazy", "oncecell", "oncelock", "get_or_init", "intern"];
@@ -45,7 +45,7 @@ pub fn caching(graph: &Graph, nodes: &[Node]) -> Option<List> {
         .collect();
     rows.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     let title = "a cache could save at most this time: always the same value for a receiver".into();
-    let rows: Vec<_> = rows.into_iter().map(|(_, place, text)| (place, text)).collect();
+    let rows: Vec<_> = rows.into_iter().map(|(_, node, text)| Row { node: Some(node), text }).collect();
     (!rows.is_empty()).then_some(List { title, rows })
 }
 

@@ -8,7 +8,7 @@ use super::structural::{label, with_room};
 use super::{grey, sign};
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
-use crate::scene::{Fill, Kind, List, Node, Rect, Scene, Sign};
+use crate::scene::{Fill, Kind, List, Node, Rect, Row, Scene, Sign};
 
 /// The height of a line.
 const LINE: f64 = 0.9;
@@ -36,7 +36,7 @@ pub fn draw(graph: &Graph) -> Scene {
     let node = |(at, rect): (usize, Rect)| {
         let method = &graph.methods[at];
         let rect = Rect { w: size(method).0, ..rect };
-        Node { rect, methods: vec![at], fill: fill(method), share: 0.0, own: 0.0, label: label(method, &rect) }
+        Node { rect, methods: vec![at], fill: fill(method), label: label(method, &rect), ..Node::default() }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
     let ran = graph.ran().count() as u64;
@@ -68,7 +68,7 @@ pub fn draw(graph: &Graph) -> Scene {
 fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
     let mut places = vec![0; graph.methods.len()];
     nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = place));
-    let row = |&at: &usize| (places[at], counted(u64::from(graph.methods[at].lines), "line"));
+    let row = |&at: &usize| Row { node: Some(places[at]), text: counted(u64::from(graph.methods[at].lines), "line") };
     let list = |(pattern, methods): &(Pattern, Vec<usize>)| List {
         title: pattern.title().into(),
         rows: methods.iter().map(row).collect(),

@@ -5,10 +5,14 @@
 
 mod behavioural;
 mod caching;
+mod call_tree;
 mod coverage;
+mod evolution;
 mod structural;
 
 use std::fmt;
+
+pub use evolution::draw as draw_evolution;
 
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Scene, Sign};
@@ -36,6 +40,10 @@ pub enum PictureError {
     NoTimes,
     /// No callers were recorded.
     NoCallers,
+    /// There is one version only.
+    OneVersion,
+    /// The versions have no method in common.
+    Strangers,
     /// The method at the top is not one method.
     NoSuchMethod(String),
 }
@@ -58,6 +66,12 @@ impl fmt::Display for PictureError {
             ),
             PictureError::NoCallers => f.write_str(
                 "no callers were recorded: record with `--timed`, or with METASPY_PROFILE=calls",
+            ),
+            PictureError::OneVersion => f.write_str(
+                "an evolution needs two versions: name two recordings, or two directories with a recording of each run",
+            ),
+            PictureError::Strangers => f.write_str(
+                "the recordings have no method that ran in both: record two versions of one program, with the same selection",
             ),
             PictureError::NoSuchMethod(message) => f.write_str(message),
         }
@@ -82,6 +96,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         Kind::Structural => structural::draw(graph)?,
         Kind::Behavioural => behavioural::draw(graph, options)?,
         Kind::Coverage => coverage::draw(graph),
+        Kind::Evolution => return Err(PictureError::OneVersion),
     };
     scene.title.clone_from(&options.title);
     if !graph.exact {

@@ -44,6 +44,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
             share: graph.total(at) as f64 / whole as f64,
             own: own(rect.h, method.self_ns, method.total_ns),
             label: label(method, &rect),
+            ..Node::default()
         }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();

@@ -117,11 +117,12 @@ pub enum Command {
         CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
     )]
     Sample(Box<Sample>),
-    /// Draws who calls whom, where time goes, or what ran: as text, as one HTML file, as SVG
+    /// Draws who calls whom, where time goes, what ran, or what changed: as text, as one HTML file, as SVG
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
         metaspy blueprint behavioural run.spy --from Scene::layout --threshold 0.1\n  \
-        metaspy blueprint coverage run.spy --svg coverage.svg\n\n\
+        metaspy blueprint coverage run.spy --svg coverage.svg\n  \
+        metaspy blueprint evolution before.spy after.spy --html change.html\n\n\
         Times and callers need a run with METASPY_PROFILE=calls, returned values `cargo metaspy … --returns`.\n\
         The pictures are described in docs/blueprints.md.")]
     Blueprint(Blueprint),
@@ -131,6 +132,9 @@ pub enum Command {
         Without --install it speaks the language server protocol on standard input and output: editors start it\n\
         (docs/editor.md).")]
     Lsp(Lsp),
+    /// Records the revisions of a repository, to compare them
+    #[command(subcommand)]
+    History(History),
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
         metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
@@ -321,9 +325,13 @@ pub struct Blueprint {
     /// The picture
     #[arg(value_parser = parse_kind())]
     pub kind: Kind,
-    /// Files, or the names or the processes of live recordings; several are read as one
+    /// Files, or the names or the processes of live recordings; several are read as one. For an evolution each is a version,
+    /// the oldest first: a recording, several as A1,A2,A3, or a directory with one for each run
     #[arg(required = true, value_name = "FILE|NAME|-")]
     pub sources: Vec<PathBuf>,
+    /// What an evolution compares [default: time with at least 3 runs of each version, otherwise calls]
+    #[arg(long, value_name = "NUMBER")]
+    pub by: Option<ChangeOf>,
     /// Only calls that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
@@ -362,6 +370,47 @@ pub struct Lsp {
     /// What editors pass on; there is no other way
     #[arg(long, hide = true)]
     pub stdio: bool,
+}
+
+/// What an evolution compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChangeOf {
+    /// Total time, beyond the noise of several runs
+    Time,
+    /// Executions, which are exact
+    Calls,
+}
+
+/// `metaspy history`.
+#[derive(Debug, Subcommand)]
+pub enum History {
+    /// Builds and records each revision in a worktree of its own
+    #[command(
+        after_help = "Examples:\n  metaspy history run HEAD~5..HEAD -- cargo metaspy run --release --weave 'taffy::**'\n  \
+        metaspy history run v1.0..v2.0 --runs 5 --html history.html -- cargo bench --bench layout\n\n\
+        The command runs in the worktree of each revision, with METASPY_RECORD and METASPY_PROFILE=calls."
+    )]
+    Run(HistoryRun),
+}
+
+/// `metaspy history run`.
+#[derive(Debug, Args)]
+pub struct HistoryRun {
+    /// The revisions: the first one, and all from there to the last
+    #[arg(value_name = "REV..REV")]
+    pub revisions: String,
+    /// Runs of each revision, in turns
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub runs: u32,
+    /// Where recordings and worktrees are kept; what is there is not recorded again
+    #[arg(long, value_name = "DIRECTORY", default_value = "target/metaspy/history")]
+    pub dir: PathBuf,
+    /// Draws what changed from revision to revision
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// What to run
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
 }
 
 /// `metaspy grammar`.

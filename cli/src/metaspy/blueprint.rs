@@ -2,32 +2,33 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use metaspy_blueprints::{Graph, Options, emit, page, picture};
+use metaspy_blueprints::{Graph, Kind, Options, emit, page, picture};
 use metaspy_report::program::Program;
 use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
-use crate::metaspy::{arguments, filter, live};
+use crate::metaspy::{arguments, evolution, filter, live};
 
 /// Lines of the text by default.
-const ROWS: usize = 30;
+pub(super) const ROWS: usize = 30;
 /// Columns of the text where there is no terminal.
 const COLUMNS: u16 = 100;
 
 /// Draws the picture: into the named files, and otherwise as text.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
-    let filter = filter::parse(options.filter.as_deref())?;
-    let store = live::open_all(&options.sources)?;
-    filter::check(&filter, &store)?;
-    let program = Program::read(&store, &filter);
-    let graph = Graph::new(&program, |ticks| store.span_ns(ticks));
+    if options.kind == Kind::Evolution {
+        return evolution::run(options, out);
+    }
+    if options.by.is_some() {
+        return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
+    }
+    let graph = read(&options.sources, options.filter.as_deref())?;
     let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
-    let threshold = options.threshold / 100.0;
-    let drawn = Options { title: names.join(" "), from: options.from.clone(), threshold };
+    let drawn = drawing(options, names.join(" "));
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?;
     if let Some(file) = &options.html {
         write(file, &page(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?)?;
@@ -36,21 +37,45 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         write(file, &emit::svg(&scene, &graph))?;
     }
     if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
-        let columns = crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns);
-        let text = || emit::text(&scene, &graph, usize::from(columns), options.top.rows().limit(ROWS));
+        let text = || emit::text(&scene, &graph, columns(), options.top.rows().limit(ROWS));
         options.json.write(
             out,
             |out| writeln!(out, "{}", emit::json(&scene, &graph)),
             |out| out.write_all(text().as_bytes()),
         )?;
     }
-    if let Some(html) = options.html.as_deref().filter(|_| options.open) {
-        open(html).with_context(|| format!("cannot start a browser: open {} in one", html.display()))?;
-    }
+    open_page(options)?;
     Ok(Ended::Fine)
 }
 
-fn write(file: &Path, text: &str) -> Result<()> {
+/// Opens the page in the browser, if this is requested.
+pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
+    match options.html.as_deref().filter(|_| options.open) {
+        Some(html) => open(html).with_context(|| format!("cannot start a browser: open {} in one", html.display())),
+        None => Ok(()),
+    }
+}
+
+/// The methods and calls of recordings that are read as one.
+pub(super) fn read(sources: &[PathBuf], passes: Option<&str>) -> Result<Graph> {
+    let filter = filter::parse(passes)?;
+    let store = live::open_all(sources)?;
+    filter::check(&filter, &store)?;
+    Ok(Graph::new(&Program::read(&store, &filter), |ticks| store.span_ns(ticks)))
+}
+
+/// How a picture is drawn, with this title.
+pub(super) fn drawing(options: &arguments::Blueprint, title: String) -> Options {
+    Options { title, from: options.from.clone(), threshold: options.threshold / 100.0 }
+}
+
+/// The columns of a text.
+pub(super) fn columns() -> usize {
+    crossterm::terminal::size().map_or(COLUMNS, |(columns, _)| columns).into()
+}
+
+/// Writes a file, and prints its name.
+pub(super) fn write(file: &Path, text: &str) -> Result<()> {
     let cannot = || format!("cannot write {}: name a file in a directory that exists", file.display());
     fs::write(file, text).with_context(cannot)?;
     print_message(&format!("written to {}", file.display()));

@@ -6,6 +6,7 @@ pub mod arguments;
 mod blueprint;
 mod demo;
 mod diff;
+mod evolution;
 mod export;
 mod filter;
 #[cfg(feature = "grammar")]
@@ -13,6 +14,7 @@ mod grammar;
 #[cfg(not(feature = "grammar"))]
 #[path = "grammar/disabled.rs"]
 mod grammar;
+mod history;
 mod live;
 mod lsp;
 mod progress;
@@ -34,7 +36,7 @@ use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
-use crate::metaspy::arguments::{Cli, Command};
+use crate::metaspy::arguments::{Cli, Command, History};
 use crate::options::JsonOption;
 use live::Listed;
 
@@ -98,6 +100,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             drop(out);
             lsp::run(&options)
         }
+        Command::History(History::Run(options)) => history::run(&options, &mut out),
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }

@@ -41,3 +41,43 @@ fn a_run_is_drawn_in_one_command_and_from_its_recording() {
     let (is_fine, text) = metaspy(&package, &["blueprint", "behavioural", "run.spy", "--from", "mesure"]);
     assert!(!is_fine && text.contains("the nearest are drawn::Scene::measure"), "{text}");
 }
+
+#[test]
+fn a_history_records_each_revision_and_names_what_changed() {
+    let package = package("aged");
+    let git = |line: &[&str]| {
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"];
+        let output = package.clean_command("git".as_ref()).args(identity).args(line).output().expect("git is here");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    git(&["init", "--quiet"]);
+    let commit = |message: &str| {
+        git(&["add", "Cargo.toml", "src"]);
+        git(&["commit", "--quiet", "--message", message]);
+    };
+    commit("Nine measures");
+    package.write("src/main.rs", &MAIN.replace("fn never", "fun never"));
+    commit("This does not build");
+    let longer = MAIN.replace("0..9", "0..18").replace("fn measure", "fn size").replace("self.measure", "self.size");
+    package.write("src/main.rs", &longer);
+    commit("Eighteen measures, by another name");
+
+    let mut history = package.clean_command(env!("CARGO_BIN_EXE_metaspy").as_ref());
+    history.args(["history", "run", "HEAD~2..HEAD", "--html", "history.html", "--"]);
+    let output = history.args([env!("CARGO_BIN_EXE_cargo-metaspy"), "metaspy", "run", "--offline"]).output();
+    let output = output.expect("it was built for this test");
+    let (out, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "one revision does not build:\n{out}\n{error}");
+    assert_eq!(out.matches("    recorded  ").count(), 2, "{out}");
+    assert!(out.contains("not recorded  This does not build") && error.contains("it does not build"), "{out}\n{error}");
+
+    let html = std::fs::read_to_string(package.dir.join("history.html")).expect("it was drawn");
+    // Twice the calls of a method that has another name, and a caller with other tokens.
+    assert!(html.contains("1 renamed, 1 with changed source"), "{html}");
+    assert!(html.contains("aged::Scene::size: 9 → 18 (+100 %)"), "{html}");
+
+    let (is_fine, text) = metaspy(&package, &["history", "run", "HEAD", "--", "true"]);
+    assert!(!is_fine && text.contains("HEAD~5..HEAD"), "{text}");
+    let (is_fine, text) = metaspy(&package, &["history", "run", "nowhere..HEAD", "--", "true"]);
+    assert!(!is_fine && text.contains("nowhere"), "{text}");
+}

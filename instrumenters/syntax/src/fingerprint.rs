@@ -1,6 +1,6 @@
 //! The fingerprint of a function: a hash of its tokens. Readers of a recording find out whether its source has changed.
 //!
-//! Spaces, comments and documentation do not count, nor does anything outside the function. The hash has no key and does
+//! Spaces, comments, documentation and its own name do not count, nor does anything outside the function. The hash has no key and does
 //! not depend on the compiler: the weaver and the editor compute it independently.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -8,7 +8,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The fingerprint of these tokens. Never 0, which stands for an unknown one.
 pub fn of_tokens(tokens: TokenStream) -> u32 {
     let mut hash = Fnv::default();
-    add(&mut hash, tokens);
+    add(&mut hash, nameless(tokens));
     let Fnv(hash) = hash;
     ((hash ^ (hash >> 32)) as u32).max(1)
 }
@@ -16,6 +16,18 @@ pub fn of_tokens(tokens: TokenStream) -> u32 {
 /// The fingerprint of a function from its signature to its closing brace; `None` if the text is no Rust.
 pub fn of_source(source: &str) -> Option<u32> {
     source.parse().ok().map(of_tokens)
+}
+
+/// The tokens without the name behind the first `fn`: a function that was renamed keeps its fingerprint.
+fn nameless(tokens: TokenStream) -> TokenStream {
+    let (mut is_found, mut is_next) = (false, false);
+    let is_other = |token: &TokenTree| {
+        let is_name = is_next && matches!(token, TokenTree::Ident(_));
+        is_next = !is_found && matches!(token, TokenTree::Ident(word) if *word == "fn");
+        is_found |= is_next;
+        !is_name
+    };
+    tokens.into_iter().filter(is_other).collect()
 }
 
 fn add(hash: &mut Fnv, tokens: TokenStream) {
@@ -80,11 +92,17 @@ mod tests {
     #[test]
     fn only_tokens_count() {
         let plain = of_source("fn f(a: &'a u8) -> u8 { a + 1 }");
-        let same = ["fn f(a:&'a u8)->u8{a+1}", "fn f(a: &'a u8) -> u8 {\n    /// One.\n    // More.\n    a + 1\n}\n"];
-        assert!(plain.is_some() && same.map(of_source) == [plain; 2]);
-        for other in
-            ["fn f(a: &'a u8) -> u8 { a + 2 }", "fn f(a: &'a u8) -> u8 { (a + 1) }", "fn g(a: &'a u8) -> u8 { a + 1 }"]
-        {
+        let same = [
+            "fn f(a:&'a u8)->u8{a+1}",
+            "fn renamed(a: &'a u8) -> u8 { a + 1 }",
+            "fn f(a: &'a u8) -> u8 {\n    /// One.\n    // More.\n    a + 1\n}\n",
+        ];
+        assert!(plain.is_some() && same.map(of_source) == [plain; 3]);
+        for other in [
+            "fn f(a: &'a u8) -> u8 { a + 2 }",
+            "fn f(a: &'a u8) -> u8 { (a + 1) }",
+            "fn f(a: &'a u8) -> u8 { fn g() {} a + 1 }",
+        ] {
             assert_ne!(of_source(other), plain, "{other}");
         }
         assert_ne!(of_source("a b"), of_source("ab"));

@@ -1,4 +1,4 @@
-// The picture: one string of SVG. Zoom and pan move one group.
+// The picture: one string of SVG.
 const view = $('view'), panel = $('panel');
 let svg, all, boxes, lines, zoom = 1, left = 0, top_ = 0, fitted = true;
 
@@ -19,7 +19,7 @@ function line([from, to, , kind], at) {
   return `<path class="e ${kind}" data-e="${at}" d="${d}"/>`;
 }
 function draw() {
-  const out = [`<svg role="img" aria-label="${esc(P.kind)}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all">`];
+  const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all">`];
   for (const [x, y, w, h, kind, label, name] of P.frames)
     out.push(`<g class="fg"><title>${esc(name)}</title><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
       `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text></g>`);
@@ -27,6 +27,9 @@ function draw() {
   P.nodes.forEach((n, at) => {
     const [x, y, w, h, fill] = n, m = more(at);
     out.push(`<g class="n" data-n="${at}"><rect class="b ${fill}" x="${x}" y="${y}" width="${w}" height="${h}"/>`);
+    if (m.ghost) out.push(`<rect class="ghost" x="${x}" y="${y}" width="${w}" height="${m.ghost}"/>`);
+    if (m.changed) out.push(`<rect class="frame" x="${x - 2.5}" y="${y - 2.5}" width="${w + 5}" height="${h + 5}"/>`);
+    if (fill === 'new') out.push(`<text x="${x + w / 2 - 3}" y="${y + Math.min(h, 12) / 2 + 3}">✚</text>`);
     if (m.own) out.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
     out.push(labelled(n, m), '</g>');
   });
@@ -36,7 +39,12 @@ function draw() {
   boxes = [...all.querySelectorAll('.n')]; lines = [...all.querySelectorAll('.e')];
 }
 
-function place() { all.setAttribute('transform', `translate(${left} ${top_}) scale(${zoom})`); }
+// The whole picture is one layer, so a pan draws nothing anew: only a zoom does.
+function place() {
+  svg.style.transform = `translate(${left}px,${top_}px)`;
+  const width = `${P.size[0] * zoom}px`;
+  if (svg.style.width !== width) { svg.style.width = width; svg.style.height = `${P.size[1] * zoom}px`; }
+}
 function fit() {
   const { width, height } = view.getBoundingClientRect(), [w, h] = P.size;
   zoom = Math.min((width - 24) / w, (height - 24) / h, 2);

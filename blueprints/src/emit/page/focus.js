@@ -46,14 +46,14 @@ function focus(at) {
   if (at == null) return;
   panel.innerHTML = m == null ? '<h2>the whole program</h2>' : `<h3>callers</h3>${rows(callers[m])}`
     + `<div class="here"><h2>${esc(path(m))}</h2><div class="lines">${esc(describe(at).split('\n').slice(1).join('\n'))}</div></div>`
-    + `<h3>callees</h3>${rows(callees[m])}`;
+    + `<h3>callees${methodsOf(at).length > 1 ? ` of ${esc(short(methodsOf(at).at(-1)))}` : ''}</h3>${rows(callees[methodsOf(at).at(-1)])}`;
   reveal(at);
 }
 
 // The lists: what a reader looks for, and the boxes as a table.
 function lists() {
   focused = null; mark(null); openPanel(true);
-  const row = (at, text) => `<tr tabindex="0" data-n="${at}"><td>${esc(nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
+  const row = (at, text) => at == null ? `<tr><td colspan="2">${esc(text)}</td></tr>` : `<tr tabindex="0" data-n="${at}"><td>${esc(nameOf(at))}</td><td class="n">${esc(text)}</td></tr>`;
   const found = P.lists.map(([title, rows], i) => `<h2>${esc(title)} <button data-all="${i}">mark all ${num(rows.length)}</button></h2>`
     + `<table>${rows.slice(0, 12).map(([at, text]) => row(at, text)).join('')}</table>${rows.length > 12 ? `<p class="pale">${rows.length - 12} more</p>` : ''}`);
   const numbers = at => { const d = D.methods[methodsOf(at)[0]]; return `${num(d[RUNS])}×${d[TOTAL] == null || !d[RUNS] ? '' : ' ' + time(d[TOTAL])}`; };
@@ -63,7 +63,7 @@ function lists() {
 }
 panel.addEventListener('click', e => {
   const all_ = e.target.closest('[data-all]'), n = e.target.closest('tr')?.dataset.n;
-  if (all_) only(P.lists[all_.dataset.all][1].map(([at]) => at));
+  if (all_) only(P.lists[all_.dataset.all][1].map(([at]) => at).filter(at => at != null));
   else if (n) focus(+n);
 });
 panel.addEventListener('keydown', e => {

@@ -70,7 +70,8 @@ addEventListener('keydown', e => {
   const step = 60, { width, height } = view.getBoundingClientRect();
   const walk = by => { const at = byTime.indexOf(focused); focus(byTime[at < 0 && by < 0 ? byTime.length - 1 : (at + by + byTime.length) % byTime.length]); };
   const go = lists => {
-    const m = methodsOf(focused)[0], next = m == null ? null : lists[m].find(([c]) => box[c] != null && box[c] !== focused);
+    // A box of a chain is called at its first method, and calls from its last.
+    const m = methodsOf(focused).at(lists === callers ? 0 : -1), next = m == null ? null : lists[m].find(([c]) => box[c] != null && box[c] !== focused);
     if (next) focus(box[next[0]]);
   };
   const turn = by => show((shown + by + PAGE.pictures.length) % PAGE.pictures.length);

@@ -1,0 +1,189 @@
+//! Two versions of a program: which methods changed, beyond the noise of several runs (*Execution profiling blueprints*,
+//! section 4.3).
+//!
+//! Methods are matched by their paths. A method that is gone and a new one with the same tokens are one that was renamed.
+
+mod change;
+mod matching;
+
+use std::collections::HashMap;
+
+pub use change::{By, Change};
+use matching::{Key, keys, renamed};
+use metaspy_report::diff::{Change as Numbers, Sample};
+
+use crate::graph::{Call, Graph};
+
+/// A version of a program, with the recordings of one or more runs.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// Its name.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<Graph>,
+}
+
+/// What happened between two versions.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// The newer version: times are medians of its runs.
+    pub graph: Graph,
+    /// The same with the larger number of both versions, so that what became faster keeps its place in a picture.
+    pub larger: Graph,
+    /// What became of each method of the newer version.
+    pub methods: Vec<Comparison>,
+    /// The methods that the newer version does not have, or does not run, by path and with their executions.
+    pub gone: Vec<(String, u64)>,
+    /// What was compared.
+    pub by: By,
+    /// The number of runs of the older and of the newer version.
+    pub runs: (usize, usize),
+}
+
+/// A method in two versions.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What changed.
+    pub change: Change,
+    /// Its total time in the runs of both versions; no values where it did not run, or was not timed.
+    pub time: Numbers,
+    /// Its executions in the runs of both versions; no values before for a method that did not run.
+    pub executions: Numbers,
+    /// True if its tokens are not those of the older version.
+    pub has_new_source: bool,
+    /// Its path before, if it was renamed.
+    pub was: Option<String>,
+}
+
+/// The numbers of a method in all runs of a version.
+#[derive(Clone, Debug, Default)]
+struct Samples {
+    executions: Vec<u64>,
+    total_ns: Vec<u64>,
+}
+
+/// Compares two versions.
+pub fn compare(old: &Version, new: &Version, by: By) -> Step {
+    let (before, after) = (samples(&old.runs), samples(&new.runs));
+    let mut graph = new.runs.last().cloned().unwrap_or_default();
+    let old_graph = old.runs.last().cloned().unwrap_or_default();
+    let (old_keys, new_keys) = (keys(&old_graph), keys(&graph));
+    let old_places: HashMap<&Key, usize> = old_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let renamed = renamed(&old_graph, &old_keys, &graph, &new_keys);
+    let whole = after.values().map(|samples| samples.time().median()).max();
+    let mut methods = Vec::with_capacity(graph.methods.len());
+    let mut is_gone: Vec<bool> = old_graph.methods.iter().map(|method| method.executions > 0).collect();
+    for (at, key) in new_keys.iter().enumerate() {
+        let now = after.get(key).cloned().unwrap_or_default();
+        let old_at = old_places.get(key).copied().or(renamed.get(&at).copied());
+        let then = old_at.and_then(|old| before.get(&old_keys[old])).filter(|then| then.has_run());
+        if now.has_run()
+            && let Some(old) = old_at
+        {
+            is_gone[old] = false;
+        }
+        let method = &mut graph.methods[at];
+        let both = |of: fn(&Samples) -> Sample| Numbers { before: then.map(of).unwrap_or_default(), after: of(&now) };
+        let (time, executions) = (both(Samples::time), both(Samples::executions));
+        method.executions = executions.after.median();
+        method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
+        let change = match by {
+            By::Time => change::by_time(&time, whole.unwrap_or(0)),
+            By::Calls => change::by_calls(&executions),
+        };
+        let hashes = old_at.map(|old| (old_graph.methods[old].fingerprint, method.fingerprint));
+        methods.push(Comparison {
+            change,
+            time,
+            executions,
+            has_new_source: hashes.is_some_and(|(old, new)| old != new && old != 0 && new != 0),
+            was: renamed.get(&at).map(|&old| old_graph.methods[old].path.clone()),
+        });
+    }
+    let gone = old_graph.methods.iter().zip(is_gone).filter(|&(_, is_gone)| is_gone);
+    let mut gone: Vec<(String, u64)> = gone.map(|(method, _)| (method.path.clone(), method.executions)).collect();
+    gone.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let larger = larger(&graph, &methods, &old_graph, &old_keys, &new_keys, &renamed);
+    Step { graph, larger, methods, gone, by, runs: (old.runs.len(), new.runs.len()) }
+}
+
+impl Step {
+    /// The share of the newer version's methods that ran there and not before.
+    pub fn share_of_new(&self) -> f64 {
+        let ran = self.methods.iter().filter(|method| method.has_run()).count();
+        self.methods.iter().filter(|method| method.change == Change::New).count() as f64 / ran.max(1) as f64
+    }
+}
+
+impl Comparison {
+    /// True if it ran in the newer version.
+    pub fn has_run(&self) -> bool {
+        self.executions.after.median() > 0
+    }
+}
+
+impl Samples {
+    fn has_run(&self) -> bool {
+        self.executions.iter().any(|&executions| executions > 0)
+    }
+
+    fn executions(&self) -> Sample {
+        Sample::new(self.executions.iter().copied())
+    }
+
+    fn time(&self) -> Sample {
+        Sample::new(self.total_ns.iter().copied())
+    }
+}
+
+/// The numbers of all methods in some runs.
+fn samples(runs: &[Graph]) -> HashMap<Key, Samples> {
+    let mut all: HashMap<Key, Samples> = HashMap::new();
+    for graph in runs {
+        for (key, method) in keys(graph).into_iter().zip(&graph.methods) {
+            let samples = all.entry(key).or_default();
+            samples.executions.push(method.executions);
+            samples.total_ns.extend(method.total_ns);
+        }
+    }
+    all
+}
+
+/// The newer graph with the larger time of both versions, for methods, calls and entries.
+fn larger(
+    graph: &Graph,
+    methods: &[Comparison],
+    old: &Graph,
+    old_keys: &[Key],
+    new_keys: &[Key],
+    renamed: &HashMap<usize, usize>,
+) -> Graph {
+    let mut larger = graph.clone();
+    for (method, comparison) in larger.methods.iter_mut().zip(methods) {
+        let medians = [&comparison.time.before, &comparison.time.after];
+        method.total_ns = medians.into_iter().filter(|it| !it.values().is_empty()).map(Sample::median).max();
+    }
+    let new_places: HashMap<&Key, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
+    let new_name: HashMap<usize, usize> = renamed.iter().map(|(&new, &old)| (old, new)).collect();
+    let place = |at: usize| new_places.get(&old_keys[at]).copied().or(new_name.get(&at).copied());
+    let mut calls: HashMap<(usize, usize), Call> =
+        larger.calls.iter().map(|call| ((call.from, call.to), *call)).collect();
+    for call in &old.calls {
+        if let (Some(from), Some(to)) = (place(call.from), place(call.to)) {
+            let both = calls.entry((from, to)).or_insert(Call { from, to, count: 0, total_ns: 0 });
+            (both.count, both.total_ns) = (both.count.max(call.count), both.total_ns.max(call.total_ns));
+        }
+    }
+    larger.calls = calls.into_values().collect();
+    larger.calls.sort_by_key(|call| (call.from, call.to));
+    for &(at, edge) in &old.entries {
+        let Some(at) = place(at) else { continue };
+        match larger.entries.iter_mut().find(|(entry, _)| *entry == at) {
+            Some((_, both)) => {
+                (both.count, both.total_ns) = (both.count.max(edge.count), both.total_ns.max(edge.total_ns));
+            }
+            None => larger.entries.push((at, edge)),
+        }
+    }
+    larger
+}

@@ -1,0 +1,265 @@
+//! A call graph as a tree of boxes: which methods are drawn, which are folded into one box, and where the boxes are.
+
+use std::collections::BTreeMap;
+
+use metaspy_report::text::{counted, percent};
+
+use super::{Options, PictureError, width};
+use crate::emit::time;
+use crate::graph::Graph;
+use crate::layout::spanning_tree::{Tree, spanning_tree};
+use crate::layout::tidy_tree::{Input, tidy_tree};
+use crate::layout::tour::Tour;
+use crate::scene::{Edge, EdgeKind, LETTER, Label, Place, Rect, fit_start};
+
+/// The heights that the root's box may have.
+const HEIGHTS: [f64; 8] = [60.0, 90.0, 120.0, 150.0, 180.0, 220.0, 260.0, 320.0];
+/// A screen.
+const SCREEN: (f64, f64) = (1400.0, 820.0);
+/// The share of the root's time from which on a box has a label.
+const LABELLED: f64 = 0.035;
+/// The letters of a label at most, without its marks.
+const LETTERS: usize = 14;
+/// A chain is folded as long as the heaviest callee has this share of its caller's time,
+const FOLDED: f64 = 0.95;
+/// and all other callees together have at most this share.
+const BESIDE: f64 = 0.10;
+
+/// How the boxes of a tree look.
+pub struct Form {
+    /// The height and the width of a box at least.
+    pub least: (f64, f64),
+    /// What happens to chains.
+    pub chains: Chains,
+}
+
+/// What happens to a caller and the callee that has nearly all of its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chains {
+    /// They are one box.
+    Folded,
+    /// They are two boxes.
+    Drawn,
+}
+
+/// The boxes of a tree, with their places.
+pub struct CallTree {
+    /// The boxes; the last one is the root.
+    pub items: Vec<Item>,
+    /// The place of each box.
+    pub rects: Vec<Rect>,
+    /// The label of each box.
+    pub labels: Vec<Option<Label>>,
+    /// The calls between boxes.
+    pub edges: Vec<Edge>,
+    /// The size of all together.
+    pub size: (f64, f64),
+    /// The time of the root.
+    pub total_ns: u64,
+    /// The height of the tallest box.
+    pub height: f64,
+    /// The time of the tallest box: the root's, unless a shared callee has more.
+    pub tallest_ns: u64,
+    /// What is left out.
+    pub notes: Vec<String>,
+}
+
+/// A box before it has a place.
+pub struct Item {
+    /// Its methods, the outermost first; none for "(program)".
+    pub methods: Vec<usize>,
+    /// The time of the outermost.
+    pub total_ns: u64,
+    children: Vec<usize>,
+}
+
+/// The tree of what the program, or one method, calls.
+pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTree, PictureError> {
+    if !graph.is_timed() {
+        return Err(PictureError::NoTimes);
+    }
+    if !graph.has_callers {
+        return Err(PictureError::NoCallers);
+    }
+    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
+    let tree = spanning_tree(graph, from);
+    let least = (tree.total_ns as f64 * options.threshold) as u64;
+    let is_drawn = drawn(graph, &tree, least);
+    let items = items(graph, &tree, &is_drawn, form.chains);
+    if items.is_empty() {
+        return Err(PictureError::NothingRan);
+    }
+    let is_recursive = recursive(graph, &tree);
+    let labels: Vec<Option<String>> = items.iter().map(|item| label(graph, &tree, &is_recursive, item)).collect();
+    // A callee that others call as well may have a million times more than a small root.
+    let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
+    let (height, rects, size) = best_height(graph, tallest_ns, &items, &labels, form);
+    let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
+    let mut notes = vec![
+        format!(
+            "{} not drawn: less than {} of {}",
+            counted(hidden as u64, "method"),
+            percent((options.threshold * 10_000.0) as u64, 10_000),
+            time(tree.total_ns)
+        ),
+        "each method is below the caller with most time in it; other calls show on hover".into(),
+        "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),
+    ];
+    let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
+    if from.is_some() && elsewhere > 0 {
+        notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));
+    }
+    Ok(CallTree {
+        edges: edges(graph, &items),
+        labels: labels.into_iter().map(|text| Some(Label { text: text?, place: Place::Beside })).collect(),
+        items,
+        rects,
+        size,
+        total_ns: tree.total_ns,
+        height,
+        tallest_ns,
+        notes,
+    })
+}
+
+/// The methods with enough time, and the callers that lead to them.
+fn drawn(graph: &Graph, tree: &Tree, least: u64) -> Vec<bool> {
+    let mut drawn = vec![false; graph.methods.len()];
+    for at in (0..drawn.len()).filter(|&at| tree.caller[at].is_some() && graph.total(at) >= least) {
+        let mut next = Some(at);
+        while let Some(method) = next.filter(|&method| !drawn[method]) {
+            drawn[method] = true;
+            next = tree.caller[method].flatten();
+        }
+    }
+    drawn
+}
+
+/// The boxes, each behind its children; the last one is the root.
+fn items(graph: &Graph, tree: &Tree, is_drawn: &[bool], chains: Chains) -> Vec<Item> {
+    let mut items: Vec<Item> = Vec::new();
+    // Box of each method whose chain begins with it.
+    let mut done: Vec<Option<usize>> = vec![None; graph.methods.len()];
+    let mut open: Vec<(usize, bool)> =
+        tree.tops.iter().rev().filter(|&&top| is_drawn[top]).map(|&top| (top, false)).collect();
+    while let Some((method, is_ready)) = open.pop() {
+        let chain = match chains {
+            Chains::Folded => chain(graph, tree, is_drawn, method),
+            Chains::Drawn => vec![method],
+        };
+        let last = *chain.last().unwrap_or(&method);
+        let callees = tree.callees[last].iter().filter(|&&callee| is_drawn[callee]);
+        if is_ready {
+            let children = callees.filter_map(|&callee| done[callee]).collect();
+            items.push(Item { methods: chain, total_ns: graph.total(method), children });
+            done[method] = Some(items.len() - 1);
+        } else {
+            open.push((method, true));
+            open.extend(callees.rev().map(|&callee| (callee, false)));
+        }
+    }
+    if tree.root.is_none() {
+        let children = tree.tops.iter().filter_map(|&top| done[top]).collect();
+        items.push(Item { methods: Vec::new(), total_ns: tree.total_ns, children });
+    }
+    items
+}
+
+/// A method, and below it those that have nearly all of its time.
+fn chain(graph: &Graph, tree: &Tree, is_drawn: &[bool], top: usize) -> Vec<usize> {
+    let mut chain = vec![top];
+    let mut at = top;
+    loop {
+        let time = graph.total(at) as f64;
+        let mut callees = tree.callees[at].iter().filter(|&&callee| is_drawn[callee]);
+        let Some(&heaviest) = callees.next() else { return chain };
+        let rest: u64 = callees.map(|&callee| graph.total(callee)).sum();
+        if (graph.total(heaviest) as f64) < FOLDED * time || rest as f64 > BESIDE * time {
+            return chain;
+        }
+        chain.push(heaviest);
+        at = heaviest;
+    }
+}
+
+fn label(graph: &Graph, tree: &Tree, is_recursive: &[bool], item: &Item) -> Option<String> {
+    let Some(&top) = item.methods.first() else { return Some("(program)".into()) };
+    if (item.total_ns as f64) < LABELLED * tree.total_ns as f64 {
+        return None;
+    }
+    let name = graph.methods[top].name.rsplit("::").next().unwrap_or_default();
+    let mut label = fit_start(name, LETTERS);
+    if item.methods.len() > 1 {
+        label += &format!(" +{}", item.methods.len() - 1);
+    }
+    if item.methods.iter().any(|&method| is_recursive[method]) {
+        label += " ↻";
+    }
+    Some(label)
+}
+
+/// The methods that call themselves or a caller above them.
+fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
+    let tour = Tour::new(&tree.callees, &tree.tops);
+    let mut is_recursive = vec![false; graph.methods.len()];
+    let back = graph.calls.iter().filter(|call| tour.is_above(call.to, call.from));
+    back.for_each(|call| is_recursive[call.from] = true);
+    is_recursive
+}
+
+/// The places at the height of the tallest box that shows most on a screen.
+fn best_height(
+    graph: &Graph,
+    tallest_ns: u64,
+    items: &[Item],
+    labels: &[Option<String>],
+    form: &Form,
+) -> (f64, Vec<Rect>, (f64, f64)) {
+    let label_widths: Vec<f64> = labels
+        .iter()
+        .map(|label| label.as_ref().map_or(0.0, |label| 4.0 + LETTER * label.chars().count() as f64))
+        .collect();
+    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
+    let executions = |item: &Item| item.methods.first().map_or(1, |&top| graph.methods[top].executions);
+    let widths: Vec<f64> = items.iter().map(|item| form.least.1.max(width(3.0, 3.0, executions(item)))).collect();
+    let laid_out = HEIGHTS.map(|height| {
+        let of = |(item, &w): (&Item, &f64)| (w, form.least.0.max(height * item.total_ns as f64 / tallest_ns as f64));
+        let sizes: Vec<(f64, f64)> = items.iter().zip(&widths).map(of).collect();
+        let (rects, size) =
+            tidy_tree(&Input { sizes: &sizes, labels: &label_widths, children: &children, root: items.len() - 1 });
+        let zoom = (SCREEN.0 / size.0.max(1.0)).min(SCREEN.1 / size.1.max(1.0)).min(1.0);
+        (zoom * (height * zoom / 150.0).min(1.0), height, rects, size)
+    });
+    let best = laid_out.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    best.map(|(_, height, rects, size)| (height, rects, size)).unwrap_or_default()
+}
+
+/// The calls between boxes.
+fn edges(graph: &Graph, items: &[Item]) -> Vec<Edge> {
+    let mut place = vec![None; graph.methods.len()];
+    for (at, item) in items.iter().enumerate() {
+        item.methods.iter().for_each(|&method| place[method] = Some(at));
+    }
+    let mut parent = vec![None; items.len()];
+    for (at, item) in items.iter().enumerate() {
+        item.children.iter().for_each(|&child| parent[child] = Some(at));
+    }
+    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
+    let tour = Tour::new(&children, &[items.len() - 1]);
+    let mut counts = BTreeMap::new();
+    for call in &graph.calls {
+        if let (Some(from), Some(to)) = (place[call.from], place[call.to])
+            && from != to
+        {
+            *counts.entry((from, to)).or_insert(0) += call.count;
+        }
+    }
+    let to_tops = parent.iter().enumerate().filter_map(|(to, &from)| Some((from?, to)));
+    to_tops.for_each(|edge| _ = counts.entry(edge).or_insert(0));
+    let kind = |from, to| match parent[to] == Some(from) {
+        true => EdgeKind::Tree,
+        false if tour.is_above(to, from) => EdgeKind::Back,
+        false => EdgeKind::Cross,
+    };
+    counts.into_iter().map(|((from, to), count)| Edge { from, to, count, kind: kind(from, to) }).collect()
+}

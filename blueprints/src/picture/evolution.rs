@@ -1,0 +1,207 @@
+//! The behavioural evolution blueprint (*Execution profiling blueprints*, section 4.3): the tree of both versions; colour is
+//! what became faster or slower, a frame is changed source, a dashed outline the height before.
+
+use metaspy_report::diff::{Change as Numbers, Sample};
+use metaspy_report::text::{clean, counted, grouped};
+
+use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
+use super::{Options, PictureError, sign, widths};
+use crate::emit::time;
+use crate::evolution::{By, Change, Comparison, Step};
+use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
+
+/// The height of a box at least: a colour must be visible.
+const LEAST: f64 = 7.0;
+/// The share of new methods from which on a picture is hard to read.
+const MANY_NEW: f64 = 0.3;
+
+/// Draws what changed between two versions.
+///
+/// # Errors
+///
+/// If the recordings lack times or callers, or if no method ran in both.
+pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
+    let is_common = |method: &Comparison| !method.executions.before.values().is_empty() && method.has_run();
+    if !step.methods.iter().any(is_common) {
+        return Err(PictureError::Strangers);
+    }
+    let form = Form { least: (LEAST, 6.0), chains: Chains::Drawn };
+    let tree = call_tree(&step.larger, options, &form)?;
+    let CallTree { items, rects, labels, edges, size, total_ns, height, tallest_ns, mut notes } = tree;
+    let whole = (height / tallest_ns as f64, total_ns);
+    let boxes = items.iter().zip(&rects).zip(labels);
+    let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(step, item, whole, rect, label)).collect();
+    notes.insert(0, summary(step));
+    notes.push(match step.by {
+        By::Time => format!(
+            "changed: the ranges of {} and {} do not overlap, and the medians differ by 5 % and by 0.2 % of the whole",
+            counted(step.runs.0 as u64, "run"),
+            counted(step.runs.1 as u64, "run")
+        ),
+        By::Calls => "changed: executions differ by at least 2 % in all runs; times are not judged".into(),
+    });
+    if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
+        notes.push("fewer than five runs a side: some changes may be chance".into());
+    }
+    if step.share_of_new() > MANY_NEW {
+        let percent = (100.0 * step.share_of_new()).round();
+        notes.push(format!("{percent} % of the methods are new: versions this far apart are hard to compare"));
+    }
+    if step.graph.methods.iter().all(|method| method.fingerprint == 0) {
+        notes.push("the source is not known: an older metaspy wove this, so no frame is drawn".into());
+    }
+    Ok(Scene {
+        kind: Kind::Evolution,
+        title: options.title.clone(),
+        size,
+        frames: Vec::new(),
+        edges,
+        legend: legend(step.by),
+        lists: lists(step, &nodes),
+        nodes,
+        notes,
+    })
+}
+
+fn node(step: &Step, item: &Item, (scale, whole): (f64, u64), rect: Rect, label: Option<Label>) -> Node {
+    let Some(&at) = item.methods.first() else {
+        return Node { rect, fill: Fill::Same, share: 1.0, label, ..Node::default() };
+    };
+    let method = &step.methods[at];
+    let (old, new) = (method.time.before.median(), method.time.after.median());
+    let now = LEAST.max(new as f64 * scale);
+    let before = old as f64 * scale;
+    let fill = match (method.change, method.has_new_source) {
+        (Change::Less, true) => Fill::Faster,
+        (Change::Less, false) => Fill::FasterHere,
+        (Change::More, true) => Fill::Slower,
+        (Change::More, false) => Fill::SlowerHere,
+        (Change::New, _) => Fill::New,
+        (Change::Same, _) => Fill::Same,
+    };
+    Node {
+        rect: Rect { h: now, ..rect },
+        methods: item.methods.clone(),
+        fill,
+        share: item.total_ns as f64 / whole.max(1) as f64,
+        label,
+        border: if method.has_new_source { Border::Changed } else { Border::Thin },
+        ghost: (before > now + 1.0).then_some(before),
+        tip: tip(method),
+        ..Node::default()
+    }
+}
+
+/// What is known of a change, in lines.
+fn tip(method: &Comparison) -> Vec<String> {
+    let mut lines = Vec::new();
+    lines.extend(method.was.as_ref().map(|was| format!("was {}", clean(was))));
+    if method.change == Change::New {
+        lines.push("new".into());
+    }
+    lines.extend(difference(&method.time, time).map(|text| format!("time {text}")));
+    lines.extend(difference(&method.executions, grouped).map(|text| format!("executions {text}")));
+    lines.extend(method.has_new_source.then(|| "its source has changed".into()));
+    lines
+}
+
+/// `108 ms → 136 ms (+26 %), 104 ms–110 ms and 133 ms–140 ms`; `None` if one version has no value.
+fn difference(numbers: &Numbers, text: impl Fn(u64) -> String) -> Option<String> {
+    let Numbers { before, after } = numbers;
+    if before.values().is_empty() || after.values().is_empty() {
+        return None;
+    }
+    let (old, new) = (before.median(), after.median());
+    if !numbers.is_change() {
+        return Some(format!("{} as before", text(new)));
+    }
+    let percent = 100.0 * numbers.difference() as f64 / old.max(1) as f64;
+    let range = |sample: &Sample| format!("{}–{}", text(sample.range().0), text(sample.range().1));
+    let ranges = match before.is_constant() && after.is_constant() {
+        true => String::new(),
+        false => format!(", {} and {}", range(before), range(after)),
+    };
+    Some(format!("{} → {} ({percent:+.0} %){ranges}", text(old), text(new)))
+}
+
+fn summary(step: &Step) -> String {
+    let count = |change| step.methods.iter().filter(|method| method.change == change).count();
+    let (more, less) = match step.by {
+        By::Time => ("slower", "faster"),
+        By::Calls => ("with more calls", "with fewer calls"),
+    };
+    format!(
+        "{} {more}, {} {less}, {} new, {} gone, {} renamed, {} with changed source",
+        count(Change::More),
+        count(Change::Less),
+        count(Change::New),
+        step.gone.len(),
+        step.methods.iter().filter(|method| method.was.is_some()).count(),
+        step.methods.iter().filter(|method| method.has_new_source && method.has_run()).count()
+    )
+}
+
+/// What changed most, and what has no box.
+fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
+    let mut place = vec![None; step.methods.len()];
+    nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&method| place[method] = Some(at)));
+    let numbers = |method: &Comparison| match step.by {
+        By::Time => method.time.clone(),
+        By::Calls => method.executions.clone(),
+    };
+    let apart = |method: &Comparison| numbers(method).difference().unsigned_abs();
+    let changed = |change: Change, title: &str| {
+        let mut found: Vec<usize> = (0..step.methods.len()).filter(|&at| step.methods[at].change == change).collect();
+        found.sort_by_key(|&at| std::cmp::Reverse((apart(&step.methods[at]), step.graph.methods[at].executions)));
+        let row = |at: usize| {
+            let method = &step.methods[at];
+            let text = match step.by {
+                By::Time => difference(&method.time, time),
+                By::Calls => difference(&method.executions, grouped),
+            };
+            let text = text.unwrap_or_else(|| counted(step.graph.methods[at].executions, "execution"));
+            let source = if method.has_new_source { ", source changed" } else { "" };
+            match place[at] {
+                Some(node) => Row { node: Some(node), text: text + source },
+                None => Row { node: None, text: format!("{}: {text}{source}", clean(&step.graph.methods[at].path)) },
+            }
+        };
+        List { title: title.into(), rows: found.into_iter().map(row).collect() }
+    };
+    let (more, less) = match step.by {
+        By::Time => ("slower", "faster"),
+        By::Calls => ("more calls", "fewer calls"),
+    };
+    let gone = step.gone.iter().map(|(path, executions)| Row {
+        node: None,
+        text: format!("{}: {}", clean(path), counted(*executions, "execution")),
+    });
+    let gone = List { title: "gone".into(), rows: gone.collect() };
+    let all = [changed(Change::More, more), changed(Change::Less, less), changed(Change::New, "new"), gone];
+    all.into_iter().filter(|list| !list.rows.is_empty()).collect()
+}
+
+fn legend(by: By) -> Vec<Sign> {
+    let words = |text: &str| Sign { size: None, fill: Fill::Same, text: text.into() };
+    let (more, less) = match by {
+        By::Time => ("slower", "faster"),
+        By::Calls => ("more calls", "fewer calls"),
+    };
+    let fills = [
+        sign(Fill::Slower, &format!("{more}, source changed")),
+        sign(Fill::SlowerHere, &format!("{more}, same source")),
+        sign(Fill::Faster, &format!("{less}, source changed")),
+        sign(Fill::FasterHere, &format!("{less}, same source")),
+        sign(Fill::New, "✚ new"),
+        sign(Fill::Same, "the same within noise"),
+    ];
+    let marks = [words("frame: changed source"), words("dashed: the height before")];
+    [words("colour: the change")]
+        .into_iter()
+        .chain(fills)
+        .chain(marks)
+        .chain([words("width: executions")])
+        .chain(widths(3.0, 3.0))
+        .chain([words("height: total time")])
+        .collect()
+}

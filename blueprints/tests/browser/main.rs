@@ -1,0 +1,130 @@
+//! The page in a browser: pointer, keys, search, tabs, menu, theme. Without Chromium these tests are skipped.
+
+#![cfg(unix)]
+
+mod chrome;
+#[path = "../fixture/mod.rs"]
+mod fixture;
+
+use std::path::{Path, PathBuf};
+
+use chrome::Chrome;
+use metaspy_blueprints::{Graph, Kind, Options, page};
+
+/// A browser that shows a page of this picture, and the others behind tabs.
+fn browser(name: &str, graph: &Graph, kind: Kind) -> Option<(Chrome, PathBuf)> {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser").join(name);
+    std::fs::create_dir_all(&dir).expect("the directory is made");
+    let Some(mut chrome) = Chrome::start(&dir.join("profile")) else {
+        println!("SKIPPED: browser: {name} needs Chromium, which is not installed");
+        return None;
+    };
+    let file = dir.join("page.html");
+    std::fs::write(&file, page(kind, graph, &Options::default()).expect("it is drawn")).expect("it is written");
+    chrome.open(&file, "");
+    Some((chrome, file))
+}
+
+/// The middle of a box.
+fn middle(chrome: &mut Chrome, node: u64) -> (f64, f64) {
+    let place = chrome.evaluate(&format!(
+        "(() => {{ const r = boxes[{node}].firstElementChild.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+    ));
+    (place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number"))
+}
+
+fn is_true(chrome: &mut Chrome, expression: &str) {
+    assert_eq!(chrome.evaluate(expression), true, "{expression}");
+}
+
+#[test]
+fn hover_describes_a_box_and_a_click_focuses_it() {
+    let graph = fixture::program(300, 11);
+    let Some((mut chrome, _)) = browser("pointer", &graph, Kind::Structural) else { return };
+    let tallest = chrome.evaluate("byTime[0]").as_u64().expect("there are boxes");
+    let place = middle(&mut chrome, tallest);
+    chrome.point(place);
+    is_true(&mut chrome, "!popup.hidden && popup.textContent === describe(byTime[0])");
+    is_true(&mut chrome, "/\\d executions?/.test(popup.textContent) && popup.textContent.includes('total')");
+    is_true(&mut chrome, "svg.classList.contains('dim') && boxes[byTime[0]].classList.contains('here')");
+    is_true(
+        &mut chrome,
+        "all.querySelectorAll('.caller, .callee').length === new Set(neighbours(byTime[0]).flatMap(s => [...s])).size",
+    );
+    chrome.click(place, "left");
+    is_true(&mut chrome, "focused === byTime[0] && !panel.hidden && location.hash.length > 1");
+    is_true(&mut chrome, "panel.querySelector('h2').textContent === path(methodsOf(focused)[0])");
+    chrome.point((700.0, 10.0));
+    chrome.key("Escape");
+    is_true(&mut chrome, "focused === null && panel.hidden && location.hash === '' && !svg.classList.contains('dim')");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn search_counts_dims_and_leads_to_the_first() {
+    let graph = fixture::program(300, 12);
+    let Some((mut chrome, _)) = browser("search", &graph, Kind::Structural) else { return };
+    chrome.key("/");
+    for letter in "type1::".chars() {
+        chrome.key(&letter.to_string());
+    }
+    is_true(&mut chrome, "search.value === 'type1::' && document.activeElement === search");
+    let expected = "P.nodes.filter(n => n[5].some(m => path(m).toLowerCase().includes('type1::'))).length";
+    is_true(&mut chrome, &format!("{expected} > 0 && $('found').textContent === {expected} + ' found'"));
+    is_true(&mut chrome, &format!("all.querySelectorAll('.n.on').length === {expected}"));
+    chrome.key("Enter");
+    is_true(&mut chrome, "short(methodsOf(focused)[0]).startsWith('Type1::') && search.value === ''");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn keys_walk_by_time_and_along_calls_and_turn_the_pictures() {
+    let graph = fixture::program(300, 13);
+    let Some((mut chrome, _)) = browser("keys", &graph, Kind::Behavioural) else { return };
+    chrome.key("n");
+    chrome.key("n");
+    is_true(&mut chrome, "focused === byTime[1]");
+    chrome.key("p");
+    is_true(&mut chrome, "focused === byTime[0]");
+    chrome.evaluate("focus(P.edges.find(e => e[3] === 'tree' && methodsOf(e[0]).length)[0])");
+    let caller = chrome.evaluate("focused");
+    chrome.key("ArrowDown");
+    is_true(&mut chrome, &format!("P.edges.some(e => e[0] === {caller} && e[1] === focused)"));
+    // A method that ran is in all pictures.
+    chrome.evaluate("focus(byTime.find(at => D.methods[methodsOf(at)[0]][RUNS] > 0))");
+    let name = chrome.evaluate("path(methodsOf(focused)[0])");
+    chrome.key("]");
+    is_true(&mut chrome, "P.kind === 'structural' && document.title.startsWith('structural')");
+    assert_eq!(chrome.evaluate("path(methodsOf(focused)[0])"), name, "the method stays in focus");
+    chrome.key("[");
+    is_true(&mut chrome, "P.kind === 'behavioural'");
+    is_true(
+        &mut chrome,
+        "(() => { const z = zoom; dispatchEvent(new KeyboardEvent('keydown', { key: '+' })); return zoom > z; })()",
+    );
+    chrome.key("0");
+    is_true(&mut chrome, "fitted");
+    chrome.key("l");
+    is_true(&mut chrome, "!panel.hidden && panel.querySelectorAll('tr[data-n]').length >= byTime.length");
+    chrome.key("t");
+    is_true(&mut chrome, "document.documentElement.dataset.theme === 'dark'");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn the_menu_has_commands_and_an_address_opens_a_method() {
+    let graph = fixture::program(300, 14);
+    let Some((mut chrome, file)) = browser("menu", &graph, Kind::Structural) else { return };
+    let tallest = chrome.evaluate("byTime[0]").as_u64().expect("there are boxes");
+    let place = middle(&mut chrome, tallest);
+    chrome.click(place, "right");
+    is_true(&mut chrome, "!menu.hidden && menu.textContent.includes('copy: behavioural blueprint from here')");
+    is_true(&mut chrome, "[...menu.children].some(it => it.textContent === 'show it in the coverage picture')");
+    chrome.evaluate("[...menu.children].find(it => it.textContent === 'show it in the coverage picture').click()");
+    is_true(&mut chrome, "P.kind === 'coverage' && menu.hidden && focused !== null");
+    let name = chrome.evaluate("short(methodsOf(focused)[0])");
+    let hash = chrome.evaluate("location.hash");
+    chrome.open(&file, hash.as_str().expect("an address"));
+    assert_eq!(chrome.evaluate("short(methodsOf(focused)[0])"), name);
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}

@@ -1,0 +1,122 @@
+//! The encodings of an evolution, read back from the picture.
+
+use metaspy_blueprints::evolution::{By, Change, Version, compare};
+use metaspy_blueprints::graph::{Call, Method, Owner, OwnerKind};
+use metaspy_blueprints::scene::{Border, Fill};
+use metaspy_blueprints::{Graph, Options, PictureError, Scene, emit, picture};
+use metaspy_report::program::{Edge, Receivers};
+
+/// A method: name, executions, total time in ms, hash of its source. Each is called by the one before it.
+type Row = (&'static str, u64, u64, u32);
+
+fn graph(rows: &[Row]) -> Graph {
+    let owner = Owner { module: "app".into(), name: "Scene".into(), kind: OwnerKind::Type };
+    let mut graph = Graph { owners: vec![owner], has_callers: true, exact: true, ..Graph::default() };
+    for (at, &(name, executions, ms, fingerprint)) in rows.iter().enumerate() {
+        graph.methods.push(Method {
+            path: format!("app::Scene::{name}"),
+            name: name.into(),
+            owner: 0,
+            file: "src/lib.rs".into(),
+            line: 10 * at as u32 + 1,
+            lines: 9,
+            executions,
+            total_ns: Some(ms * 1_000_000),
+            self_ns: Some(1_000),
+            receivers: Receivers { count: 1, is_least: false },
+            returns: None,
+            tests: 0,
+            fingerprint,
+        });
+        if at > 0 {
+            graph.calls.push(Call { from: 0, to: at, count: executions, total_ns: ms * 1_000_000 });
+        }
+    }
+    graph.entries.push((0, Edge { count: 1, total_ns: graph.total(0) }));
+    graph
+}
+
+fn version(name: &str, runs: &[&[Row]]) -> Version {
+    Version { name: name.into(), runs: runs.iter().map(|rows| graph(rows)).collect() }
+}
+
+fn draw(old: &Version, new: &Version, by: By) -> (Scene, String) {
+    let step = compare(old, new, by);
+    let scene = picture::draw_evolution(&step, &Options::default()).expect("both have times and callers");
+    let svg = emit::svg(&scene, &step.graph);
+    (scene, svg)
+}
+
+/// The box of a method, by the end of its path.
+fn fill(scene: &Scene, svg: &str, name: &str) -> String {
+    let document = roxmltree::Document::parse(svg).expect("it is XML");
+    let title = document.descendants().find(|node| {
+        node.has_tag_name("title")
+            && node.text().is_some_and(|text| text.lines().next().is_some_and(|it| it.ends_with(name)))
+    });
+    let title = title.unwrap_or_else(|| panic!("{name} is drawn: {:?}", scene.notes));
+    let boxes = title.parent().expect("it is in a group").children();
+    boxes.filter_map(|it| it.attribute("class")).find(|it| it.starts_with("b ")).expect("a box")[2..].to_owned()
+}
+
+#[test]
+fn colours_are_changes_beyond_noise_and_frames_are_changed_source() {
+    let old = version(
+        "1",
+        &[
+            &[("run", 1, 1_000, 1), ("slow", 4, 200, 2), ("noisy", 4, 100, 3), ("fixed", 4, 600, 4)],
+            &[("run", 1, 1_010, 1), ("slow", 4, 210, 2), ("noisy", 4, 140, 3), ("fixed", 4, 610, 4)],
+        ],
+    );
+    let new = version(
+        "2",
+        &[
+            &[("run", 1, 990, 1), ("slow", 4, 300, 9), ("noisy", 4, 120, 3), ("fixed", 4, 100, 4), ("fresh", 4, 50, 5)],
+            &[
+                ("run", 1, 1_020, 1),
+                ("slow", 4, 290, 9),
+                ("noisy", 4, 150, 3),
+                ("fixed", 4, 110, 4),
+                ("fresh", 4, 50, 5),
+            ],
+        ],
+    );
+    let (scene, svg) = draw(&old, &new, By::Time);
+    let fills = ["run", "slow", "noisy", "fixed", "fresh"].map(|name| fill(&scene, &svg, &format!("Scene::{name}")));
+    assert_eq!(fills, ["same", "slower", "same", "faster-here", "new"]);
+    let framed = scene.nodes.iter().filter(|node| node.border == Border::Changed).count();
+    assert_eq!((framed, svg.matches("class=\"frame\"").count()), (1, 1));
+    // The median of two runs is the lower one: 600 ms, and 100 now. The outline is as much taller than the box.
+    let fixed = scene.nodes.iter().find(|node| node.fill == Fill::FasterHere).expect("it became faster");
+    let ghost = fixed.ghost.expect("it was taller");
+    assert!((ghost / fixed.rect.h - 600.0 / 100.0).abs() < 0.01, "{ghost} and {}", fixed.rect.h);
+    assert!(fixed.tip.iter().any(|line| line.starts_with("time 600 ms → 100 ms (-83 %)")), "{:?}", fixed.tip);
+    assert!(scene.notes.iter().any(|note| note.contains("fewer than five runs")), "{:?}", scene.notes);
+}
+
+#[test]
+fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
+    let old = version("1", &[&[("run", 1, 10, 1), ("measure", 1_000, 5, 2), ("old_name", 7, 4, 3), ("gone", 3, 1, 4)]]);
+    let new = version("2", &[&[("run", 1, 10, 1), ("measure", 1_032, 5, 2), ("new_name", 7, 4, 3)]]);
+    let step = compare(&old, &new, By::Calls);
+    let changes: Vec<Change> = step.methods.iter().map(|method| method.change).collect();
+    assert_eq!(changes, [Change::Same, Change::More, Change::Same]);
+    assert_eq!(step.methods[2].was.as_deref(), Some("app::Scene::old_name"));
+    assert_eq!(step.gone, [("app::Scene::gone".to_owned(), 3)]);
+    let (scene, svg) = draw(&old, &new, By::Calls);
+    assert_eq!(fill(&scene, &svg, "measure"), "slower-here");
+    assert!(svg.contains("executions 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
+    assert!(scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 1 gone, 1 renamed"));
+}
+
+#[test]
+fn far_versions_are_warned_of_and_strangers_are_refused() {
+    let old = version("1", &[&[("run", 1, 10, 1)]]);
+    let far = version("2", &[&[("run", 1, 10, 1), ("a", 1, 2, 0), ("b", 1, 2, 0)]]);
+    let (scene, _) = draw(&old, &far, By::Calls);
+    assert!(scene.notes.iter().any(|note| note.starts_with("67 % of the methods are new")), "{:?}", scene.notes);
+    let stranger = version("3", &[&[("walk", 1, 10, 7)]]);
+    let error = picture::draw_evolution(&compare(&old, &stranger, By::Calls), &Options::default()).map(|_| ());
+    assert_eq!(error, Err(PictureError::Strangers));
+    assert!(PictureError::Strangers.to_string().contains("record two versions of one program"));
+}

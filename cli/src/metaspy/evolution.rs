@@ -1,0 +1,118 @@
+//! `metaspy blueprint evolution`: what changed from version to version.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use metaspy_blueprints::evolution::{By, Step, Version, compare};
+use metaspy_blueprints::{Options, PictureError, Scene, emit, picture};
+use metaspy_report::text::clean;
+use serde_json::Value;
+
+use super::blueprint::{ROWS, columns, drawing, open_page, read, write};
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments::{self, ChangeOf};
+
+/// Runs of each version from which on times are compared by default.
+const RUNS: usize = 3;
+
+/// Draws each step from version to version.
+pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
+    let versions: Vec<Version> =
+        options.sources.iter().map(|source| version(source, options.filter.as_deref())).collect::<Result<_>>()?;
+    let steps = steps(&versions, options.by)?;
+    let drawn: Vec<(&Step, Scene)> = steps
+        .iter()
+        .map(|(title, step)| Ok((step, draw(step, &drawing(options, title.clone()))?)))
+        .collect::<Result<_>>()?;
+    if let Some(file) = &options.html {
+        write(file, &page(&drawn))?;
+    }
+    if let Some(file) = &options.svg {
+        let [(step, scene)] = &drawn[..] else {
+            return Err(say("--svg draws one step: name two versions, or write --html"));
+        };
+        write(file, &emit::svg(scene, &step.graph))?;
+    }
+    if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
+        let json: Vec<Value> = drawn.iter().map(|(step, scene)| emit::json(scene, &step.graph)).collect();
+        options.json.write(
+            out,
+            |out| match &json[..] {
+                [only] => writeln!(out, "{only}"),
+                several => writeln!(out, "{}", Value::from(several)),
+            },
+            |out| drawn.iter().try_for_each(|(step, scene)| text(out, step, scene, options.top.rows().limit(ROWS))),
+        )?;
+    }
+    open_page(options)?;
+    Ok(Ended::Fine)
+}
+
+/// A page with a tab for each step.
+pub(super) fn page(steps: &[(&Step, Scene)]) -> String {
+    let pictures: Vec<emit::Pictures<'_>> = steps
+        .iter()
+        .map(|(step, scene)| emit::Pictures { graph: &step.graph, scenes: vec![(scene.title.clone(), scene)] })
+        .collect();
+    emit::html(&pictures)
+}
+
+/// What changed, by the number that is compared, from each version to the next. Three or more versions also have a last
+/// step from the first to the last.
+pub(super) fn steps(versions: &[Version], by: Option<ChangeOf>) -> Result<Vec<(String, Step)>> {
+    let ([first, .., last], Some(least)) = (versions, versions.iter().map(|version| version.runs.len()).min()) else {
+        return Err(say(PictureError::OneVersion.to_string()));
+    };
+    let by = match by {
+        Some(ChangeOf::Time) => By::Time,
+        Some(ChangeOf::Calls) => By::Calls,
+        None if least >= RUNS => By::Time,
+        None => By::Calls,
+    };
+    let step = |old: &Version, new: &Version| (format!("{} → {}", old.name, new.name), compare(old, new, by));
+    let mut steps: Vec<(String, Step)> = versions.windows(2).map(|two| step(&two[0], &two[1])).collect();
+    if versions.len() > 2 {
+        steps.push(step(first, last));
+    }
+    Ok(steps)
+}
+
+/// The picture of a step.
+pub(super) fn draw(step: &Step, options: &Options) -> Result<Scene> {
+    picture::draw_evolution(step, options).map_err(|error| say(format!("{}: {error}", options.title)))
+}
+
+/// A version: one recording, several with commas between them, or a directory with a recording, or a directory of them,
+/// for each run.
+pub(super) fn version(source: &Path, filter: Option<&str>) -> Result<Version> {
+    let list: Vec<PathBuf> = match source.to_str() {
+        Some(text) if text.contains(',') && !source.exists() => text.split(',').map(PathBuf::from).collect(),
+        _ => Vec::new(),
+    };
+    let named = list.first().map_or(source, PathBuf::as_path);
+    let name = named.file_stem().map_or_else(|| source.display().to_string(), |name| name.to_string_lossy().into());
+    let mut runs: Vec<PathBuf> = match source.is_dir() {
+        _ if !list.is_empty() => list,
+        true => fs::read_dir(source)
+            .map_err(|error| say(format!("cannot read {}: {error}", source.display())))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.is_dir() || metaspy_core::recording::is_recording(path))
+            .collect(),
+        false => vec![source.to_owned()],
+    };
+    runs.sort();
+    if runs.is_empty() {
+        return Err(say(format!("there is no recording in {}: a version has one for each run", source.display())));
+    }
+    let runs = runs.into_iter().map(|run| read(&[run], filter)).collect::<Result<_>>()?;
+    Ok(Version { name, runs })
+}
+
+/// The tree of a step, and what changed most.
+fn text(out: &mut impl Write, step: &Step, scene: &Scene, rows: usize) -> std::io::Result<()> {
+    writeln!(out, "{}", clean(&scene.title))?;
+    out.write_all(emit::text(scene, &step.graph, columns(), rows).as_bytes())?;
+    writeln!(out)
+}

@@ -1,0 +1,154 @@
+//! `metaspy history`: the revisions of a repository, each built and recorded in a worktree of its own.
+//!
+//! `DIRECTORY/COMMIT/run-N` has the recordings of a run, so that a revision that was recorded once is only read. Runs take
+//! turns: the first of each revision, then the second of each, so that a slow minute of the machine meets all of them.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+use metaspy_blueprints::Options;
+use metaspy_blueprints::evolution::Version;
+use metaspy_report::text::{clean, print_message};
+
+use super::blueprint::write;
+use super::evolution::{draw, page, steps, version};
+use crate::exit::{Ended, say};
+use crate::metaspy::arguments::HistoryRun;
+
+/// A revision.
+struct Revision {
+    /// The whole name of its commit.
+    commit: String,
+    /// The first line of its message.
+    subject: String,
+}
+
+/// Records the revisions, and draws what changed.
+pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
+    let revisions = revisions(&options.revisions)?;
+    fs::create_dir_all(&options.dir).with_context(|| format!("cannot create {}", options.dir.display()))?;
+    let dir = std::path::absolute(&options.dir)?;
+    let mut failed: BTreeMap<&str, String> = BTreeMap::new();
+    for number in 1..=options.runs {
+        for revision in &revisions {
+            if failed.contains_key(&*revision.commit) {
+                continue;
+            }
+            if let Err(message) = record(revision, number, &dir, options)? {
+                print_message(&format!("{}: {message}", revision.short()));
+                failed.insert(&revision.commit, message);
+            }
+        }
+    }
+    for revision in &revisions {
+        let state = if failed.contains_key(&*revision.commit) { "not recorded" } else { "recorded" };
+        writeln!(out, "{} {state:>12}  {}", revision.short(), clean(&revision.subject))?;
+    }
+    let recorded: Vec<Version> = revisions
+        .iter()
+        .filter(|revision| !failed.contains_key(&*revision.commit))
+        .map(|revision| {
+            let mut version = version(&dir.join(revision.short()), None)?;
+            version.runs.truncate(options.runs as usize);
+            Ok(version)
+        })
+        .collect::<Result<_>>()?;
+    if let Some(file) = &options.html {
+        let steps = steps(&recorded, None)?;
+        let drawn = steps
+            .iter()
+            .map(|(title, step)| Ok((step, draw(step, &Options { title: title.clone(), ..Options::default() })?)))
+            .collect::<Result<Vec<_>>>()?;
+        write(file, &page(&drawn))?;
+    } else if recorded.len() > 1 {
+        let names: Vec<String> = recorded.iter().map(|version| format!("{}/{}", dir.display(), version.name)).collect();
+        writeln!(out, "what changed: metaspy blueprint evolution {}", names.join(" "))?;
+    }
+    Ok(if failed.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// Records a run, unless it is there. The inner error states why the revision has no recording.
+fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) -> Result<Result<(), String>> {
+    let run = dir.join(revision.short()).join(format!("run-{number}"));
+    if run.is_dir() {
+        return Ok(Ok(()));
+    }
+    let tree = worktree(revision, dir)?;
+    // Another name until the run has ended, so that an interrupted one is no recording.
+    let (unfinished, log) = (run.with_extension("unfinished"), dir.join(format!("{}.log", revision.short())));
+    let _ = fs::remove_dir_all(&unfinished);
+    fs::create_dir_all(&unfinished).with_context(|| format!("cannot create {}", unfinished.display()))?;
+    print_message(&format!("{} run {number}: {}", revision.short(), revision.subject));
+    let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let (program, arguments) = options.command.split_first().expect("the parser requires a command");
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(&tree).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+    command.env("METASPY_RECORD", unfinished.join("run.spy"));
+    for (name, value) in [("METASPY_PROFILE", "coverage,calls"), ("METASPY_MODE", "tally")] {
+        if std::env::var_os(name).is_none() {
+            command.env(name, value);
+        }
+    }
+    let program = program.to_string_lossy();
+    let status = command.status().map_err(|error| say(format!("cannot start `{program}`: {error}")))?;
+    let give_up = |why: String| {
+        let _ = fs::remove_dir_all(&unfinished);
+        Ok(Err(format!("{why}; the output is in {}", log.display())))
+    };
+    if !status.success() {
+        return give_up(format!("it does not build, or `{program}` fails ({status}); the other revisions go on"));
+    }
+    if super::live::paths_of(std::slice::from_ref(&unfinished)).is_err() {
+        return give_up(format!("`{program}` recorded nothing: run a program with #[observe], or `cargo metaspy run`"));
+    }
+    fs::rename(&unfinished, &run).with_context(|| format!("cannot rename {}", unfinished.display()))?;
+    Ok(Ok(()))
+}
+
+/// The worktree of a revision, which is kept: the next run builds nothing again.
+fn worktree(revision: &Revision, dir: &Path) -> Result<PathBuf> {
+    let tree = dir.join("worktrees").join(revision.short());
+    if !tree.is_dir() {
+        git(&["worktree", "prune"])?;
+        git(&["worktree", "add", "--quiet", "--detach", &tree.to_string_lossy(), &revision.commit])?;
+    }
+    // Where this command runs in the repository, the other one runs in the worktree.
+    Ok(tree.join(git(&["rev-parse", "--show-prefix"])?.trim_end()))
+}
+
+/// The revisions of a range: its beginning, and all from there to its end.
+fn revisions(range: &str) -> Result<Vec<Revision>> {
+    let Some((first, last)) = range.split_once("..").filter(|(first, last)| !first.is_empty() && !last.is_empty())
+    else {
+        return Err(say(format!("`{range}` is no range of revisions: write two, as in HEAD~5..HEAD")));
+    };
+    let first = git(&["rev-list", "--max-count=1", first, "--"])?;
+    let rest = git(&["rev-list", "--reverse", "--first-parent", &format!("{}..{last}", first.trim()), "--"])?;
+    first.lines().chain(rest.lines()).map(Revision::of).collect()
+}
+
+impl Revision {
+    fn of(commit: &str) -> Result<Revision> {
+        let subject = git(&["log", "--max-count=1", "--format=%s", commit])?;
+        Ok(Revision { commit: commit.to_owned(), subject: subject.trim().to_owned() })
+    }
+
+    /// The first letters of the commit.
+    fn short(&self) -> &str {
+        &self.commit[..self.commit.len().min(10)]
+    }
+}
+
+/// The output of git, or a sentence with its message.
+fn git(arguments: &[&str]) -> Result<String> {
+    let output = Command::new("git").args(arguments).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| say(format!("cannot start git: {error}; a history needs it")))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(say(format!("git: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    }
+}
