@@ -2,6 +2,8 @@
 //! panning in a headless Chromium. `--smoke` draws a small program once.
 
 #[cfg(unix)]
+// The bench presses no key.
+#[allow(dead_code)]
 #[path = "../tests/browser/chrome.rs"]
 mod chrome;
 #[path = "../tests/fixture/mod.rs"]

@@ -96,17 +96,22 @@ fn colours_are_changes_beyond_noise_and_frames_are_changed_source() {
 
 #[test]
 fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
-    let old = version("1", &[&[("run", 1, 10, 1), ("measure", 1_000, 5, 2), ("old_name", 7, 4, 3), ("gone", 3, 1, 4)]]);
-    let new = version("2", &[&[("run", 1, 10, 1), ("measure", 1_032, 5, 2), ("new_name", 7, 4, 3)]]);
+    let old = version(
+        "1",
+        &[&[("run", 1, 10, 1), ("measure", 1_000, 5, 2), ("old_name", 7, 4, 3), ("gone", 3, 1, 4), ("idle", 2, 1, 6)]],
+    );
+    // A method that is still there and does not run is gone, too.
+    let new = version("2", &[&[("run", 1, 10, 1), ("measure", 1_032, 5, 2), ("new_name", 7, 4, 3), ("idle", 0, 0, 6)]]);
     let step = compare(&old, &new, By::Calls);
     let changes: Vec<Change> = step.methods.iter().map(|method| method.change).collect();
-    assert_eq!(changes, [Change::Same, Change::More, Change::Same]);
+    assert_eq!(changes, [Change::Same, Change::More, Change::Same, Change::Same]);
     assert_eq!(step.methods[2].was.as_deref(), Some("app::Scene::old_name"));
-    assert_eq!(step.gone, [("app::Scene::gone".to_owned(), 3)]);
+    assert_eq!(step.gone, [("app::Scene::gone".to_owned(), 3), ("app::Scene::idle".to_owned(), 2)]);
     let (scene, svg) = draw(&old, &new, By::Calls);
     assert_eq!(fill(&scene, &svg, "measure"), "slower-here");
     assert!(svg.contains("executions 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
-    assert!(scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 1 gone, 1 renamed"));
+    assert!(scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 2 gone, 1 renamed"));
+    assert!(!svg.contains("Scene::idle"), "{svg}");
 }
 
 #[test]

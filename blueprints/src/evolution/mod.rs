@@ -88,6 +88,8 @@ pub fn compare(old: &Version, new: &Version, by: By) -> Step {
         method.executions = executions.after.median();
         method.total_ns = (!time.after.values().is_empty()).then(|| time.after.median());
         let change = match by {
+            // It is in the list of what is gone.
+            _ if !now.has_run() => Change::Same,
             By::Time => change::by_time(&time, whole.unwrap_or(0)),
             By::Calls => change::by_calls(&executions),
         };
@@ -161,11 +163,15 @@ fn larger(
     let mut larger = graph.clone();
     for (method, comparison) in larger.methods.iter_mut().zip(methods) {
         let medians = [&comparison.time.before, &comparison.time.after];
-        method.total_ns = medians.into_iter().filter(|it| !it.values().is_empty()).map(Sample::median).max();
+        let medians = medians.into_iter().filter(|it| !it.values().is_empty() && comparison.has_run());
+        method.total_ns = medians.map(Sample::median).max();
     }
     let new_places: HashMap<&Key, usize> = new_keys.iter().enumerate().map(|(at, key)| (key, at)).collect();
     let new_name: HashMap<usize, usize> = renamed.iter().map(|(&new, &old)| (old, new)).collect();
-    let place = |at: usize| new_places.get(&old_keys[at]).copied().or(new_name.get(&at).copied());
+    let place = |at: usize| {
+        let place = new_places.get(&old_keys[at]).or(new_name.get(&at)).copied();
+        place.filter(|&place| methods[place].has_run())
+    };
     let mut calls: HashMap<(usize, usize), Call> =
         larger.calls.iter().map(|call| ((call.from, call.to), *call)).collect();
     for call in &old.calls {
