@@ -74,7 +74,7 @@ fn a_history_records_each_revision_and_names_what_changed() {
     let html = std::fs::read_to_string(package.dir.join("history.html")).expect("it was drawn");
     // Twice the calls of a method that has another name, and a caller with other tokens.
     assert!(html.contains("1 renamed, 1 with changed source"), "{html}");
-    assert!(html.contains("aged::Scene::size: 9 → 18 (+100 %)"), "{html}");
+    assert!(html.contains("9 → 18 (+100 %)"), "{html}");
 
     let (is_fine, text) = metaspy(&package, &["history", "run", "HEAD", "--", "true"]);
     assert!(!is_fine && text.contains("HEAD~5..HEAD"), "{text}");
