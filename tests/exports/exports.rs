@@ -7,6 +7,7 @@
 mod fixture;
 mod recorded;
 
+mod programs;
 mod recordings;
 mod stacks;
 mod tables;

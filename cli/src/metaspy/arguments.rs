@@ -10,7 +10,7 @@ use metaspy_core::recording::BUDGETS;
 use metaspy_lsp::install::Editor;
 use metaspy_report::diff::By as DiffBy;
 use metaspy_report::export::Format;
-use metaspy_report::rows::By;
+use metaspy_report::rows::{By, Sort};
 use metaspy_report::text::{parse_number, parse_size};
 use metaspy_sampler::Stacks;
 use metaspy_sampler::options::RATE_MAX_HZ;
@@ -87,6 +87,7 @@ pub enum Command {
     /// Prints what was counted, for people or for programs
     #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
         metaspy report run.spy --by site,subject\n  \
+        metaspy report run.spy --sort self --percent\n  \
         metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
         metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
         metaspy report client.spy server.spy --by cause\n  \
@@ -216,6 +217,13 @@ pub struct Report {
     /// Rows
     #[command(flatten)]
     pub top: TopOption,
+    /// The column that the rows are sorted by, the largest first: count, total, self, max, failed, lost, name, or a
+    /// column of a method profiler
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<Sort>,
+    /// Shows shares in percent in the place of counts and times; JSON has both
+    #[arg(long)]
+    pub percent: bool,
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
@@ -230,6 +238,12 @@ pub struct Report {
     /// --fail-if and --expect also pass if there was nothing to check
     #[arg(long)]
     pub allow_empty: bool,
+    /// Writes the functions that ran as lcov's tracefile, for editors and coverage services
+    #[arg(long, value_name = "FILE")]
+    pub lcov: Option<PathBuf>,
+    /// Writes the same as Cobertura's XML
+    #[arg(long, value_name = "FILE")]
+    pub cobertura: Option<PathBuf>,
     /// JSON
     #[command(flatten)]
     pub json: JsonOption,

@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use metaspy_report::export::{Exporter, Selection, Written};
+use metaspy_report::export::{Exporter, Format, Selection, Written};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
 
 use crate::exit::{Ended, complain, say};
@@ -33,7 +33,7 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
         Some(file) if paths.iter().any(|path| is_same(path, file)) => {
             return Err(say(format!("{} is the recording itself: name another file with -o", file_name(file))));
         }
-        Some(file) => into_file(options, &selection, file)?,
+        Some(file) => into_file(options.to, &selection, file)?,
         None if options.to.is_binary() && io::stdout().is_terminal() => {
             return Err(say(format!("{} is no text: name a file with -o", options.to.name())));
         }
@@ -60,10 +60,10 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
 }
 
 /// Writes a file. A file that cannot be written to its end is removed.
-fn into_file(options: &arguments::Export, selection: &Selection<'_>, file: &Path) -> Result<Written> {
+pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Result<Written> {
     let cannot = || format!("cannot write {}: name a file in a directory that exists and has room", file.display());
     let mut out = BufWriter::with_capacity(BUFFER, File::create(file).with_context(cannot)?);
-    let written = options.to.export(selection, &mut out).and_then(|written| out.flush().map(|()| written));
+    let written = format.export(selection, &mut out).and_then(|written| out.flush().map(|()| written));
     if written.is_err() {
         // A part of a document is no document. The error is reported in any case.
         let _ = fs::remove_file(file);

@@ -8,11 +8,13 @@ use metaspy_core::Store;
 use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_report::condition::{Condition, Verdict};
 use metaspy_report::expectation::{Expectation, Outcome};
+use metaspy_report::export::{Format, Selection};
 use metaspy_report::rows;
+use metaspy_report::rows::text::Numbers;
 use metaspy_report::text::{clean_lines, file_name};
 
 use crate::exit::{Ended, complain, say};
-use crate::metaspy::{arguments, filter, live};
+use crate::metaspy::{arguments, export, filter, live};
 
 /// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
@@ -36,14 +38,23 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
     let top = options.top.rows();
-    let report = rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) };
+    let mut report = rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) };
+    if let Some(sort) = &options.sort {
+        report.sort(&store, sort).map_err(|error| say(format!("--sort: {error}")))?;
+    }
+    for (file, format) in [(&options.lcov, Format::Lcov), (&options.cobertura, Format::Cobertura)] {
+        if let Some(file) = file {
+            export::into_file(format, &Selection::new(&store, &filter), file)?;
+        }
+    }
+    let numbers = if options.percent { Numbers::Percent } else { Numbers::All };
     let verdicts: Vec<Verdict> = conditions.iter().map(|condition| condition.judge(&store, &filter)).collect();
     let outcomes: Vec<Outcome> = expectations.iter().map(|expectation| expectation.judge(&store, &filter)).collect();
     options.json.write(
         out,
         |out| rows::json::write(out, &store, &report, top.limit(usize::MAX), &verdicts, &outcomes),
         |out| {
-            rows::text::write(out, &store, &report, top.limit(TOP), &verdicts)?;
+            rows::text::write(out, &store, &report, top.limit(TOP), numbers, &verdicts)?;
             outcomes.iter().try_for_each(|outcome| writeln!(out, "{}", clean_lines(&outcome.to_string())))
         },
     )?;

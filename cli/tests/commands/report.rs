@@ -375,3 +375,41 @@ fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
     let (_, out, _) = ended(&["report", text(&path)]);
     assert!(out.contains("(exact)") && out.contains('≥'), "self time is that of the window: {out}");
 }
+
+#[test]
+fn rows_are_sorted_by_any_column_in_text_and_json() {
+    let path = fixture::closed("sorted.spy", 3);
+    let keys = |sort: &str| -> Vec<String> {
+        let (code, report) = json(&["report", text(&path), "--sort", sort]);
+        assert_eq!(code, 0);
+        let key = |row: &Value| row["key"].as_str().unwrap_or_default().to_owned();
+        report["rows"].as_array().unwrap().iter().map(key).collect()
+    };
+    assert_eq!(keys("total")[..2], ["page::frame", "page::Scene::layout"]);
+    assert_eq!(keys("failed")[..2], ["page::Scene::measure", "page::Scene::layout"]);
+    assert!(keys("name").is_sorted());
+    assert_eq!(keys("max")[0], "page::frame");
+    for by in ["site", "subject", "site,subject", "cause", "type", "package"] {
+        let (code, out, error) = ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
+        assert!(code == 0 && out.contains("self %") && !out.contains("self ms"), "{by}: {out}{error}");
+    }
+    let (code, _, error) = ended(&["report", text(&path), "--sort", "slef"]);
+    assert!(
+        code == 2 && error.contains("no row has a column `slef`") && error.contains("count, total, self"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_functions_that_ran_are_written_for_coverage_services() {
+    let path = fixture::closed("coverage.spy", 1);
+    let (lcov, cobertura) = (fixture::directory().join("run.info"), fixture::directory().join("run.xml"));
+    let (code, _, error) = ended(&["report", text(&path), "--lcov", text(&lcov), "--cobertura", text(&cobertura)]);
+    assert_eq!(code, 0, "{error}");
+    let tracefile = std::fs::read_to_string(lcov).unwrap();
+    assert!(tracefile.contains("FNDA:6,page::Scene::measure\n") && tracefile.contains("FNDA:0,page::Scene::never\n"));
+    let xml = std::fs::read_to_string(cobertura).unwrap();
+    let allow = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&xml, allow).expect("it is XML");
+    assert!(document.descendants().any(|it| it.attribute("name") == Some("page::Scene")), "{xml}");
+}

@@ -11,8 +11,7 @@ use super::arrows::Arrows;
 use super::csv::detail;
 use super::record::{Names, Record};
 use super::tracks::{Slice, Track, Tracks};
-use super::{Exporter, Selection, Written};
-use crate::text::short_path;
+use super::{Exporter, Selection, Written, short_name};
 
 /// The Trace Event Format of Chrome and Perfetto:
 /// <https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU>.
@@ -116,7 +115,7 @@ impl List<'_> {
         let record = self.names.record(event);
         let ts = || Some(micros(slice.start_ns));
         self.push(&TraceEvent {
-            name: short_path(record.site),
+            name: short_name(record.site),
             cat: record.kind,
             ph: if slice.end_ns.is_some() { "X" } else { "B" },
             ts: ts(),

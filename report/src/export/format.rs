@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{
-    Chrome, Cobertura, Collapsed, Csv, Exporter, Json, JsonLines, Lcov, Selection, Speedscope, Spy, Weight, Written,
+    Chrome, Cobertura, Collapsed, Csv, Exporter, Firefox, Graphviz, Json, JsonLines, Lcov, Perfetto, Selection,
+    Speedscope, Spy, Weight, Written,
 };
 use crate::coverage::Run;
 
@@ -18,12 +19,18 @@ pub enum Format {
     Csv,
     /// Chrome's trace JSON, for Perfetto.
     Chrome,
+    /// Perfetto's own trace.
+    Perfetto,
+    /// The Firefox Profiler.
+    Firefox,
     /// Stacks with their calls.
     Collapsed,
     /// Stacks with their self time.
     CollapsedTime,
     /// speedscope.
     Speedscope,
+    /// Graphviz.
+    Graphviz,
     /// lcov's tracefile.
     Lcov,
     /// Cobertura's XML.
@@ -34,14 +41,17 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 10] = [
+    pub const ALL: [Format; 13] = [
         Format::Spy,
         Format::JsonLines,
         Format::Csv,
         Format::Chrome,
+        Format::Perfetto,
+        Format::Firefox,
         Format::Collapsed,
         Format::CollapsedTime,
         Format::Speedscope,
+        Format::Graphviz,
         Format::Lcov,
         Format::Cobertura,
         Format::Json,
@@ -54,6 +64,9 @@ impl Format {
             Format::JsonLines => "jsonl",
             Format::Csv => "csv",
             Format::Chrome => "chrome",
+            Format::Perfetto => "perfetto",
+            Format::Firefox => "firefox",
+            Format::Graphviz => "dot",
             Format::Collapsed => "collapsed",
             Format::CollapsedTime => "collapsed-time",
             Format::Speedscope => "speedscope",
@@ -70,6 +83,9 @@ impl Format {
             Format::JsonLines => "JSON lines: an object for each event",
             Format::Csv => "A table: a line for each event",
             Format::Chrome => "Chrome's trace JSON, for ui.perfetto.dev: slices on tracks, causes are arrows",
+            Format::Perfetto => "Perfetto's own trace: as chrome, with every arrow bound to its slices",
+            Format::Firefox => "profiler.firefox.com: events as markers, chains of causes as stacks",
+            Format::Graphviz => "Graphviz: which site caused which, and how often",
             Format::Collapsed => "Collapsed stacks by chain of causes, weighed by calls: inferno, flamegraph.pl",
             Format::CollapsedTime => "Collapsed stacks by chain of causes, weighed by self time in ns",
             Format::Speedscope => "speedscope.app: chains of causes by calls and by self time",
@@ -86,6 +102,9 @@ impl Format {
             Format::JsonLines => "jsonl",
             Format::Csv => "csv",
             Format::Chrome => "trace.json",
+            Format::Perfetto => "pftrace",
+            Format::Firefox => "firefox.json",
+            Format::Graphviz => "dot",
             Format::Collapsed | Format::CollapsedTime => "folded",
             Format::Speedscope => "speedscope.json",
             Format::Lcov => "info",
@@ -101,7 +120,7 @@ impl Format {
 
     /// True if it is no text, so that it does not belong on a terminal.
     pub fn is_binary(self) -> bool {
-        matches!(self, Format::Spy)
+        matches!(self, Format::Spy | Format::Perfetto)
     }
 
     /// The one with this name.
@@ -118,6 +137,9 @@ impl Exporter<Selection<'_>> for Format {
             Format::JsonLines => JsonLines.export(selection, out),
             Format::Csv => Csv.export(selection, out),
             Format::Chrome => Chrome.export(selection, out),
+            Format::Perfetto => Perfetto.export(selection, out),
+            Format::Firefox => Firefox.export(selection, out),
+            Format::Graphviz => Graphviz.export(selection, out),
             Format::Collapsed => Collapsed(Weight::Count).export(selection, out),
             Format::CollapsedTime => Collapsed(Weight::SelfTime).export(selection, out),
             Format::Speedscope => Speedscope.export(selection, out),

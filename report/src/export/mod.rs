@@ -36,7 +36,10 @@ pub mod lcov;
 mod chrome;
 mod collapsed;
 mod csv;
+mod firefox;
+mod graphviz;
 mod json_lines;
+mod perfetto;
 mod speedscope;
 mod spy;
 
@@ -48,10 +51,13 @@ pub use chrome::Chrome;
 pub use cobertura::Cobertura;
 pub use collapsed::{Collapsed, Weight};
 pub use csv::Csv;
+pub use firefox::Firefox;
 pub use format::Format;
+pub use graphviz::Graphviz;
 pub use json::Json;
 pub use json_lines::JsonLines;
 pub use lcov::Lcov;
+pub use perfetto::Perfetto;
 pub use record::Record;
 pub use selection::{Progress, Selection, is_stopped};
 pub use speedscope::Speedscope;
@@ -70,6 +76,12 @@ pub struct Written {
     pub events: u64,
     /// Sentences about what the format could not hold.
     pub notes: Vec<String>,
+}
+
+/// The last two parts of a path: `Scene::layout`, `pictures::sent`.
+fn short_name(path: &str) -> &str {
+    let parent = path.rfind("::").and_then(|last| path[..last].rfind("::"));
+    parent.map_or(path, |at| &path[at + 2..])
 }
 
 /// A name without control characters, which the formats cannot write.

@@ -4,6 +4,7 @@ pub mod json;
 pub mod losses;
 mod parts;
 mod profiles;
+mod sort;
 pub mod text;
 
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ use losses::Losses;
 use profiles::Profiles;
 
 pub use profiles::Values;
+pub use sort::Sort;
 
 /// What a row of a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

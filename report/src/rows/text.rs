@@ -44,8 +44,25 @@ fn about(measure: &Measure) -> &'static str {
 /// Columns of a name at most.
 const NAME: usize = 44;
 
+/// The numbers of a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Numbers {
+    /// Counts and times, with their shares.
+    #[default]
+    All,
+    /// Shares alone.
+    Percent,
+}
+
 /// Writes the report, with the first `top` rows.
-pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, verdicts: &[Verdict]) -> io::Result<()> {
+pub fn write(
+    out: &mut impl Write,
+    store: &Store,
+    report: &Report,
+    top: usize,
+    numbers: Numbers,
+    verdicts: &[Verdict],
+) -> io::Result<()> {
     summary(out, store, report)?;
     let rows = &report.rows[..top.min(report.rows.len())];
     if rows.is_empty() {
@@ -56,7 +73,7 @@ pub fn write(out: &mut impl Write, store: &Store, report: &Report, top: usize, v
         )?;
     } else {
         writeln!(out)?;
-        table(out, store, report, rows)?;
+        table(out, store, report, rows, numbers)?;
     }
     let more = report.rows.len() - rows.len();
     if more > 0 {
@@ -163,7 +180,7 @@ pub fn summary(out: &mut impl Write, store: &Store, report: &Report) -> io::Resu
     report.losses.sentences().iter().try_for_each(|sentence| writeln!(out, "{sentence}"))
 }
 
-fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> io::Result<()> {
+fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], numbers: Numbers) -> io::Result<()> {
     let name = |row: &Row| match (&row.key, &row.label) {
         (Key::Site(_), Some(label)) if row.part.is_some() => shorten_path(&clean(label), NAME),
         (Key::Site(path), _) => shorten_path(&clean(path), NAME),
@@ -178,22 +195,23 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> 
         by => by.name(),
     };
     let count = if has_parts { "executions" } else { "count" };
-    let share = |of: fn(&Shares, &Measure) -> Option<f64>| {
+    let is_all = numbers == Numbers::All;
+    let share = |name: &str, of: fn(&Shares, &Measure) -> Option<f64>| {
         let cell = |row: &Row| of(&report.shares, &row.measure).map_or("–".into(), |share| format!("{share:.1}"));
-        Column::numbers("%", cells(&cell)).at_least(5)
+        let title = if is_all { "%".to_owned() } else { format!("{name} %") };
+        Column::numbers(title, cells(&cell)).at_least(5)
     };
     let mut columns = Vec::new();
     if report.by == By::SiteSubject {
         let site = |row: &Row| shorten_path(&clean(row.site.as_deref().unwrap_or("–")), NAME);
         columns.push(Column::words("site", cells(&site)));
     }
-    columns.extend([
-        Column::words(title, cells(&name)),
-        Column::words("kind", cells(&kind)).at_most(14),
-        Column::numbers(count, cells(&|row| format!("{}{}", row.measure.sign(), grouped(row.measure.count))))
-            .at_least(13),
-        share(Shares::calls),
-    ]);
+    columns.extend([Column::words(title, cells(&name)), Column::words("kind", cells(&kind)).at_most(14)]);
+    if is_all {
+        let cell = |row: &Row| format!("{}{}", row.measure.sign(), grouped(row.measure.count));
+        columns.push(Column::numbers(count, cells(&cell)).at_least(13));
+    }
+    columns.push(share(count, Shares::calls));
     if has_parts {
         let part = |of: &dyn Fn(&Part) -> String| cells(&|row| row.part.as_ref().map_or(String::new(), of));
         columns.push(Column::numbers("ran", part(&ran)).at_least(9));
@@ -204,10 +222,14 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row]) -> 
         let unit = Unit::for_largest(rows.iter().filter_map(|row| of(row, store)).max().unwrap_or(0));
         let time =
             |row: &Row| of(row, store).map_or("–".into(), |ns| format!("{}{}", sign(&row.measure), unit.write(ns)));
-        columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
-        columns.extend(share_of.map(share));
+        if is_all {
+            columns.push(Column::numbers(format!("{title} {}", unit.sign()), cells(&time)).at_least(10));
+        }
+        columns.extend(share_of.map(|of| share(title, of)));
     }
-    columns.extend(profile_columns(rows));
+    if is_all {
+        columns.extend(profile_columns(rows));
+    }
     columns.push(Column::words("", cells(&|row| outcomes(&row.measure, ""))));
     Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))
 }

@@ -71,10 +71,14 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         sources: vec![file.to_owned()],
         by: By::Site,
         top: TopOption::default(),
+        sort: None,
+        percent: false,
         filter: None,
         fail_if: Vec::new(),
         expect: Vec::new(),
         allow_empty: false,
+        lcov: None,
+        cobertura: None,
         json: JsonOption::default(),
     };
     let ended = report::run(&report, out)?;
