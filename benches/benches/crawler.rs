@@ -173,13 +173,7 @@ fn crawl() -> Crawl {
         store.tally(By::Subject, &Scope { detail: DetailLevel::Counts, ..Scope::default() });
         subjects.push(began.elapsed().as_nanos() as f64 / events as f64);
     }
-    Crawl {
-        first_screen_ms,
-        keys: found,
-        scan_per_s: median(&scans),
-        subjects_ns: median(&subjects),
-        anonymous_mib,
-    }
+    Crawl { first_screen_ms, keys: found, scan_per_s: median(&scans), subjects_ns: median(&subjects), anonymous_mib }
 }
 
 fn compare() -> Result<(), String> {

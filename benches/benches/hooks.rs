@@ -1,6 +1,6 @@
 //! What one observed call costs: metaspy in each mode, the floor, and the peers.
 //!
-//! `--rounds N` (9), `--smoke` or `METASPY_BENCH_SMOKE=1` for one tiny round without peers, `--only NAME,NAME`,
+//! `--readme` prints the table of the README too. `--rounds N` (9), `--smoke` or `METASPY_BENCH_SMOKE=1` for one tiny round without peers, `--only NAME,NAME`,
 //! `--cpu` to judge by processor time on a busy machine.
 
 use std::path::PathBuf;
@@ -22,6 +22,20 @@ const PEERS: [(&str, &str, bool); 7] = [
     ("hotpath_sampled", "hotpath, 1 in 16 timed", false),
 ];
 
+/// The rows of the README's table, before those of the peers.
+const README: [(&str, &str); 10] = [
+    ("unarmed", "a hook that is not armed"),
+    ("tally_site", "counted by site"),
+    ("tally_dense", "counted by subject, dense keys"),
+    ("tally_wide", "counted by subject, arbitrary keys"),
+    ("object", "full events for 1 of the 1,000 objects"),
+    ("sampled", "an event each, 1 in 16 timed"),
+    ("full", "**an event each, all timed**"),
+    ("ten_profilers", "... for ten profilers at once"),
+    ("file", "... into a `.spy` file"),
+    ("floor", "the floor"),
+];
+
 fn main() -> ExitCode {
     if let Some(name) = child::case() {
         let case = CASES.iter().find(|case| case.name == name).expect("the parent asks for a case that there is");
@@ -34,6 +48,10 @@ fn main() -> ExitCode {
             report::print(&lines);
             println!();
             report::print_budgets(&budgets(&lines));
+            if std::env::args().any(|argument| argument == "--readme") {
+                println!();
+                report::print_readme(&lines, &README, &PEERS.map(|(case, what, _)| (case, what)));
+            }
             match report::write("hooks.json", &lines) {
                 Ok(path) => println!("\nwritten to {}", path.display()),
                 Err(error) => eprintln!("the results cannot be written: {error}"),

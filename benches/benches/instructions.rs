@@ -8,8 +8,8 @@ use metaspy_benches::child;
 use metaspy_benches::instructions::{CASES, Table};
 
 fn main() -> ExitCode {
-    if let Some(asked) = child::asked() {
-        CASES.iter().find(|case| case.name == asked).expect("the parent starts a case that there is").run();
+    if let Some(name) = child::case() {
+        CASES.iter().find(|case| case.name == name).expect("the parent starts a case that there is").run();
         return ExitCode::SUCCESS;
     }
     if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {

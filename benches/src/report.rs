@@ -100,6 +100,21 @@ pub fn print(lines: &[Line]) {
     }
 }
 
+/// Prints a table in Markdown: these rows, and behind them those of the peers, the fastest first.
+pub fn print_readme(lines: &[Line], rows: &[(&str, &str)], peers: &[(&str, &str)]) {
+    let ns = |line: &Line| if Clock::wanted() == Clock::Cpu { line.cpu_ns } else { line.ns };
+    let find = |(case, what): &(&str, &str)| {
+        let line = lines.iter().find(|line| line.case == *case)?;
+        Some((ns(line), line.floor_ratio, (*what).to_owned()))
+    };
+    let mut peers: Vec<_> = peers.iter().filter_map(find).collect();
+    peers.sort_by(|one, other| one.0.total_cmp(&other.0));
+    println!("| | ns | times the floor |\n|---|---:|---:|");
+    for (ns, ratio, what) in rows.iter().filter_map(find).chain(peers) {
+        println!("| {what} | {ns:.1} | {ratio:.2} |");
+    }
+}
+
 /// Writes one line of JSON a case into a file of [`target`].
 pub fn write<T: Serialize>(file: &str, lines: &[T]) -> io::Result<PathBuf> {
     let path = target().join(file);
