@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
@@ -45,6 +46,8 @@ pub struct Model {
     root: PathBuf,
     /// Converts ticks.
     clock: Store,
+    /// The classes of each metric and scale, once they were needed.
+    classes: [OnceLock<Classes>; Metric::ALL.len() * Scale::ALL.len()],
 }
 
 /// The numbers of a function.
@@ -68,14 +71,19 @@ pub struct Numbers {
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
     pub tests: usize,
-    /// Its callers; `None` is code without hooks.
-    pub callers: Vec<(Option<String>, Edge)>,
-    /// The functions that it called.
-    pub callees: Vec<(String, Edge)>,
     /// The reason, if it cannot be recorded.
     pub skipped: Option<String>,
     /// True for a test.
     pub is_test: bool,
+}
+
+/// The calls from and to a function, with the most frequent first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Edges {
+    /// Its callers; `None` is code without hooks.
+    pub callers: Vec<(Option<String>, Edge)>,
+    /// The functions that it called.
+    pub callees: Vec<(String, Edge)>,
 }
 
 impl Model {
@@ -96,7 +104,17 @@ impl Model {
             by_path.entry(method.site.path.clone()).and_modify(|place| *place = None).or_insert(Some(at));
         }
         let runs = runs.iter().map(|&run| run.clone()).collect();
-        let mut model = Model { program, files, by_path, runs, calls: 0, self_ns: 0, root: root.to_owned(), clock };
+        let mut model = Model {
+            program,
+            files,
+            by_path,
+            runs,
+            calls: 0,
+            self_ns: 0,
+            root: root.to_owned(),
+            clock,
+            classes: Default::default(),
+        };
         let all: Vec<Numbers> = model.all_numbers().collect();
         model.calls = all.iter().map(|numbers| numbers.calls).sum();
         model.self_ns = all.iter().filter_map(|numbers| numbers.self_ns).sum();
@@ -150,10 +168,18 @@ impl Model {
             }
             sum.returns = sum.returns.max(profile.returns);
             sum.tests = sum.tests.max(profile.tests.len());
-            sum.callers.extend(profile.callers.iter().cloned());
-            sum.callees.extend(profile.callees.iter().cloned());
             sum.skipped = sum.skipped.or_else(|| method.site.skipped.clone());
             sum.is_test |= method.is_test();
+        }
+        sum
+    }
+
+    /// The calls from and to these methods together.
+    pub fn edges(&self, places: &[usize]) -> Edges {
+        let mut sum = Edges::default();
+        for method in places.iter().filter_map(|&at| self.element(at).method.as_deref()) {
+            sum.callers.extend(method.profile.callers.iter().cloned());
+            sum.callees.extend(method.profile.callees.iter().cloned());
         }
         merge(&mut sum.callers);
         merge(&mut sum.callees);
@@ -161,9 +187,12 @@ impl Model {
     }
 
     /// The classes of a metric.
-    pub fn classes(&self, metric: Metric, scale: Scale) -> Classes {
-        let values: Vec<u64> = self.all_numbers().filter_map(|numbers| metric.of(&numbers)).collect();
-        Classes::new(&values, scale)
+    pub fn classes(&self, metric: Metric, scale: Scale) -> &Classes {
+        let at = metric as usize * Scale::ALL.len() + scale as usize;
+        self.classes[at].get_or_init(|| {
+            let values: Vec<u64> = self.all_numbers().filter_map(|numbers| metric.of(&numbers)).collect();
+            Classes::new(&values, scale)
+        })
     }
 
     /// The numbers of each method but tests.

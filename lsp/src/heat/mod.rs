@@ -28,6 +28,11 @@ pub enum Scale {
     Linear,
 }
 
+impl Scale {
+    /// All scales.
+    pub const ALL: [Scale; 2] = [Scale::Log, Scale::Linear];
+}
+
 /// The heat of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Heat {

@@ -66,8 +66,8 @@ impl Outline {
         let skipped = text.len() - text.trim_start_matches('\u{feff}').len();
         let shebang = text[skipped..].strip_prefix("#!").filter(|rest| !rest.trim_start().starts_with('['));
         let offset = shebang.map_or(skipped, |rest| text.len() - rest.find('\n').map_or(0, |end| rest.len() - end));
-        let mut search = Search { source: &text[offset..], offset, found: Outline::default() };
-        search.group(recovery::tokens(search.source), &Around::default());
+        let mut search = Search { offset, found: Outline::default() };
+        search.group(recovery::tokens(&text[offset..]), &Around::default());
         // The tokens are gone, so their source is not needed either.
         proc_macro2::extra::invalidate_current_thread_spans();
         search.found.functions.sort_by_key(|function| function.whole.start);
@@ -91,13 +91,12 @@ struct Around {
     depth: u32,
 }
 
-struct Search<'s> {
-    source: &'s str,
+struct Search {
     offset: usize,
     found: Outline,
 }
 
-impl Search<'_> {
+impl Search {
     fn group(&mut self, tokens: TokenStream, around: &Around) {
         if around.depth > DEPTH {
             return;
@@ -193,7 +192,7 @@ impl Search<'_> {
             modules: around.modules.clone(),
             name: within.owners.join("::"),
             ident: self.place(ident.span()),
-            fingerprint: self.source.get(whole.clone()).and_then(fingerprint::of_source).unwrap_or(0),
+            fingerprint: fingerprint::of_tokens(tokens[at - qualifiers..next].iter().cloned().collect()),
             whole: whole.start + self.offset..whole.end + self.offset,
         });
         self.group(body.stream(), &within);

@@ -29,9 +29,9 @@ pub fn at(view: &View<'_>, byte: usize) -> Vec<EdgeOut> {
     let Some(found) = view.document.outline().function_around(byte).and_then(|at| view.matches[at].as_ref()) else {
         return Vec::new();
     };
-    let numbers = view.model.numbers(&found.places);
-    let callers = numbers.callers.into_iter().map(|(name, edge)| ("caller", name, edge));
-    let callees = numbers.callees.into_iter().map(|(name, edge)| ("callee", Some(name), edge));
+    let edges = view.model.edges(&found.places);
+    let callers = edges.callers.into_iter().map(|(name, edge)| ("caller", name, edge));
+    let callees = edges.callees.into_iter().map(|(name, edge)| ("callee", Some(name), edge));
     let edge = callers.chain(callees).map(|(direction, name, edge)| {
         let place = name.as_deref().and_then(|name| view.model.declaration(name));
         let at = place.as_ref().map(|(_, line)| Position::new(line.saturating_sub(1), 0));

@@ -44,7 +44,7 @@ pub fn of(view: &View<'_>) -> DocumentHeat {
     let classes = view.model.classes(metric, scale);
     let functions = view.functions().filter(|(_, numbers, _)| !numbers.is_test);
     let functions = functions.filter_map(|(function, numbers, stale)| {
-        let text = summary::line(view.model, &classes, metric, &numbers, stale)?;
+        let text = summary::line(view.model, classes, metric, &numbers, stale)?;
         let value = metric.of(&numbers);
         let heat = value.map_or(Heat::default(), |value| classes.heat(value));
         let (name, range) = (function.name.clone(), view.range(&function.ident));

@@ -7,6 +7,7 @@ use super::item;
 use crate::document::View;
 use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
+use crate::matching::Match;
 use crate::snapshot::{Model, Numbers};
 use crate::source::{Function, called_at};
 use crate::uri;
@@ -23,8 +24,7 @@ pub fn at(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::op
     if let Some(at) = outline.functions.iter().position(is_named) {
         let function = &outline.functions[at];
         let found = view.matches[at].as_ref()?;
-        let numbers = view.model.numbers(&found.places);
-        return Some((of_function(view, function, &numbers, found.is_stale, style), function.ident.clone()));
+        return Some((of_function(view, function, found, style), function.ident.clone()));
     }
     if let Some(item) = outline.items.iter().find(|item| is_on(&item.ident)) {
         let element = item::element(view, item).filter(|element| element.methods > 0)?;
@@ -38,20 +38,21 @@ fn begin(model: &Model, style: Style) -> Text {
     Text::new(style).heading("metaspy").name(&model.title()).end_of_paragraph()
 }
 
-fn of_function(view: &View<'_>, function: &Function, numbers: &Numbers, is_stale: bool, style: Style) -> String {
+fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style) -> String {
     let model = view.model;
+    let (numbers, all) = (model.numbers(&found.places), model.edges(&found.places));
     let mut text = begin(model, style).name(&function.name).words(": ");
     if let Some(reason) = &numbers.skipped {
         return text.words("not recorded, because ").name(reason).finish();
     }
-    text = text.words(&sentence(model, numbers));
-    if is_stale {
+    text = text.words(&sentence(model, &numbers));
+    if found.is_stale {
         text = text
             .end_of_paragraph()
             .words("This function was edited after the run: the numbers are those of the earlier code.");
     }
-    text = edges(text, "Called by", model, numbers.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
-    text = edges(text, "Calls", model, numbers.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
+    text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
+    text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
     if numbers.calls > 0 && !model.program.profiles.has_calls() {
         text = text
             .end_of_paragraph()
@@ -142,8 +143,8 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     let name = called_at(source, byte)?;
     let around = view.document.outline().function_around(byte)?;
     let found = view.matches[around].as_ref()?;
-    let numbers = view.model.numbers(&found.places);
-    let invoked: Vec<_> = numbers.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
+    let edges = view.model.edges(&found.places);
+    let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
     if invoked.is_empty() {
         return None;
     }

@@ -10,7 +10,7 @@ pub fn of(view: &View<'_>) -> Vec<CodeLens> {
     let (metric, scale) = (view.settings.metric, view.settings.scale);
     let classes = view.model.classes(metric, scale);
     let lens = |(function, numbers, is_stale): (&crate::source::Function, _, bool)| {
-        let title = summary::line(view.model, &classes, metric, &numbers, is_stale)?;
+        let title = summary::line(view.model, classes, metric, &numbers, is_stale)?;
         let command = Some(Command { title, command: String::new(), arguments: None });
         Some(CodeLens { range: view.range(&function.ident), command, data: None })
     };

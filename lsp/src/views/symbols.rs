@@ -11,7 +11,7 @@ pub fn of(view: &View<'_>) -> Vec<DocumentSymbol> {
     let (metric, scale) = (view.settings.metric, view.settings.scale);
     let classes = view.model.classes(metric, scale);
     let function = |(function, numbers, is_stale): (&Function, _, bool)| {
-        let detail = summary::line(view.model, &classes, metric, &numbers, is_stale)?;
+        let detail = summary::line(view.model, classes, metric, &numbers, is_stale)?;
         let kind = if function.name.contains("::") { SymbolKind::METHOD } else { SymbolKind::FUNCTION };
         Some(symbol(function.name.clone(), detail, kind, view.range(&function.whole), view.range(&function.ident)))
     };
