@@ -1,0 +1,92 @@
+//! The findings: what a picture shows, and the numbers that prove it.
+
+use crate::recorded::{Failure, Run, draw, record};
+
+/// Checks all findings, prints them, and returns how many no longer hold.
+pub fn all() -> Result<usize, Failure> {
+    let mut report = Report::default();
+    page_rank(&mut report)?;
+    layout(&mut report)?;
+    patterns(&mut report)?;
+    Ok(report.failed)
+}
+
+/// What was printed.
+#[derive(Default)]
+struct Report {
+    failed: usize,
+}
+
+impl Report {
+    fn title(&self, text: &str) {
+        println!("\n{text}");
+    }
+
+    fn check(&mut self, holds: bool, text: &str) {
+        println!("  {} {text}", if holds { "✓" } else { "✗" });
+        self.failed += usize::from(!holds);
+    }
+}
+
+/// One tall box: each page of each round fetches the links of all pages.
+fn page_rank(report: &mut Report) -> Result<(), Failure> {
+    report.title("petgraph 0.8.3: page_rank fetches the edges of every node for every node");
+    let run = record("page_rank", &["petgraph"])?;
+    let slow = run.numbers("petgraph::algo::page_rank::page_rank")?;
+    let fast = run.numbers("page_rank::page_rank_by_links")?;
+    let edges = run.numbers("Graph::edges")?;
+    let next = run.numbers("graph_impl::Edges::Iterator::next")?;
+    report.check(
+        edges.executions >= 5 * 400 * 400,
+        &format!("Graph::edges ran {} times: 5 rounds × 400 × 400, and a few", edges.executions),
+    );
+    report.check(next.executions > 1_000_000, &format!("Edges::next ran {} times", next.executions));
+    report.check(
+        slow.total > 20 * fast.total,
+        &format!("with hooks {:.0?}; once over the links, with the same ranks, {:.2?}", slow.total, fast.total),
+    );
+    page(report, "structural", &run, "page_rank")
+}
+
+/// Two caches whose picture says "1:1" with what they are to save.
+fn layout(report: &mut Report) -> Result<(), Failure> {
+    report.title("taffy 0.15.1: two caches of a grid's items never hit in this page");
+    let run = record("layout", &["taffy"])?;
+    for (cached, plain) in [
+        ("GridItem::minimum_contribution_cached", "GridItem::minimum_contribution"),
+        ("GridItem::max_content_contribution_cached", "GridItem::max_content_contribution"),
+    ] {
+        let (cache, work) = (run.numbers(cached)?, run.numbers(plain)?);
+        report.check(
+            cache.executions == work.executions,
+            &format!("{cached} ran {} times, 1:1 with {plain}", cache.executions),
+        );
+    }
+    let (cache, work) =
+        (run.numbers("GridItem::min_content_contribution_cached")?, run.numbers("GridItem::min_content_contribution")?);
+    let hits = 100 * (cache.executions - work.executions) / cache.executions;
+    report.check(hits > 0, &format!("the similar GridItem::min_content_contribution_cached hits in {hits} %"));
+    page(report, "behavioural", &run, "layout")
+}
+
+fn page(report: &mut Report, kind: &str, run: &Run, name: &str) -> Result<(), Failure> {
+    let page = draw(kind, &[&run.recording], name)?;
+    report.title(&format!("  picture: {}", page.display()));
+    Ok(())
+}
+
+/// Two versions of one crate: what the newer one calls again.
+fn patterns(report: &mut Report) -> Result<(), Failure> {
+    report.title("regex-syntax 0.6.29 → 0.8.11: printing a class reads both ends of each range again");
+    let (old, new) = (record("regex_old", &["regex_syntax"])?, record("regex_new", &["regex_syntax"])?);
+    for method in ["hir::ClassUnicodeRange::start", "hir::ClassUnicodeRange::end"] {
+        let (before, after) = (old.numbers(method)?, new.numbers(method)?);
+        report.check(
+            after.executions > before.executions,
+            &format!("{method}: {} → {} calls", before.executions, after.executions),
+        );
+    }
+    let page = draw("evolution", &[&old.recording, &new.recording], "patterns")?;
+    report.title(&format!("  picture: {}", page.display()));
+    Ok(())
+}
