@@ -23,7 +23,7 @@ impl Exporter<Selection<'_>> for Graphviz {
         let Selection { store, filter, .. } = *selection;
         let names = Names::read(store);
         let mut edges: BTreeMap<Edge, u64> = BTreeMap::new();
-        let site = |id| store.event(id).map(|event| event.site);
+        let site = |id| store.site_of_reason(id);
         let events = selection.each(|event| {
             if let Some(cause) = event.cause {
                 *edges.entry((site(cause), event.site, false)).or_default() += 1;

@@ -142,8 +142,7 @@ impl<'s> Names<'s> {
         match self.store.remote_cause(event) {
             Some(remote) => CauseRecord { event: None, site: None, span: Some(format!("{:016x}", remote.span)) },
             None => {
-                let cause = self.store.event(id);
-                let site = cause.map(|cause| self.store.site_path(cause.site));
+                let site = self.store.site_of_reason(id).map(|site| self.store.site_path(site));
                 CauseRecord { event: Some(id.to_string()), site, span: None }
             }
         }

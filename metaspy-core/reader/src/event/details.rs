@@ -9,7 +9,7 @@ use crate::scan::lanes::LaneBlocks;
 use crate::{Sent, Store};
 use metaspy_format::detail::{self, Detail};
 use metaspy_format::slot::{DETAIL_MAX, Mark, SPAN_MAX};
-use metaspy_probe::SiteKind;
+use metaspy_probe::{SiteId, SiteKind};
 
 /// The polls of an async call, or the entries of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,12 @@ impl Store {
     /// The event with this id; `None` if it left the window or never existed.
     pub fn event(&self, id: EventId) -> Option<Event> {
         Some(self.completed(self.ring().find(id)?))
+    }
+
+    /// The site of an event, for an id that is the cause or a link of another event: a few loads, where [`Store::event`]
+    /// copies a block. `None` if it left the window.
+    pub fn site_of_reason(&self, id: EventId) -> Option<SiteId> {
+        self.ring().peek(id).map(|(_, slot)| SiteId(slot.site))
     }
 
     /// Arguments, return value and labels of an event, if they were recorded.
