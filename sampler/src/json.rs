@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::time::UNIX_EPOCH;
 
+use metaspy_report::rows::cpu::error_percent;
 use serde::Serialize;
 
-use crate::profile::{Edge, InlinedRow, Profile, RangeRow, Span, error_percent};
+use crate::profile::{Edge, InlinedRow, Profile, RangeRow, Span};
 use crate::statistics::Statistics;
 use crate::symbols::Category;
 use crate::text::notes;
@@ -31,6 +32,8 @@ struct Out<'a> {
     sections: Vec<SectionOut<'a>>,
     methods: Vec<MethodOut<'a>>,
     threads: Vec<ThreadOut<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<EventsOut<'a>>,
     statistics: &'a Statistics,
     notes: Vec<String>,
 }
@@ -105,6 +108,27 @@ struct ThreadOut<'a> {
     samples: u64,
 }
 
+/// What samples were in, if a sampled process records.
+#[derive(Serialize)]
+struct EventsOut<'a> {
+    recordings: Vec<String>,
+    outside: u64,
+    unknown: u64,
+    rows: Vec<EventOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct EventOut<'a> {
+    site: &'a str,
+    subject: Option<&'a str>,
+    key: Option<u64>,
+    self_ns: u64,
+    self_percent: f64,
+    error_percent: f64,
+    total_ns: u64,
+    total_percent: f64,
+}
+
 /// Writes the report as one object.
 pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let (run, total, doubts) = (&profile.run, profile.total(), profile.doubts());
@@ -165,11 +189,36 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         threads: (run.samples.threads.iter().zip(by_thread))
             .map(|(thread, samples)| ThreadOut { pid: thread.pid, tid: thread.tid, name: &thread.name, samples })
             .collect(),
+        events: (!run.recordings.is_empty()).then(|| events(profile)),
         statistics: &run.statistics,
         notes: notes(profile),
     };
     serde_json::to_writer_pretty(&mut *out, &object).map_err(io::Error::from)?;
     writeln!(out)
+}
+
+fn events(profile: &Profile) -> EventsOut<'_> {
+    let (run, total, events) = (&profile.run, profile.total(), profile.events());
+    let percent = |samples: u64| if total == 0 { 0.0 } else { hundredths(100.0 * samples as f64 / total as f64) };
+    let row = |row: &crate::profile::EventRow| {
+        let of = &run.samples.events[row.event as usize];
+        EventOut {
+            site: &of.site,
+            subject: of.subject.as_deref(),
+            key: of.of.subject.map(|subject| subject.key),
+            self_ns: profile.ns(row.self_samples),
+            self_percent: percent(row.self_samples),
+            error_percent: hundredths(error_percent(row.self_samples, total)),
+            total_ns: profile.ns(row.total_samples),
+            total_percent: percent(row.total_samples),
+        }
+    };
+    EventsOut {
+        recordings: run.recordings.iter().map(|(path, _)| path.display().to_string()).collect(),
+        outside: events.outside,
+        unknown: events.unknown,
+        rows: events.rows.iter().map(row).collect(),
+    }
 }
 
 /// A number with two decimals.

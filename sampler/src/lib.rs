@@ -13,6 +13,9 @@ mod linux;
 #[path = "elsewhere.rs"]
 mod linux;
 
+mod events;
+pub mod record;
+
 pub mod run;
 pub mod samples;
 pub mod statistics;

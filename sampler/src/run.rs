@@ -1,7 +1,10 @@
 //! A finished run: what was sampled, how, and with what result.
 
+use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
+
+use metaspy_reader::Store;
 
 use crate::options::Options;
 use crate::samples::Samples;
@@ -30,6 +33,8 @@ pub struct Run {
     pub statistics: Statistics,
     /// The samples.
     pub samples: Samples,
+    /// The recordings of metaspy that the processes wrote, each with its file.
+    pub recordings: Vec<(PathBuf, Store)>,
 }
 
 /// What became of a target.

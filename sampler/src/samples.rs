@@ -1,6 +1,9 @@
 //! What was collected: samples, each with its thread and its stack, before any name is known.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+
+use metaspy_probe::{SiteId, Subject};
 
 /// A sample: a period of processor time of a thread, with its stack.
 #[derive(Clone, Copy, Debug)]
@@ -11,6 +14,35 @@ pub struct Sample {
     pub thread: u32,
     /// The place of the stack in [`Samples::stacks`].
     pub stack: u32,
+    /// The place of the events around it in [`Samples::lists`]; [`NO_EVENT`] = none, [`UNKNOWN`] = not known.
+    pub events: u32,
+}
+
+/// A sample in no recorded event.
+pub const NO_EVENT: u32 = 0;
+/// A sample whose events left the window of their recording before they were read.
+pub const UNKNOWN: u32 = u32::MAX;
+
+/// What an event is about, in a run with recordings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Around {
+    /// The recording's place in [`Samples::recordings`].
+    pub recording: u32,
+    /// The event's site.
+    pub site: SiteId,
+    /// The event's subject.
+    pub subject: Option<Subject>,
+}
+
+/// A site with a subject that samples were in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventOf {
+    /// Which.
+    pub of: Around,
+    /// The path of the site.
+    pub site: String,
+    /// The subject's label.
+    pub subject: Option<String>,
 }
 
 /// A stack.
@@ -106,4 +138,36 @@ pub struct Samples {
     pub counts: Counts,
     /// Recordings of metaspy that the processes mapped, each with its process.
     pub recordings: Vec<(u32, PathBuf)>,
+    /// Distinct sites with subjects that samples were in.
+    pub events: Vec<EventOf>,
+    /// Distinct lists of events around a sample, outermost first: places in [`Samples::events`]. The first one is empty.
+    pub lists: Vec<Box<[u32]>>,
+}
+
+impl Samples {
+    /// The place of a list of events, which is added if it is new.
+    pub(crate) fn list_of(
+        &mut self,
+        around: impl Iterator<Item = Around>,
+        numbers: &mut HashMap<Around, u32>,
+        lists: &mut HashMap<Box<[u32]>, u32>,
+    ) -> u32 {
+        if self.lists.is_empty() {
+            self.lists.push(Box::default());
+        }
+        let mut list = Vec::new();
+        for of in around {
+            list.push(*numbers.entry(of).or_insert_with(|| {
+                self.events.push(EventOf { of, site: String::new(), subject: None });
+                self.events.len() as u32 - 1
+            }));
+        }
+        if list.is_empty() {
+            return NO_EVENT;
+        }
+        *lists.entry(list.into()).or_insert_with_key(|list| {
+            self.lists.push(list.clone());
+            self.lists.len() as u32 - 1
+        })
+    }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::run::{Ended, Run};
-use crate::samples::{Place, Sample, Samples, Stack, StackEnd, Thread};
+use crate::samples::{NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
 use crate::statistics::Statistics;
 use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
@@ -48,7 +48,7 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
         samples.stacks.push(Stack { frames: frames.into(), end: StackEnd::Whole });
         for _ in 0..*count {
             let time_ns = samples.samples.len() as u64 * 1_000_000;
-            samples.samples.push(Sample { time_ns, thread: 0, stack: number as u32 });
+            samples.samples.push(Sample { time_ns, thread: 0, stack: number as u32, events: NO_EVENT });
         }
     }
     let total = samples.samples.len() as u64;
@@ -63,6 +63,7 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
         ended: Ended::Unknown,
         statistics: Statistics::default(),
         samples,
+        recordings: Vec::new(),
     };
     let mut counts = vec![0; sampled.len()];
     sampled.iter().zip(&mut counts).for_each(|(of, count)| *count = of.count);

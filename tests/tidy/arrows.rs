@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Editors read the same source as the weaver.
     ("metaspy-lsp", &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader"]),
     ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
-    ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format"]),
+    ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     ("metaspy-tui", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
     (
         "metaspy-cli",

@@ -86,7 +86,7 @@ pub enum Command {
     Clean,
     /// Prints what was counted, for people or for programs
     #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
-        metaspy report run.spy --by site,subject\n  \
+        metaspy report run.spy --by site,subject\n  metaspy report run.spy --by subject --cpu\n  \
         metaspy report run.spy --sort self --percent\n  \
         metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
         metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
@@ -214,6 +214,9 @@ pub struct Report {
     /// One row for each of these; `cause`: for each site that something began with
     #[arg(long, value_parser = parse_by(), default_value = "site")]
     pub by: By,
+    /// Sorts by processor time: the recording is one that `metaspy sample` sampled
+    #[arg(long, conflicts_with = "sort")]
+    pub cpu: bool,
     /// Rows
     #[command(flatten)]
     pub top: TopOption,

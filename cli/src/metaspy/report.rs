@@ -39,6 +39,16 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     }
     let top = options.top.rows();
     let mut report = rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) };
+    if options.cpu {
+        if report.cpu.is_none() {
+            let why = match options.by {
+                rows::By::Cause => "samples are in events, not in what these led to: choose another --by",
+                _ => "the recording has no samples: run the program with `metaspy sample -- CMD`",
+            };
+            return Err(say(format!("--cpu: {why}")));
+        }
+        report.sort_by_cpu();
+    }
     if let Some(sort) = &options.sort {
         report.sort(&store, sort).map_err(|error| say(format!("--sort: {error}")))?;
     }

@@ -9,12 +9,13 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result};
 use metaspy_report::text::print_message;
 use metaspy_sampler::options::Output;
+use metaspy_sampler::record::{self, Appended};
 use metaspy_sampler::run::Ended as TargetEnded;
-use metaspy_sampler::{Options, Profile, SampleError, Target, export, json, sample, text};
+use metaspy_sampler::{Options, Profile, Run, SampleError, Target, export, json, sample, text};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use crate::exit::{Ended, say};
+use crate::exit::{Ended, complain, say};
 use crate::metaspy::arguments;
 
 /// A format: the option's file, and what writes it.
@@ -47,6 +48,7 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     }
     let run = sample(&target, &sampling, &stop).map_err(refused)?;
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
+    append(&run);
     let profile = Profile::new(run);
     for (path, mut file, write) in files {
         write(&mut file, &profile).and_then(|()| file.flush()).with_context(|| cannot_write(path))?;
@@ -55,6 +57,21 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };
     options.json.write(out, |out| json::write(out, &profile), |out| text::write(out, &profile, layout))?;
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Writes the samples into the recordings of the sampled processes.
+fn append(run: &Run) {
+    for (path, appended) in record::append(run) {
+        let path = path.display();
+        let text = match appended {
+            Ok(Appended::Rows(_)) => format!("{path} has the samples: metaspy report {path} --by subject --cpu"),
+            Ok(Appended::StillWritten) => format!("{path} is still written, so its samples are in this report only"),
+            Ok(Appended::NoSamples) => format!("{path} has no samples: its process used too little processor time"),
+            Ok(Appended::NoRoom) => format!("{path} has no room for samples: record with a larger METASPY_BUDGET"),
+            Err(error) => format!("{path} does not get its samples: {error}"),
+        };
+        complain("metaspy", &text);
+    }
 }
 
 fn create(path: &Path) -> Result<BufWriter<File>> {

@@ -1,5 +1,7 @@
 //! `metaspy sample` from outside: its files, its JSON beside a program that prints, and bad input.
 
+#[cfg(feature = "demo")]
+use metaspy_sampler::{Options, Profile, Target, sample};
 use serde_json::Value;
 
 use crate::{ended, fixture, text};
@@ -81,4 +83,75 @@ fn a_program_that_fails_ends_the_command_with_1() {
     }
     assert_eq!(code, 1, "{error}");
     assert!(out.contains("exit status: 3"), "{out}");
+}
+
+/// The layout story, recorded into a file, as a command line.
+#[cfg(feature = "demo")]
+fn story<'a>(file: &'a str, events: &'a str) -> [&'a str; 6] {
+    [env!("CARGO_BIN_EXE_metaspy"), "demo", "--record", file, "--events", events]
+}
+
+#[cfg(feature = "demo")]
+#[test]
+fn a_sample_is_in_the_event_whose_method_is_on_its_stack() {
+    let file = fixture::directory().join("sampled.spy");
+    let words = story(text(&file), "100k").map(std::ffi::OsString::from).to_vec();
+    let options =
+        Options { rate_hz: 4_000, output: metaspy_sampler::options::Output::StandardError, ..Options::default() };
+    let run = match sample(&Target::Command(words), &options, &Default::default()) {
+        Ok(run) => run,
+        Err(error) => return println!("SKIPPED: sampling: {error}"),
+    };
+    assert_eq!(run.recordings.len(), 1, "the recording is found by its mapping");
+    let profile = Profile::new(run);
+    let (mut within, mut agreeing) = (0, 0);
+    for sample in &profile.run.samples.samples {
+        let list = profile.run.samples.lists.get(sample.events as usize);
+        let Some(&innermost) = list.and_then(|list| list.last()) else { continue };
+        // `Scene::layout` is one of the functions on the stack, whatever else its type is called there.
+        let site = &profile.run.samples.events[innermost as usize].site;
+        let method = site.rsplit("::").next().expect("a path has a last segment");
+        let is_method = |id: u32| profile.symbols.functions[id as usize].name.contains(&format!("::{method}"));
+        within += 1;
+        agreeing += u64::from(profile.methods_of(sample.stack).any(is_method));
+    }
+    println!("{agreeing} of {within} samples in events have the event's method on their stack");
+    assert!(within >= 50, "{within} of {} samples are in events", profile.total());
+    // A sample between the beginning of a hook and the reading of its clock is in the event around it.
+    assert!(agreeing * 100 >= within * 95, "{agreeing} of {within}");
+}
+
+#[cfg(feature = "demo")]
+#[test]
+fn a_recording_has_the_samples_of_its_process() {
+    let file = fixture::directory().join("with-samples.spy");
+    let (code, _, error) =
+        ended(&[&["sample", "--rate", "4000", "--json=/dev/null", "--"][..], &story(text(&file), "100k")].concat());
+    if code == 2 && error.contains("the kernel refuses to sample") {
+        println!("SKIPPED: sampling: {error}");
+        return;
+    }
+    assert!(code == 0 && error.contains("report") && error.contains("--cpu"), "{error}");
+    let (code, out, error) = ended(&["verify", text(&file)]);
+    assert_eq!(code, 0, "{out}{error}");
+    for by in ["site", "subject", "site,subject"] {
+        let (code, out, error) = ended(&["report", text(&file), "--by", by, "--cpu", "--top", "all", "--json"]);
+        assert_eq!(code, 0, "{error}");
+        let report: Value = serde_json::from_str(&out).expect("JSON");
+        let samples = |row: &Value| row["profiles"]["cpu"]["samples"].as_u64().unwrap_or(0);
+        let rows = report["rows"].as_array().expect("a list");
+        let all = report["cpu_samples"].as_u64().expect("a number");
+        let sum: u64 = rows.iter().map(samples).sum();
+        assert!(0 < sum && sum <= all, "{by}: {sum} of {all}");
+        assert!(rows.windows(2).all(|pair| samples(&pair[0]) >= samples(&pair[1])), "{by}: sorted by time");
+        assert!(rows[0]["cpu_percent"].as_f64() > Some(0.0) && rows[0]["cpu_error_percent"].as_f64() > Some(0.0));
+    }
+    let (code, out, _) = ended(&["report", text(&file), "--by", "subject", "--cpu"]);
+    assert!(code == 0 && out.contains("cpu ") && out.contains("±") && out.contains("in no recorded event"), "{out}");
+}
+
+#[test]
+fn a_recording_without_samples_says_how_to_get_them() {
+    let (code, _, error) = ended(&["report", text(&fixture::closed("no-samples.spy", 3)), "--cpu"]);
+    assert!(code == 2 && error.contains("metaspy sample"), "{error}");
 }

@@ -8,6 +8,7 @@ use metaspy_core::store::{Measure, Process, Shares, Value};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 
+use super::cpu::{CpuTotals, error_percent};
 use super::losses::Losses;
 use super::text::state;
 use super::{By, Key, Part, Report, Row, Values};
@@ -35,6 +36,8 @@ struct Out<'a> {
     malformed_traceparents: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_samples: Option<u64>,
     row_count: usize,
     rows: Rows<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -96,6 +99,10 @@ struct RowOut<'a> {
     panicked: u64,
     cancelled: u64,
     running: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_percent: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_error_percent: Option<f64>,
     #[serde(flatten)]
     part: Option<PartOut>,
     #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
@@ -155,6 +162,7 @@ impl<'a> ConditionOut<'a> {
 struct Rows<'a> {
     store: &'a Store,
     shares: &'a Shares,
+    cpu: Option<CpuTotals>,
     rows: &'a [Row],
 }
 
@@ -189,6 +197,8 @@ impl Serialize for Rows<'_> {
                 panicked: row.measure.panicked,
                 cancelled: row.measure.cancelled,
                 running: row.measure.running,
+                cpu_percent: self.cpu.map(|cpu| hundredths(row.cpu().percent(cpu.all))),
+                cpu_error_percent: self.cpu.map(|cpu| hundredths(error_percent(row.cpu().samples, cpu.all.samples))),
                 part: row.part.as_ref().map(|part| PartOut::of(part, &row.measure)),
                 profiles: profile_values(&row.profiles),
             })?;
@@ -252,7 +262,8 @@ pub fn write(
         malformed_traceparents: store.header().remote_malformed,
         shared: (report.by == By::Cause).then_some(report.shared),
         row_count: report.rows.len(),
-        rows: Rows { store, shares: &report.shares, rows: &report.rows[..top.min(report.rows.len())] },
+        cpu_samples: report.cpu.map(|cpu| cpu.all.samples),
+        rows: Rows { store, shares: &report.shares, cpu: report.cpu, rows: &report.rows[..top.min(report.rows.len())] },
         conditions: verdicts.iter().map(ConditionOut::of).collect(),
         expectations,
         losses: (totals.lost > 0).then_some(&report.losses),

@@ -1,5 +1,6 @@
 //! The rows of a report: what was counted, by site, subject, cause, type or package.
 
+pub mod cpu;
 pub mod json;
 pub mod losses;
 mod parts;
@@ -15,6 +16,7 @@ use metaspy_core::{SiteId, Store, Subject, store};
 use crate::program::{Ratio, Receivers};
 use crate::table::Top;
 use crate::text::{counted, short_path};
+use cpu::CpuTotals;
 use losses::Losses;
 use profiles::Profiles;
 
@@ -99,6 +101,8 @@ pub struct Report {
     pub shared: u64,
     /// Recordings of other processes beside this one.
     pub beside: Vec<String>,
+    /// The samples of the recording, if it has any.
+    pub cpu: Option<CpuTotals>,
 }
 
 /// A row.
@@ -204,6 +208,7 @@ impl Report {
             losses,
             shared: 0,
             beside: Vec::new(),
+            cpu: Report::cpu_of(store, by),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use metaspy_core::Store;
 use metaspy_core::store::{EndState, Measure, Shares, Value};
 
+use super::cpu::{self, error_percent};
 use super::{By, Key, Part, Report, Row};
 use crate::condition::Verdict;
 use crate::program::{ColumnValue, Ratio};
@@ -94,6 +95,13 @@ pub fn write(
     if report.shared > 0 {
         let calls = counted(report.shared, "call");
         writeln!(out, "links are reasons, too: {calls} with several root causes, in the row of each")?;
+    }
+    if let Some(cpu) = report.cpu {
+        let (all, outside) = (grouped(cpu.all.samples), cpu.outside.percent(cpu.all));
+        writeln!(out, "cpu: of {all} samples, ± with 95 % probability; {outside:.1} % are in no recorded event")?;
+        if cpu.lost_rows > 0 {
+            writeln!(out, "cpu: {} with few samples found no room", counted(cpu.lost_rows, "subject"))?;
+        }
     }
     for verdict in verdicts {
         writeln!(out, "{verdict}")?;
@@ -227,6 +235,14 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
         }
         columns.extend(share_of.map(|of| share(title, of)));
     }
+    if let Some(cpu) = report.cpu {
+        let unit = Unit::for_largest(rows.iter().map(|row| row.cpu().ns).max().unwrap_or(0));
+        let error = |row: &Row| format!("{:.1}", error_percent(row.cpu().samples, cpu.all.samples));
+        columns
+            .push(Column::numbers(format!("cpu {}", unit.sign()), cells(&|row| unit.write(row.cpu().ns))).at_least(8));
+        columns.push(Column::numbers("%", cells(&|row| format!("{:.1}", row.cpu().percent(cpu.all)))).at_least(5));
+        columns.push(Column::numbers("±", cells(&error)).at_least(4));
+    }
     if is_all {
         columns.extend(profile_columns(rows));
     }
@@ -237,7 +253,8 @@ fn table(out: &mut impl Write, store: &Store, report: &Report, rows: &[Row], num
 /// The columns that method profilers declared and that a row has a value for.
 fn profile_columns(rows: &[Row]) -> Vec<Column> {
     let mut declared: BTreeMap<(&str, &str), &ColumnValue> = BTreeMap::new();
-    for (profile, columns) in rows.iter().flat_map(|row| &row.profiles) {
+    let others = |(name, _): &(&String, _)| *name != cpu::PROFILE;
+    for (profile, columns) in rows.iter().flat_map(|row| row.profiles.iter().filter(others)) {
         declared.extend(columns.iter().map(|(name, value)| ((profile.as_str(), name.as_str()), value)));
     }
     let column = |((profile, name), of): ((&str, &str), &ColumnValue)| {

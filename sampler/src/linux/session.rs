@@ -4,11 +4,13 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant, SystemTime};
+
+use metaspy_reader::Store;
 
 use crate::error::SampleError;
 use crate::linux::collect::Collector;
@@ -24,6 +26,9 @@ use crate::statistics::Statistics;
 const ROUND_MAX: Duration = Duration::from_millis(50);
 /// The shortest.
 const ROUND_MIN: Duration = Duration::from_millis(1);
+/// The samples, with the recordings that the processes wrote.
+type Collected = (Samples, Vec<(PathBuf, Store)>);
+
 /// How often the threads of a process are listed again, because some began while they were listed.
 const LISTINGS: usize = 10;
 
@@ -48,12 +53,12 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
         let child = scope.spawn(|| start(words, options, sender));
         // Without events the thread has ended, and returns why.
         let collected = opened.recv().ok().map(|(perf, pid): (Perf, u32)| {
-            let (perf, samples) = collect(perf, Collector::default(), || child.is_finished());
-            (perf, samples, pid)
+            let (perf, (samples, recordings)) = collect(perf, Collector::default(), || child.is_finished());
+            (perf, samples, recordings, pid)
         });
         let (status, statistics) = child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let ended = || SampleError::System(io::Error::other("the program ended before it was sampled"));
-        let (perf, samples, pid) = collected.ok_or_else(ended)?;
+        let (perf, samples, recordings, pid) = collected.ok_or_else(ended)?;
         Ok(Run {
             target: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             pid,
@@ -65,6 +70,7 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
             ended: Ended::Exited(status),
             statistics,
             samples,
+            recordings,
         })
     })
 }
@@ -108,7 +114,7 @@ fn sample_process(pid: u32, options: &Options, stop: &AtomicBool) -> Result<Run,
         let is_late = options.limit.is_some_and(|limit| started.elapsed() >= limit);
         is_late || stop.load(Ordering::Relaxed) || !exists(pid) || is_zombie(pid)
     };
-    let (perf, samples) = collect(perf, collector, is_over);
+    let (perf, (samples, recordings)) = collect(perf, collector, is_over);
     let ended = if exists(pid) && !is_zombie(pid) { Ended::Runs } else { Ended::Unknown };
     Ok(Run {
         target: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
@@ -121,6 +127,7 @@ fn sample_process(pid: u32, options: &Options, stop: &AtomicBool) -> Result<Run,
         ended,
         statistics: Statistics::of_process(pid).since(&before),
         samples,
+        recordings,
     })
 }
 
@@ -160,7 +167,7 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 /// Reads the rings until it is over, and once more.
-fn collect(mut perf: Perf, mut collector: Collector, is_over: impl Fn() -> bool) -> (Perf, Samples) {
+fn collect(mut perf: Perf, mut collector: Collector, is_over: impl Fn() -> bool) -> (Perf, Collected) {
     // A ring is read when it is a quarter full at the latest.
     let quarter = perf.samples_that_fit() * perf.options.period_ns() / 4;
     let pause = Duration::from_nanos(quarter).clamp(ROUND_MIN, ROUND_MAX);

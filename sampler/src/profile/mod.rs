@@ -1,5 +1,6 @@
-//! A run, counted: by owner of the code, by function and its ranges, and by method with its callers.
+//! A run, counted: by owner of the code, by function and its ranges, by method with its callers, and by recorded event.
 
+mod events;
 mod functions;
 mod methods;
 
@@ -7,6 +8,7 @@ use crate::run::Run;
 use crate::samples::StackEnd;
 use crate::symbols::{FunctionId, Symbols};
 
+pub use events::{EventRow, Events};
 pub use functions::{FunctionRow, InlinedRow, RangeRow, Section, Span};
 pub use methods::{Edge, Method};
 
@@ -74,31 +76,5 @@ impl Profile {
             }
         }
         doubts
-    }
-}
-
-/// The half width of the interval around `part` of `whole` samples that holds the true share with 95 % probability, in
-/// percent of the whole: 1.96 standard deviations of a binomial share, with Wilson's centre, so that 0 samples have an
-/// error, too.
-pub fn error_percent(part: u64, whole: u64) -> f64 {
-    if whole == 0 {
-        return 100.0;
-    }
-    let (z, n) = (1.96_f64, whole as f64);
-    let share = part as f64 / n;
-    let spread = (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    100.0 * z * spread / (1.0 + z * z / n)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_error_falls_with_the_root_of_the_samples() {
-        assert!((error_percent(500, 1_000) - 3.1).abs() < 0.05);
-        assert!((error_percent(50_000, 100_000) - 0.31).abs() < 0.005);
-        assert!(error_percent(0, 1_000) > 0.1 && error_percent(1_000, 1_000) > 0.1);
-        assert_eq!(error_percent(0, 0), 100.0);
     }
 }

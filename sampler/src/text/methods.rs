@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use metaspy_report::rows::cpu::error_percent;
 use metaspy_report::table::{Column, Table};
 use metaspy_report::text::{clean, grouped, shorten_path};
 
-use crate::profile::{Edge, Method, Profile, error_percent};
+use crate::profile::{Edge, Method, Profile};
 
 /// Columns of a name.
 const NAME: usize = 60;

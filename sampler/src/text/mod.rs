@@ -5,6 +5,7 @@
 mod functions;
 mod header;
 mod methods;
+mod subjects;
 
 use std::io::{self, Write};
 
@@ -33,6 +34,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile, layout: Layout) -> io::Resu
     if profile.total() > 0 {
         functions::write(out, profile, top)?;
         methods::write(out, profile, top, layout.callers)?;
+        subjects::write(out, profile, top)?;
     }
     header::write_statistics(out, profile)
 }

@@ -87,6 +87,17 @@ impl Time {
         if off < 0 { near.saturating_sub(step) } else { near.saturating_add(step) }
     }
 
+    /// The tick at a moment of the monotonic clock.
+    pub fn tick_at_monotonic_ns(&self, ns: u64) -> u64 {
+        self.tick_at_ns(clamp(i128::from(ns) - self.monotonic_ns(self.first_tick)))
+    }
+
+    /// True if the rate was measured over a tenth of a second.
+    pub fn is_calibrated(&self) -> bool {
+        let (first, last) = (self.pairs.first(), self.pairs.last());
+        first.zip(last).is_some_and(|(first, last)| last.monotonic_ns - first.monotonic_ns > 100_000_000)
+    }
+
     /// Ticks and nanoseconds of the longest calibrated time; both above 0.
     fn whole(&self) -> (i128, i128) {
         match (self.pairs.first(), self.pairs.last()) {

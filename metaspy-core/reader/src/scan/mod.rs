@@ -7,6 +7,7 @@
 pub mod blocks;
 pub(crate) mod chunks;
 mod counts;
+pub(crate) mod current;
 pub(crate) mod lanes;
 pub(crate) mod losses;
 mod parallel;

@@ -7,8 +7,11 @@ mod process;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use metaspy_reader::Store;
+
+use crate::events::Recordings;
 use crate::linux::perf::record::{Map, RawSample, Record, What};
-use crate::samples::{Module, Place, Sample, Samples, Stack, StackEnd, Thread};
+use crate::samples::{Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
 use modules::Modules;
 use process::{Cache, Process};
 
@@ -31,6 +34,7 @@ pub struct Collector {
     settled_ns: u64,
     frames: Vec<u32>,
     samples: Samples,
+    recordings: Recordings,
 }
 
 impl Collector {
@@ -53,11 +57,13 @@ impl Collector {
         self.waiting.append(records);
         self.apply_until(self.settled_ns);
         self.settled_ns = self.settled_ns.max(newest.unwrap_or(0));
+        self.recordings.look(&mut self.samples);
     }
 
-    /// Takes what is left, and returns the samples.
-    pub fn finish(mut self) -> Samples {
+    /// Takes what is left, and returns the samples, with the recordings that the processes wrote.
+    pub fn finish(mut self) -> (Samples, Vec<(PathBuf, Store)>) {
         self.apply_until(u64::MAX);
+        let stores = self.recordings.finish(&mut self.samples);
         let module = |(number, module): (usize, modules::Module)| Module {
             path: module.path,
             is_replaced: module.is_replaced,
@@ -69,7 +75,7 @@ impl Collector {
                 self.samples.threads[number as usize].name.clone_from(name);
             }
         }
-        self.samples
+        (self.samples, stores)
     }
 
     fn apply_until(&mut self, time_ns: u64) {
@@ -174,6 +180,6 @@ impl Collector {
             samples.stacks.push(stack.clone());
             samples.stacks.len() as u32 - 1
         });
-        samples.samples.push(Sample { time_ns, thread, stack });
+        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT });
     }
 }

@@ -1,0 +1,131 @@
+//! Which events the samples were in: samples meet the recordings of the sampled processes.
+//!
+//! A sample has its moment from the monotonic clock, and a recording converts that clock to its ticks. So the program does
+//! nothing for this, and no hook is slower. A live recording is read on while the program runs, because its ring forgets.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use metaspy_reader::{CurrentEvents, LaneId, Store};
+
+use crate::samples::{Around, NO_EVENT, Samples, UNKNOWN};
+
+/// Events are looked up this long after their samples, so that all that began before them have been written.
+const SETTLED_NS: u64 = 100_000_000;
+/// The time between two looks into a recording.
+const LOOK_NS: u64 = 250_000_000;
+
+/// The recordings of the sampled processes.
+#[derive(Default)]
+pub struct Recordings {
+    all: Vec<Recording>,
+    /// Samples that were looked up.
+    joined: usize,
+    looked_ns: u64,
+    numbers: HashMap<Around, u32>,
+    lists: HashMap<Box<[u32]>, u32>,
+}
+
+/// A recording that a sampled process maps.
+struct Recording {
+    pid: u32,
+    path: PathBuf,
+    store: Option<Store>,
+    /// The lanes that a thread has had.
+    lanes: HashMap<u32, Vec<(LaneId, CurrentEvents)>>,
+}
+
+impl Recordings {
+    /// Looks the samples up that are old enough, now and then.
+    pub fn look(&mut self, samples: &mut Samples) {
+        let newest = samples.samples.last().map_or(0, |sample| sample.time_ns);
+        if samples.recordings.is_empty() || newest < self.looked_ns + LOOK_NS {
+            return;
+        }
+        self.looked_ns = newest;
+        self.open(samples);
+        // Without a calibration the moments are not known well. It comes within a second, and the ring holds more.
+        if self.all.iter().filter_map(|of| of.store.as_ref()).all(Store::is_calibrated) {
+            self.join(samples, newest.saturating_sub(SETTLED_NS));
+        }
+    }
+
+    /// Looks the other samples up, and names the events. Returns the recordings that could be opened.
+    pub fn finish(mut self, samples: &mut Samples) -> Vec<(PathBuf, Store)> {
+        self.open(samples);
+        self.join(samples, u64::MAX);
+        for event in &mut samples.events {
+            let Some(store) = &self.all[event.of.recording as usize].store else { continue };
+            store.site_path(event.of.site).clone_into(&mut event.site);
+            event.subject = event.of.subject.map(|subject| store.subject_text(subject));
+        }
+        self.all.into_iter().filter_map(|of| Some((of.path, of.store?))).collect()
+    }
+
+    /// Opens recordings that are new, and reads the additions to the others.
+    fn open(&mut self, samples: &Samples) {
+        for (pid, path) in &samples.recordings[self.all.len()..] {
+            self.all.push(Recording { pid: *pid, path: path.clone(), store: None, lanes: HashMap::new() });
+        }
+        for of in &mut self.all {
+            match &mut of.store {
+                // What is mapped stays readable.
+                Some(store) => drop(store.refresh()),
+                None => of.store = open(&of.path, of.pid),
+            }
+            for lane in of.store.iter().flat_map(Store::lanes) {
+                let Ok(thread) = u32::try_from(lane.thread) else { continue };
+                let lanes = of.lanes.entry(thread).or_default();
+                if lanes.iter().all(|(id, _)| *id != lane.id) {
+                    lanes.push((lane.id, CurrentEvents::new(lane.id)));
+                }
+            }
+        }
+    }
+
+    /// Looks up the samples before a moment.
+    fn join(&mut self, samples: &mut Samples, until_ns: u64) {
+        let end = self.joined + samples.samples[self.joined..].partition_point(|sample| sample.time_ns < until_ns);
+        let mut by_thread: HashMap<u32, Vec<usize>> = HashMap::new();
+        for at in self.joined..end {
+            by_thread.entry(samples.samples[at].thread).or_default().push(at);
+        }
+        self.joined = end;
+        for (thread, places) in by_thread {
+            let thread = &samples.threads[thread as usize];
+            let (pid, tid) = (thread.pid, thread.tid);
+            for number in 0..self.all.len() {
+                let of = &mut self.all[number];
+                let Some(store) = of.store.as_ref().filter(|_| of.pid == pid) else { continue };
+                let times = places.iter().map(|&at| store.tick_at_monotonic_ns(samples.samples[at].time_ns));
+                let ticks: Vec<u64> = times.collect();
+                for (_, events) in of.lanes.get_mut(&tid).into_iter().flatten() {
+                    let mut at = places.iter();
+                    events.at(store, &ticks, |_, around| {
+                        let Some(&at) = at.next() else { return };
+                        let list = around.map(|around| {
+                            let of = |it: &metaspy_reader::Enclosing| Around {
+                                recording: number as u32,
+                                site: it.site,
+                                subject: it.subject,
+                            };
+                            samples.list_of(around.iter().map(of), &mut self.numbers, &mut self.lists)
+                        });
+                        // A thread may have had several lanes: one of them has its events of that time.
+                        match list {
+                            Some(NO_EVENT) => {}
+                            Some(list) => samples.samples[at].events = list,
+                            None if samples.samples[at].events == NO_EVENT => samples.samples[at].events = UNKNOWN,
+                            None => {}
+                        }
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Opens the recording that a process writes. `None` if it cannot be read yet, or is another process's.
+fn open(path: &Path, pid: u32) -> Option<Store> {
+    Store::open(path).ok().filter(|store| store.header().pid == pid)
+}
