@@ -113,7 +113,7 @@ pub enum Command {
     /// Samples where the processor time of a program goes: by function, line and inlined function
     #[command(
         after_help = "Examples:\n  metaspy sample -- target/release/app --fast\n  metaspy sample --rate 100 --callers -- app\n  \
-        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --collapsed stacks.txt --speedscope run.json -- app\n\n\
+        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --html flames.html --speedscope run.json -- app\n\n\
         The program needs nothing of metaspy in it. Names and lines need debug information: build it with\n\
         CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
     )]
@@ -325,7 +325,10 @@ pub struct Sample {
     /// Shows the callers and the callees of each method
     #[arg(long)]
     pub callers: bool,
-    /// Writes the stacks for flame graphs: a line for each stack
+    /// Writes a flame graph: one page for a browser, also by subject if the program records
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes the stacks for other tools: a line for each stack
     #[arg(long, value_name = "FILE")]
     pub collapsed: Option<PathBuf>,
     /// Writes the samples for speedscope

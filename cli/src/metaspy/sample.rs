@@ -38,8 +38,11 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let stop = Arc::new(AtomicBool::new(false));
     flag::register(SIGINT, stop.clone()).context("cannot handle Ctrl-C")?;
     // A file that cannot be written is reported before the program runs.
-    let formats: [Format; 2] =
-        [(&options.collapsed, export::collapsed::write), (&options.speedscope, export::speedscope::write)];
+    let formats: [Format; 3] = [
+        (&options.html, export::flame::write),
+        (&options.collapsed, export::collapsed::write),
+        (&options.speedscope, export::speedscope::write),
+    ];
     let mut files = Vec::new();
     for (path, write) in formats {
         if let Some(path) = path {

@@ -45,8 +45,9 @@ fn json_on_standard_output_is_json_alone() {
 
 #[test]
 fn files_for_other_tools_have_the_same_samples() {
-    let (stacks, speedscope) = (fixture::directory().join("stacks.txt"), fixture::directory().join("run.json"));
-    let files = ["--collapsed", text(&stacks), "--speedscope", text(&speedscope), "--json=/dev/null"];
+    let [stacks, speedscope, page] = ["stacks.txt", "run.json", "run.html"].map(|name| fixture::directory().join(name));
+    let files =
+        ["--collapsed", text(&stacks), "--speedscope", text(&speedscope), "--html", text(&page), "--json=/dev/null"];
     let Some((code, _, error)) = sampled(&files) else { return };
     assert_eq!(code, 0, "{error}");
     let lines = std::fs::read_to_string(&stacks).expect("it was written");
@@ -55,6 +56,8 @@ fn files_for_other_tools_have_the_same_samples() {
     let profiles = file["profiles"].as_array().expect("a list").iter();
     let of_file: usize = profiles.map(|profile| profile["samples"].as_array().expect("a list").len()).sum();
     assert!(of_lines > 0 && of_lines == of_file as u64, "{of_lines} and {of_file}");
+    let page = std::fs::read_to_string(&page).expect("it was written");
+    assert!(page.contains(&format!("\"total\":{of_lines},")), "the page has all samples");
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Samples in the formats of other tools, one file each. Each stack begins with the name of its thread.
+//! Samples as a page for a browser, and in the formats of other tools, one file each.
 
 pub mod collapsed;
+pub mod flame;
 pub mod speedscope;
 
 use crate::profile::Profile;
