@@ -112,6 +112,9 @@ fn executions_are_compared_exactly_and_a_rename_is_no_new_method() {
     assert!(svg.contains("executions 1,000 → 1,032 (+3 %)") && svg.contains("was app::Scene::old_name"), "{svg}");
     assert!(scene.notes[0].starts_with("1 with more calls, 0 with fewer calls, 0 new, 2 gone, 1 renamed"));
     assert!(!svg.contains("Scene::idle"), "{svg}");
+    let text = emit::text(&scene, &step.graph, 60, 20);
+    assert!(text.contains("more calls\n  Scene::measure: 1,000 → 1,032 (+3 %)\n"), "{text}");
+    assert!(text.contains("gone\n  app::Scene::gone: 3 executions\n"), "{text}");
 }
 
 #[test]

@@ -12,6 +12,9 @@ use crate::scene::{EdgeKind, Fill, Kind, Node, Scene};
 /// Cells of the bar of a method that has all of the time.
 const BAR: usize = 16;
 
+/// Rows of a list.
+const LISTED: usize = 5;
+
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
@@ -19,10 +22,29 @@ pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String
         Kind::Structural => owners(graph, rows, own_time),
         Kind::Coverage => owners(graph, rows, missed),
     };
+    lists(scene, graph, columns, &mut lines);
     lines.push(String::new());
     let words = legend(scene.kind).into_iter().chain(scene.notes.iter().map(String::as_str));
     lines.extend(words.flat_map(|note| wrap(&clean(note), columns)));
     lines.iter().map(|line| cut(line, columns).trim_end().to_owned() + "\n").collect()
+}
+
+/// What a reader looks for, a few rows of each list.
+fn lists(scene: &Scene, graph: &Graph, columns: usize, lines: &mut Vec<String>) {
+    // The lines of a coverage blueprint name what never ran already.
+    for list in scene.lists.iter().filter(|_| scene.kind != Kind::Coverage) {
+        lines.push(String::new());
+        lines.push(list.title.clone());
+        for row in list.rows.iter().take(LISTED) {
+            let method = row.node.and_then(|node| scene.nodes[node].methods.first());
+            let name = method.map(|&method| name_of(graph, method) + ": ").unwrap_or_default();
+            let rest = columns.saturating_sub(width(&row.text) + 4).max(8);
+            lines.push(format!("  {}{}", shorten_path(&name, rest), clean(&row.text)));
+        }
+        if list.rows.len() > LISTED {
+            lines.push(format!("  … {} more", list.rows.len() - LISTED));
+        }
+    }
 }
 
 fn legend(kind: Kind) -> Option<&'static str> {
