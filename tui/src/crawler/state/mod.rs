@@ -25,6 +25,7 @@ pub(crate) mod pane;
 pub(crate) mod productions;
 pub(crate) mod profiles;
 pub(crate) mod prompt;
+mod queue;
 mod replies;
 mod saved_filters;
 pub(crate) mod status;
@@ -61,12 +62,6 @@ use view::View;
 const REREAD_NS: u64 = 1_000_000_000;
 /// Time between two readings of a table, as a multiple of the time that one reading takes.
 const REREAD_FACTOR: u64 = 4;
-/// The same for the index of effects, which is read for every selected event.
-const INDEX_FACTOR: u64 = 20;
-/// Stored events that are indexed as soon as an event is selected. The index of a larger recording is read when the tree
-/// of effects is opened.
-const INDEXED_AT_ONCE: u64 = 20_000_000;
-
 /// What the state cannot do itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -363,105 +358,5 @@ impl Crawler {
         if self.view.list.shows_end() {
             self.seen_emitted = self.status.totals.emitted;
         }
-    }
-
-    /// Queues the job that the open tab needs.
-    fn queue_pane(&mut self) {
-        if self.view.pane.tab.is_about_the_list() {
-            self.pane_queued_ns = self.now_ns;
-            let filter = self.view.filter.clone();
-            return self.queue(match self.view.pane.tab {
-                Tab::Times => Job::Times { filter },
-                _ => Job::Facets { filter },
-            });
-        }
-        let Some(event) = self.view.list.selected else { return };
-        self.pane_read_ns = self.now_ns;
-        match (self.view.pane.tab, event.subject) {
-            (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
-            (Tab::Graph, _) => {
-                let reach = self.reach();
-                self.queue(Job::Neighbours { id: event.id, index: self.index.clone(), reach });
-                self.queue_index();
-            }
-            (Tab::Causes, _) => {
-                let from = self.view.pane.path_from.filter(|&from| from != event.id);
-                self.queue(Job::Reasons { id: event.id, from });
-            }
-            (Tab::Object, Some(subject)) => self.queue(Job::Object { id: event.id, subject }),
-            (Tab::SameSubject | Tab::Siblings | Tab::Object | Tab::Facets | Tab::Times, _) => {}
-            (Tab::Detail | Tab::Effects, _) => {
-                let reach = self.reach();
-                self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });
-                self.queue_index();
-            }
-        }
-    }
-
-    /// The part of the recording that the index of effects holds.
-    fn reach(&self) -> Reach {
-        let waits = self.waiting.contains_key(&Slot::Index);
-        match &self.index {
-            None => Reach::OwnLane,
-            Some(_) if self.index_emitted == self.status.totals.emitted && !waits => Reach::Whole,
-            Some(_) => Reach::LastReading,
-        }
-    }
-
-    /// Queues the index of effects if it is not complete. Reading it takes processor time from the application, so a live
-    /// recording is read again after some time.
-    fn queue_index(&mut self) {
-        let factor = if self.view.pane.tab == Tab::Effects { REREAD_FACTOR } else { INDEX_FACTOR };
-        let passed_ns = self.now_ns.saturating_sub(self.index_queued_ns);
-        let is_due = match self.index {
-            None => self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE,
-            Some(_) => passed_ns >= REREAD_NS.max(self.index_took_ns * factor),
-        };
-        if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
-            (self.index_emitted, self.index_queued_ns) = (self.status.totals.emitted, self.now_ns);
-            self.queue(Job::Index);
-        }
-    }
-
-    /// Queues the job that the open screen needs.
-    fn queue_screen(&mut self) {
-        self.table_queued_ns = self.now_ns;
-        self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
-        let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
-        if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
-            self.queue(job);
-        }
-    }
-
-    /// Queues the count of the events that pass the filter.
-    fn queue_count(&mut self) {
-        if !self.view.filter.is_all() {
-            self.count_queued_ns = self.now_ns;
-            self.queue(Job::Count { filter: self.view.filter.clone() });
-        }
-    }
-
-    fn queue(&mut self, job: Job) {
-        self.next_number += 1;
-        let (number, progress) = (self.next_number, Arc::new(Progress::default()));
-        if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {
-            before.stop();
-        }
-        self.queued.push(QueuedJob { number, job, progress });
-    }
-
-    /// Takes the jobs out of the queue.
-    pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
-        std::mem::take(&mut self.queued)
-    }
-
-    /// True while a job runs.
-    pub fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// The progress of the job in a slot: events scanned, and their number in all.
-    pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
-        self.waiting.get(&slot).map(|(_, progress)| progress.read())
     }
 }

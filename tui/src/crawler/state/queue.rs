@@ -1,0 +1,116 @@
+//! The jobs that the state needs: queued here, run beside the screen, and answered in `replies.rs`.
+
+use std::sync::Arc;
+
+use super::pane::Tab;
+use super::{Crawler, REREAD_FACTOR, REREAD_NS};
+use crate::crawler::jobs::{Job, Progress, Reach, Slot};
+use crate::crawler::worker::QueuedJob;
+
+/// Time between two readings of the index of effects, as a multiple of the time of one. It is read for every selected event.
+const INDEX_FACTOR: u64 = 20;
+/// Stored events that are indexed as soon as an event is selected. The index of a larger recording is read when the tree
+/// of effects is opened.
+const INDEXED_AT_ONCE: u64 = 20_000_000;
+
+impl Crawler {
+    /// Queues the job that the open tab needs.
+    pub(super) fn queue_pane(&mut self) {
+        if self.view.pane.tab.is_about_the_list() {
+            self.pane_queued_ns = self.now_ns;
+            let filter = self.view.filter.clone();
+            return self.queue(match self.view.pane.tab {
+                Tab::Times => Job::Times { filter },
+                _ => Job::Facets { filter },
+            });
+        }
+        let Some(event) = self.view.list.selected else { return };
+        self.pane_read_ns = self.now_ns;
+        match (self.view.pane.tab, event.subject) {
+            (Tab::SameSubject, Some(subject)) => self.queue(Job::SameSubject { id: event.id, subject }),
+            (Tab::Graph, _) => {
+                let reach = self.reach();
+                self.queue(Job::Neighbours { id: event.id, index: self.index.clone(), reach });
+                self.queue_index();
+            }
+            (Tab::Causes, _) => {
+                let from = self.view.pane.path_from.filter(|&from| from != event.id);
+                self.queue(Job::Reasons { id: event.id, from });
+            }
+            (Tab::Object, Some(subject)) => self.queue(Job::Object { id: event.id, subject }),
+            (Tab::SameSubject | Tab::Siblings | Tab::Object | Tab::Facets | Tab::Times, _) => {}
+            (Tab::Detail | Tab::Effects, _) => {
+                let reach = self.reach();
+                self.queue(Job::Effects { id: event.id, index: self.index.clone(), reach });
+                self.queue_index();
+            }
+        }
+    }
+
+    /// The part of the recording that the index of effects holds.
+    pub(super) fn reach(&self) -> Reach {
+        let waits = self.waiting.contains_key(&Slot::Index);
+        match &self.index {
+            None => Reach::OwnLane,
+            Some(_) if self.index_emitted == self.status.totals.emitted && !waits => Reach::Whole,
+            Some(_) => Reach::LastReading,
+        }
+    }
+
+    /// Queues the index of effects if it is not complete. Reading it takes processor time from the application, so a live
+    /// recording is read again after some time.
+    pub(super) fn queue_index(&mut self) {
+        let factor = if self.view.pane.tab == Tab::Effects { REREAD_FACTOR } else { INDEX_FACTOR };
+        let passed_ns = self.now_ns.saturating_sub(self.index_queued_ns);
+        let is_due = match self.index {
+            None => self.view.pane.tab == Tab::Effects || self.status.totals.stored <= INDEXED_AT_ONCE,
+            Some(_) => passed_ns >= REREAD_NS.max(self.index_took_ns * factor),
+        };
+        if is_due && self.reach() != Reach::Whole && !self.waiting.contains_key(&Slot::Index) {
+            (self.index_emitted, self.index_queued_ns) = (self.status.totals.emitted, self.now_ns);
+            self.queue(Job::Index);
+        }
+    }
+
+    /// Queues the job that the open screen needs.
+    pub(super) fn queue_screen(&mut self) {
+        self.table_queued_ns = self.now_ns;
+        self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
+        let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
+        if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
+            self.queue(job);
+        }
+    }
+
+    /// Queues the count of the events that pass the filter.
+    pub(super) fn queue_count(&mut self) {
+        if !self.view.filter.is_all() {
+            self.count_queued_ns = self.now_ns;
+            self.queue(Job::Count { filter: self.view.filter.clone() });
+        }
+    }
+
+    pub(super) fn queue(&mut self, job: Job) {
+        self.next_number += 1;
+        let (number, progress) = (self.next_number, Arc::new(Progress::default()));
+        if let Some((_, before)) = self.waiting.insert(job.slot(), (number, Arc::clone(&progress))) {
+            before.stop();
+        }
+        self.queued.push(QueuedJob { number, job, progress });
+    }
+
+    /// Takes the jobs out of the queue.
+    pub fn take_jobs(&mut self) -> Vec<QueuedJob> {
+        std::mem::take(&mut self.queued)
+    }
+
+    /// True while a job runs.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// The progress of the job in a slot: events scanned, and their number in all.
+    pub fn progress(&self, slot: Slot) -> Option<(u64, u64)> {
+        self.waiting.get(&slot).map(|(_, progress)| progress.read())
+    }
+}
