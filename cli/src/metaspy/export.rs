@@ -49,8 +49,12 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
         complain("metaspy", note);
     }
     let of_events = !options.to.is_coverage();
-    if written.events == 0 && of_events && !filter.is_all() {
-        complain("metaspy", "no event passes --filter");
+    if written.events == 0 && of_events {
+        let why = match filter.is_all() {
+            true => "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted",
+            false => "no event passes --filter",
+        };
+        complain("metaspy", why);
     }
     if let Some(file) = &options.output {
         let events = if of_events { format!(": {}", counted(written.events, "event")) } else { String::new() };
