@@ -154,7 +154,7 @@ fn a_recording_has_the_samples_of_its_process() {
 }
 
 #[test]
-fn a_recording_without_samples_says_how_to_get_them() {
+fn a_recording_without_samples_names_the_way_to_take_them() {
     let (code, _, error) = ended(&["report", text(&fixture::closed("no-samples.spy", 3)), "--cpu"]);
     assert!(code == 2 && error.contains("metaspy sample"), "{error}");
 }
