@@ -144,7 +144,7 @@ fn a_subject_expression_may_call_its_own_method_and_may_panic_with_anything() {
         });
         let subjects: Vec<_> = seen.events.iter().map(|event| event.subject).collect();
         assert_eq!(subjects, [Some(5_u32.identify()), None]);
-        assert_eq!(seen.text(), "calls_itself returned\nasked_itself returned\n");
+        assert_eq!(seen.text(), "calls_itself returned\ncalls_itself returned\n");
         assert_eq!(seen.profile.store().header().handler_panics, 1);
     });
 }
