@@ -230,6 +230,9 @@ pub struct Report {
     /// Only events that pass: 'site:measure subject:#412 took:>1ms outcome:panicked cause:bus::*'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
+    /// Only the columns of this method profiler, or of several: --profile calls
+    #[arg(long, value_name = "NAME")]
+    pub profile: Vec<String>,
     /// Ends with 1 if this holds, or if nothing was recorded: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also
     /// total and self
     #[arg(long, value_name = "CONDITION")]

@@ -52,6 +52,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     if let Some(sort) = &options.sort {
         report.sort(&store, sort).map_err(|error| say(format!("--sort: {error}")))?;
     }
+    if !options.profile.is_empty() {
+        report.keep_profiles(&store, &options.profile).map_err(say)?;
+    }
     for (file, format) in [(&options.lcov, Format::Lcov), (&options.cobertura, Format::Cobertura)] {
         if let Some(file) = file {
             export::into_file(format, &Selection::new(&store, &filter), file)?;

@@ -83,4 +83,8 @@ fn a_report_has_the_columns_that_a_profiler_declares() {
     assert_eq!(fruit["profiles"]["weights"]["fruit pieces"], 2);
     let (_, out, _) = ended(&["report", text(&path), "--by", "site"]);
     assert!(out.contains("weight g") && out.contains("1,500"), "{out}");
+    let (code, selected, error) = ended(&["report", text(&path), "--by", "site", "--profile", "weights"]);
+    assert_eq!((code, selected, error.as_str()), (0, out, ""));
+    let (code, _, error) = ended(&["report", text(&path), "--profile", "weight"]);
+    assert!(code == 2 && error.contains("there is no such profiler in the recording; it has weights"), "{error}");
 }

@@ -8,7 +8,7 @@ mod profiles;
 mod sort;
 pub mod text;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use metaspy_core::store::{Filter, Measure, RecordedKind, Scope, Shares, Totals};
 use metaspy_core::{SiteId, Store, Subject, store};
@@ -149,6 +149,22 @@ pub enum Key {
 }
 
 impl Report {
+    /// Leaves the columns of these method profilers only. An error names those that the recording has.
+    pub fn keep_profiles(&mut self, store: &Store, names: &[String]) -> Result<(), String> {
+        let known: BTreeSet<String> = store.profiles().into_iter().map(|profile| profile.name).collect();
+        if let Some(name) = names.iter().find(|name| !known.contains(*name)) {
+            let known: Vec<String> = known.into_iter().collect();
+            return Err(match known.is_empty() {
+                true => format!("--profile {name}: no method profiler was installed in this run"),
+                false => {
+                    format!("--profile {name}: there is no such profiler in the recording; it has {}", known.join(", "))
+                }
+            });
+        }
+        self.rows.iter_mut().for_each(|row| row.profiles.retain(|profile, _| names.contains(profile)));
+        Ok(())
+    }
+
     /// Counts.
     pub fn new(store: &Store, by: By, filter: &Filter, top: Top) -> Report {
         let tallied = match by {

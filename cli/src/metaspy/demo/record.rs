@@ -75,6 +75,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         sort: None,
         percent: false,
         filter: None,
+        profile: Vec::new(),
         fail_if: Vec::new(),
         expect: Vec::new(),
         allow_empty: false,
