@@ -1,0 +1,63 @@
+//! The arguments of `metaspy blueprint`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use metaspy_blueprints::Kind;
+
+use crate::options::{JsonOption, TopOption, parse_percent};
+
+/// `metaspy blueprint`.
+#[derive(Debug, Args)]
+pub struct Blueprint {
+    /// The picture
+    #[arg(value_parser = parse_kind())]
+    pub kind: Kind,
+    /// Files, or the names or the processes of live recordings; several are read as one. For an evolution each is a version,
+    /// the oldest first: a recording, several as A1,A2,A3, or a directory with one for each run
+    #[arg(required = true, value_name = "FILE|NAME|-")]
+    pub sources: Vec<PathBuf>,
+    /// What an evolution compares [default: time with at least 3 runs of each version, otherwise calls]
+    #[arg(long, value_name = "NUMBER")]
+    pub by: Option<ChangeOf>,
+    /// Only calls that pass: 'site:taffy::**'
+    #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
+    pub filter: Option<String>,
+    /// The method at the top of a behavioural blueprint, by the end of its path [default: the whole program]
+    #[arg(long, value_name = "METHOD")]
+    pub from: Option<String>,
+    /// Leaves out methods with less of the time in a behavioural blueprint
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
+    pub threshold: f64,
+    /// Writes a page for a browser: one file, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes an SVG
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Opens the page in the browser
+    #[arg(long, requires = "html")]
+    pub open: bool,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// JSON
+    #[command(flatten)]
+    pub json: JsonOption,
+}
+
+/// What an evolution compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ChangeOf {
+    /// Total time, beyond the noise of several runs
+    Time,
+    /// Executions, which are exact
+    Calls,
+}
+
+fn parse_kind() -> impl TypedValueParser<Value = Kind> {
+    let values = Kind::ALL.map(|kind| PossibleValue::new(kind.word()).help(kind.description()));
+    let find = |word: String| Kind::ALL.into_iter().find(|kind| kind.word() == word);
+    PossibleValuesParser::new(values).map(move |word| find(word).expect("the parser accepts only these words"))
+}

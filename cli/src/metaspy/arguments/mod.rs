@@ -1,0 +1,199 @@
+//! The command line: the commands here, the arguments of each in a file of its own.
+
+mod blueprint;
+mod demo;
+mod diff;
+mod export;
+mod grammar;
+mod history;
+mod lsp;
+mod report;
+mod sample;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use crate::options::JsonOption;
+
+pub use blueprint::{Blueprint, ChangeOf};
+pub use demo::{Demo, Limits, Policy};
+pub use diff::Diff;
+pub use export::Export;
+pub use grammar::{Grammar, GrammarReport, Merged};
+pub use history::{History, HistoryRun};
+pub use lsp::Lsp;
+pub use report::Report;
+pub use sample::Sample;
+
+/// The hidden subcommand that runs the story of `demo`.
+pub const STORY: &str = "__story";
+
+/// Profiles a domain, not a call stack: which object, which event, and what caused it.
+#[derive(Debug, Parser)]
+#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 fine; 1 a condition failed, or the recording is damaged but readable; 2 usage, or \
+    the recording or the grammar cannot be read.\n\nStart with:  metaspy demo"
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Shows a layout engine at work: a page that changes, laid out by taffy, live in the crawler
+    #[command(
+        after_help = "Examples:\n  metaspy demo\n  metaspy demo page.html\n  metaspy demo --record run.spy --events 10M\n  \
+        metaspy demo --record big.spy --events 100M --policy grow"
+    )]
+    Demo(Demo),
+    /// Opens the crawler on a running process
+    #[command(
+        after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n  metaspy attach dash     by the name of the program\n\n\
+        A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything."
+    )]
+    Attach {
+        /// The number or the name of the process, or a file; of several with this name the newest. `metaspy list`
+        /// shows them
+        #[arg(value_name = "PID|NAME|FILE")]
+        process: Option<PathBuf>,
+    },
+    /// Lists live recordings, of running and of ended processes
+    #[command(after_help = "Examples:\n  metaspy list\n  metaspy list --json")]
+    List {
+        /// JSON
+        #[command(flatten)]
+        json: JsonOption,
+    },
+    /// Opens the crawler on a recording, or on the recordings of several processes as one
+    #[command(
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
+    )]
+    Open {
+        /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on
+        /// standard input
+        #[arg(required = true, value_name = "FILE|NAME|-")]
+        files: Vec<PathBuf>,
+    },
+    /// Writes a live recording, and what becomes of it, to standard output
+    #[command(
+        after_help = "Examples:\n  ssh host metaspy stream 4711 | metaspy open -\n  metaspy stream layout | gzip > run.gz\n  \
+        gunzip < run.gz | metaspy report -\n\nIt ends when the process ends or closes its recording, and when the reader closes the pipe.\nThe process itself takes no part in it (docs/processes.md)."
+    )]
+    Stream {
+        /// The process, or the name of its recording or a file; `metaspy list` shows those that record
+        #[arg(value_name = "PID|NAME|FILE")]
+        source: PathBuf,
+    },
+    /// Removes the live recordings of processes that ended
+    #[command(after_help = "Example:\n  metaspy clean")]
+    Clean,
+    /// Prints what was counted, for people or for programs
+    #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
+        metaspy report run.spy --by site,subject\n  metaspy report run.spy --by subject --cpu\n  \
+        metaspy report run.spy --sort self --percent\n  \
+        metaspy report run.spy --filter 'site:measure took:>1ms' --json\n  \
+        metaspy report run.spy --fail-if 'count(site:measure) > 1000'\n  \
+        metaspy report client.spy server.spy --by cause\n  \
+        ssh host cat run.spy | metaspy report -\n\nThe JSON is described in docs/report.md.")]
+    Report(Report),
+    /// Compares the recordings of two versions: counts exactly, times with their noise
+    #[command(
+        after_help = "Examples:\n  metaspy diff before.spy after.spy\n  metaspy diff before.spy after.spy --by subject --top 50\n  \
+        metaspy diff a1.spy,a2.spy,a3.spy b1.spy,b2.spy,b3.spy --by method\n  \
+        metaspy diff before/ after/ --fail-on 'count +10%' --fail-on 'time +10%' --json=diff.json\n\n\
+        It ends with 1 if a change fails. The text and the JSON are described in docs/diff.md."
+    )]
+    Diff(Diff),
+    /// Writes the events of a recording, or what they add up to, in a format of another tool
+    #[command(
+        after_help = "Examples:\n  metaspy export run.spy --to chrome -o run.trace.json     then open it in ui.perfetto.dev\n  \
+        metaspy export run.spy --to jsonl --filter 'site:measure took:>1ms' | jq .subject.label\n  \
+        metaspy export run.spy --to collapsed | inferno-flamegraph > run.svg\n  \
+        metaspy export layout --to csv -o layout.csv\n\n\
+        What each format can hold is described in docs/export.md."
+    )]
+    Export(Export),
+    /// Samples where the processor time of a program goes: by function, line and inlined function
+    #[command(
+        after_help = "Examples:\n  metaspy sample -- target/release/app --fast\n  metaspy sample --rate 100 --callers -- app\n  \
+        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --html flames.html --speedscope run.json -- app\n\n\
+        The program needs nothing of metaspy in it. Names and lines need debug information: build it with\n\
+        CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
+    )]
+    Sample(Box<Sample>),
+    /// Draws who calls whom, where time goes, what ran, or what changed: as text, as one HTML file, as SVG
+    #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
+        metaspy blueprint behavioural run.spy --html run.html --open\n  \
+        metaspy blueprint behavioural run.spy --from Scene::layout --threshold 0.1\n  \
+        metaspy blueprint coverage run.spy --svg coverage.svg\n  \
+        metaspy blueprint evolution before.spy after.spy --html change.html\n\n\
+        Times and callers need a run with METASPY_PROFILE=calls, returned values `cargo metaspy … --returns`.\n\
+        The pictures are described in docs/blueprints.md.")]
+    Blueprint(Blueprint),
+    /// Shows in an editor what ran, how often and from where: the language server, and plugins that start it
+    #[command(after_help = "Examples:\n  metaspy lsp --install nvim\n  metaspy lsp --install vscode\n  \
+        cargo metaspy test --timed    what the editor then shows\n\n\
+        Without --install it speaks the language server protocol on standard input and output: editors start it\n\
+        (docs/editor.md).")]
+    Lsp(Lsp),
+    /// Records the revisions of a repository, to compare them
+    #[command(subcommand)]
+    History(History),
+    /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
+    #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
+        metaspy grammar toml.pest --rule toml tests/ --glob '*.toml' --fail-under 95\n  \
+        metaspy grammar toml.pest --rule toml tests/ --json=before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --baseline before.json\n  \
+        metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
+        metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
+    Grammar(Box<Grammar>),
+    /// Reads a whole recording and lists its content, damage and gaps
+    #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
+    Verify {
+        /// A file, or the name or the process of a live recording
+        #[arg(value_name = "FILE|NAME")]
+        file: PathBuf,
+        /// JSON
+        #[command(flatten)]
+        json: JsonOption,
+    },
+    /// The story that `demo` shows, in a process of its own, until its standard input is closed
+    #[command(hide = true, name = STORY)]
+    Story {
+        /// The page
+        page: Option<PathBuf>,
+    },
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    match text.trim_end_matches('s').parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 1e9 => Ok(seconds),
+        _ => Err("write a number of seconds, such as 5 or 0.5".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("metaspy {}", command.get_name())), "{}", command.get_name());
+        }
+    }
+}

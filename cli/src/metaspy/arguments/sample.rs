@@ -1,0 +1,76 @@
+//! The arguments of `metaspy sample`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use metaspy_report::text::{parse_number, parse_size};
+use metaspy_sampler::Stacks;
+use metaspy_sampler::options::RATE_MAX_HZ;
+
+use super::parse_seconds;
+use crate::options::{JsonOption, TopOption};
+
+/// `metaspy sample`.
+#[derive(Debug, Args)]
+#[command(override_usage = "metaspy sample [OPTIONS] -- CMD...\n       metaspy sample [OPTIONS] --pid PROCESS")]
+pub struct Sample {
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD", required_unless_present = "pid", conflicts_with = "pid")]
+    pub command: Vec<OsString>,
+    /// A process that runs already, until it ends, or until Ctrl-C
+    #[arg(long, value_name = "PROCESS")]
+    pub pid: Option<u32>,
+    /// Stops after this many seconds
+    #[arg(long, value_name = "N", conflicts_with = "command", value_parser = parse_seconds)]
+    pub seconds: Option<f64>,
+    /// Samples a second of processor time of each thread: 1 to 10k
+    #[arg(long, value_name = "HZ", default_value = "1000", value_parser = parse_rate)]
+    pub rate: u32,
+    /// How callers are found
+    #[arg(long, default_value = "dwarf", value_parser = parse_stacks())]
+    pub stacks: Stacks,
+    /// Bytes of each stack that are copied: up to 64k [default: 16k, or 8k where the system gives little room]
+    #[arg(long, value_name = "SIZE", value_parser = parse_stack_size)]
+    pub stack_size: Option<u32>,
+    /// Rows
+    #[command(flatten)]
+    pub top: TopOption,
+    /// Shows the callers and the callees of each method
+    #[arg(long)]
+    pub callers: bool,
+    /// Writes a flame graph: one page for a browser, also by subject if the program records
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Writes the stacks for other tools: a line for each stack
+    #[arg(long, value_name = "FILE")]
+    pub collapsed: Option<PathBuf>,
+    /// Writes the samples for speedscope
+    #[arg(long, value_name = "FILE")]
+    pub speedscope: Option<PathBuf>,
+    /// JSON; the program then writes to standard error
+    #[command(flatten)]
+    pub json: JsonOption,
+}
+
+fn parse_stacks() -> impl TypedValueParser<Value = Stacks> {
+    let values = Stacks::ALL.map(|stacks| PossibleValue::new(stacks.name()).help(stacks.description()));
+    let find = |name: String| Stacks::ALL.into_iter().find(|stacks| stacks.name() == name);
+    PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
+}
+
+fn parse_rate(text: &str) -> Result<u32, String> {
+    match parse_number(text.trim_end_matches("Hz").trim_end())?.try_into() {
+        Ok(rate @ 1..=RATE_MAX_HZ) => Ok(rate),
+        _ => Err(format!("write a number from 1 to {RATE_MAX_HZ}, such as 1000 or 1kHz")),
+    }
+}
+
+/// A multiple of 8 that fits into a record of the kernel beside the rest of a sample.
+fn parse_stack_size(text: &str) -> Result<u32, String> {
+    match parse_size(text)? {
+        bytes @ 1024..=0x1_0000 => Ok((bytes as u32).min(0xF000).next_multiple_of(8)),
+        _ => Err("write a size from 1k to 64k; --stacks none copies nothing".into()),
+    }
+}
