@@ -143,7 +143,10 @@ pub enum Command {
         (docs/editor.md).")]
     Lsp(Lsp),
     /// Records the revisions of a repository, to compare them
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_help = "Example:\n  metaspy history run HEAD~5..HEAD -- cargo metaspy run --release --weave 'taffy::**'"
+    )]
     History(History),
     /// Says which productions of a grammar a set of inputs exercises, and why the others never matched
     #[command(after_help = "Examples:\n  metaspy grammar toml.pest --rule toml tests/\n  \
