@@ -27,7 +27,7 @@ step "format" cargo fmt --all --check
 step "clippy" cargo clippy --workspace --all-targets -- -D warnings
 step "clippy, default features" cargo clippy -p metaspy -- -D warnings
 step "clippy, switched off" cargo clippy -p metaspy --no-default-features --features chumsky,combine,nom,winnow -- -D warnings
-step "tests" cargo test --workspace -- --nocapture
+step "tests" cargo test --workspace --no-fail-fast -- --nocapture
 step "tests of allocations" cargo test -p metaspy --features allocations --test allocations
 if [ "${1:-}" != "--fast" ]; then
     step "packages" cargo package --workspace --no-verify --allow-dirty --quiet
