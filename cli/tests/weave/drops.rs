@@ -60,7 +60,7 @@ async fn polled(a: D, b: D, c: D) -> usize {
     let local = D("local");
     a.0.len() + b.0.len()
 }
-async fn unused(_: &str, a: D, b: D) {
+async fn pending(_: &str, a: D, b: D) {
     let local = D("local");
     drop(a);
     std::future::pending::<()>().await;
@@ -95,7 +95,7 @@ fn main() {
     let _ = std::panic::catch_unwind(|| panics(D("a"), D("b")));
     done("later", pair().later(D("first"), D("second")));
     done("polled", polled(D("a"), D("b"), D("c")));
-    done("unused", unused("x", D("a"), D("b")));
+    done("pending", pending("x", D("a"), D("b")));
     println!("never polled");
     drop(polled(D("a"), D("b"), D("c")));
 }
