@@ -163,7 +163,7 @@ fn ten_thousand_profilers_that_come_and_go_take_no_room_from_the_one_that_stays(
     }
     const PROFILERS: u64 = 10_000;
     const KEYS: u64 = 8;
-    let recording = Recording::memory().budget(2 << 20).start().expect("there are 2 MiB");
+    let recording = Recording::memory().budget(8 << 20).start().expect("there are 8 MiB");
     let by_all = |mode| methods(site!(called_by_all)).mode(mode);
     let stays = Profiler::new("stays").observe(by_all(Mode::Tally)).install().expect("it is observed");
     let call_all = || (0..KEYS).for_each(|key| _ = called_by_all(key));
