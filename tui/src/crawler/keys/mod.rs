@@ -1,4 +1,4 @@
-//! Keys become commands. One [`table`] feeds dispatch, the help, the hints at the bottom, the palette and the documents.
+//! Keys become commands. One table feeds dispatch, the help, the hints at the bottom, the palette and the documents.
 
 mod table;
 
