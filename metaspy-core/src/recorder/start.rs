@@ -1,6 +1,5 @@
 //! Starts a log in memory or in a file, with a layout for its budget.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,13 +23,12 @@ use crate::recorder::log::{CURRENT, LOGS, LaneRows, Log, Named, current};
 use crate::recorder::next_epoch::next_epoch;
 use crate::recorder::protocol::ReadyRing;
 use crate::recorder::round::Round;
+use crate::recorder::start_error::StartError;
 use crate::recorder::statement_halves::StatementHalves;
 use crate::recorder::stepped::Stepped;
 use crate::recorder::taken_back::TakenBack;
 use crate::recorder::tally_page::Page;
 use crate::recording::BUSY;
-use crate::store::debug_as_message;
-use crate::store::text::file_name;
 
 /// The place of a log.
 #[derive(Clone, Debug)]
@@ -49,64 +47,6 @@ pub(crate) struct Spec {
     pub linked_sites: bool,
     /// True to start the collector's thread. Without it, tests call [`Log::round`].
     pub collector: bool,
-}
-
-/// An error at the start of a recording.
-#[non_exhaustive]
-pub enum StartError {
-    /// The file cannot be made.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
-    /// There is no memory for the recording.
-    Memory(io::Error),
-    /// The program runs with rights that its user does not have.
-    Privileged,
-    /// 255 recordings were started in this process, which never frees their memory.
-    TooMany,
-    /// The directory of live recordings cannot be trusted or made.
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StartError::File { path, source } => write!(
-                f,
-                "cannot record to {}: {source}. Choose another path, make room, or use a smaller budget",
-                file_name(path)
-            ),
-            StartError::Memory(source) => {
-                write!(f, "no memory for a recording: {source}. Use a smaller budget")
-            }
-            StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
-            StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
-            StartError::Directory { path, why } => write!(
-                f,
-                "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",
-                file_name(path)
-            ),
-        }
-    }
-}
-
-debug_as_message!(StartError);
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StartError::File { source, .. } | StartError::Memory(source) => Some(source),
-            _ => None,
-        }
-    }
 }
 
 static STARTING: Mutex<()> = Mutex::new(());

@@ -9,6 +9,7 @@ extern "C" {
 /// Processor time of this thread, in ns.
 fn thread_ns() -> i64 {
     let mut time = [0; 2];
+    // SAFETY: two words are the room that the call fills.
     unsafe { clock_gettime(3, &mut time) };
     time[0] * 1_000_000_000 + time[1]
 }

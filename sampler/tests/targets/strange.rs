@@ -25,6 +25,7 @@ fn spin(rounds: u64) -> u64 {
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 fn spin_without_stack(rounds: u64) {
+    // SAFETY: between the two pairs of moves nothing uses the stack, and both registers have their values again.
     unsafe {
         std::arch::asm!(
             "mov {sp}, rsp", "mov {bp}, rbp", "mov rsp, 24", "mov rbp, -8",
@@ -39,6 +40,7 @@ fn spin_without_stack(rounds: u64) {
 fn made_code(rounds: u64) {
     // dec rdi; jnz -5; ret
     let code = [0x48, 0xFF, 0xCF, 0x75, 0xFB, 0xC3_u8];
+    // SAFETY: the page is new and holds more than the code, which is a function with one argument.
     unsafe {
         let page = mmap(0, 4096, 7, 0x22, -1, 0);
         std::ptr::copy_nonoverlapping(code.as_ptr(), page, code.len());
@@ -59,6 +61,7 @@ fn deep(depth: u64) -> u64 {
 static mut HANDLED: u32 = 0;
 
 extern "C" fn handle(_: i32) {
+    // SAFETY: the only thread runs this in place of itself.
     unsafe { HANDLED += 1 };
 }
 
@@ -70,10 +73,12 @@ fn main() {
         #[cfg(target_arch = "x86_64")]
         "code" => made_code(400_000_000),
         "user" => {
+            // SAFETY: both calls take numbers alone.
             unsafe { assert_eq!((setgid(65534), setuid(65534)), (0, 0)) };
             black_box(spin(200_000_000));
         }
         "deep" => _ = black_box(deep(1000)),
+        // SAFETY: the handler has the signature of one, and the only thread raises its signal.
         "signal" => unsafe {
             signal(27, handle);
             for _ in 0..100 {

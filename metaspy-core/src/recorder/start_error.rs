@@ -1,0 +1,65 @@
+//! Why a recording cannot start, and what to do then.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+use crate::store::debug_as_message;
+use crate::store::text::file_name;
+
+/// An error at the start of a recording.
+#[non_exhaustive]
+pub enum StartError {
+    /// The file cannot be made.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// There is no memory for the recording.
+    Memory(io::Error),
+    /// The program runs with rights that its user does not have.
+    Privileged,
+    /// 255 recordings were started in this process, which never frees their memory.
+    TooMany,
+    /// The directory of live recordings cannot be trusted or made.
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl fmt::Display for StartError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StartError::File { path, source } => write!(
+                f,
+                "cannot record to {}: {source}. Choose another path, make room, or use a smaller budget",
+                file_name(path)
+            ),
+            StartError::Memory(source) => {
+                write!(f, "no memory for a recording: {source}. Use a smaller budget")
+            }
+            StartError::Privileged => f.write_str("refusing to record in a set-uid program; start it as its owner"),
+            StartError::TooMany => f.write_str("this process started 255 recordings; start a new process"),
+            StartError::Directory { path, why } => write!(
+                f,
+                "the directory for recordings, {}, cannot be used: {why}. Set METASPY_DIR to another one",
+                file_name(path)
+            ),
+        }
+    }
+}
+
+debug_as_message!(StartError);
+
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            StartError::File { source, .. } | StartError::Memory(source) => Some(source),
+            _ => None,
+        }
+    }
+}
