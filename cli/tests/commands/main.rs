@@ -17,6 +17,7 @@ mod live;
 mod processes;
 mod profiles;
 mod report;
+mod report_columns;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod sample;
 mod stream;

@@ -5,12 +5,12 @@ use serde_json::Value;
 
 use crate::{ended, fixture, text};
 
-fn json(arguments: &[&str]) -> (i32, Value) {
+pub fn json(arguments: &[&str]) -> (i32, Value) {
     let (code, out, error) = ended(&[arguments, &["--json"]].concat());
     (code, serde_json::from_str(&out).unwrap_or_else(|_| panic!("no JSON: {out}{error}")))
 }
 
-fn count(rows: &Value) -> u64 {
+pub fn count(rows: &Value) -> u64 {
     rows.as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap()).sum()
 }
 
@@ -315,49 +315,6 @@ fn verify_lists_the_content() {
 }
 
 #[test]
-fn a_row_of_a_site_and_a_subject_has_both() {
-    let path = fixture::closed("both.spy", 3);
-    let (_, report) = json(&["report", text(&path), "--by", "site,subject"]);
-    let rows = report["rows"].as_array().unwrap();
-    assert_eq!((&report["by"], count(&report["rows"])), (&"site,subject".into(), 57));
-    let of = |site: &str, key: u64| rows.iter().find(|row| row["site"] == site && row["key"] == key);
-    let row = of("page::Scene::layout", 3).expect("node 3 is laid out");
-    assert_eq!((&row["kind"], &row["count"]), (&"node".into(), &3.into()));
-    let calls_at = |site: &Value| -> u64 {
-        rows.iter().filter(|row| row["site"] == *site).map(|row| row["count"].as_u64().unwrap()).sum()
-    };
-    let (_, by_site) = json(&["report", text(&path), "--by", "site"]);
-    for row in by_site["rows"].as_array().unwrap() {
-        assert_eq!(calls_at(&row["key"]), row["count"].as_u64().unwrap());
-        assert!(row.get("site").is_none(), "{row}");
-    }
-    let (_, out, _) = ended(&["report", text(&path), "--by", "site,subject"]);
-    assert!(out.lines().any(|line| line.starts_with("site ") && line.contains(" subject ")), "{out}");
-}
-
-#[test]
-fn shares_of_calls_and_of_self_time_add_up() {
-    let path = fixture::closed("shares.spy", 3);
-    for by in ["site", "subject", "site,subject", "cause", "type", "package"] {
-        let (_, report) = json(&["report", text(&path), "--by", by]);
-        // A crate contains its modules.
-        let rows = report["rows"].as_array().unwrap().iter().filter(|row| row["kind"] != "module");
-        for share in ["count_percent", "self_percent"] {
-            let sum: f64 = rows.clone().filter_map(|row| row[share].as_f64()).sum();
-            assert!((sum - 100.0).abs() < 0.5, "{by}: {share} adds up to {sum}");
-        }
-    }
-    let (_, report) = json(&["report", text(&path)]);
-    let rows = report["rows"].as_array().unwrap();
-    let own: u64 = rows.iter().filter_map(|row| row["self_ns"].as_u64()).sum();
-    for row in rows.iter().filter(|row| row["timed"] != 0) {
-        let share = 100.0 * row["total_ns"].as_u64().unwrap() as f64 / own as f64;
-        assert!((row["total_percent"].as_f64().unwrap() - share).abs() < 0.01, "{row}");
-        assert_eq!(row["self_ns"], row["window_self_ns"]);
-    }
-}
-
-#[test]
 fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
     let path = fixture::crowded("crowded.spy", 120_000);
     let (_, report) = json(&["report", text(&path), "--by", "subject"]);
@@ -374,30 +331,6 @@ fn subjects_that_share_a_row_are_the_reason_for_lower_bounds() {
     }
     let (_, out, _) = ended(&["report", text(&path)]);
     assert!(out.contains("(exact)") && out.contains('≥'), "self time is that of the window: {out}");
-}
-
-#[test]
-fn rows_are_sorted_by_any_column_in_text_and_json() {
-    let path = fixture::closed("sorted.spy", 3);
-    let keys = |sort: &str| -> Vec<String> {
-        let (code, report) = json(&["report", text(&path), "--sort", sort]);
-        assert_eq!(code, 0);
-        let key = |row: &Value| row["key"].as_str().unwrap_or_default().to_owned();
-        report["rows"].as_array().unwrap().iter().map(key).collect()
-    };
-    assert_eq!(keys("total")[..2], ["page::frame", "page::Scene::layout"]);
-    assert_eq!(keys("failed")[..2], ["page::Scene::measure", "page::Scene::layout"]);
-    assert!(keys("name").is_sorted());
-    assert_eq!(keys("max")[0], "page::frame");
-    for by in ["site", "subject", "site,subject", "cause", "type", "package"] {
-        let (code, out, error) = ended(&["report", text(&path), "--by", by, "--sort", "self", "--percent"]);
-        assert!(code == 0 && out.contains("self %") && !out.contains("self ms"), "{by}: {out}{error}");
-    }
-    let (code, _, error) = ended(&["report", text(&path), "--sort", "slef"]);
-    assert!(
-        code == 2 && error.contains("no row has a column `slef`") && error.contains("count, total, self"),
-        "{error}"
-    );
 }
 
 #[test]
