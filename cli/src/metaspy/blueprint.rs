@@ -6,23 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use metaspy_blueprints::{Graph, Kind, Options, emit, page, picture};
+use metaspy_blueprints::{Graph, Options, emit, page, picture};
 use metaspy_report::program::Program;
 use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
-use crate::metaspy::{arguments, evolution, filter, live};
+use crate::metaspy::{arguments, filter, live};
 
 /// Lines of the text by default.
 pub(super) const ROWS: usize = 30;
 /// Columns of the text where there is no terminal.
 const COLUMNS: u16 = 100;
 
-/// Draws the picture: into the named files, and otherwise as text.
+/// Draws the picture of one version: into the named files, and otherwise as text.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
-    if options.kind == Kind::Evolution {
-        return evolution::run(options, out);
-    }
     if options.by.is_some() {
         return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
     }

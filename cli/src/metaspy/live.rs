@@ -9,7 +9,7 @@ use metaspy_core::recording;
 use metaspy_core::store::OpenError;
 
 use crate::exit::{complain, say};
-use crate::metaspy::stream;
+use crate::metaspy::incoming;
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
@@ -48,8 +48,8 @@ pub fn open(path: &Path) -> Result<Store> {
 /// Opens a file, or the live recording with this name or of this process. `-` is standard input.
 pub fn open_named(source: &Path) -> Result<Store> {
     let path = path_of(source)?;
-    match path == Path::new(stream::STANDARD) {
-        true => stream::open()?.read_all(),
+    match path == Path::new(incoming::STANDARD) {
+        true => incoming::open()?.read_all(),
         false => open(&path),
     }
 }
@@ -110,7 +110,7 @@ pub fn beside(path: &Path, store: &Store) -> Vec<PathBuf> {
 /// The path of a file, or of the live recording with this name or of this process: of several the newest, running
 /// processes first.
 pub fn path_of(source: &Path) -> Result<PathBuf> {
-    if source == Path::new(stream::STANDARD) || source.exists() || source.components().count() > 1 {
+    if source == Path::new(incoming::STANDARD) || source.exists() || source.components().count() > 1 {
         return Ok(source.to_owned());
     }
     Ok(find(&source.to_string_lossy())?.path)

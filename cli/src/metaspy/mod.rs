@@ -15,6 +15,7 @@ mod grammar;
 #[path = "grammar/disabled.rs"]
 mod grammar;
 mod history;
+mod incoming;
 mod live;
 mod lsp;
 mod progress;
@@ -29,6 +30,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
+use metaspy_blueprints::Kind;
 use metaspy_core::Store;
 use metaspy_report::table::{Column, Table};
 use metaspy_report::text::{clean, counted, file_name, short};
@@ -66,11 +68,11 @@ pub fn run(cli: Cli) -> Result<Ended> {
             let paths = live::paths_of(&files)?;
             let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             let instead = format!("metaspy report {}", names.join(" "));
-            let is_stream = |path: &PathBuf| path == Path::new(stream::STANDARD);
+            let is_stream = |path: &PathBuf| path == Path::new(incoming::STANDARD);
             if let [only] = &paths[..]
                 && is_stream(only)
             {
-                let coming = stream::open()?;
+                let coming = incoming::open()?;
                 needs_terminal_beside_input(&instead)?;
                 return crawl(coming.in_background()?, &paths);
             }
@@ -95,6 +97,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             export::run(&options)
         }
         Command::Sample(options) => sample::run(&options, &mut out),
+        Command::Blueprint(options) if options.kind == Kind::Evolution => evolution::run(&options, &mut out),
         Command::Blueprint(options) => blueprint::run(&options, &mut out),
         Command::Lsp(options) => {
             drop(out);

@@ -4,8 +4,8 @@ use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::{ItemFn, ItemImpl, ItemTrait, Result};
 
-use crate::observe::Verdict;
 use crate::options::Options;
+use crate::verdict::Verdict;
 
 pub fn function(function: ItemFn, _: &Options) -> Result<TokenStream> {
     Ok(function.into_token_stream())
@@ -23,7 +23,7 @@ pub fn declaration(item: ItemTrait, _: Vec<Verdict>, _: &Options) -> Result<Toke
 mod tests {
     use proc_macro2::TokenStream;
 
-    use crate::observe::observe;
+    use crate::verdict::observe;
 
     fn check(options: &str, item: &str, expected: &str) {
         let tokens = |text: &str| text.parse::<TokenStream>().expect("a test is written in tokens");

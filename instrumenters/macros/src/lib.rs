@@ -14,6 +14,7 @@ mod observe;
 mod options;
 mod proxy;
 mod site_ref;
+mod verdict;
 
 #[cfg(feature = "record")]
 mod hook;

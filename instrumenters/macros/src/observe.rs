@@ -1,23 +1,15 @@
-//! `#[observe]`: parses its options and its item, decides what is observed, and calls `hook`.
+//! `#[observe]`: parses its options and its item, and calls `hook` with what is observed.
 
-use metaspy_syntax::refusal::{self, LEFT_OUT, MADE_BY_A_MACRO};
+use metaspy_syntax::refusal::{self, MADE_BY_A_MACRO};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::{Attribute, Error, ImplItem, ItemFn, ItemImpl, ItemTrait, Result, Signature, TraitItem};
+use syn::{ImplItem, ItemFn, ItemImpl, ItemTrait, Result, TraitItem};
 
 use crate::hook;
 use crate::item::{self, Item};
 use crate::options::{self, Options};
 use crate::proxy;
-
-/// What becomes of one item of an `impl` or a trait.
-pub enum Verdict {
-    Observe(Box<Options>),
-    /// It is listed, with this reason, and never observed.
-    Skip(&'static str),
-    /// It is no function, or not selected.
-    Leave,
-}
+use crate::verdict::{Verdict, judge, refused};
 
 pub fn observe(options: TokenStream, item: TokenStream) -> TokenStream {
     // The item stays beside its error, so that the compiler does not report it as missing, too.
@@ -76,28 +68,4 @@ fn declaration(options: Options, mut item: ItemTrait) -> Result<TokenStream> {
         })
         .collect::<Result<_>>()?;
     hook::declaration(item, verdicts, &options)
-}
-
-/// Decides what becomes of a method, and removes its own `#[observe]`.
-pub fn judge(outer: &Options, attrs: &mut Vec<Attribute>, sig: &Signature) -> Result<Verdict> {
-    let own = Options::take(attrs)?;
-    let is_selected = own.is_some();
-    let own = own.unwrap_or_default();
-    own.check_function()?;
-    if own.skip.is_some() {
-        return Ok(Verdict::Skip(LEFT_OUT));
-    }
-    if outer.only.is_some() && !is_selected {
-        return Ok(Verdict::Leave);
-    }
-    match refusal::reason(sig, attrs) {
-        Some(reason) if is_selected => Err(refused(sig, reason)),
-        Some(reason) => Ok(Verdict::Skip(reason)),
-        None => Ok(Verdict::Observe(Box::new(own.within(outer, sig)))),
-    }
-}
-
-/// The error of an attribute directly on a function that cannot be observed.
-pub fn refused(sig: &Signature, reason: &str) -> Error {
-    Error::new(sig.ident.span(), format!("`{}` cannot be observed: {reason}", sig.ident))
 }

@@ -17,8 +17,8 @@ use metaspy_report::table::Top;
 use metaspy_report::text::{clean, counted};
 use serde::Serialize;
 
-use super::command::write;
 use super::convert;
+use super::output::write;
 use super::runs::Run;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments;

@@ -7,7 +7,21 @@ mod command;
 mod convert;
 mod corpus;
 mod merged;
+mod output;
 mod run;
 mod runs;
 
-pub use command::run;
+use std::io::Write;
+
+use anyhow::Result;
+
+use crate::exit::Ended;
+use crate::metaspy::arguments;
+
+/// Runs the inputs through the grammar, or merges what the recordings of a test run contain.
+pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
+    match &options.merged {
+        Some(arguments::Merged::Report(options)) => merged::run(options, out),
+        None => command::run(options, out),
+    }
+}

@@ -20,9 +20,9 @@ use crate::hook::call::Call;
 use crate::hook::self_type::SelfType;
 use crate::hook::site::{Definition, Place};
 use crate::hook::within::Within;
-use crate::observe::Verdict;
 use crate::options::Options;
 use crate::site_ref;
+use crate::verdict::Verdict;
 
 /// One function, or a method whose `impl` has no attribute.
 ///

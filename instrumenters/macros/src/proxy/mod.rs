@@ -13,8 +13,8 @@ use syn::{
 };
 
 use crate::hook;
-use crate::observe::{Verdict, judge};
 use crate::options::{Options, Proxy};
+use crate::verdict::{Verdict, judge};
 
 /// The trait, unless it only lists the signatures of another crate's, and its proxy.
 pub fn declare(options: Options, mut item: ItemTrait) -> Result<TokenStream> {

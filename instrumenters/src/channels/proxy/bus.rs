@@ -1,16 +1,14 @@
 //! The builder of proxied channels.
 
-use std::fmt::{self, Debug};
+use std::fmt;
 use std::panic::Location;
-
-use metaspy_core::hook::Reify;
 
 use super::channel_sites::ChannelSites;
 use super::endpoint::Endpoint;
 use super::handle::{SpiedReceiver, SpiedSender};
+use super::recorded::{Kinds, Messages, Plain, Shown};
 #[cfg(feature = "tokio")]
 use super::{broadcast, mpsc, oneshot, watch};
-use crate::announce::Announce;
 
 /// A channel to be made: its name, and what is recorded of its messages.
 ///
@@ -28,63 +26,6 @@ pub struct Bus<M = Plain> {
     name: Option<&'static str>,
     at: &'static Location<'static>,
     messages: M,
-}
-
-/// Records a message.
-#[doc(hidden)]
-pub type Show<T> = for<'m> fn(&'m T, &mut Reify<'m>);
-
-/// What a channel records of its messages.
-pub trait Messages<T> {
-    #[doc(hidden)]
-    fn kind(&self) -> Option<fn(&T) -> &'static str>;
-    #[doc(hidden)]
-    fn show(&self) -> Option<Show<T>>;
-}
-
-/// Nothing is recorded of messages.
-#[derive(Debug)]
-pub struct Plain;
-
-/// Messages are recorded as details.
-#[derive(Debug)]
-pub struct Shown<M>(M);
-
-/// Messages have kinds.
-#[derive(Debug)]
-pub struct Kinds<M>(M);
-
-impl<T> Messages<T> for Plain {
-    fn kind(&self) -> Option<fn(&T) -> &'static str> {
-        None
-    }
-
-    fn show(&self) -> Option<Show<T>> {
-        None
-    }
-}
-
-impl<T: Debug + 'static, M: Messages<T>> Messages<T> for Shown<M> {
-    fn kind(&self) -> Option<fn(&T) -> &'static str> {
-        self.0.kind()
-    }
-
-    fn show(&self) -> Option<Show<T>> {
-        Some(|message, reify| {
-            reify.payload(message);
-            reify.arg("message", message);
-        })
-    }
-}
-
-impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
-    fn kind(&self) -> Option<fn(&T) -> &'static str> {
-        Some(T::kind)
-    }
-
-    fn show(&self) -> Option<Show<T>> {
-        self.0.show()
-    }
 }
 
 impl Bus {
@@ -111,7 +52,7 @@ impl<M> Bus<M> {
         Bus { name: self.name, at: self.at, messages: Shown(self.messages) }
     }
 
-    /// Gives each kind of message its own sites: `jobs::Done::sent`. The messages derive [`Announce`]. The kind of each
+    /// Gives each kind of message its own sites: `jobs::Done::sent`. The messages derive [`Announce`](crate::announce::Announce). The kind of each
     /// message is computed even if no site is armed.
     pub fn kinds(self) -> Bus<Kinds<M>> {
         Bus { name: self.name, at: self.at, messages: Kinds(self.messages) }

@@ -8,8 +8,8 @@ use metaspy_core::causality::{Carried, current};
 use metaspy_core::hook::{self, Frame, Guard, Pending, Reify};
 use metaspy_core::{EventId, Outcome, Site, Subject};
 
-use super::bus::Show;
 use super::channel_sites::ChannelSites;
+use super::recorded::Show;
 use crate::__private::enter_with;
 
 /// A message with the event of its sending: what the channel inside a proxy carries.

@@ -44,6 +44,7 @@ mod channel_sites;
 mod endpoint;
 mod handle;
 mod messages;
+mod recorded;
 
 // The channels of each library.
 #[cfg(feature = "async-channel")]

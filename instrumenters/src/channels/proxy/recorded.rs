@@ -1,0 +1,64 @@
+//! What a channel records of its messages.
+
+use std::fmt::Debug;
+
+use metaspy_core::hook::Reify;
+
+use crate::announce::Announce;
+
+/// Records a message.
+#[doc(hidden)]
+pub type Show<T> = for<'m> fn(&'m T, &mut Reify<'m>);
+
+/// What a channel records of its messages.
+pub trait Messages<T> {
+    #[doc(hidden)]
+    fn kind(&self) -> Option<fn(&T) -> &'static str>;
+    #[doc(hidden)]
+    fn show(&self) -> Option<Show<T>>;
+}
+
+/// Nothing is recorded of messages.
+#[derive(Debug)]
+pub struct Plain;
+
+/// Messages are recorded as details.
+#[derive(Debug)]
+pub struct Shown<M>(pub(super) M);
+
+/// Messages have kinds.
+#[derive(Debug)]
+pub struct Kinds<M>(pub(super) M);
+
+impl<T> Messages<T> for Plain {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        None
+    }
+
+    fn show(&self) -> Option<Show<T>> {
+        None
+    }
+}
+
+impl<T: Debug + 'static, M: Messages<T>> Messages<T> for Shown<M> {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        self.0.kind()
+    }
+
+    fn show(&self) -> Option<Show<T>> {
+        Some(|message, reify| {
+            reify.payload(message);
+            reify.arg("message", message);
+        })
+    }
+}
+
+impl<T: Announce, M: Messages<T>> Messages<T> for Kinds<M> {
+    fn kind(&self) -> Option<fn(&T) -> &'static str> {
+        Some(T::kind)
+    }
+
+    fn show(&self) -> Option<Show<T>> {
+        self.0.show()
+    }
+}
