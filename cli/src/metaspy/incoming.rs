@@ -22,7 +22,7 @@ pub fn open() -> Result<Incoming> {
     if io::stdin().is_terminal() {
         return Err(say("standard input is a terminal: pipe a recording into it, as `metaspy stream PID` writes one"));
     }
-    let input: Box<dyn Read + Send> = Box::new(BufReader::with_capacity(1 << 16, input()?));
+    let input: Box<dyn Read + Send> = Box::new(BufReader::with_capacity(64 * 1024, input()?));
     let (receiver, store) = Receiver::start(input).map_err(|error| say(format!("standard input: {error}")))?;
     Ok(Incoming { store, receiver })
 }

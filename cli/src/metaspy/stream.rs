@@ -27,7 +27,7 @@ pub fn send(source: &Path) -> Result<Ended> {
             source.display()
         )));
     }
-    let out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let out = BufWriter::with_capacity(64 * 1024, io::stdout().lock());
     let sent = Sender::new(store, out).and_then(|sender| sender.run(EVERY));
     match sent.map_err(anyhow::Error::from) {
         Ok(_) => Ok(Ended::Fine),
