@@ -30,7 +30,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("recording/directory.rs", "0o002", "permissions of a file"),
     ("remote.rs", "parent.trace >> 64", "halves of a W3C trace id"),
     ("remote.rs", "number << 4", "a hexadecimal digit"),
-    ("stream.rs", "with_capacity", "a number of bytes"),
     ("table/keys.rs", "row::product", "the first cell of a hash table"),
     ("trigger/pattern.rs", "", "a set of filters, one bit each"),
     ("hook/receiver.rs", "of_type", "the key of a lookup in memory"),
