@@ -88,7 +88,7 @@ fn record(revision: &Revision, number: u32, dir: &Path, options: &HistoryRun) ->
     let mut command = Command::new(program);
     command.args(arguments).current_dir(&tree).stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
     command.env("METASPY_RECORD", unfinished.join("run.spy"));
-    for (name, value) in [("METASPY_PROFILE", "coverage,calls"), ("METASPY_MODE", "tally")] {
+    for (name, value) in [("METASPY_PROFILE", "calls"), ("METASPY_MODE", "tally")] {
         if std::env::var_os(name).is_none() {
             command.env(name, value);
         }
