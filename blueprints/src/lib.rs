@@ -4,6 +4,7 @@
 //! The modules, in reading order:
 //!
 //! - [`graph`]: the methods, their owners and the calls between them, from the program model of `metaspy-report`.
+//! - [`grammar`]: the productions of a grammar, as such a graph.
 //! - [`evolution`]: two versions, and which methods changed beyond noise.
 //! - [`scene`]: a picture as data. Layout is complete, so that all emitters draw the same.
 //! - [`picture`]: which number becomes which height, width and fill, and where the boxes are.
@@ -21,6 +22,7 @@
 
 pub mod emit;
 pub mod evolution;
+pub mod grammar;
 pub mod graph;
 pub mod layout;
 mod page;

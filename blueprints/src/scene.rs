@@ -3,6 +3,8 @@
 //! All lengths are pixels at zoom 1, from the upper left corner. The channels are those of polymetric views (*Execution
 //! profiling blueprints*, section 3): height, width and fill of a box are numbers of its method.
 
+use metaspy_report::coverage::Pattern;
+
 /// A picture.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -37,6 +39,10 @@ pub enum Kind {
     Coverage,
     /// What became faster and slower between two versions.
     Evolution,
+    /// What a method leads to, and how well each method is tested.
+    Calls,
+    /// Which productions of a grammar matched, and why the others did not.
+    Grammar,
 }
 
 /// A place and a size.
@@ -99,6 +105,8 @@ pub struct Node {
     pub label: Option<Label>,
     /// The border.
     pub border: Border,
+    /// The pattern of coverage that it shows.
+    pub mark: Option<Pattern>,
     /// The height that it had before, if that was larger: a dashed outline.
     pub ghost: Option<f64>,
     /// What is known of it besides the numbers of its method, in lines.
@@ -187,6 +195,8 @@ pub enum Fill {
     New,
     /// The same within noise.
     Same,
+    /// A production that was tried, and failed each time.
+    Failed,
 }
 
 /// A line between two boxes.
@@ -214,21 +224,24 @@ pub enum EdgeKind {
 }
 
 /// A sign of the legend.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sign {
     /// The size of the box; `None` for the words alone.
     pub size: Option<(f64, f64)>,
     /// The fill of the box.
     pub fill: Fill,
+    /// The mark in the place of a box.
+    pub mark: Option<Pattern>,
     /// What it means.
     pub text: String,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Evolution];
+    pub const ALL: [Kind; 6] =
+        [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls, Kind::Grammar, Kind::Evolution];
     /// The pictures of one run.
-    pub const OF_A_RUN: [Kind; 3] = [Kind::Structural, Kind::Behavioural, Kind::Coverage];
+    pub const OF_A_RUN: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls];
 
     /// Its word, on the command line as well.
     pub fn word(self) -> &'static str {
@@ -237,7 +250,14 @@ impl Kind {
             Kind::Behavioural => "behavioural",
             Kind::Coverage => "coverage",
             Kind::Evolution => "evolution",
+            Kind::Calls => "calls",
+            Kind::Grammar => "grammar",
         }
+    }
+
+    /// True if the boxes are methods. Otherwise [`Node::tip`] has all that is known of a box.
+    pub fn is_of_methods(self) -> bool {
+        self != Kind::Grammar
     }
 
     /// What it shows, in one line.
@@ -246,6 +266,10 @@ impl Kind {
             Kind::Structural => "where time goes: height is total time, width executions, grey receivers",
             Kind::Behavioural => "who calls whom: height is total time, width executions, colour returned values",
             Kind::Coverage => "what ran: height is lines, width receivers, grey executions",
+            Kind::Calls => {
+                "what a method leads to, and how well it is tested: the encodings of coverage, as a graph of calls"
+            }
+            Kind::Grammar => "which productions matched: height is matches, width activations, colour the state",
             Kind::Evolution => "what changed between versions: colour is the change, a frame is changed source",
         }
     }
@@ -291,6 +315,23 @@ pub fn fit_end(name: &str, letters: usize) -> String {
     match count > letters {
         true => std::iter::once('…').chain(name.chars().skip(count + 1 - letters.max(1))).collect(),
         false => name.to_owned(),
+    }
+}
+
+impl Sign {
+    /// A box with this fill.
+    pub fn fill(fill: Fill, text: &str) -> Sign {
+        Sign { size: Some((12.0, 10.0)), fill, text: text.into(), ..Sign::default() }
+    }
+
+    /// Words alone.
+    pub fn words(text: &str) -> Sign {
+        Sign { text: text.into(), ..Sign::default() }
+    }
+
+    /// A grey box of this size.
+    pub fn sized(size: (f64, f64), text: String) -> Sign {
+        Sign { size: Some(size), fill: Fill::Grey(3), text, mark: None }
     }
 }
 
@@ -341,6 +382,7 @@ impl Fill {
             Fill::SlowerHere => "slower-here".into(),
             Fill::New => "new".into(),
             Fill::Same => "same".into(),
+            Fill::Failed => "failed".into(),
         }
     }
 
@@ -363,6 +405,7 @@ impl Fill {
             Fill::Slower => '▲',
             Fill::SlowerHere => '△',
             Fill::New => '+',
+            Fill::Failed => '✗',
         }
     }
 }

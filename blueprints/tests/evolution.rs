@@ -14,6 +14,7 @@ fn graph(rows: &[Row]) -> Graph {
     let mut graph = Graph { owners: vec![owner], has_callers: true, exact: true, ..Graph::default() };
     for (at, &(name, executions, ms, fingerprint)) in rows.iter().enumerate() {
         graph.methods.push(Method {
+            site: None,
             path: format!("app::Scene::{name}"),
             name: name.into(),
             owner: 0,

@@ -53,7 +53,7 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
          <main><div id=\"view\" tabindex=\"0\" role=\"application\" aria-label=\"{title}\"></div><aside id=\"panel\" hidden></aside></main>\n\
          <div id=\"popup\" role=\"status\" aria-live=\"polite\" hidden></div><menu id=\"menu\" hidden></menu>\n<footer id=\"footer\"></footer>\n\
          <template id=\"defs\">{}</template>\n<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
-        svg::HATCH,
+        svg::DEFS,
     )
 }
 

@@ -4,6 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
+use metaspy_report::coverage::Pattern;
+
 use crate::graph::{Call, Graph, Method};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
 
@@ -79,16 +81,21 @@ impl Shown {
     pub fn picture(&self, scene: &Scene) -> Map<String, Value> {
         let mut all = Map::new();
         all.insert("kind".into(), scene.kind.word().into());
+        all.insert("of_methods".into(), scene.kind.is_of_methods().into());
         all.insert("title".into(), scene.title.as_str().into());
         all.insert("size".into(), json!([round(scene.size.0), round(scene.size.1)]));
         all.insert("frames".into(), scene.frames.iter().map(frame).collect());
         all.insert("nodes".into(), scene.nodes.iter().map(|node| self.node(node)).collect());
         let edges = scene.edges.iter().map(|edge| json!([edge.from, edge.to, edge.count, kind(edge.kind)]));
         all.insert("edges".into(), edges.collect());
-        let signs = scene
-            .legend
-            .iter()
-            .map(|sign| json!([sign.size.map(|(w, h)| [round(w), round(h)]), sign.fill.class(), sign.text]));
+        let signs = scene.legend.iter().map(|sign| {
+            json!([
+                sign.size.map(|(w, h)| [round(w), round(h)]),
+                sign.fill.class(),
+                sign.text,
+                sign.mark.map(Pattern::word)
+            ])
+        });
         all.insert("legend".into(), signs.collect());
         all.insert("lists".into(), scene.lists.iter().map(list).collect());
         all.insert("notes".into(), scene.notes.clone().into());
@@ -110,6 +117,7 @@ impl Shown {
         if node.border == Border::Changed {
             more.insert("changed".into(), 1.into());
         }
+        more.extend(node.mark.map(|pattern| ("mark".to_owned(), pattern.word().into())));
         more.extend(node.ghost.map(|ghost| ("ghost".into(), round(ghost))));
         if !node.tip.is_empty() {
             more.insert("tip".into(), node.tip.join("\n").into());

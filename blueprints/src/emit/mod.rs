@@ -12,15 +12,19 @@ pub use svg::svg;
 pub use text::text;
 
 use crate::graph::Graph;
-use crate::scene::Node;
+use crate::scene::{Kind, Node};
 use metaspy_report::text::{clean, duration, grouped};
 
 /// What is known of a box, in lines: the popup of HTML, the title of SVG.
-fn lines(graph: &Graph, node: &Node) -> Vec<String> {
+fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     let Some(&top) = node.methods.first() else { return vec!["the whole program".into()] };
     let method = &graph.methods[top];
     let mut lines = vec![clean(&method.path).into_owned()];
     lines.extend(node.tip.iter().map(|line| clean(line).into_owned()));
+    lines.extend(node.mark.map(|pattern| pattern.title().to_owned()));
+    if !kind.is_of_methods() {
+        return lines;
+    }
     lines.push(format!("{} executions, {} receivers", grouped(method.executions), method.receivers));
     if let Some(total) = method.total_ns {
         let own = method.self_ns.map_or_else(|| "unknown".into(), time);

@@ -2,7 +2,7 @@
 //! blindnesses (Okabe and Ito, *Color universal design*), and none carries it alone.
 
 /// A token with its colour on a light and on a dark page.
-pub const COLOURS: [(&str, &str, &str); 33] = [
+pub const COLOURS: [(&str, &str, &str); 36] = [
     ("g0", "#ffffff", "#22252b"),
     ("g1", "#e4e4e4", "#343840"),
     ("g2", "#c9c9c9", "#474b54"),
@@ -25,6 +25,7 @@ pub const COLOURS: [(&str, &str, &str); 33] = [
     ("slower-here", "#f3c3a0", "#8f5a38"),
     ("new", "#f0e442", "#f0e442"),
     ("same", "#ffffff", "#f2f3f5"),
+    ("failed", "#d55e00", "#e8681a"),
     ("page", "#f7f5f0", "#1a1c20"),
     ("ink", "#1b1b1b", "#e8e8ea"),
     ("pale", "#6f6b62", "#9a9ca3"),
@@ -36,6 +37,8 @@ pub const COLOURS: [(&str, &str, &str); 33] = [
     ("caller", "#0072b2", "#56b4e9"),
     ("callee", "#cc79a7", "#e39bc4"),
     ("trait", "#0072b2", "#56b4e9"),
+    ("well", "#009e73", "#2cc79b"),
+    ("very", "#56b4e9", "#56b4e9"),
 ];
 
 /// The rules of all tokens. `{name}` is the colour of a token.
@@ -55,12 +58,16 @@ text.dark{fill:{page}}
 .frame{fill:none;stroke:{ink};stroke-width:2}
 .e{fill:none;stroke:{line};stroke-width:.8}
 .e.cross,.e.back{display:none}
+.calls .e{stroke-width:2;marker-end:url(#arrow)}.grammar .e{stroke-width:1.2;marker-end:url(#arrow)}
+.e.written{stroke-dasharray:3 2}.head{fill:{line}}
+.m{stroke:{page};stroke-width:.3}
+.m.absent,.m.long-untested{fill:{signal}}.m.more-tests{fill:{own}}.m.well-tested{fill:{well}}.m.very-well-tested{fill:{very}}
 ";
 
 /// The style sheet with colours that `colour` makes of a token's name.
 pub fn style(colour: impl Fn(&str) -> String) -> String {
     let mut style = String::new();
-    for (name, ..) in COLOURS.iter().take(22) {
+    for (name, ..) in COLOURS.iter().take(23) {
         style += &format!(".{name}{{fill:{}}}", colour(name));
     }
     style.push('\n');

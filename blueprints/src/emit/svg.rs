@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use super::{escaped, lines, palette, px};
 use crate::graph::Graph;
-use crate::scene::{Border, Edge, EdgeKind, Fill, Frame, Label, Node, Place, Rect, Scene, Sign};
+use crate::scene::{Border, Edge, EdgeKind, Fill, Frame, Kind, Label, Node, Place, Rect, Scene, Sign};
+use metaspy_report::coverage::Pattern;
 
 /// The space around the picture.
 const MARGIN: f64 = 12.0;
@@ -26,7 +27,7 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     let height = notes_at + LINE * scene.notes.len() as f64;
     let title = format!("{} blueprint of {}", scene.kind.word(), scene.title);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} 0 {} {}\" role=\"img\">\n<title>{}</title>\n<style>{}</style>\n{HATCH}\n",
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"{} 0 {} {}\" role=\"img\">\n<title>{}</title>\n<style>{}</style>\n{DEFS}\n",
         px(-MARGIN),
         px(width + 2.0 * MARGIN),
         px(height + MARGIN),
@@ -41,14 +42,14 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
         px(MARGIN + 4.0),
         escaped(&title)
     );
-    let _ = writeln!(out, "<g transform=\"translate(0 {})\">", px(MARGIN + LINE * 1.5));
+    let _ = writeln!(out, "<g class=\"{}\" transform=\"translate(0 {})\">", scene.kind.word(), px(MARGIN + LINE * 1.5));
     scene.frames.iter().for_each(|frame| out += &self::frame(frame));
     scene
         .edges
         .iter()
         .filter(|edge| edge.kind == EdgeKind::Tree)
         .for_each(|edge| out += &self::edge(edge, &scene.nodes));
-    scene.nodes.iter().for_each(|node| out += &self::node(node, graph));
+    scene.nodes.iter().for_each(|node| out += &self::node(scene.kind, node, graph));
     let _ = writeln!(out, "</g>\n<g class=\"legend\" transform=\"translate(0 {})\">\n{legend}</g>", px(below));
     for (note, line) in scene.notes.iter().zip(0..) {
         let _ = writeln!(
@@ -61,9 +62,19 @@ pub fn svg(scene: &Scene, graph: &Graph) -> String {
     out + "</svg>\n"
 }
 
-/// The pattern of values that cannot be compared.
-pub const HATCH: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
-     stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern></defs>";
+/// The pattern of values that cannot be compared, the head of an arrow, and the marks of the patterns of coverage. Marks
+/// have a radius of 1 and differ in form, so that none needs its colour.
+pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 4L4 0\" \
+     stroke=\"#a8a29a\" stroke-width=\".6\"/></pattern>\
+     <marker id=\"arrow\" viewBox=\"0 0 6 6\" refX=\"5\" refY=\"3\" markerWidth=\"3\" markerHeight=\"3\" orient=\"auto\">\
+     <path class=\"head\" d=\"M0 0L6 3L0 6Z\"/></marker>\
+     <path id=\"m-absent\" d=\"M-1-.5L-.5-1L0-.5L.5-1L1-.5L.5 0L1 .5L.5 1L0 .5L-.5 1L-1 .5L-.5 0Z\"/>\
+     <path id=\"m-long-untested\" d=\"M0-1L1 .9H-1Z\"/>\
+     <path id=\"m-more-tests\" d=\"M0-1.15L1.15 0L0 1.15L-1.15 0Z\"/>\
+     <circle id=\"m-well-tested\" r=\"1\"/>\
+     <rect id=\"m-very-well-tested\" x=\"-.9\" y=\"-.9\" width=\"1.8\" height=\"1.8\"/></defs>";
+/// The radius of a mark.
+const MARK: f64 = 2.6;
 
 fn frame(frame: &Frame) -> String {
     let Frame { rect, label, name, kind } = frame;
@@ -85,14 +96,15 @@ fn frame(frame: &Frame) -> String {
 fn edge(edge: &Edge, nodes: &[Node]) -> String {
     let (from, to) = (&nodes[edge.from].rect, &nodes[edge.to].rect);
     let (x, y, to_x, to_y) = (from.x + from.w / 2.0, from.bottom(), to.x + to.w / 2.0, to.y);
-    format!("<path class=\"e\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(y + BEND), px(to_x), px(to_y))
+    let written = if nodes[edge.to].fill == Fill::NeverRan { " written" } else { "" };
+    format!("<path class=\"e{written}\" d=\"M{} {}V{}H{}V{}\"/>\n", px(x), px(y), px(y + BEND), px(to_x), px(to_y))
 }
 
-fn node(node: &Node, graph: &Graph) -> String {
+fn node(kind: Kind, node: &Node, graph: &Graph) -> String {
     let rect = &node.rect;
     let mut out = format!(
         "<g><title>{}</title><rect class=\"b {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-        escaped_lines(&lines(graph, node)),
+        escaped_lines(&lines(kind, graph, node)),
         node.fill.class(),
         px(rect.x),
         px(rect.y),
@@ -120,10 +132,24 @@ fn node(node: &Node, graph: &Graph) -> String {
             px(node.own)
         );
     }
+    if let Some(pattern) = node.mark {
+        let radius = MARK.min(rect.w / 2.0).min(rect.h / 2.0);
+        out += &mark(pattern, (rect.x + rect.w / 2.0, rect.y + radius.max((rect.h / 2.0).min(4.0))), radius);
+    }
     if let Some(label) = &node.label {
         out += &self::label(label, node);
     }
     out + "</g>\n"
+}
+
+fn mark(pattern: Pattern, (x, y): (f64, f64), radius: f64) -> String {
+    let word = pattern.word();
+    format!(
+        "<use href=\"#m-{word}\" class=\"m {word}\" transform=\"translate({} {}) scale({})\"/>",
+        px(x),
+        px(y),
+        px(radius)
+    )
 }
 
 fn outline(class: &str, rect: &Rect) -> String {
@@ -148,7 +174,8 @@ fn label(label: &Label, node: &Node) -> String {
         Place::Upright | Place::Along => format!(" transform=\"rotate(-90 {} {})\"", px(x), px(y)),
         Place::Beside | Place::Inside => String::new(),
     };
-    let dark = if node.fill.is_dark() && label.place != Place::Along { " class=\"dark\"" } else { "" };
+    let is_within = matches!(label.place, Place::Inside | Place::Upright);
+    let dark = if node.fill.is_dark() && is_within { " class=\"dark\"" } else { "" };
     format!("<text{dark} x=\"{}\" y=\"{}\"{turn}>{}</text>", px(x), px(y), escaped(&label.text))
 }
 
@@ -166,7 +193,9 @@ fn legend(signs: &[Sign], width: f64) -> (String, f64) {
         if x > 0.0 && x + space > width {
             (x, y, row) = (0.0, y + row + 4.0, LINE);
         }
-        if sign.size.is_some() {
+        if let Some(pattern) = sign.mark {
+            out += &mark(pattern, (x + w / 2.0, y + 5.0), MARK);
+        } else if sign.size.is_some() {
             let class = sign.fill.class();
             let _ = write!(
                 out,

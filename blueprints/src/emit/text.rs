@@ -18,7 +18,7 @@ const LISTED: usize = 5;
 /// The picture in at most `rows` lines of `columns` columns, and the notes below it.
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
-        Kind::Behavioural | Kind::Evolution => tree(scene, graph, columns, rows),
+        Kind::Behavioural | Kind::Evolution | Kind::Calls | Kind::Grammar => tree(scene, graph, columns, rows),
         Kind::Structural => owners(graph, rows, own_time),
         Kind::Coverage => owners(graph, rows, missed),
     };
@@ -58,6 +58,8 @@ fn legend(kind: Kind) -> Option<&'static str> {
         Kind::Structural => {
             Some("own time and its share, executions; the height of a bar is the total time of a method")
         }
+        Kind::Calls => Some("lines, executions; ░▒▓█ executions, · never ran"),
+        Kind::Grammar => Some("matches; ░▒▓█ matches, ✗ never matched, · never entered"),
         Kind::Coverage => Some("methods that ran, lines of those that did not; then the longest of these"),
     }
 }
@@ -70,8 +72,13 @@ fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String
         caller[edge.to] = Some(edge.from);
         callees[edge.from].push(edge.to);
     }
-    let heaviest_first =
-        |places: &mut Vec<usize>| places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share));
+    // Boxes without times are in order, the nearest to the top first.
+    let is_timed = matches!(scene.kind, Kind::Behavioural | Kind::Evolution);
+    let heaviest_first = |places: &mut Vec<usize>| {
+        if is_timed {
+            places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share));
+        }
+    };
     callees.iter_mut().for_each(heaviest_first);
     let mut order: Vec<usize> = (0..scene.nodes.len()).collect();
     heaviest_first(&mut order);
@@ -93,7 +100,7 @@ fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String
         if !is_shown[at] {
             continue;
         }
-        lines.push(line(&scene.nodes[at], graph, columns, depth));
+        lines.push(line(scene.kind, &scene.nodes[at], graph, columns, depth));
         open.extend(callees[at].iter().rev().map(|&callee| (callee, depth + 1)));
     }
     if shown < scene.nodes.len() {
@@ -102,20 +109,30 @@ fn tree(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> Vec<String
     lines
 }
 
-fn line(node: &Node, graph: &Graph, columns: usize, depth: usize) -> String {
+fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) -> String {
     let cells = ((node.share * BAR as f64).round() as usize).clamp(1, BAR);
     let bar: String = std::iter::repeat_n(node.fill.letter(), cells).collect();
+    let lines = node.methods.first().map_or(0, |&at| graph.methods[at].lines);
     let (count, name) = match node.methods.first() {
-        None => (String::new(), "(program)".to_owned()),
+        None => (String::new(), node.label.as_ref().map_or_else(String::new, |label| label.text.clone())),
         Some(&top) => {
             let more = if node.methods.len() > 1 { format!(" +{}", node.methods.len() - 1) } else { String::new() };
             (format!("{}×", grouped(graph.methods[top].executions)), format!("{}{more}", name_of(graph, top)))
         }
     };
     let branch = if depth == 0 { String::new() } else { "│ ".repeat(depth - 1) + "├ " };
-    let start = format!("{:>5.1}% {} {} {branch}", node.share * 100.0, fit(&bar, BAR), pad_left(&count, 12));
-    let name = shorten_path(&name, columns.saturating_sub(width(&start)).max(8));
-    start + &name
+    let count = pad_left(&count, 12);
+    let start = match kind {
+        Kind::Calls => format!("{lines:>5} {} {count} {branch}", node.fill.letter()),
+        Kind::Grammar => format!("{} {count} {branch}", node.fill.letter()),
+        _ => format!("{:>5.1}% {} {count} {branch}", node.share * 100.0, fit(&bar, BAR)),
+    };
+    let room = |used: &str| columns.saturating_sub(width(used)).max(8);
+    let line = format!("{start}{}", shorten_path(&name, room(&start)));
+    match kind {
+        Kind::Grammar => node.tip.iter().take(2).fold(line, |line, tip| line + "  " + &clean(tip)),
+        _ => line,
+    }
 }
 
 /// `Scene::measure`, or `measure` for a free function.

@@ -1,8 +1,11 @@
 //! The methods of a program with their numbers, the types that own them, and the calls between them.
 
-use std::collections::HashMap;
+pub mod written_calls;
 
-use metaspy_core::SiteId;
+use std::collections::{BTreeMap, HashMap};
+
+use metaspy_core::store::{Chain, ChainFrame, Filter};
+use metaspy_core::{SiteId, Store};
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
 
@@ -19,8 +22,10 @@ pub struct Graph {
     pub entries: Vec<(usize, Edge)>,
     /// The methods that show each pattern of coverage.
     pub patterns: Vec<(Pattern, Vec<usize>)>,
-    /// True if callers were recorded.
+    /// True if callers are known.
     pub has_callers: bool,
+    /// True if they are the causes of stored events, because callers were not recorded.
+    pub callers_are_causes: bool,
     /// True if returned values were recorded.
     pub has_returns: bool,
     /// True if every count is exact.
@@ -28,8 +33,10 @@ pub struct Graph {
 }
 
 /// A method.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Method {
+    /// Its site; `None` for a method that is not of a recording.
+    pub site: Option<SiteId>,
     /// Its whole path.
     pub path: String,
     /// Its name in its type: `measure`, or `Layout::measure` for the method of an implemented trait.
@@ -100,7 +107,6 @@ impl Graph {
     pub fn new(program: &Program, ns: impl Fn(u64) -> u64) -> Graph {
         let mut graph = Graph { exact: program.exact, has_callers: program.profiles.has_calls(), ..Graph::default() };
         let mut owners: HashMap<usize, usize> = HashMap::new();
-        let mut places: HashMap<SiteId, usize> = HashMap::new();
         for element in &program.elements {
             let (Some(method), Some(under)) = (&element.method, element.under) else { continue };
             if method.is_test() || method.site.skipped.is_some() {
@@ -112,8 +118,8 @@ impl Graph {
             });
             let profile = &method.profile;
             graph.has_returns |= profile.returns.is_some_and(|returned| returned != Returned::Unit);
-            places.extend(element.site().map(|site| (site, graph.methods.len())));
             graph.methods.push(Method {
+                site: element.site(),
                 path: method.site.path.clone(),
                 name: element.name.clone(),
                 owner,
@@ -129,9 +135,26 @@ impl Graph {
                 fingerprint: method.facts.as_ref().map_or(0, |facts| facts.fingerprint),
             });
         }
+        let places = graph.places();
         graph.add_calls(program, &places);
         graph.patterns = patterns(program).iter().map(|found| (found.pattern, methods_of(found, &places))).collect();
         graph
+    }
+
+    /// The graph of a recording. Without recorded callers, the causes of stored events are in their place.
+    pub fn read(store: &Store, filter: &Filter) -> Graph {
+        let mut graph = Graph::new(&Program::read(store, filter), |ticks| store.span_ns(ticks));
+        if !graph.has_callers {
+            graph.add_causes(store, filter);
+            graph.has_callers = !graph.calls.is_empty();
+            graph.callers_are_causes = graph.has_callers;
+        }
+        graph
+    }
+
+    /// The place of the method of each site.
+    fn places(&self) -> HashMap<SiteId, usize> {
+        self.methods.iter().enumerate().filter_map(|(at, method)| Some((method.site?, at))).collect()
     }
 
     fn add_calls(&mut self, program: &Program, places: &HashMap<SiteId, usize>) {
@@ -145,6 +168,47 @@ impl Graph {
         }
         self.entries.extend(entries);
         self.entries.sort_by_key(|&(method, _)| method);
+    }
+
+    /// The place of an owner, which is added if it is not there.
+    pub fn owner(&mut self, owner: Owner) -> usize {
+        let place = self.owners.iter().position(|other| *other == owner);
+        place.unwrap_or_else(|| {
+            self.owners.push(owner);
+            self.owners.len() - 1
+        })
+    }
+
+    /// Adds the calls that the causes of stored events show. Events that left the window have none.
+    pub fn add_causes(&mut self, store: &Store, filter: &Filter) {
+        let places = self.places();
+        let Some(chains) = store.chains(filter, |_, _| true) else { return };
+        let chains = &chains.chains;
+        let place = |chain: &Chain| match chain.frame {
+            ChainFrame::Site(site) => places.get(&site).copied(),
+            ChainFrame::Left | ChainFrame::Deeper => None,
+        };
+        let mut totals: Vec<u64> = chains.iter().map(|chain| chain.self_ticks).collect();
+        for (at, chain) in chains.iter().enumerate().rev() {
+            chain.parent.into_iter().for_each(|parent| totals[parent as usize] += totals[at]);
+        }
+        let mut calls: BTreeMap<(Option<usize>, usize), Edge> = BTreeMap::new();
+        for (chain, &ticks) in chains.iter().zip(&totals) {
+            let Some(to) = place(chain).filter(|_| chain.count > 0) else { continue };
+            let mut above = std::iter::successors(chain.parent, |&at| chains[at as usize].parent)
+                .filter_map(|at| place(&chains[at as usize]));
+            let from = above.next();
+            let is_inner = from == Some(to) || above.any(|method| method == to);
+            // Time within another call of the method is a part of the outer call's time.
+            let total_ns = if is_inner { 0 } else { store.span_ns(ticks) };
+            calls.entry((from, to)).or_default().add(Edge { count: chain.count, total_ns });
+        }
+        for ((from, to), edge) in calls {
+            match from {
+                Some(from) => self.calls.push(Call { from, to, count: edge.count, total_ns: edge.total_ns }),
+                None => self.entries.push((to, edge)),
+            }
+        }
     }
 
     /// True if some calls were timed.

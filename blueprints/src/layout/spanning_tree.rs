@@ -1,7 +1,7 @@
 //! A tree cut out of a call graph: each method once, below the caller that leads to it with most time.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::graph::Graph;
 
@@ -70,6 +70,33 @@ pub fn spanning_tree(graph: &Graph, from: Option<usize>) -> Tree {
     };
     tree.callees.iter_mut().for_each(heaviest_first);
     heaviest_first(&mut tree.tops);
+    tree
+}
+
+/// The tree of everything that ran, or of what `from` leads to: each method once, below the caller nearest to the top.
+pub fn breadth_first(graph: &Graph, from: Option<usize>) -> Tree {
+    let count = graph.methods.len();
+    let mut calls: Vec<Vec<usize>> = vec![Vec::new(); count];
+    graph.calls.iter().for_each(|call| calls[call.from].push(call.to));
+    let mut tops: Vec<usize> = entries(graph, from).into_iter().map(|(method, ..)| method).collect();
+    tops.sort_unstable();
+    tops.dedup();
+    let root = from.or(match tops[..] {
+        [only] => Some(only),
+        _ => None,
+    });
+    let mut tree = Tree { root, caller: vec![None; count], callees: vec![Vec::new(); count], tops, total_ns: 0 };
+    tree.tops.iter().for_each(|&top| tree.caller[top] = Some(None));
+    let mut open: VecDeque<usize> = tree.tops.iter().copied().collect();
+    while let Some(method) = open.pop_front() {
+        for &callee in &calls[method] {
+            if tree.caller[callee].is_none() {
+                tree.caller[callee] = Some(Some(method));
+                tree.callees[method].push(callee);
+                open.push_back(callee);
+            }
+        }
+    }
     tree
 }
 

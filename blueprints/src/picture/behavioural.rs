@@ -6,7 +6,7 @@ use metaspy_report::program::Returned;
 use super::caching::caching;
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
-use super::{Options, PictureError, sign, widths};
+use super::{Options, PictureError, widths};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
@@ -55,22 +55,24 @@ fn node(graph: &Graph, item: &Item, whole: u64, rect: Rect, label: Option<Label>
 }
 
 fn legend(graph: &Graph) -> Vec<Sign> {
-    let words = |text: &str| Sign { size: None, fill: Fill::Unit, text: text.into() };
     let fills = [
-        sign(Fill::Constant, "always the same value for each receiver"),
-        sign(Fill::Unit, "nothing, or the receiver"),
-        sign(Fill::Varies, "different values"),
-        sign(Fill::NotComparable, "values that cannot be compared"),
-        sign(Fill::Unknown, if graph.has_returns { "not recorded" } else { "not recorded: record with --returns" }),
+        Sign::fill(Fill::Constant, "always the same value for each receiver"),
+        Sign::fill(Fill::Unit, "nothing, or the receiver"),
+        Sign::fill(Fill::Varies, "different values"),
+        Sign::fill(Fill::NotComparable, "values that cannot be compared"),
+        Sign::fill(
+            Fill::Unknown,
+            if graph.has_returns { "not recorded" } else { "not recorded: record with --returns" },
+        ),
     ];
     let marks = [
-        words("orange bar: own time"),
-        words("+3: stands for three more methods"),
-        words("↻: calls back into its callers"),
+        Sign::words("orange bar: own time"),
+        Sign::words("+3: stands for three more methods"),
+        Sign::words("↻: calls back into its callers"),
     ];
-    std::iter::once(words("width: executions"))
+    std::iter::once(Sign::words("width: executions"))
         .chain(widths(3.0, 3.0))
-        .chain([words("height: total time"), words("colour: what it returned")])
+        .chain([Sign::words("height: total time"), Sign::words("colour: what it returned")])
         .chain(fills)
         .chain(marks)
         .collect()

@@ -1,16 +1,15 @@
 //! A call graph as a tree of boxes: which methods are drawn, which are folded into one box, and where the boxes are.
 
-use std::collections::BTreeMap;
-
 use metaspy_report::text::{counted, percent};
 
+use super::boxes::edges;
 use super::{Options, PictureError, width};
 use crate::emit::time;
 use crate::graph::Graph;
 use crate::layout::spanning_tree::{Tree, spanning_tree};
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Edge, EdgeKind, LETTER, Label, Place, Rect, fit_start};
+use crate::scene::{Edge, LETTER, Label, Place, Rect, fit_start};
 
 /// The heights that the root's box may have.
 const HEIGHTS: [f64; 8] = [60.0, 90.0, 120.0, 150.0, 180.0, 220.0, 260.0, 320.0];
@@ -94,6 +93,8 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
     // A callee that others call as well may have a million times more than a small root.
     let tallest_ns = items.iter().map(|item| item.total_ns).max().unwrap_or(0).max(1);
     let (height, rects, size) = best_height(graph, tallest_ns, &items, &labels, form);
+    let (methods, children): (Vec<&[usize]>, Vec<&[usize]>) =
+        items.iter().map(|item| (&*item.methods, &*item.children)).unzip();
     let hidden = is_drawn.iter().zip(&tree.caller).filter(|&(drawn, caller)| caller.is_some() && !drawn).count();
     let mut notes = vec![
         format!(
@@ -110,7 +111,7 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
         notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));
     }
     Ok(CallTree {
-        edges: edges(graph, &items),
+        edges: edges(&graph.calls, graph.methods.len(), &methods, &children, items.len() - 1),
         labels: labels.into_iter().map(|text| Some(Label { text: text?, place: Place::Beside })).collect(),
         items,
         rects,
@@ -232,34 +233,4 @@ fn best_height(
     });
     let best = laid_out.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     best.map(|(_, height, rects, size)| (height, rects, size)).unwrap_or_default()
-}
-
-/// The calls between boxes.
-fn edges(graph: &Graph, items: &[Item]) -> Vec<Edge> {
-    let mut place = vec![None; graph.methods.len()];
-    for (at, item) in items.iter().enumerate() {
-        item.methods.iter().for_each(|&method| place[method] = Some(at));
-    }
-    let mut parent = vec![None; items.len()];
-    for (at, item) in items.iter().enumerate() {
-        item.children.iter().for_each(|&child| parent[child] = Some(at));
-    }
-    let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
-    let tour = Tour::new(&children, &[items.len() - 1]);
-    let mut counts = BTreeMap::new();
-    for call in &graph.calls {
-        if let (Some(from), Some(to)) = (place[call.from], place[call.to])
-            && from != to
-        {
-            *counts.entry((from, to)).or_insert(0) += call.count;
-        }
-    }
-    let to_tops = parent.iter().enumerate().filter_map(|(to, &from)| Some((from?, to)));
-    to_tops.for_each(|edge| _ = counts.entry(edge).or_insert(0));
-    let kind = |from, to| match parent[to] == Some(from) {
-        true => EdgeKind::Tree,
-        false if tour.is_above(to, from) => EdgeKind::Back,
-        false => EdgeKind::Cross,
-    };
-    counts.into_iter().map(|((from, to), count)| Edge { from, to, count, kind: kind(from, to) }).collect()
 }

@@ -1,11 +1,11 @@
 //! The coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines, width is receivers,
-//! grey is executions. Methods that never ran have an outline in a signal colour.
+//! grey is executions. Methods that never ran have an outline in a signal colour, and five patterns have marks.
 
 use metaspy_report::coverage::Pattern;
 use metaspy_report::text::counted;
 
+use super::grey;
 use super::structural::{label, with_room};
-use super::{grey, sign};
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
 use crate::scene::{Fill, Kind, List, Node, Rect, Row, Scene, Sign};
@@ -21,22 +21,18 @@ const TALLEST: f64 = 540.0;
 pub fn draw(graph: &Graph) -> Scene {
     let longest = graph.methods.iter().map(|method| method.lines).max().unwrap_or(1).max(1);
     let line = LINE.min(TALLEST / f64::from(longest));
-    let size =
-        |method: &Method| (4.0 + 5.0 * (width_of(method) as f64).ln_1p(), LEAST.max(line * f64::from(method.lines)));
     let sizes: Vec<(usize, (f64, f64))> =
-        graph.methods.iter().map(|method| with_room(size(method))).enumerate().collect();
+        graph.methods.iter().map(|method| with_room(size(method, line))).enumerate().collect();
     let most = graph.methods.iter().map(|method| method.executions).max().unwrap_or(0);
+    let marks = marks(graph);
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
     let page = nested(graph, &sizes, |owner| !has_run[owner]);
-    let fill = |method: &Method| match method.executions {
-        0 => Fill::NeverRan,
-        n => Fill::Grey(grey(n, most).max(1)),
-    };
     let node = |(at, rect): (usize, Rect)| {
         let method = &graph.methods[at];
-        let rect = Rect { w: size(method).0, ..rect };
-        Node { rect, methods: vec![at], fill: fill(method), label: label(method, &rect), ..Node::default() }
+        let rect = Rect { w: size(method, line).0, ..rect };
+        let (fill, label) = (fill(method, most), label(method, &rect));
+        Node { rect, methods: vec![at], fill, label, mark: marks[at], ..Node::default() }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
     let ran = graph.ran().count() as u64;
@@ -57,42 +53,69 @@ pub fn draw(graph: &Graph) -> Scene {
         size: page.size,
         frames: page.frames,
         edges: Vec::new(),
-        legend: legend(most, line),
+        legend: legend(most, line).chain(legend_of_marks(graph)).collect(),
         lists: patterns(graph, &nodes),
         nodes,
         notes,
     }
 }
 
+/// The size of the box of a method, at this height of a line.
+pub(super) fn size(method: &Method, line: f64) -> (f64, f64) {
+    (4.0 + 5.0 * (width_of(method) as f64).ln_1p(), LEAST.max(line * f64::from(method.lines)))
+}
+
+/// The fill of a method's box. `most` is the largest number of executions.
+pub(super) fn fill(method: &Method, most: u64) -> Fill {
+    match method.executions {
+        0 => Fill::NeverRan,
+        n => Fill::Grey(grey(n, most).max(1)),
+    }
+}
+
+/// The pattern that each method shows.
+pub(super) fn marks(graph: &Graph) -> Vec<Option<Pattern>> {
+    let mut marks = vec![None; graph.methods.len()];
+    for (pattern, methods) in &graph.patterns {
+        methods.iter().for_each(|&at| marks[at] = Some(*pattern));
+    }
+    marks
+}
+
 /// The boxes that show each of the five patterns.
-fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
-    let mut places = vec![0; graph.methods.len()];
-    nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = place));
-    let row = |&at: &usize| Row { node: Some(places[at]), text: counted(u64::from(graph.methods[at].lines), "line") };
+pub(super) fn patterns(graph: &Graph, nodes: &[Node]) -> Vec<List> {
+    let mut places = vec![None; graph.methods.len()];
+    nodes.iter().enumerate().for_each(|(place, node)| node.methods.iter().for_each(|&at| places[at] = Some(place)));
+    let row =
+        |&at: &usize| Some(Row { node: Some(places[at]?), text: counted(u64::from(graph.methods[at].lines), "line") });
     let list = |(pattern, methods): &(Pattern, Vec<usize>)| List {
         title: pattern.title().into(),
-        rows: methods.iter().map(row).collect(),
+        rows: methods.iter().filter_map(row).collect(),
     };
-    graph.patterns.iter().filter(|(_, methods)| !methods.is_empty()).map(list).collect()
+    graph.patterns.iter().map(list).filter(|list| !list.rows.is_empty()).collect()
 }
 
 fn width_of(method: &Method) -> u64 {
     if method.receivers.is_unknown() { method.tests } else { method.receivers.count }
 }
 
-fn legend(most: u64, line: f64) -> Vec<Sign> {
-    let words = |text: &str| Sign { size: None, fill: Fill::Unit, text: text.into() };
-    let widths = [1_u64, 10, 1_000].map(|n| Sign {
-        size: Some((4.0 + 5.0 * (n as f64).ln_1p(), 10.0)),
-        fill: Fill::Grey(3),
-        text: counted(n, "receiver"),
-    });
-    let heights = [10_u64, 50].map(|n| Sign {
-        size: Some((8.0, line * n as f64)),
-        fill: Fill::Grey(3),
-        text: counted(n, "line"),
-    });
-    let greys = [1, most.isqrt(), most].map(|n| sign(Fill::Grey(grey(n, most).max(1)), &counted(n, "execution")));
-    let rest = [sign(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
-    widths.into_iter().chain(heights).chain([words("grey: executions")]).chain(greys).chain(rest).collect()
+/// The marks of the patterns.
+pub(super) fn legend_of_marks(graph: &Graph) -> impl Iterator<Item = Sign> {
+    let sign = |(pattern, methods): &(Pattern, Vec<usize>)| Sign {
+        size: Some((8.0, 10.0)),
+        mark: Some(*pattern),
+        text: format!("{} ({})", pattern.title(), methods.len()),
+        ..Sign::default()
+    };
+    std::iter::once(Sign::words("marks")).chain(graph.patterns.iter().map(sign))
+}
+
+/// The legend of the encodings.
+pub(super) fn legend(most: u64, line: f64) -> impl Iterator<Item = Sign> {
+    let widths =
+        [1_u64, 10, 1_000].map(|n| Sign::sized((4.0 + 5.0 * (n as f64).ln_1p(), 10.0), counted(n, "receiver")));
+    let heights = [10_u64, 50].map(|n| Sign::sized((8.0, line * n as f64), counted(n, "line")));
+    let greys = [1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most).max(1)), &counted(n, "execution")));
+    let rest = [Sign::fill(Fill::NeverRan, "never ran; the frame is in this colour if no method of a type ran")];
+    widths.into_iter().chain(heights).chain([Sign::words("grey: executions")]).chain(greys).chain(rest)
 }

@@ -5,7 +5,7 @@ use metaspy_report::diff::{Change as Numbers, Sample};
 use metaspy_report::text::{clean, counted, grouped};
 
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
-use super::{Options, PictureError, sign, widths};
+use super::{Options, PictureError, widths};
 use crate::emit::time;
 use crate::evolution::{By, Change, Comparison, Step};
 use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
@@ -182,26 +182,25 @@ fn lists(step: &Step, nodes: &[Node]) -> Vec<List> {
 }
 
 fn legend(by: By) -> Vec<Sign> {
-    let words = |text: &str| Sign { size: None, fill: Fill::Same, text: text.into() };
     let (more, less) = match by {
         By::Time => ("slower", "faster"),
         By::Calls => ("more calls", "fewer calls"),
     };
     let fills = [
-        sign(Fill::Slower, &format!("{more}, source changed")),
-        sign(Fill::SlowerHere, &format!("{more}, same source")),
-        sign(Fill::Faster, &format!("{less}, source changed")),
-        sign(Fill::FasterHere, &format!("{less}, same source")),
-        sign(Fill::New, "✚ new"),
-        sign(Fill::Same, "the same within noise"),
+        Sign::fill(Fill::Slower, &format!("{more}, source changed")),
+        Sign::fill(Fill::SlowerHere, &format!("{more}, same source")),
+        Sign::fill(Fill::Faster, &format!("{less}, source changed")),
+        Sign::fill(Fill::FasterHere, &format!("{less}, same source")),
+        Sign::fill(Fill::New, "✚ new"),
+        Sign::fill(Fill::Same, "the same within noise"),
     ];
-    let marks = [words("frame: changed source"), words("dashed: the height before")];
-    [words("colour: the change")]
+    let marks = [Sign::words("frame: changed source"), Sign::words("dashed: the height before")];
+    [Sign::words("colour: the change")]
         .into_iter()
         .chain(fills)
         .chain(marks)
-        .chain([words("width: executions")])
+        .chain([Sign::words("width: executions")])
         .chain(widths(3.0, 3.0))
-        .chain([words("height: total time")])
+        .chain([Sign::words("height: total time")])
         .collect()
 }

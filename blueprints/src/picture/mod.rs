@@ -4,18 +4,22 @@
 //! of classes, a bar of own time, "(program)" above all entries, folded chains. `docs/blueprints.md` has them in words.
 
 mod behavioural;
+mod boxes;
 mod caching;
 mod call_tree;
+mod calls;
 mod coverage;
 mod evolution;
+mod grammar;
 mod structural;
 
 use std::fmt;
 
 pub use evolution::draw as draw_evolution;
+pub use grammar::draw as draw_grammar;
 
 use crate::graph::Graph;
-use crate::scene::{Fill, Kind, Scene, Sign};
+use crate::scene::{Kind, Scene, Sign};
 
 /// How a picture is drawn.
 #[derive(Clone, Debug)]
@@ -42,6 +46,8 @@ pub enum PictureError {
     NoCallers,
     /// There is one version only.
     OneVersion,
+    /// The recording has no production.
+    NoGrammar,
     /// The versions have no method in common.
     Strangers,
     /// The method at the top is not one method.
@@ -70,6 +76,10 @@ impl fmt::Display for PictureError {
             PictureError::OneVersion => f.write_str(
                 "an evolution needs two versions: name two recordings, or two directories with a recording of each run",
             ),
+            PictureError::NoGrammar => f.write_str(
+                "the recording has no productions: `metaspy grammar G.pest --rule R INPUTS --record run.spy` makes one, and \
+                 so does a parser with productions that runs with METASPY_RECORD",
+            ),
             PictureError::Strangers => f.write_str(
                 "the recordings have no method that ran in both: record two versions of one program, with the same selection",
             ),
@@ -96,9 +106,16 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         Kind::Structural => structural::draw(graph)?,
         Kind::Behavioural => behavioural::draw(graph, options)?,
         Kind::Coverage => coverage::draw(graph),
+        Kind::Calls => calls::draw(graph, options)?,
         Kind::Evolution => return Err(PictureError::OneVersion),
+        Kind::Grammar => return Err(PictureError::NoGrammar),
     };
     scene.title.clone_from(&options.title);
+    if graph.callers_are_causes && matches!(kind, Kind::Behavioural | Kind::Calls) {
+        scene
+            .notes
+            .push("callers are the causes of stored events; METASPY_PROFILE=calls counts the calls of all".into());
+    }
     if !graph.exact {
         scene.notes.push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
     }
@@ -118,13 +135,7 @@ fn grey(n: u64, most: u64) -> u8 {
 
 /// A line of the legend about a width.
 fn widths(least: f64, each: f64) -> impl Iterator<Item = Sign> {
-    [1, 1_000, 1_000_000].into_iter().map(move |n| Sign {
-        size: Some((width(least, each, n), 10.0)),
-        fill: Fill::Grey(3),
-        text: metaspy_report::text::short(n),
-    })
-}
-
-fn sign(fill: Fill, text: &str) -> Sign {
-    Sign { size: Some((12.0, 10.0)), fill, text: text.into() }
+    [1, 1_000, 1_000_000]
+        .into_iter()
+        .map(move |n| Sign::sized((width(least, each, n), 10.0), metaspy_report::text::short(n)))
 }

@@ -4,7 +4,7 @@
 use metaspy_report::text::{clean, counted};
 
 use super::caching::caching;
-use super::{PictureError, grey, sign, width, widths};
+use super::{PictureError, grey, width, widths};
 use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
@@ -98,19 +98,18 @@ pub(super) fn own(height: f64, own: Option<u64>, total: Option<u64>) -> f64 {
 }
 
 fn legend(most: u64, whole: u64) -> Vec<Sign> {
-    let words = |text: &str| Sign { size: None, fill: Fill::Unit, text: text.into() };
-    let heights = [1.0, 0.3, 0.1].map(|share| Sign {
-        size: Some((8.0, TALLEST * share / 3.0)),
-        fill: Fill::Grey(3),
-        text: time((whole as f64 * share) as u64),
-    });
-    let greys = [1, most.isqrt(), most].map(|n| sign(Fill::Grey(grey(n, most)), &counted(n, "receiver")));
-    let rest = [sign(Fill::NoReceiver, "no receiver, or none that can be told apart"), words("orange bar: own time")];
-    std::iter::once(words("width: executions"))
+    let heights =
+        [1.0, 0.3, 0.1].map(|share| Sign::sized((8.0, TALLEST * share / 3.0), time((whole as f64 * share) as u64)));
+    let greys = [1, most.isqrt(), most].map(|n| Sign::fill(Fill::Grey(grey(n, most)), &counted(n, "receiver")));
+    let rest = [
+        Sign::fill(Fill::NoReceiver, "no receiver, or none that can be told apart"),
+        Sign::words("orange bar: own time"),
+    ];
+    std::iter::once(Sign::words("width: executions"))
         .chain(widths(3.0, 2.2))
-        .chain(std::iter::once(words("height (here a third of it): total time")))
+        .chain(std::iter::once(Sign::words("height (here a third of it): total time")))
         .chain(heights)
-        .chain(std::iter::once(words("grey: receivers")))
+        .chain(std::iter::once(Sign::words("grey: receivers")))
         .chain(greys)
         .chain(rest)
         .collect()

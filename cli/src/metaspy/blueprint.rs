@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use metaspy_blueprints::{Graph, Options, emit, page, picture};
-use metaspy_report::program::Program;
+use metaspy_blueprints::grammar::Grammar;
+use metaspy_blueprints::{Graph, Kind, Options, PictureError, Scene, emit, page, picture};
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
 use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
@@ -23,21 +25,44 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if options.by.is_some() {
         return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
     }
-    let graph = read(&options.sources, options.filter.as_deref())?;
     let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
     let drawn = drawing(options, names.join(" "));
-    let scene = picture::draw(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?;
+    let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
+    let picture_error = |error: PictureError| say(error.to_string());
+    if options.kind == Kind::Grammar {
+        let grammar = Grammar::read(&store, &filter);
+        let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
+        return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
+    }
+    let graph = Graph::read(&store, &filter);
+    let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
+    show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
+}
+
+/// A page with one picture.
+pub(super) fn page_of(graph: &Graph, scene: &Scene) -> String {
+    emit::html(&[emit::Pictures { graph, scenes: vec![(scene.kind.word().into(), scene)] }])
+}
+
+/// Writes the picture into the named files, and otherwise as text.
+fn show(
+    options: &arguments::Blueprint,
+    scene: &Scene,
+    graph: &Graph,
+    page: impl FnOnce() -> Result<String>,
+    out: &mut impl Write,
+) -> Result<Ended> {
     if let Some(file) = &options.html {
-        write(file, &page(options.kind, &graph, &drawn).map_err(|error| say(error.to_string()))?)?;
+        write(file, &page()?)?;
     }
     if let Some(file) = &options.svg {
-        write(file, &emit::svg(&scene, &graph))?;
+        write(file, &emit::svg(scene, graph))?;
     }
     if options.html.is_none() && options.svg.is_none() || options.json.json.is_some() {
-        let text = || emit::text(&scene, &graph, columns(), options.top.rows().limit(ROWS));
+        let text = || emit::text(scene, graph, columns(), options.top.rows().limit(ROWS));
         options.json.write(
             out,
-            |out| writeln!(out, "{}", emit::json(&scene, &graph)),
+            |out| writeln!(out, "{}", emit::json(scene, graph)),
             |out| out.write_all(text().as_bytes()),
         )?;
     }
@@ -55,10 +80,16 @@ pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
 
 /// The methods and calls of recordings that are read as one.
 pub(super) fn read(sources: &[PathBuf], passes: Option<&str>) -> Result<Graph> {
+    let (store, filter) = open_recording(sources, passes)?;
+    Ok(Graph::read(&store, &filter))
+}
+
+/// Recordings that are read as one, and the filter of their events.
+fn open_recording(sources: &[PathBuf], passes: Option<&str>) -> Result<(Store, Filter)> {
     let filter = filter::parse(passes)?;
     let store = live::open_all(sources)?;
     filter::check(&filter, &store)?;
-    Ok(Graph::new(&Program::read(&store, &filter), |ticks| store.span_ns(ticks)))
+    Ok((store, filter))
 }
 
 /// How a picture is drawn, with this title.

@@ -134,6 +134,32 @@ fn the_parses_are_recorded_event_by_event() {
     );
 }
 
+#[test]
+fn productions_are_drawn_with_their_states_shadows_and_inputs() {
+    let place = Place::with_lists("drawn");
+    let (code, _, error) = place.run(&[&LISTS[..], &["--blueprint", "list.html", "--record", "parses.spy"]].concat());
+    assert_eq!((code, error.as_str()), (0, "written to list.html\n"));
+    let html = std::fs::read_to_string(place.path("list.html")).unwrap();
+    assert!(html.contains("grammar blueprint of list.pest") && html.contains("never matched"), "{html}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    let run = command.args(["blueprint", "grammar", "--json"]).arg(place.path("parses.spy")).output().unwrap();
+    let scene: Value = serde_json::from_slice(&run.stdout).unwrap();
+    let of = |name: &str| {
+        let method = scene["methods"].as_array().unwrap().iter().position(|method| method[0] == name);
+        let method = method.unwrap_or_else(|| panic!("{name}: {scene}"));
+        let node = scene["nodes"].as_array().unwrap().iter().find(|node| node[5] == json!([method])).unwrap();
+        (node[4].as_str().unwrap().to_owned(), node[6]["tip"].as_str().unwrap().to_owned())
+    };
+    let (fill, tip) = of("word");
+    assert!(fill.starts_with('g') && tip.contains("in 2 inputs, the shortest parse is in/sub/c.txt"), "{fill} {tip}");
+    let (fill, tip) = of("integer");
+    assert!(fill == "failed" && tip.contains("`float`"), "{fill} {tip}");
+    assert_eq!(of("date").0, "failed");
+    assert_eq!(of("year").0, "never");
+    let cover = &scene["lists"].as_array().unwrap()[2][1];
+    assert!(cover[0][1].as_str().unwrap().starts_with("in/a.txt: "), "{cover}");
+}
+
 /// A path of JSON: `index` comes before `slice`, so `[1:]` is rejected although `[:2]` is accepted.
 #[test]
 fn an_alternative_that_is_cut_short_is_found_although_it_matches_elsewhere() {

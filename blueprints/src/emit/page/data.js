@@ -39,6 +39,7 @@ function describe(at) {
   const methods = methodsOf(at);
   if (!methods.length) return 'the whole program';
   const m = methods[0], d = D.methods[m], tip = more(at).tip?.split('\n') ?? [];
+  if (!P.of_methods) return [path(m), ...tip].join('\n');
   const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
   if (d[TOTAL] != null && d[RUNS]) out.push(`total ${time(d[TOTAL])}, own ${time(d[OWN])}, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`);
   if (d[RETURNS]) out.push(`returns: ${RETURNED[d[RETURNS]]}`);

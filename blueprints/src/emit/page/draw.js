@@ -8,7 +8,7 @@ function labelled([x, y, w, h, fill], m) {
   const [tx, ty] = { beside: [x + w + 2, y + Math.min(h, 10) / 2 + 3], inside: [x + 3, y + 9],
     upright: [x + w / 2 + 3, y + h - 3], along: [x + w + 9, y + h - 2] }[place];
   const turn = place === 'upright' || place === 'along' ? ` transform="rotate(-90 ${tx} ${ty})"` : '';
-  const dark = /^g[5-9]$/.test(fill) && place !== 'along' ? ' class="dark"' : '';
+  const dark = /^g[5-9]$/.test(fill) && (place === 'inside' || place === 'upright') ? ' class="dark"' : '';
   return `<text${dark} x="${tx}" y="${ty}"${turn}>${esc(text)}</text>`;
 }
 function line([from, to, , kind], at) {
@@ -16,10 +16,12 @@ function line([from, to, , kind], at) {
   const a = x + w / 2, b = y + h, c = tx + tw / 2;
   const d = kind === 'tree' ? `M${a} ${b}V${b + 6}H${c}V${ty}` : kind === 'cross' ? `M${a} ${b}C${a} ${b + 30} ${c} ${ty - 30} ${c} ${ty}`
     : `M${x + w} ${y + h / 2}C${x + w + 60} ${y + h / 2} ${tx + tw + 60} ${ty + th / 2} ${tx + tw} ${ty + th / 2}`;
-  return `<path class="e ${kind}" data-e="${at}" d="${d}"/>`;
+  const written = P.nodes[to][4] === 'never' ? ' written' : '';
+  return `<path class="e ${kind}${written}" data-e="${at}" d="${d}"/>`;
 }
+const symbol = (word, x, y, r) => `<use href="#m-${word}" class="m ${word}" transform="translate(${x} ${y}) scale(${r})"/>`;
 function draw() {
-  const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all">`];
+  const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
   for (const [x, y, w, h, kind, label, name] of P.frames)
     out.push(`<g class="fg"><title>${esc(name)}</title><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
       `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text></g>`);
@@ -31,6 +33,7 @@ function draw() {
     if (m.changed) out.push(`<rect class="frame" x="${x - 2.5}" y="${y - 2.5}" width="${w + 5}" height="${h + 5}"/>`);
     if (fill === 'new') out.push(`<text x="${x + w / 2 - 3}" y="${y + Math.min(h, 12) / 2 + 3}">✚</text>`);
     if (m.own) out.push(`<rect class="own" x="${x}" y="${y + h - m.own}" width="2.5" height="${m.own}"/>`);
+    if (m.mark) { const r = Math.min(2.6, w / 2, h / 2); out.push(symbol(m.mark, x + w / 2, y + Math.max(r, Math.min(h / 2, 4)), r)); }
     out.push(labelled(n, m), '</g>');
   });
   out.push('</g></svg>');
@@ -72,7 +75,7 @@ function openPanel(isOpen) {
 
 // Legend, notes and keys below the picture.
 function footer() {
-  const sign = ([size, fill, text]) => size
+  const sign = ([size, fill, text, word]) => word ? `<span><svg width="8" height="10">${symbol(word, 4, 5, 3)}</svg>${esc(text)}</span>` : size
     ? `<span><svg width="${size[0]}" height="${Math.min(size[1], 22)}"><rect class="b ${fill}" width="${size[0]}" height="${Math.min(size[1], 22)}"/></svg>${esc(text)}</span>`
     : `<span class="w">${esc(text)}</span>`;
   $('footer').innerHTML = `<div>${P.legend.map(sign).join(' ')}</div><div>${P.notes.map(esc).join(' · ')}</div>

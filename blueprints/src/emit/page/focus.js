@@ -36,7 +36,7 @@ function only(places) {
 function rows(list) {
   if (!list.length) return '<p class="pale">none that is drawn</p>';
   return `<table>${list.slice(0, 40).map(([m, count, ns]) =>
-    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${num(count)}×</td><td>${esc(short(m))}</td><td class="n">${ns ? time(ns) : ''}</td></tr>`).join('')}</table>`
+    `<tr tabindex="0" data-n="${box[m] ?? ''}"><td class="n">${count ? num(count) + '×' : ''}</td><td>${esc(short(m))}</td><td class="n">${ns ? time(ns) : ''}</td></tr>`).join('')}</table>`
     + (list.length > 40 ? `<p class="pale">${list.length - 40} more</p>` : '');
 }
 function focus(at) {

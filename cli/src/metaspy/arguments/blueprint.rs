@@ -24,7 +24,7 @@ pub struct Blueprint {
     /// Only calls that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,
-    /// The method at the top of a behavioural blueprint, by the end of its path [default: the whole program]
+    /// The method at the top of a behavioural blueprint or of calls, or the production, by the end of its path [default: the whole program]
     #[arg(long, value_name = "METHOD")]
     pub from: Option<String>,
     /// Leaves out methods with less of the time in a behavioural blueprint

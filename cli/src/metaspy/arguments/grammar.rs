@@ -51,6 +51,9 @@ pub struct Grammar {
     /// Records each activation of a production as an event into this file; `metaspy open` walks the parses
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+    /// Draws the productions as a graph into this page for a browser
+    #[arg(long, value_name = "FILE.html")]
+    pub blueprint: Option<PathBuf>,
     /// Stops the parse of an input after so many steps of the parser: 100M
     #[arg(long, value_name = "N", value_parser = parse_steps)]
     pub steps: Option<u64>,

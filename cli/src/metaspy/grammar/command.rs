@@ -5,6 +5,11 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use anyhow::Result;
+use metaspy_blueprints::Options;
+use metaspy_blueprints::grammar::Grammar;
+use metaspy_blueprints::picture::draw_grammar;
+use metaspy_core::Store;
+use metaspy_core::store::Filter;
 use metaspy_report::grammar::baseline::{Baseline, Comparison};
 use metaspy_report::grammar::verdict;
 use metaspy_report::grammar::writer::Page;
@@ -15,17 +20,27 @@ use super::output::write;
 use super::run as run_inputs;
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments;
+use crate::metaspy::blueprint;
 
 /// Runs the inputs through the grammar and writes the report.
 pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
     // A baseline that cannot be read is reported before the inputs are run, which may take long.
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
-    let mut report = run_inputs::run(options)?;
+    let unnamed = || std::env::temp_dir().join(format!("metaspy-grammar-{}.spy", std::process::id()));
+    let recording = options.record.clone().or_else(|| options.blueprint.is_some().then(unnamed));
+    let mut report = run_inputs::run(options, recording.as_deref())?;
     report.comparison = baseline.map(|baseline| Comparison::new(&baseline, &report));
     if let Some(path) = &options.lcov {
         let mut tracefile = Vec::new();
         lcov::write(&report, &mut tracefile)?;
         fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
+    }
+    if let (Some(page), Some(recording)) = (&options.blueprint, &recording) {
+        let drawn = draw(page, recording, options);
+        if options.record.is_none() {
+            let _ = fs::remove_file(recording);
+        }
+        drawn?;
     }
     let failures = verdict::failures(options.least.fail_under, &report);
     write(out, &options.json, &report, &failures, |out| {
@@ -36,6 +51,15 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
         }
     })?;
     Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// Draws the productions of a recording into a page.
+fn draw(page: &Path, recording: &Path, options: &arguments::Grammar) -> Result<()> {
+    let grammar = Grammar::read(&Store::open(recording)?, &Filter::default());
+    let title = options.grammar.as_deref().map_or_else(String::new, |file| file.display().to_string());
+    let scene = draw_grammar(&grammar, &Options { title, ..Options::default() });
+    let scene = scene.map_err(|error| say(error.to_string()))?;
+    blueprint::write(page, &blueprint::page_of(&grammar.graph, &scene))
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline> {

@@ -21,7 +21,9 @@ use crate::metaspy::progress::Progress;
 const OWN_STACK: usize = 2 << 20;
 
 /// Compiles the grammar, parses the inputs and reports what they exercised.
-pub fn run(options: &arguments::Grammar) -> Result<Report> {
+///
+/// `recording` is the file that the parses are recorded into.
+pub fn run(options: &arguments::Grammar, recording: Option<&Path>) -> Result<Report> {
     let mut limits = Limits::default();
     if let Some(steps) = options.steps {
         limits.steps = steps;
@@ -33,19 +35,19 @@ pub fn run(options: &arguments::Grammar) -> Result<Report> {
     // A parser calls itself as deep as its input nests, so it runs on a stack whose size is known.
     thread::scope(|scope| {
         let parser = thread::Builder::new().name("parser".into()).stack_size(size);
-        let running = parser.spawn_scoped(scope, || exercise(options, limits));
+        let running = parser.spawn_scoped(scope, || exercise(options, limits, recording));
         let running = running.map_err(|error| say(format!("--stack: {size} bytes cannot be had: {error}")))?;
         running.join().unwrap_or_else(|panicked| panic::resume_unwind(panicked))
     })
 }
 
-fn exercise(options: &arguments::Grammar, limits: Limits) -> Result<Report> {
+fn exercise(options: &arguments::Grammar, limits: Limits, recording: Option<&Path>) -> Result<Report> {
     let sources = options.grammar.iter().chain(&options.with).map(|path| source(path));
     let sources = sources.collect::<Result<Vec<_>>>()?;
     let rule = options.rule.as_deref().unwrap_or_default();
     let grammar = Grammar::new(&sources, rule).map_err(|error| say(clean_lines(&error.to_string())))?;
     let Corpus { found, mut skipped, .. } = Corpus::collect(&options.corpus, &options.glob)?;
-    let recording = options.record.as_deref().map(|path| Walk::record(&grammar, path)).transpose()?;
+    let recording = recording.map(|path| Walk::record(&grammar, path)).transpose()?;
     let mut progress = Progress::on_stderr();
     let suite = Suite::new(&grammar).with_limits(limits);
     let mut suite = if options.timed { suite.with_times() } else { suite };

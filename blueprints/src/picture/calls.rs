@@ -1,0 +1,83 @@
+//! The call graph of *Spy: A flexible code profiling framework*, section 5.3: what a method leads to, in the shapes of the
+//! coverage blueprint, and with the marks of its five patterns.
+//!
+//! SPY reads outgoing calls from the code. A recording has the calls that happened. What never ran is taken from the source
+//! (see [`written_calls`]), so that the picture has the gaps as well.
+
+use metaspy_report::text::{clean, counted};
+
+use super::boxes::{Boxes, beside, boxes};
+use super::coverage::{fill, legend, legend_of_marks, marks, patterns, size};
+use super::{Options, PictureError};
+use crate::graph::Graph;
+use crate::graph::written_calls::written_calls;
+use crate::layout::spanning_tree::breadth_first;
+use crate::scene::{Fill, Kind, Node, Scene, Sign, fit_start};
+
+/// The height of a line.
+const LINE: f64 = 0.6;
+/// The boxes at most.
+const MOST: usize = 250;
+/// The letters of a label at most.
+const LETTERS: usize = 18;
+
+/// Draws what the program, or one method, calls.
+pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
+    if !graph.has_callers {
+        return Err(PictureError::NoCallers);
+    }
+    let mut graph = graph.clone();
+    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
+    let written = written_calls(&graph);
+    graph.calls.extend(&written);
+    let tree = breadth_first(&graph, from);
+    let label = |at: Option<usize>| match at {
+        Some(at) => beside(fit_start(&clean(last(&graph.methods[at].name)), LETTERS)),
+        None => beside("(program)".into()),
+    };
+    let form = |at: Option<usize>| (at.map_or((12.0, 12.0), |at| size(&graph.methods[at], LINE)), label(at));
+    let Boxes { methods, rects, edges, size, hidden } = boxes(&graph, &tree, MOST, &form);
+    let most = methods.iter().flatten().map(|&at| graph.methods[at].executions).max().unwrap_or(0);
+    let marks = marks(&graph);
+    let node = |(&at, &rect): (&Option<usize>, &_)| Node {
+        rect,
+        methods: at.into_iter().collect(),
+        fill: at.map_or(Fill::Unknown, |at| fill(&graph.methods[at], most)),
+        share: 1.0,
+        label: Some(label(at)),
+        mark: at.and_then(|at| marks[at]),
+        ..Node::default()
+    };
+    let nodes: Vec<Node> = methods.iter().zip(&rects).map(node).collect();
+    let ran = methods.iter().flatten().filter(|&&at| graph.methods[at].executions > 0).count();
+    let mut notes = vec![
+        format!("{} of {} drawn ran", ran, counted(methods.iter().flatten().count() as u64, "method")),
+        "each method is below the caller nearest to the top; other calls show on hover".into(),
+        "dashed: a call in the source of a method that never ran, found by a name that only one method has".into(),
+    ];
+    if hidden > 0 {
+        notes.push(format!("{} further down not drawn: --from METHOD begins there", counted(hidden as u64, "method")));
+    }
+    let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();
+    if elsewhere > 0 {
+        notes.push(format!("{} not called from here", counted(elsewhere as u64, "method")));
+    }
+    Ok(Scene {
+        kind: Kind::Calls,
+        title: String::new(),
+        size,
+        frames: Vec::new(),
+        edges,
+        legend: std::iter::once(Sign::words("height: lines, width: receivers"))
+            .chain(legend(most, LINE))
+            .chain(legend_of_marks(&graph))
+            .collect(),
+        lists: patterns(&graph, &nodes),
+        nodes,
+        notes,
+    })
+}
+
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}

@@ -1,0 +1,112 @@
+//! Graphs from the top down: the calls of a method with the patterns of coverage, and the productions of a grammar.
+
+#[path = "fixture/mod.rs"]
+mod fixture;
+
+use fixture::program;
+use metaspy_blueprints::grammar::{Grammar, Production};
+use metaspy_blueprints::graph::Call;
+use metaspy_blueprints::scene::{EdgeKind, Fill};
+use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
+use metaspy_report::coverage::Pattern;
+use metaspy_report::grammar::State;
+use roxmltree::Document;
+
+fn with_calls(mut graph: Graph, calls: &[(usize, usize)]) -> Graph {
+    graph.calls = calls.iter().map(|&(from, to)| Call { from, to, count: 1, total_ns: 1 }).collect();
+    graph
+}
+
+#[test]
+fn calls_hang_below_the_caller_nearest_to_the_top_and_patterns_have_marks() {
+    let mut graph = with_calls(program(6, 1), &[(0, 1), (1, 2), (2, 3), (0, 3), (3, 1), (3, 4)]);
+    graph.methods.iter_mut().for_each(|method| method.executions = 7);
+    graph.patterns = vec![(Pattern::MoreTests, vec![2]), (Pattern::WellTested, vec![5])];
+    let from = Options { from: Some(graph.methods[0].path.clone()), ..Options::default() };
+    let scene = picture::draw(Kind::Calls, &graph, &from).expect("callers are recorded");
+    let box_of = |method: usize| scene.nodes.iter().position(|node| node.methods == [method]);
+    let parent = |method: usize| {
+        let to = box_of(method)?;
+        let edge = scene.edges.iter().find(|edge| edge.to == to && edge.kind == EdgeKind::Tree)?;
+        scene.nodes[edge.from].methods.first().copied()
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(parent), [None, Some(0), Some(1), Some(0), Some(3)]);
+    assert_eq!(box_of(5), None, "it is not called from here");
+    assert!(scene.notes.iter().any(|note| note == "1 method not called from here"), "{:?}", scene.notes);
+    for node in &scene.nodes {
+        let method = &graph.methods[node.methods[0]];
+        assert!((node.rect.h - (0.6 * f64::from(method.lines)).max(3.0)).abs() < 1e-6, "height is lines");
+    }
+    assert_eq!(scene.nodes[box_of(2).expect("it is drawn")].mark, Some(Pattern::MoreTests));
+
+    let svg = emit::svg(&scene, &graph);
+    let document = Document::parse(&svg).expect("it is XML");
+    let marks = document.descendants().filter(|node| node.has_tag_name("use"));
+    let words: Vec<&str> = marks.filter_map(|node| node.attribute("href")).collect();
+    assert_eq!(words, ["#m-more-tests", "#m-more-tests", "#m-well-tested"], "a box and two signs of the legend");
+    let [list] = &scene.lists[..] else { panic!("only what is drawn is listed: {:?}", scene.lists) };
+    assert_eq!((list.rows.len(), list.rows[0].node), (1, box_of(2)));
+}
+
+#[test]
+fn what_never_ran_hangs_below_the_method_whose_source_names_it() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("written.rs");
+    let source = "fn top() {\n    middle();\n}\nfn middle() {\n    if rare() { seldom(twice(1)) }\n}\n";
+    std::fs::write(&file, source).expect("it is written");
+    let mut graph = with_calls(program(6, 2), &[(0, 1)]);
+    let names = ["top", "middle", "rare", "seldom", "twice", "twice"];
+    for (method, (name, (line, lines))) in
+        graph.methods.iter_mut().zip(names.into_iter().zip([(1, 3), (4, 3), (20, 1), (21, 1), (22, 1), (23, 1)]))
+    {
+        (method.name, method.path) = (name.into(), format!("app::{name}{line}"));
+        (method.file, method.line, method.lines) = (file.display().to_string(), line, lines);
+        method.executions = u64::from(line < 20);
+    }
+    let scene = picture::draw(Kind::Calls, &graph, &Options::default()).expect("callers are recorded");
+    let drawn: Vec<usize> = scene.nodes.iter().flat_map(|node| node.methods.iter().copied()).collect();
+    assert_eq!(drawn, [0, 1, 2, 3], "two methods have the name of the last two");
+    assert_eq!(scene.nodes[2].fill, Fill::NeverRan);
+    let svg = emit::svg(&scene, &graph);
+    assert_eq!(svg.matches("class=\"e written\"").count(), 2, "{svg}");
+}
+
+#[test]
+fn productions_are_sized_by_activations_and_filled_by_their_state() {
+    let graph = with_calls(program(5, 3), &[(0, 1), (0, 2), (1, 3), (3, 0)]);
+    let production = |matched, state, unused: Option<&str>, shadow: Option<&str>| Production {
+        matched,
+        state,
+        unused: unused.map(str::to_owned),
+        shadow: shadow.map(str::to_owned),
+        inputs: (0, None),
+    };
+    let mut grammar = Grammar { graph, has_references: true, ..Grammar::default() };
+    grammar.productions = vec![
+        production(10, State::Matched, None, None),
+        production(1_000_000, State::Matched, None, None),
+        production(0, State::NeverMatched, None, Some("`float` matches where it would")),
+        production(0, State::NeverEntered, None, None),
+        production(0, State::NeverEntered, Some("nothing refers to it"), None),
+    ];
+    for (method, entered) in grammar.graph.methods.iter_mut().zip([10, 1_000_000, 5, 0, 0]) {
+        method.executions = entered;
+    }
+    let from = Options { from: Some(grammar.graph.methods[0].path.clone()), ..Options::default() };
+    let scene = picture::draw_grammar(&grammar, &from).expect("there are productions");
+    let fills: Vec<(Fill, f64, f64)> = scene.nodes.iter().map(|it| (it.fill, it.rect.w, it.rect.h)).collect();
+    let log = |n: u64| ((n + 1) as f64).log2();
+    for ((fill, w, h), (expected, entered, matched)) in fills.iter().zip([
+        (Fill::Grey(2), 10, 10),
+        (Fill::Grey(9), 1_000_000, 1_000_000),
+        (Fill::Failed, 5, 0),
+        (Fill::NeverRan, 0, 0),
+    ]) {
+        assert_eq!(*fill, expected);
+        assert!((w - 6.0 - 2.0 * log(entered)).abs() < 1e-6 && (h - 8.0 - 1.5 * log(matched)).abs() < 1e-6);
+    }
+    assert!(scene.nodes[2].label.as_ref().is_some_and(|label| label.text.ends_with('⊘')), "{:?}", scene.nodes[2]);
+    assert!(scene.nodes[2].tip.iter().any(|line| line.contains("`float`")), "{:?}", scene.nodes[2].tip);
+    assert_eq!(scene.notes[0], "2 of 4 productions in use matched (50.0 %)");
+    let text = emit::text(&scene, &grammar.graph, 100, 20);
+    assert!(text.contains("✗") && text.contains("never matched, entered 5×"), "{text}");
+}
