@@ -37,6 +37,15 @@ unsafe impl GlobalAlloc for Observed {
     }
 }
 
+/// Runs `f`, and returns the number of allocations of the process in the meantime.
+pub fn allocations_during(f: impl FnOnce()) -> u64 {
+    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    IS_OBSERVED.store(true, Ordering::Relaxed);
+    f();
+    IS_OBSERVED.store(false, Ordering::Relaxed);
+    ALLOCATIONS.load(Ordering::Relaxed) - before
+}
+
 fn allocates(mode: Mode) {
     let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
     let installed = observe("**::allocate", mode);

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use metaspy_core::arm::Mode;
-use metaspy_core::method_profilers::Calls;
+use metaspy_core::method_profilers::{Calls, TestCoverage};
 use metaspy_core::{Installed, Profiler, Recording};
 
+use crate::allocator::allocations_during;
 use crate::{apart, observe};
 
 /// Calls by the handler, and by the threads.
@@ -53,11 +54,11 @@ fn every(microseconds: libc::suseconds_t) {
     unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
 }
 
-fn handler() {
+fn handler(handler: extern "C" fn(libc::c_int)) {
     // SAFETY: zero is a valid action, and the handler calls hooks only.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
+        action.sa_sigaction = handler as usize;
         action.sa_flags = libc::SA_RESTART;
         libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut());
     }
@@ -67,7 +68,7 @@ fn handler() {
 fn interrupted(install: impl FnOnce() -> Installed) {
     // Only threads that are started below are interrupted.
     mask(libc::SIG_BLOCK);
-    handler();
+    handler(on_signal);
     let recording = Recording::memory().budget(64 << 20).start().expect("there is memory");
     let installed = install();
     thread::scope(|scope| {
@@ -95,6 +96,38 @@ fn interrupted(install: impl FnOnce() -> Installed) {
         .map(|name| profile.counts().by_site().at(name).map(|row| row.measure.count));
     let counted: u64 = calls.into_iter().flatten().sum();
     assert_eq!(counted + totals.unnamed, CALLS.load(Ordering::Relaxed), "{totals:?}");
+}
+
+/// Returns a value that a profiler compares.
+fn handles_and_returns(object: &u64) -> [u64; 2] {
+    metaspy_probe::whole!("handles_and_returns", 4, 4, "c=1 self=none deep", [place object], [], [own any [u64; 2]], { [*object; 2] })
+}
+
+extern "C" fn count_allocations(_: libc::c_int) {
+    let allocations = allocations_during(|| {
+        on_signal(0);
+        assert_eq!(handles_and_returns(&9), [9; 2]);
+    });
+    CALLS.fetch_add(allocations, Ordering::Relaxed);
+}
+
+#[test]
+fn the_first_object_of_a_method_takes_no_memory_in_a_signal_handler() {
+    apart("signals::the_first_object_of_a_method_takes_no_memory_in_a_signal_handler", || {
+        let _recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+        let profiler = Profiler::new("coverage").method_profiler(TestCoverage::default());
+        let installed = profiler.install().expect("the sites are there");
+        handler(count_allocations);
+        // SAFETY: the handler calls hooks only.
+        thread::spawn(|| unsafe { libc::raise(libc::SIGPROF) }).join().expect("it ends");
+        let mirror = installed.uninstall().mirror::<TestCoverage>().expect("it was installed");
+        let receivers = |name| {
+            let method = mirror.methods().iter().find(|method| method.facts.name == name).expect("it is a method");
+            method.data.receivers.len()
+        };
+        assert_eq!((receivers("handles_about"), receivers("handles_and_returns")), (1, 1));
+        assert_eq!(CALLS.load(Ordering::Relaxed), 2, "two calls and no allocation");
+    });
 }
 
 #[test]

@@ -1,20 +1,29 @@
 //! The number of different objects: a set that stops growing (SPY's `BoundedIdentitySet`).
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::alloc::Layout;
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::method_profilers::Call;
+use crate::platform::own_pages;
 
 /// A set of at most `MOST` objects, distinguished by type and address or key. Its size is a lower bound: Rust moves values,
-/// and uses memory again.
+/// and uses memory again. It takes pages of the system at the first object, without the program's allocator and without a
+/// lock, because a signal handler may make the call.
 #[derive(Debug, Default)]
 pub struct IdentitySet<const MOST: usize = 100> {
-    /// Twice as many as objects, made when there is a first one; 0 is free.
-    cells: OnceLock<Box<[AtomicU64]>>,
+    /// The first of [`IdentitySet::CELLS`] cells; null before the first object. A cell that is 0 is free.
+    cells: AtomicPtr<AtomicU64>,
     used: AtomicUsize,
 }
 
 impl<const MOST: usize> IdentitySet<MOST> {
+    /// At least twice as many as objects.
+    const CELLS: usize = (MOST * 2 + 1).next_power_of_two();
+    const LAYOUT: Layout = match Layout::array::<AtomicU64>(Self::CELLS) {
+        Ok(layout) => layout,
+        Err(_) => panic!("more objects than memory"),
+    };
+
     /// Adds the object that a call is about, if it is about one. True if the set has grown.
     #[inline]
     pub fn see(&self, call: &Call<'_>) -> bool {
@@ -29,10 +38,7 @@ impl<const MOST: usize> IdentitySet<MOST> {
     }
 
     fn search(&self, identity: u64) -> bool {
-        let cells = self.cells.get_or_init(|| {
-            let room = (MOST * 2).next_power_of_two();
-            (0..room).map(|_| AtomicU64::new(0)).collect()
-        });
+        let Some(cells) = self.cells() else { return false };
         let mask = cells.len() - 1;
         let first = (identity >> 32) as usize;
         for step in 0..cells.len() {
@@ -53,6 +59,32 @@ impl<const MOST: usize> IdentitySet<MOST> {
         false
     }
 
+    /// The cells, made if this is the first object; `None` without memory.
+    fn cells(&self) -> Option<&[AtomicU64]> {
+        let mut first = self.cells.load(Ordering::Acquire);
+        if first.is_null() {
+            first = self.make()?;
+        }
+        // SAFETY: that many zeros were taken, which are cells. They stay as long as the set.
+        Some(unsafe { std::slice::from_raw_parts(first, Self::CELLS) })
+    }
+
+    #[cold]
+    fn make(&self) -> Option<*mut AtomicU64> {
+        let made: *mut AtomicU64 = own_pages::take(Self::LAYOUT).cast();
+        if made.is_null() {
+            return None;
+        }
+        match self.cells.compare_exchange(std::ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Some(made),
+            Err(other) => {
+                // SAFETY: it was taken above, and nothing else refers to it.
+                unsafe { own_pages::give_back(made.cast(), Self::LAYOUT) };
+                Some(other)
+            }
+        }
+    }
+
     /// The number of objects; if [`IdentitySet::is_full`], there may be more.
     pub fn len(&self) -> usize {
         self.used.load(Ordering::Relaxed).min(MOST)
@@ -66,6 +98,16 @@ impl<const MOST: usize> IdentitySet<MOST> {
     /// True if there is no room for more objects.
     pub fn is_full(&self) -> bool {
         self.len() == MOST
+    }
+}
+
+impl<const MOST: usize> Drop for IdentitySet<MOST> {
+    fn drop(&mut self) {
+        let cells = *self.cells.get_mut();
+        if !cells.is_null() {
+            // SAFETY: `make` took them so, and the set is not shared any more.
+            unsafe { own_pages::give_back(cells.cast(), Self::LAYOUT) };
+        }
     }
 }
 

@@ -8,10 +8,11 @@ use metaspy_probe::{Identity, Kept, Value};
 
 use crate::method_profilers::dispatch::guarded;
 use crate::method_profilers::{Call, CallEnd, Facts};
+use crate::platform::signal_mask::may_be_in_handler;
 
 /// The values that a method returned. Values that are copied as bytes, and texts and lists of such values, are compared by
 /// `PartialEq`. Others are compared by their `Hash`, because the program could notice a copy. For at most a hundred receivers
-/// the first value is kept.
+/// the first value is kept. In a signal handler no value is kept, so a first value there is not comparable.
 #[derive(Default)]
 pub struct Returns {
     state: AtomicU8,
@@ -72,7 +73,12 @@ impl Returns {
     }
 
     fn compare(&self, call: &Call<'_>, value: &Value<'_>) -> u8 {
-        let Some(cell) = self.cell(call.identity().unwrap_or(1).max(1)) else { return 0 };
+        // Cells and kept values take memory, and a signal handler must not. What it cannot keep is not comparable.
+        let receiver = call.identity().unwrap_or(1).max(1);
+        if self.used.load(Ordering::Relaxed) < MOST && !self.knows(receiver) && may_be_in_handler() {
+            return OPAQUE;
+        }
+        let Some(cell) = self.cell(receiver) else { return 0 };
         match cell.value.get().map(Box::as_ref) {
             None => cell.remember(value),
             Some(First::Nothing) => OPAQUE | REPEATED,
@@ -80,6 +86,14 @@ impl Returns {
             Some(First::Hash(hash)) if value.hash() == Some(*hash) => REPEATED,
             Some(_) => VARIES | REPEATED,
         }
+    }
+
+    /// True if the first value of a receiver is kept already.
+    fn knows(&self, receiver: u64) -> bool {
+        let Some(cells) = self.first.get() else { return false };
+        let mut places = (0..CELLS).map(|step| &cells[((receiver >> 32) as usize + step) % CELLS]);
+        let end = places.find(|cell| [0, receiver].contains(&cell.receiver.load(Ordering::Acquire)));
+        end.is_some_and(|cell| cell.receiver.load(Ordering::Acquire) == receiver && cell.value.get().is_some())
     }
 
     /// The cell of a receiver; `None` if all cells are in use.
