@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use metaspy_core::arm::{Arming, CallView, Handler, Mode, Subjects};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
+use metaspy_core::method_profilers::{Call, CallEnd, Calls, Count, MethodProfiler, MethodSpy, TestCoverage};
 use metaspy_core::{
-    InstallError, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
+    InstallError, Instrumenter, Kind, Outcome, Profile, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
 };
 
 /// Bytes that were allocated, and that still are.
@@ -115,6 +116,127 @@ fn a_handler_is_dropped_when_no_thread_can_call_it_any_more() {
     });
     drop(Profiler::new("last").observe(Arm(Arming::all(Mode::Tally))).install().expect("the site is there"));
     assert_eq!(Arc::strong_count(&called), 1);
+}
+
+/// Bytes that installations of a method profiler keep, and a call that each sees.
+fn kept_by(installations: u64) -> i64 {
+    let before = KEPT.load(Relaxed);
+    for key in 0..installations {
+        let profiler =
+            Profiler::new("short").method_profiler(TestCoverage::default()).method_profiler(Calls::default());
+        let installed = profiler.install().expect("there is room");
+        Tree(key).grows(2);
+        let profile = installed.uninstall();
+        assert_eq!(profile.mirror::<TestCoverage>().map(|mirror| mirror.methods().len()), Some(SITES));
+    }
+    KEPT.load(Relaxed) - before
+}
+
+#[test]
+fn a_thousand_method_profilers_leave_no_memory_behind() {
+    let _turn = turn();
+    let _recording = Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
+    more_sites();
+    // Lists of the process have grown as far as they do.
+    kept_by(50);
+    let kept = kept_by(1_000);
+    assert!(kept < 16 << 10, "1,000 installations keep {kept} bytes");
+}
+
+/// Hooks of a profiler that was dropped already.
+static TOO_LATE: AtomicU64 = AtomicU64::new(0);
+
+/// Knows if it was dropped.
+#[derive(Default)]
+struct Mortal {
+    is_over: AtomicBool,
+}
+
+impl Mortal {
+    fn is_called(&self) {
+        TOO_LATE.fetch_add(u64::from(self.is_over.load(Relaxed)), Relaxed);
+    }
+}
+
+impl Drop for Mortal {
+    fn drop(&mut self) {
+        self.is_over.store(true, Relaxed);
+    }
+}
+
+impl MethodProfiler for Mortal {
+    const NAME: &'static str = "mortal";
+    type Package = ();
+    type Type = ();
+    type Method = Count;
+    type Around = Arc<()>;
+
+    fn around(&self, _: &MethodSpy<Self>, _: &Call<'_>) -> Option<Arc<()>> {
+        self.is_called();
+        Some(Arc::default())
+    }
+
+    fn after(&self, spy: &MethodSpy<Self>, _: &Call<'_>, _: &CallEnd<'_>) {
+        self.is_called();
+        spy.data.add(1);
+    }
+}
+
+/// A method, woven by hand.
+struct Tree(u64);
+
+impl Tree {
+    /// Calls within calls: the inner ones may begin with other profilers than the outer ones.
+    fn grows(&self, depth: u64) {
+        metaspy_probe::hook!("Tree::grows", 1, 9, "c=2 self=ref type=Tree vis=pub", [place self], []);
+        if depth > 0 {
+            self.grows(depth - 1);
+            Tree(self.0 + 1).grows(depth / 2);
+        }
+    }
+}
+
+#[test]
+fn a_method_profiler_is_dropped_after_its_last_call() {
+    let _turn = turn();
+    let _recording = Recording::memory().budget(16 << 20).collector(false).start().expect("there is memory");
+    let (over, mut profiles) = (AtomicBool::new(false), Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..6).cycle().take_while(|_| !over.load(Relaxed)).for_each(|depth| Tree(0).grows(depth)));
+        }
+        for _ in 0..300 {
+            let installed =
+                Profiler::new("mortal").method_profiler(Mortal::default()).install().expect("there is room");
+            Tree(0).grows(4);
+            profiles.push(installed.uninstall());
+            profiles.truncate(1);
+        }
+        over.store(true, Relaxed);
+    });
+    assert_eq!(TOO_LATE.load(Relaxed), 0);
+    // A profile keeps the mirror that it shows.
+    let mirror = profiles.first().and_then(Profile::mirror::<Mortal>).expect("it was installed");
+    let grows = mirror.methods().iter().find(|method| method.facts.name == "grows").expect("it is a method");
+    assert_ne!(grows.data.get(), 0);
+}
+
+/// The methods of this program.
+const SITES: usize = 102;
+
+/// Registers so many sites as a program with many methods has.
+fn more_sites() {
+    static NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+    for number in 0..SITES - 2 {
+        metaspy_core::site::register_dynamic(SiteDef {
+            kind: SiteKind::Method,
+            module: "uninstall",
+            name: NAMES[number % NAMES.len()],
+            file: file!(),
+            lines: (number as u32, number as u32),
+            skipped: None,
+        });
+    }
 }
 
 /// There is one recording per process, so these tests take turns.

@@ -10,6 +10,7 @@ pub(crate) mod own_pages;
 pub(crate) mod page_vec;
 pub(crate) mod process;
 pub(crate) mod processor;
+pub(crate) mod readers;
 pub(crate) mod signal_mask;
 pub(crate) mod thread_end;
 pub(crate) mod thread_word;

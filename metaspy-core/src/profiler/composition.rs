@@ -163,7 +163,7 @@ struct Shared {
     view: View,
     recording: Recording,
     session: Mutex<Session>,
-    method_profilers: Vec<&'static dyn Observer>,
+    method_profilers: Vec<Arc<dyn Observer>>,
     first: Arc<Boundary>,
 }
 

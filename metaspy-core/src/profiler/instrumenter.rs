@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
+use std::sync::Arc;
 
 use crate::arm::{self, Arming, Group, Mode, SitePattern, Subjects};
 use crate::method_profilers::Observer;
@@ -83,7 +84,7 @@ pub struct Session {
     /// Calls that would only be counted become events.
     events: bool,
     standing: Vec<Standing>,
-    method_profilers: Vec<&'static dyn Observer>,
+    method_profilers: Vec<Arc<dyn Observer>>,
 }
 
 /// The sites that match a pattern, later ones included: those behind the first `known`.
@@ -244,12 +245,12 @@ impl Session {
     }
 
     /// Remembers a method profiler that was installed through the session.
-    pub(crate) fn add_method_profiler(&mut self, observer: &'static dyn Observer) {
+    pub(crate) fn add_method_profiler(&mut self, observer: Arc<dyn Observer>) {
         self.method_profilers.push(observer);
     }
 
     /// The method profilers that were installed through the session.
-    pub(crate) fn method_profilers(&self) -> &[&'static dyn Observer] {
+    pub(crate) fn method_profilers(&self) -> &[Arc<dyn Observer>] {
         &self.method_profilers
     }
 

@@ -24,7 +24,7 @@ pub struct Profile {
     scope: Scope,
     /// The epochs of the scope: while they are held, their rows are not merged with others.
     _boundaries: Vec<Arc<Boundary>>,
-    method_profilers: Vec<&'static dyn Observer>,
+    method_profilers: Vec<Arc<dyn Observer>>,
     installation: u64,
     /// It has more than it should: the event that it is about found no room.
     is_too_wide: bool,
@@ -36,7 +36,7 @@ impl Profile {
         recording: Recording,
         scope: Scope,
         boundaries: Vec<Arc<Boundary>>,
-        method_profilers: Vec<&'static dyn Observer>,
+        method_profilers: Vec<Arc<dyn Observer>>,
         installation: u64,
     ) -> Self {
         Profile {
@@ -86,17 +86,17 @@ impl Profile {
     }
 
     /// The packages, types and methods of the program, with the data of a method profiler of this type.
-    pub fn mirror<P: MethodProfiler>(&self) -> Option<&'static Mirror<P>> {
-        self.find().map(|found| &found.mirror)
+    pub fn mirror<P: MethodProfiler>(&self) -> Option<Arc<Mirror<P>>> {
+        self.find().map(|found| Arc::clone(&found.mirror))
     }
 
     /// The method profiler of this type.
-    pub fn method_profiler<P: MethodProfiler>(&self) -> Option<&'static P> {
-        self.find().map(|found| &found.profiler)
+    pub fn method_profiler<P: MethodProfiler>(&self) -> Option<Arc<P>> {
+        self.find().map(|found| Arc::clone(&found.profiler))
     }
 
-    fn find<P: MethodProfiler>(&self) -> Option<&'static Observing<P>> {
-        self.method_profilers.iter().find_map(|observer| (*observer as &dyn Any).downcast_ref())
+    fn find<P: MethodProfiler>(&self) -> Option<&Observing<P>> {
+        self.method_profilers.iter().find_map(|observer| (observer.as_ref() as &dyn Any).downcast_ref())
     }
 
     /// Calls on one subject, at all sites of the profile.

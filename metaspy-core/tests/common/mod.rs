@@ -1,7 +1,7 @@
 //! What the tests of method profilers share.
 
 use std::marker::PhantomData;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use metaspy_core::method_profilers::{MethodProfiler, Mirror};
 use metaspy_core::{Installed, Profile, Profiler};
@@ -23,15 +23,15 @@ pub fn install<P: MethodProfiler>(profiler: P) -> Only<P> {
 
 #[allow(dead_code)]
 impl<P: MethodProfiler> Only<P> {
-    pub fn mirror(&self) -> &'static Mirror<P> {
+    pub fn mirror(&self) -> Arc<Mirror<P>> {
         self.0.so_far().mirror().expect("it is installed")
     }
 
-    pub fn profiler(&self) -> &'static P {
+    pub fn profiler(&self) -> Arc<P> {
         self.0.so_far().method_profiler().expect("it is installed")
     }
 
-    pub fn uninstall(self) -> (Profile, &'static Mirror<P>) {
+    pub fn uninstall(self) -> (Profile, Arc<Mirror<P>>) {
         let mirror = self.mirror();
         (self.0.uninstall(), mirror)
     }

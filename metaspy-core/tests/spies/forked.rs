@@ -47,7 +47,8 @@ fn in_a_forked_child_no_profiler_runs() {
     let _alone = alone();
     let (spying, other) = (crate::install(Counting), crate::install(Counting));
     works();
-    let (worked, forked) = (method(spying.mirror(), "works"), method(spying.mirror(), "forks"));
+    let mirror = spying.mirror();
+    let (worked, forked) = (method(&mirror, "works"), method(&mirror, "forks"));
     let child = forks();
     if child == 0 {
         let hooks = HOOKS.load(Ordering::Relaxed);

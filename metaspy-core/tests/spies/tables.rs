@@ -153,7 +153,8 @@ fn a_recording_that_begins_later_has_the_tables_too() {
     let later = Recording::memory().start().expect("it starts");
     read(2);
     assert_eq!(values(&later.store()), numbers(2, 2, 2, &["even"]));
-    let read = installed.mirror().methods().iter().find(|method| method.facts.name == "read_now").expect("it is there");
+    let mirror = installed.mirror();
+    let read = mirror.methods().iter().find(|method| method.facts.name == "read_now").expect("it is there");
     assert_eq!((read.data.bytes.get(), read.data.smallest.get()), (3, 1), "the process knows both");
 }
 

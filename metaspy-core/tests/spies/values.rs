@@ -81,7 +81,7 @@ fn verdict(name: &str, points: &[usize], call: impl Fn(&Plot)) -> Option<&'stati
         call(&plot);
     }
     let (_, mirror) = spying.uninstall();
-    let method = method(mirror, name);
+    let method = method(&mirror, name);
     method.data.returns.verdict(method.facts)
 }
 
@@ -94,7 +94,7 @@ fn what_shares_something_with_the_program_is_not_kept() {
     let (_, mirror) = spying.uninstall();
     let config = plot.config.expect("it has one");
     assert_eq!((Arc::strong_count(&config), Arc::try_unwrap(config).map(|config| config.scale).ok()), (1, Some(2.0)));
-    let method = method(mirror, "config");
+    let method = method(&mirror, "config");
     assert_eq!(method.data.returns.verdict(method.facts), Some("not-comparable"));
 }
 
@@ -132,7 +132,7 @@ fn of_many_objects_on_many_threads_each_is_compared_with_itself() {
         plots[89].points += last;
         plots[89].label();
         let (_, mirror) = spying.uninstall();
-        let label = method(mirror, "label");
+        let label = method(&mirror, "label");
         let expected = if last == 0 { "constant" } else { "varies" };
         assert_eq!(label.data.returns.verdict(label.facts), Some(expected));
     }

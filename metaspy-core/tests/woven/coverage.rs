@@ -30,10 +30,10 @@ fn every_method_is_in_the_mirror_and_what_ran_is_counted() {
     let ran = |path: &str| executions(&profile, path);
     assert_eq!((ran("Scene::new"), ran("Layout::twice"), ran("Scene::Layout::measure")), (150, 150, 300));
     assert_eq!(ran("Scene::never"), 0, "what never ran is listed");
-    let receivers = &of(mirror, "Scene::Layout::measure").data.receivers;
+    let receivers = &of(&mirror, "Scene::Layout::measure").data.receivers;
     assert!(receivers.is_full() && receivers.len() == 100, "at least a hundred");
-    assert!(of(mirror, "Scene::new").data.receivers.is_empty());
-    assert_eq!(of(mirror, "Layout::twice").data.calls.get(), 150);
+    assert!(of(&mirror, "Scene::new").data.receivers.is_empty());
+    assert_eq!(of(&mirror, "Layout::twice").data.calls.get(), 150);
 
     let types: Vec<(&str, bool, &[String])> =
         mirror.types().iter().map(|it| (it.name.as_str(), it.is_trait, it.traits.as_slice())).collect();
@@ -127,7 +127,7 @@ fn methods_that_always_return_the_same_are_distinguished() {
     scene.push(3).push(4);
     scene.count();
     let (_, mirror) = spying.uninstall();
-    let verdict = |path: &str| of(mirror, path).data.returns.verdict(of(mirror, path).facts);
+    let verdict = |path: &str| of(&mirror, path).data.returns.verdict(of(&mirror, path).facts);
     assert_eq!(verdict("Scene::name"), Some("constant"), "by its hash, as it is borrowed");
     assert_eq!(verdict("Scene::area"), Some("constant"), "for each receiver, by comparison");
     assert_eq!(verdict("Scene::count"), Some("varies"));
@@ -148,7 +148,7 @@ fn async_calls_are_one_however_often_they_are_polled() {
     }
     drop(scene.waits(1));
     let (profile, mirror) = spying.uninstall();
-    let waits = of(mirror, "Scene::waits");
+    let waits = of(&mirror, "Scene::waits");
     assert_eq!((executions(&profile, "Scene::waits"), waits.data.calls.get()), (2, 6));
     assert_eq!(waits.data.returns.verdict(waits.facts), Some("constant"));
 }

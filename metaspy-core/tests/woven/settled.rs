@@ -66,7 +66,8 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     for scene in &scenes {
         (0..1000).for_each(|_| _ = scene.measure());
     }
-    let measured = known(spying.mirror(), "measure");
+    let mirror = spying.mirror();
+    let measured = known(&mirror, "measure");
     assert_eq!((measured.calls.get(), measured.receivers.len()), (6000, 4));
     // The test before this one may end meanwhile: then a settled method is observed again.
     assert!((4..8).contains(&measured.observed.get()), "observed {} times", measured.observed.get());
@@ -85,7 +86,7 @@ fn they_are_counted_for_the_same_object_until_there_are_enough() {
     }
     let (_, mirror) = spying.uninstall();
     (0..10).for_each(|_| _ = scenes[0].measure());
-    assert_eq!((known(mirror, "measure").calls.get(), known(mirror, "fails").calls.get()), (9000, 3));
+    assert_eq!((known(&mirror, "measure").calls.get(), known(&mirror, "fails").calls.get()), (9000, 3));
 }
 
 #[test]
@@ -103,7 +104,8 @@ fn objects_of_two_types_at_one_address_are_two() {
         page.twice();
         page.0.twice();
     }
-    let twice = known(spying.mirror(), "twice");
+    let mirror = spying.mirror();
+    let twice = known(&mirror, "twice");
     assert_eq!((twice.calls.get(), twice.receivers.len()), (20, 2));
     drop(spying);
 }
@@ -167,7 +169,7 @@ fn another_test_is_seen() {
     a_test(&scene);
     a_test(&scene);
     let (_, mirror) = spying.uninstall();
-    let twice = known(mirror, "twice");
+    let twice = known(&mirror, "twice");
     let tests: Vec<String> = twice.tests.lock().expect("no test panicked").iter().map(|test| test.name()).collect();
     assert!(tests.iter().any(|test| test == "woven::domain::a_test"), "{tests:?}");
     assert_eq!(twice.calls.get(), 1002);
@@ -195,8 +197,8 @@ fn they_are_recorded_too_over_epochs() {
     }
     let (_, mirror) = spying.uninstall();
     while recording.collect() {}
-    assert_eq!(known(mirror, "measure").calls.get(), 3030);
-    assert!(known(mirror, "measure").observed.get() < 20);
+    assert_eq!(known(&mirror, "measure").calls.get(), 3030);
+    assert!(known(&mirror, "measure").observed.get() < 20);
     assert_eq!(
         calls(&recording.store(), "Scene::Layout::measure"),
         (3030, 0),

@@ -11,5 +11,5 @@ pub use family::Family;
 pub use linkme;
 pub use metaspy_probe::{Site, SiteDef, SiteId, SiteKind, register};
 pub use registry::{SiteEntry, entries, entry, register_dynamic};
-pub(crate) use registry::{by_id, compare_with, count, entries_since, provide, register_dynamic_in};
+pub(crate) use registry::{by_id, compare_with, entries_since, provide, register_dynamic_in};
 pub(crate) use section::linked;

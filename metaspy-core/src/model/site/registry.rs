@@ -72,12 +72,6 @@ pub fn entries() -> Vec<SiteEntry> {
     entries_since(0)
 }
 
-/// The number of sites: the highest number that one has.
-pub(crate) fn count() -> usize {
-    let _unforked = Unforked::begin();
-    all().read().unwrap_or_else(|poisoned| poisoned.into_inner()).len()
-}
-
 /// Sites from the `from`th on.
 pub(crate) fn entries_since(from: usize) -> Vec<SiteEntry> {
     let _unforked = Unforked::begin();

@@ -7,7 +7,6 @@
 mod group;
 mod handler;
 mod pattern;
-mod plan_readers;
 mod registry;
 mod settled;
 mod site_plan;
@@ -16,11 +15,10 @@ pub use group::Group;
 pub(crate) use handler::When;
 pub use handler::{CallView, Handler};
 pub(crate) use pattern::SitePattern;
-pub(crate) use plan_readers::with_plan;
 pub(crate) use registry::{arms, next_boundary, next_epoch, recorded_row, renew};
 pub(crate) use settled::{settled, unsettle};
 pub use site_plan::Plan;
-pub(crate) use site_plan::Requirements;
+pub(crate) use site_plan::{Requirements, with_plan};
 
 use crate::subject::Subject;
 

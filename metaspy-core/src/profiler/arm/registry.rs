@@ -6,11 +6,11 @@ use std::sync::atomic::Ordering;
 
 use metaspy_probe::NO_CELL;
 
-use crate::arm::plan_readers::{Replaced, replace};
 use crate::arm::settled::SETTLED;
 use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
+use crate::platform::readers::Replaced;
 use crate::recorder::{self, Boundary, Counter, Lane};
 use crate::site::{self, Site, SiteEntry, SiteId};
 
@@ -19,7 +19,7 @@ use crate::site::{self, Site, SiteEntry, SiteId};
 pub(crate) struct Arms {
     orders: BTreeMap<SiteId, Vec<Order>>,
     /// Plans that were replaced, and that a hook may still be reading.
-    replaced: Vec<Replaced>,
+    replaced: Vec<Replaced<Plan>>,
     standing: Vec<Standing>,
 }
 
@@ -112,10 +112,7 @@ impl Arms {
             }
         }
         self.orders.retain(|_, orders| !orders.is_empty());
-        let (unread, replaced): (Vec<_>, Vec<_>) =
-            self.replaced.drain(..).map(Replaced::into_unread).partition(Result::is_ok);
-        self.replaced = replaced.into_iter().filter_map(Result::err).collect();
-        unread.into_iter().flatten().collect()
+        Replaced::take_unread(&mut self.replaced, |_| true)
     }
 
     /// Lets sites that only count continue in rows of the newest epoch.
@@ -164,7 +161,7 @@ impl Arms {
         let counts = filter == ALL_SUBJECTS && config.is_tally();
         site.tally.store(if counts { tally_word(id) } else { NO_CELL }, Ordering::Release);
         // A hook that finds no plan uses the mode for all subjects.
-        self.replaced.extend(replace(site, needed.then_some(plan)));
+        self.replaced.extend(Plan::replace(site, needed.then_some(plan)));
         if filter == 0 {
             site.arm.store(0, Ordering::Release);
             site.filter.store(0, Ordering::Release);

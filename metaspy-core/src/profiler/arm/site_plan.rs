@@ -5,6 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::arm::handler::Handler;
 use crate::arm::{Group, Mode, Subjects};
+use crate::platform::readers::{self, Replaced};
+use crate::site::Site;
 use crate::subject::Subject;
 
 /// What the observers of a site require. Immutable: a new plan replaces it.
@@ -37,7 +39,19 @@ impl Requirements {
     }
 }
 
+/// Reads the plan of a site, if there is one.
+pub(crate) fn with_plan<R>(site: &Site, read: impl FnOnce(&Plan) -> R) -> Option<R> {
+    // SAFETY: only `Plan::replace` stores there.
+    unsafe { readers::read(&site.plan, read) }
+}
+
 impl Plan {
+    /// Gives a site another plan, or none. Returns the one before.
+    pub(super) fn replace(site: &Site, plan: Option<Plan>) -> Option<Replaced<Plan>> {
+        // SAFETY: nothing else stores there.
+        unsafe { readers::replace(&site.plan, plan) }
+    }
+
     pub(crate) fn add(&mut self, subjects: &Subjects, requirements: Requirements) {
         match subjects {
             Subjects::All => self.all.add(&requirements),

@@ -3,13 +3,11 @@
 //! The *before* hook runs at the first poll, the *after* hook at completion or drop. During a poll the call is on the stack of
 //! the polling thread, so it is the caller of the calls that it makes.
 
-use std::sync::atomic::Ordering::Relaxed;
-
 use metaspy_probe::{Seen, Value};
 
 use crate::event::Outcome;
 use crate::method_profilers::call_stack::{self, Entry, Thread};
-use crate::method_profilers::dispatch::{begin, finish_innermost, present_at};
+use crate::method_profilers::dispatch::{begin, finish_innermost};
 use crate::method_profilers::test_context::TestId;
 use crate::site::Site;
 
@@ -39,12 +37,8 @@ unsafe impl Sync for AsyncCall {}
 impl AsyncCall {
     /// Begins a call, if a profiler observes its site.
     pub fn begin(site: &'static Site, seen: &Seen<'_>) -> Option<AsyncCall> {
-        let (present, interest) = present_at(site)?;
         call_stack::with(|thread| {
-            if !thread.has_room(site.id.load(Relaxed)) {
-                return None;
-            }
-            begin(thread, present, interest, site, seen.receiver, seen.arguments());
+            begin(thread, site, seen.receiver, seen.arguments())?;
             let mut waiting = AsyncCall { state: State::Polled(thread.stack.len()), busy: 0, test: thread.test };
             waiting.pause(thread);
             Some(waiting)
@@ -91,7 +85,8 @@ impl AsyncCall {
         if !self.is_innermost(thread) {
             return;
         }
-        let Some(entry) = thread.stack.pop() else { return };
+        let Some(mut entry) = thread.stack.pop() else { return };
+        entry.present.count();
         let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
         if let Some(before) = entry.test_before {

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use metaspy_probe::Receiver;
 
 use crate::clock;
-use crate::method_profilers::present::Present;
+use crate::method_profilers::present::Hold;
 use crate::method_profilers::test_context::Named;
 use crate::platform::own_pages;
 use crate::platform::page_vec::PageVec;
@@ -28,6 +28,8 @@ pub(crate) struct Thread {
     pub stack: PageVec<Entry>,
     /// By the number of a site, the number of its calls among them.
     pub depths: PageVec<u32>,
+    /// The profilers of the calls at the bottom of the stack. It changes only while the stack is empty.
+    bottom: Option<Hold>,
     /// The test that it runs; 0 = none.
     pub test: u32,
     /// That test, while only the name of the thread identifies it.
@@ -54,20 +56,39 @@ pub(crate) struct Entry {
     /// True if its thread was unwinding when it began.
     pub is_unwinding: bool,
     /// The profilers that were installed when it began.
-    pub present: &'static Present,
+    pub present: Hold,
     /// The data that they keep around it.
     pub kept: Option<Kept>,
 }
 
 impl Thread {
     const fn new() -> Self {
-        Thread { stack: PageVec::new(), depths: PageVec::new(), test: 0, named: None, tries: TRIES }
+        Thread { stack: PageVec::new(), depths: PageVec::new(), bottom: None, test: 0, named: None, tries: TRIES }
     }
 
     /// The number of calls of a site on the stack. [`Thread::has_room`] has made room for it.
     #[inline]
     pub fn depth_of(&mut self, site: u32) -> &mut u32 {
         &mut self.depths[site as usize]
+    }
+
+    /// Holds the profilers that hooks call now, for a call that begins. Without a change of profilers, threads do not meet.
+    #[inline]
+    pub fn hold(&mut self) -> Option<Hold> {
+        let known = self.stack.last().map(|entry| &entry.present).or(self.bottom.as_ref());
+        match known.filter(|known| known.is_present()) {
+            Some(known) => Some(known.above()),
+            None => self.hold_others(),
+        }
+    }
+
+    #[cold]
+    fn hold_others(&mut self) -> Option<Hold> {
+        let hold = Hold::of_present()?;
+        if !self.stack.is_empty() {
+            return Some(hold);
+        }
+        Some(self.bottom.insert(hold).above())
     }
 
     /// True if there is room for a call of this site. Otherwise method profilers do not see it.

@@ -1,8 +1,9 @@
 //! From a hook to the method profilers.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicPtr;
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread::panicking;
 
 use metaspy_probe::{ANY, Receiver, Seen, Value};
@@ -12,32 +13,25 @@ use crate::event::Outcome;
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
 use crate::method_profilers::observer::{Observer, Sight};
-use crate::method_profilers::present::Present;
+use crate::method_profilers::present::{self, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
+use crate::platform::readers::Replaced;
 use crate::recorder::{self, Busy, Settled};
 use crate::site::{self, Site, SiteEntry};
 
 /// The bit of a site that is a test.
 const TEST: u32 = 1 << 31;
 
-/// Null before there was a profiler, and in a forked child.
-static PRESENT: AtomicPtr<Present> = AtomicPtr::new(std::ptr::null_mut());
-
 /// Uninstalls every profiler in a forked child. Threads that held a profiler's locks do not exist there, and a count of
 /// the child cannot reach its parent.
 pub(super) fn forget_profilers() {
-    PRESENT.store(std::ptr::null_mut(), Release);
+    present::forget();
     unsettle();
 }
 
-/// False before there was a profiler, and in a forked child.
-pub(super) fn has_profilers() -> bool {
-    !PRESENT.load(Relaxed).is_null()
-}
-
 /// What makes hooks call these profilers.
-pub(super) fn present(observers: &[&'static dyn Observer]) -> Present {
+pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let interest = |entry: &SiteEntry| -> u32 {
         let site = entry.id.0 as usize;
         let interested = observers.iter().enumerate().filter(|(_, observer)| observer.is_interested(site));
@@ -50,37 +44,30 @@ pub(super) fn present(observers: &[&'static dyn Observer]) -> Present {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
     let before = before.fold(0, |bits, (at, _)| bits | 1 << at);
-    Present { observers: observers.to_vec(), interests, before, timed }
+    Present { observers: observers.to_vec(), interests, before, timed, holds: AtomicUsize::new(0) }
 }
 
-/// Makes hooks call other profilers than before.
-pub(super) fn publish(present: &'static Present) {
-    PRESENT.store(std::ptr::from_ref(present).cast_mut(), Release);
+/// Makes hooks call other profilers than before, and returns those.
+pub(super) fn publish(present: Present) -> Option<Replaced<Present>> {
+    let interests = present.interests.clone();
+    let replaced = present.publish();
     unsettle();
     let mut arms = arm::arms();
     for entry in site::entries() {
-        arms.profile(entry.site, present.interests.get(entry.id.0 as usize).is_some_and(|&bits| bits != 0));
+        arms.profile(entry.site, interests.get(entry.id.0 as usize).is_some_and(|&bits| bits != 0));
     }
+    replaced
 }
 
 /// Begins a call for the profilers that observe its site.
 #[inline]
 pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> {
-    // Before `PRESENT`, which is stored before this changes: whoever sees the new word sees the new observers, too. Read
-    // behind it, what an observer of before says would be settled under the new word, and the new one be never asked.
+    // Before the profilers, which are stored before this changes: whoever sees the new word sees the new observers, too. Read
+    // behind them, the answer of an earlier observer would be settled under the new word, and the new one be never called.
     let who = arm::settled();
-    // SAFETY: they are leaked boxes.
-    let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
-    let interest = *present.interests.get(site.id.load(Relaxed) as usize)?;
-    if interest == 0 || is_meta() {
-        return None;
-    }
     call_stack::with(|thread| {
-        if !thread.has_room(site.id.load(Relaxed)) {
-            return None;
-        }
-        begin(thread, present, interest, site, seen.receiver, seen.arguments());
-        if interest.is_power_of_two() && interest & present.before != 0 && seen.arguments().is_empty() {
+        let interest = begin(thread, site, seen.receiver, seen.arguments())?;
+        if interest.is_power_of_two() && seen.arguments().is_empty() {
             settle(thread, site, interest, who, seen);
         }
         NonZeroU32::new(thread.stack.len() as u32).map(Activation)
@@ -90,6 +77,9 @@ pub(crate) fn enter(site: &'static Site, seen: &Seen<'_>) -> Option<Activation> 
 /// Lets hooks count further calls by themselves, if the profiler has no more interest in them.
 fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &Seen<'_>) {
     let Some((entry, around)) = thread.stack.split_last() else { return };
+    if interest & entry.present.before == 0 {
+        return;
+    }
     let Some(observer) = entry.present.observers.get(interest.trailing_zeros() as usize) else { return };
     let Some((count, is_of_all)) = observer.settled(entry, around, thread.test) else { return };
     // A key may be anything.
@@ -105,15 +95,20 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     }
 }
 
+/// Puts a call on the stack of its thread, if a profiler observes its site. Returns the bits of those that do.
 pub(super) fn begin(
     thread: &mut Thread,
-    present: &'static Present,
-    interest: u32,
     site: &'static Site,
     receiver: Receiver,
     arguments: &[Value<'_>],
-) {
+) -> Option<u32> {
     let number = site.id.load(Relaxed);
+    let present = thread.hold()?;
+    let interest = *present.interests.get(number as usize)?;
+    if interest == 0 || is_meta() || !thread.has_room(number) {
+        return None;
+    }
+    let before = interest & present.before;
     let depth = thread.depth_of(number);
     let around = *depth;
     *depth += 1;
@@ -131,11 +126,11 @@ pub(super) fn begin(
         kept: None,
     });
     let mut kept = None;
-    if interest & present.before != 0
+    if before != 0
         && let Some((entry, around)) = thread.stack.split_last()
     {
         let seen = Sight { test: thread.test, arguments };
-        for observer in each(present, interest & present.before) {
+        for observer in each(&entry.present, before) {
             if let Some(one) = observer.before(entry, around, seen) {
                 kept.get_or_insert_with(|| Kept(Vec::new())).0.push(one);
             }
@@ -147,6 +142,7 @@ pub(super) fn begin(
         }
         entry.started = entry.now();
     }
+    Some(interest)
 }
 
 /// Begins a test, and returns the test that its thread ran before.
@@ -186,16 +182,15 @@ fn end(Activation(place): Activation, outcome: Option<Outcome>, returned: Option
 /// Ends the innermost call.
 pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
     let Some(entry) = thread.stack.last() else { return };
-    let present = entry.present;
     let ticks = entry.now().saturating_sub(entry.started);
     let ended = CallEnd { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
-    if PRESENT.load(Relaxed).is_null() {
+    if !present::is_there() {
         forget_all(thread);
         return;
     }
-    let interest = present.interests[entry.site as usize];
+    let interest = entry.present.interests[entry.site as usize];
     if let Some((entry, around)) = thread.stack.split_last() {
-        for observer in each_reversed(present, interest) {
+        for observer in each_reversed(&entry.present, interest) {
             observer.after(entry, around, thread.test, &ended);
         }
     }
@@ -206,7 +201,7 @@ pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: 
 #[cold]
 fn forget_all(thread: &mut Thread) {
     while let Some(entry) = thread.stack.pop() {
-        std::mem::forget(entry.kept);
+        std::mem::forget(entry);
     }
     thread.depths.fill(0);
 }
@@ -241,32 +236,24 @@ fn forget_kept(entry: &mut Entry) {
 
 /// The interested profilers, in the order of their installation.
 #[inline]
-fn each(present: &Present, interest: u32) -> impl Iterator<Item = &'static dyn Observer> {
+fn each(present: &Present, interest: u32) -> impl Iterator<Item = &dyn Observer> {
     let mut left = interest & !TEST;
     std::iter::from_fn(move || {
         let at = left.trailing_zeros();
         left &= left.wrapping_sub(1);
-        present.observers.get(at as usize).copied()
+        present.observers.get(at as usize).map(Arc::as_ref)
     })
 }
 
 /// The interested profilers, the last one first.
 #[inline]
-fn each_reversed(present: &Present, interest: u32) -> impl Iterator<Item = &'static dyn Observer> {
+fn each_reversed(present: &Present, interest: u32) -> impl Iterator<Item = &dyn Observer> {
     let mut left = interest & !TEST;
     std::iter::from_fn(move || {
         let at = left.checked_ilog2()?;
         left &= !(1 << at);
-        present.observers.get(at as usize).copied()
+        present.observers.get(at as usize).map(Arc::as_ref)
     })
-}
-
-/// The profilers that observe a site, and their bits.
-pub(super) fn present_at(site: &Site) -> Option<(&'static Present, u32)> {
-    // SAFETY: they are leaked boxes.
-    let present = unsafe { PRESENT.load(Acquire).as_ref() }?;
-    let interest = *present.interests.get(site.id.load(Relaxed) as usize)?;
-    (interest != 0 && !is_meta()).then_some((present, interest))
 }
 
 /// True if this thread runs code on behalf of metaspy, such as a `Debug` impl for a recorded argument.

@@ -92,10 +92,10 @@ impl<P: MethodProfiler> Mirror<P> {
         drop(P::Method::new(&mut declaration));
         let columns = declaration.into_declared();
         let table = (!columns.is_empty()).then(|| tables.install("", KeyKind::Site, columns, sites.len()));
-        Mirror::made_of(selected, sites.len(), table)
+        Mirror::made_of(selected, sites.len(), table.as_ref())
     }
 
-    fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&'static Table>) -> Self {
+    fn made_of(selected: Vec<Selected>, sites: usize, table: Option<&Arc<Table>>) -> Self {
         let by_site = vec![0; sites + 1];
         let mut mirror = Mirror { packages: Vec::new(), types: Vec::new(), methods: Vec::new(), by_site };
         let crates: BTreeSet<String> = selected.iter().map(|method| method.facts.package().to_owned()).collect();

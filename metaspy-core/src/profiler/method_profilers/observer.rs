@@ -1,6 +1,7 @@
 //! A method profiler as hooks see it, whatever its type.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use metaspy_probe::Value;
@@ -12,7 +13,7 @@ use crate::method_profilers::table::Table;
 /// A profiler of any type, with its mirror.
 pub(crate) trait Observer: Any + Send + Sync {
     /// The tables that it made.
-    fn tables(&self) -> &[&'static Table];
+    fn tables(&self) -> &[Arc<Table>];
     /// True if it observes the calls of a site.
     fn is_interested(&self, site: usize) -> bool;
     fn is_timed(&self) -> bool;

@@ -1,15 +1,28 @@
 //! The profilers that hooks call at present.
 
-use crate::method_profilers::observer::Observer;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicUsize};
 
-/// The profilers that hooks call. It is replaced and never changed, because running calls refer to it.
+use crate::method_profilers::observer::Observer;
+use crate::platform::readers::{self, Replaced};
+
+/// Null before there was a profiler, and in a forked child.
+static PRESENT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The profilers that hooks call. It is replaced and never changed, because running calls refer to it. It is freed when no
+/// call refers to it any more.
 pub(crate) struct Present {
-    pub observers: Vec<&'static dyn Observer>,
+    pub observers: Vec<Arc<dyn Observer>>,
     /// For each site number, a bit for each interested observer; the highest bit marks a test.
     pub interests: Vec<u32>,
     /// A bit for each observer that is called before a call, and that may lose its interest in calls.
     pub before: u32,
     pub timed: bool,
+    /// The number of counted [`Hold`]s.
+    pub holds: AtomicUsize,
 }
 
 impl Present {
@@ -17,5 +30,90 @@ impl Present {
     #[inline]
     pub fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// Makes hooks call these profilers. Returns those before.
+    pub fn publish(self) -> Option<Replaced<Present>> {
+        // SAFETY: this function alone stores there.
+        unsafe { readers::replace(&PRESENT, Some(self)) }
+    }
+
+    /// True if no call refers to it. A replaced one gets no further calls.
+    pub fn is_unused(&self) -> bool {
+        self.holds.load(Acquire) == 0
+    }
+}
+
+/// In a forked child: hooks call no profilers, and those before are never freed.
+pub(super) fn forget() {
+    PRESENT.store(std::ptr::null_mut(), Release);
+}
+
+/// False before there was a profiler, and in a forked child.
+#[inline]
+pub(super) fn is_there() -> bool {
+    !PRESENT.load(Relaxed).is_null()
+}
+
+/// Keeps the profilers of a call from being freed. Only a counted one does so itself: another one stands above a counted one
+/// on its thread.
+pub(crate) struct Hold {
+    present: NonNull<Present>,
+    is_counted: bool,
+}
+
+// SAFETY: it refers to profilers that all threads share.
+unsafe impl Send for Hold {}
+// SAFETY: as above.
+unsafe impl Sync for Hold {}
+
+impl Hold {
+    /// A counted hold on the profilers that hooks call now; `None` if there are none.
+    pub fn of_present() -> Option<Hold> {
+        let hold = |present: &Present| {
+            present.holds.fetch_add(1, Relaxed);
+            Hold { present: NonNull::from(present), is_counted: true }
+        };
+        // SAFETY: `Present::publish` stores there, and nothing else.
+        unsafe { readers::read(&PRESENT, hold) }
+    }
+
+    /// True if hooks still call these profilers. A held one is not freed, so no other one has its address.
+    #[inline]
+    pub fn is_present(&self) -> bool {
+        std::ptr::eq(PRESENT.load(Acquire).cast(), self.present.as_ptr())
+    }
+
+    /// The same hold without a count, for a call that ends while this hold exists.
+    #[inline]
+    pub fn above(&self) -> Hold {
+        Hold { present: self.present, is_counted: false }
+    }
+
+    /// Makes it a counted one: what it stands above may go first.
+    pub fn count(&mut self) {
+        if !self.is_counted {
+            self.holds.fetch_add(1, Relaxed);
+            self.is_counted = true;
+        }
+    }
+}
+
+impl Deref for Hold {
+    type Target = Present;
+
+    #[inline]
+    fn deref(&self) -> &Present {
+        // SAFETY: it is counted, or above a hold that is. A counted one keeps `Present::is_unused` false.
+        unsafe { self.present.as_ref() }
+    }
+}
+
+impl Drop for Hold {
+    #[inline]
+    fn drop(&mut self) {
+        if self.is_counted {
+            self.holds.fetch_sub(1, Release);
+        }
     }
 }

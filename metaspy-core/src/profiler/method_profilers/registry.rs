@@ -1,8 +1,8 @@
 //! The installed method profilers.
 
 use std::any::Any;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
@@ -12,10 +12,11 @@ use crate::method_profilers::dispatch::{self, guarded};
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
-use crate::method_profilers::present::Present;
+use crate::method_profilers::present::{self, Present};
 use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::{Locked, lock};
+use crate::platform::readers::Replaced;
 use crate::profiler::InstallError;
 use crate::recorder::{self, Listener, Log, Module};
 use crate::recording::Recording;
@@ -28,7 +29,7 @@ impl<P: MethodProfiler> Instrumenter for Instrument<P> {
     fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
         let Some(profiler) = self.0.take() else { return Ok(Installation::none()) };
         let installed = install(profiler, session.profiler())?;
-        session.add_method_profiler(installed.0);
+        session.add_method_profiler(Arc::clone(&installed.0));
         // How often a method ran is the count of its tally.
         let sites = site::entries();
         let observed = sites.iter().filter(|entry| installed.0.is_interested(entry.id.0 as usize));
@@ -38,50 +39,42 @@ impl<P: MethodProfiler> Instrumenter for Instrument<P> {
 }
 
 /// Uninstalls a method profiler when it is dropped.
-struct Installed(&'static dyn Observer);
+struct Installed(Arc<dyn Observer>);
 
 impl Drop for Installed {
     fn drop(&mut self) {
         let mut registry = lock(&REGISTRY);
-        registry.observers.retain(|observer| !std::ptr::addr_eq(*observer, self.0));
+        registry.observers.retain(|observer| !std::ptr::addr_eq(Arc::as_ptr(observer), Arc::as_ptr(&self.0)));
         // In a forked child no profiler is called.
-        if dispatch::has_profilers() {
-            registry.publish();
-        }
+        let unused = if present::is_there() { registry.publish() } else { Vec::new() };
         drop(registry);
+        drop_all(unused);
         self.0.tables().iter().for_each(|table| table.uninstall());
     }
 }
 
-static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { process: 0, observers: Vec::new(), kept: Vec::new(), none: None });
+static REGISTRY: Mutex<Registry> = Mutex::new(Registry { process: 0, observers: Vec::new(), replaced: Vec::new() });
 
 struct Registry {
     /// The process of these profilers: a forked child has none of its parent's.
     process: u32,
-    observers: Vec<&'static dyn Observer>,
-    /// What hooks were given before: a hook may still be reading it.
-    kept: Vec<&'static Present>,
-    /// The one without profilers. Hooks are given it each time the last profiler leaves.
-    none: Option<&'static Present>,
+    observers: Vec<Arc<dyn Observer>>,
+    /// What hooks called before. A call may still refer to it.
+    replaced: Vec<Replaced<Present>>,
 }
 
 impl Registry {
-    fn publish(&mut self) {
-        let sites = site::count() + 1;
-        let known = self.none.filter(|none| self.observers.is_empty() && none.interests.len() == sites);
-        let present = known.unwrap_or_else(|| self.make());
-        dispatch::publish(present);
+    /// Makes hooks call these profilers. Returns what no call refers to any more, to be dropped without the lock.
+    #[must_use]
+    fn publish(&mut self) -> Vec<Present> {
+        self.replaced.extend(dispatch::publish(dispatch::present(&self.observers)));
+        Replaced::take_unread(&mut self.replaced, Present::is_unused)
     }
+}
 
-    fn make(&mut self) -> &'static Present {
-        let present: &'static Present = Box::leak(Box::new(dispatch::present(&self.observers)));
-        self.kept.push(present);
-        if self.observers.is_empty() {
-            self.none = Some(present);
-        }
-        present
-    }
+/// Drops profilers: their destructors are the program's.
+fn drop_all(unused: Vec<Present>) {
+    guarded(|| drop(unused));
 }
 
 /// Writes the tables of installed profilers into recordings that begin later, and forgets the profilers in forked children.
@@ -102,7 +95,7 @@ impl Listener for Events {
     }
 }
 
-/// Installs a profiler on all methods that it selects. Its mirror stays in memory until the process ends.
+/// Installs a profiler on all methods that it selects. Its mirror stays as long as a profile or a call refers to it.
 fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Installed, InstallError> {
     recorder::listen(Module::MethodProfilers, &Events);
     recorder::watch_forks();
@@ -113,9 +106,12 @@ fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Inst
     let mirror = Mirror::new(&profiler, &mut tables);
     profiler.install(&mut tables);
     let mut registry = registry_with_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
-    let observer: &'static Observing<P> = Box::leak(Box::new(Observing { profiler, mirror, tables: made }));
-    registry.observers.push(observer);
-    registry.publish();
+    let observer: Arc<dyn Observer> =
+        Arc::new(Observing { profiler: Arc::new(profiler), mirror: Arc::new(mirror), tables: made });
+    registry.observers.push(Arc::clone(&observer));
+    let unused = registry.publish();
+    drop(registry);
+    drop_all(unused);
     Ok(Installed(observer))
 }
 
@@ -123,7 +119,9 @@ fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Inst
 fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
     let mut registry = lock(&REGISTRY);
     if registry.process != std::process::id() {
-        registry.observers.clear();
+        // They belong to the parent, and so does their memory.
+        std::mem::forget(std::mem::take(&mut registry.observers));
+        std::mem::forget(std::mem::take(&mut registry.replaced));
         registry.process = std::process::id();
     }
     if registry.observers.len() < MOST { Ok(registry) } else { Err(TooManyProfilers) }
@@ -131,13 +129,13 @@ fn registry_with_room() -> Result<Locked<'static, Registry>, TooManyProfilers> {
 
 /// A profiler and its mirror.
 pub(crate) struct Observing<P: MethodProfiler> {
-    pub profiler: P,
-    pub mirror: Mirror<P>,
-    pub tables: Vec<&'static Table>,
+    pub profiler: Arc<P>,
+    pub mirror: Arc<Mirror<P>>,
+    pub tables: Vec<Arc<Table>>,
 }
 
 impl<P: MethodProfiler> Observer for Observing<P> {
-    fn tables(&self) -> &[&'static Table] {
+    fn tables(&self) -> &[Arc<Table>] {
         &self.tables
     }
 

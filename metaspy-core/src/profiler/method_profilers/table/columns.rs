@@ -1,6 +1,7 @@
 //! The columns of a method's data.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use crate::format::profile::{COLUMNS_MAX, Column, ColumnKind, Merge};
@@ -38,7 +39,7 @@ impl<T: Default + Send + Sync + 'static> Data for T {
 /// Declares the columns of a method's data, and hands out the values of one method.
 pub struct Columns<'c> {
     /// The table and the word of its next column; `None` while the columns are only declared.
-    next: Option<(&'static Table, usize)>,
+    next: Option<(Arc<Table>, usize)>,
     declared: Vec<Column>,
     _one_at_a_time: PhantomData<&'c mut ()>,
 }
@@ -50,8 +51,8 @@ impl Columns<'_> {
     }
 
     /// The columns of a row.
-    pub(crate) fn of_row(table: &'static Table, row: usize) -> Self {
-        Columns { next: Some((table, row * table.def.columns.len())), ..Columns::declaration() }
+    pub(crate) fn of_row(table: &Arc<Table>, row: usize) -> Self {
+        Columns { next: Some((Arc::clone(table), row * table.def.columns.len())), ..Columns::declaration() }
     }
 
     /// What was declared. Columns beyond the most that a table has are left out, and hold no values.
@@ -96,7 +97,7 @@ impl Columns<'_> {
             }
             Some((table, at)) => {
                 let is_declared = self.declared.len() < table.def.columns.len();
-                let cell = Cell { table: is_declared.then_some(*table), at: *at };
+                let cell = Cell { table: is_declared.then(|| Arc::clone(table)), at: *at };
                 self.declared.push(Column::default());
                 *at += 1;
                 cell
@@ -106,29 +107,29 @@ impl Columns<'_> {
 }
 
 /// The place of a value.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Cell {
-    table: Option<&'static Table>,
+    table: Option<Arc<Table>>,
     at: usize,
 }
 
 impl Cell {
     #[inline]
-    fn put(self, word: u64, merge: Merge) {
-        if let Some(table) = self.table {
+    fn put(&self, word: u64, merge: Merge) {
+        if let Some(table) = &self.table {
             table.put(self.at, word, merge);
         }
     }
 
-    fn get(self, merge: Merge) -> u64 {
-        self.table.map_or(0, |table| table.value(self.at, merge))
+    fn get(&self, merge: Merge) -> u64 {
+        self.table.as_ref().map_or(0, |table| table.value(self.at, merge))
     }
 }
 
 macro_rules! columns {
     ($($(#[$doc:meta])* $name:ident, $merge:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy)]
+        #[derive(Clone)]
         pub struct $name(Cell);
 
         impl $name {
@@ -175,7 +176,7 @@ impl Count {
 
     /// The word that this thread counts up; `None` if it shares one with other threads.
     pub(crate) fn word(&self) -> Option<&'static AtomicU64> {
-        self.0.table?.own_word(self.0.at).ok()
+        self.0.table.as_ref()?.own_word(self.0.at).ok()
     }
 }
 

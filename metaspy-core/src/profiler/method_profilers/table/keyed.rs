@@ -1,5 +1,6 @@
 //! Tables of a profiler whose rows are about more than a site.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef};
@@ -13,20 +14,20 @@ pub struct Tables<'t> {
     pub(crate) log: &'static Log,
     pub(crate) profile: &'static str,
     pub(crate) installation: u32,
-    pub(crate) made: &'t mut Vec<&'static Table>,
+    pub(crate) made: &'t mut Vec<Arc<Table>>,
 }
 
 /// A table with rows for sites and subjects; it holds nothing until [`Tables::by_subject`] made it.
-#[derive(Clone, Copy, Default)]
-pub struct SubjectTable(Option<&'static Table>);
+#[derive(Clone, Default)]
+pub struct SubjectTable(Option<Arc<Table>>);
 
 /// A table with rows for callees and callers; it holds nothing until [`Tables::by_caller`] made it.
-#[derive(Clone, Copy, Default)]
-pub struct CallerTable(Option<&'static Table>);
+#[derive(Clone, Default)]
+pub struct CallerTable(Option<Arc<Table>>);
 
 /// A row of such a table. Without room for the row, its values are lost, and counted as lost.
 #[derive(Clone, Copy)]
-pub struct Row(Option<(&'static Table, usize)>);
+pub struct Row<'t>(Option<(&'t Table, usize)>);
 
 impl Tables<'_> {
     /// A table with a row for each site and subject.
@@ -45,12 +46,12 @@ impl Tables<'_> {
         key: KeyKind,
         columns: impl IntoIterator<Item = Column>,
         sites: usize,
-    ) -> &'static Table {
+    ) -> Arc<Table> {
         let columns = columns.into_iter().take(COLUMNS_MAX).collect();
         let (profile, installation) = (self.profile.to_owned(), self.installation);
         let def = TableDef { profile, installation, name: name.to_owned(), key, columns };
         let table = Table::install(self.log, def, sites);
-        self.made.push(table);
+        self.made.push(Arc::clone(&table));
         table
     }
 }
@@ -58,25 +59,25 @@ impl Tables<'_> {
 impl SubjectTable {
     /// The row of a subject at a site.
     #[inline]
-    pub fn row(&self, site: SiteId, subject: Subject) -> Row {
-        row_of(self.0, Key { site: site.0, second: subject.kind.0.into(), key: subject.key })
+    pub fn row(&self, site: SiteId, subject: Subject) -> Row<'_> {
+        row_of(self.0.as_deref(), Key { site: site.0, second: subject.kind.0.into(), key: subject.key })
     }
 }
 
 impl CallerTable {
     /// The row of a callee and its caller.
     #[inline]
-    pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row {
-        row_of(self.0, Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 })
+    pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row<'_> {
+        row_of(self.0.as_deref(), Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 })
     }
 }
 
 #[inline]
-fn row_of(table: Option<&'static Table>, key: Key) -> Row {
+fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
     Row(table.and_then(|table| Some((table, table.row(key)? as usize * table.def.columns.len()))))
 }
 
-impl Row {
+impl Row<'_> {
     /// Merges a value into each of the first columns, all of which are sums.
     #[inline]
     pub(crate) fn put_all<const N: usize>(&self, values: [u64; N]) {

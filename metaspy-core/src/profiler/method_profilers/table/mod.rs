@@ -10,9 +10,9 @@ mod keys;
 mod pages;
 mod thread_pages;
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::{Arc, Mutex};
 
 use crate::format::arena::Entry;
 use crate::format::profile::page::{Content, HEAD_WORDS, HEADER_WORDS, Kind, LOST};
@@ -25,16 +25,16 @@ pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
 pub(super) use thread_pages::end_thread;
-use thread_pages::{Missing, SEGMENT, ThreadPages};
+use thread_pages::{Missing, SEGMENT, Slots, ThreadPages};
 
-/// A table of an installed method profiler. It stays in memory until the process ends, because hooks refer to it.
+/// A table of a method profiler. It stays as long as its profiler, and as a value that was copied from its mirror.
 pub(crate) struct Table {
     number: u32,
     def: TableDef,
     /// Words of all rows together.
     words: usize,
-    /// The first of its slots among those of a thread's pages.
-    first_slot: usize,
+    /// Its slots among those of a thread's pages.
+    slots: Slots,
     /// The table in the recording that is written now; null before the first one.
     current: AtomicPtr<Instance>,
 }
@@ -48,11 +48,11 @@ struct Instance {
     /// The first words of pages that threads share, by segment: for threads that end, and for tables beyond the slots.
     shared: Box<[AtomicPtr<AtomicU64>]>,
     /// The table in the recording before: a hook may still be using it.
-    _before: Option<&'static Instance>,
+    before: *mut Instance,
 }
 
 /// The tables of installed profilers: a recording that begins later has them, too.
-static INSTALLED: Mutex<Vec<&'static Table>> = Mutex::new(Vec::new());
+static INSTALLED: Mutex<Vec<Arc<Table>>> = Mutex::new(Vec::new());
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Declares the tables of installed profilers in a recording that begins.
@@ -62,27 +62,27 @@ pub(crate) fn declare_all(log: &'static Log) {
 
 impl Table {
     /// Makes a table, and declares it in a recording. A table by site has this many rows; others have as many as fit.
-    pub fn install(log: &'static Log, def: TableDef, sites: usize) -> &'static Table {
+    pub fn install(log: &'static Log, def: TableDef, sites: usize) -> Arc<Table> {
         let rows = if def.key == KeyKind::Site { sites + 1 } else { keys::ROWS_MAX };
         let words = rows * def.columns.len();
-        let table: &'static Table = Box::leak(Box::new(Table {
+        let table = Arc::new(Table {
             number: NEXT.fetch_add(1, Relaxed),
             def,
             words,
-            first_slot: thread_pages::reserve(words),
+            slots: Slots::reserve(words),
             current: AtomicPtr::new(std::ptr::null_mut()),
-        }));
+        });
         table.declare(log);
-        lock(&INSTALLED).push(table);
+        lock(&INSTALLED).push(Arc::clone(&table));
         table
     }
 
     /// The profiler is uninstalled: recordings that begin later do not have the table.
-    pub fn uninstall(&'static self) {
-        lock(&INSTALLED).retain(|table| !std::ptr::eq(*table, self));
+    pub fn uninstall(&self) {
+        lock(&INSTALLED).retain(|table| !std::ptr::eq(Arc::as_ptr(table), self));
     }
 
-    fn declare(&'static self, log: &'static Log) {
+    fn declare(&self, log: &'static Log) {
         let Ok(json) = serde_json::to_string(&self.def) else { return };
         log.append(Draft::new(Entry::Table, self.number).text(&json));
         let content = Content { table: self.number, kind: Kind::Head };
@@ -93,16 +93,15 @@ impl Table {
             head: pages::take(log, content, 0, HEAD_WORDS),
             keys,
             shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
-            // SAFETY: it is null, or a box that is never freed.
-            _before: unsafe { self.current.load(Acquire).as_ref() },
+            before: self.current.load(Acquire),
         });
         self.current.store(Box::into_raw(instance), std::sync::atomic::Ordering::Release);
     }
 
     /// The table in a recording, if that is the one that is written now.
     #[inline]
-    fn instance(&self, log: &Log) -> Option<&'static Instance> {
-        // SAFETY: it is null, or a box that is never freed.
+    fn instance(&self, log: &Log) -> Option<&Instance> {
+        // SAFETY: it is null, or a box that is freed with the table.
         let instance = unsafe { self.current.load(Acquire).as_ref() }?;
         std::ptr::eq(instance.log, log).then_some(instance)
     }
@@ -132,7 +131,7 @@ impl Table {
 
     /// Merges a word into word `at`, in memory that only this thread writes if it has such memory.
     #[inline]
-    fn put(&'static self, at: usize, word: u64, merge: Merge) {
+    fn put(&self, at: usize, word: u64, merge: Merge) {
         match self.own_word(at) {
             Ok(own) => own.store(merge.words(own.load(Relaxed), word), Relaxed),
             Err(missing) => self.put_shared(at, word, merge, &missing),
@@ -141,11 +140,11 @@ impl Table {
 
     /// The word that this thread, and no other one, writes.
     #[inline]
-    fn own_word(&'static self, at: usize) -> Result<&'static AtomicU64, Missing> {
+    fn own_word(&self, at: usize) -> Result<&'static AtomicU64, Missing> {
         let Some(pages) = thread_pages::pages() else {
             return Err(recorder::current().map_or(Missing::Log, Missing::Slot));
         };
-        let slot = self.first_slot.saturating_add(at / SEGMENT);
+        let slot = self.slots.of_segment(at / SEGMENT);
         match pages.word(slot, at % SEGMENT) {
             Err(Missing::Page(log)) => self.take_page(pages, log, at).ok_or(Missing::Slot(log)),
             found => found,
@@ -154,16 +153,16 @@ impl Table {
 
     /// Words of this thread, one after the other; `None` if the first one has no page yet, or if they are in two segments.
     #[inline]
-    fn own_words<const N: usize>(&'static self, at: usize) -> Option<&'static [AtomicU64; N]> {
-        let slot = self.first_slot.saturating_add(at / SEGMENT);
+    fn own_words<const N: usize>(&self, at: usize) -> Option<&'static [AtomicU64; N]> {
+        let slot = self.slots.of_segment(at / SEGMENT);
         thread_pages::pages()?.words(slot, at % SEGMENT)
     }
 
     #[cold]
-    fn take_page(&'static self, pages: &ThreadPages, log: &'static Log, at: usize) -> Option<&'static AtomicU64> {
+    fn take_page(&self, pages: &ThreadPages, log: &'static Log, at: usize) -> Option<&'static AtomicU64> {
         self.instance(log)?;
         let page = self.take_segment(log, at / SEGMENT)?;
-        pages.put(self.first_slot + at / SEGMENT, page);
+        pages.put(self.slots.of_segment(at / SEGMENT), page);
         page.get(at % SEGMENT)
     }
 
@@ -176,7 +175,7 @@ impl Table {
 
     /// Merges a word where several threads may write.
     #[cold]
-    fn put_shared(&'static self, at: usize, word: u64, merge: Merge, missing: &Missing) {
+    fn put_shared(&self, at: usize, word: u64, merge: Merge, missing: &Missing) {
         let (Missing::Page(log) | Missing::Slot(log)) = *missing else { return };
         let Some(instance) = self.instance(log) else { return };
         match self.shared_word(instance, at) {
@@ -186,7 +185,7 @@ impl Table {
         }
     }
 
-    fn shared_word(&self, instance: &'static Instance, at: usize) -> Option<&'static AtomicU64> {
+    fn shared_word(&self, instance: &Instance, at: usize) -> Option<&'static AtomicU64> {
         let place = instance.shared.get(at / SEGMENT)?;
         let mut page = place.load(Acquire);
         if page.is_null() {
@@ -216,6 +215,16 @@ impl Table {
             });
         }
         if value == 0 { 0 } else { merge.value(value) }
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        let mut instance = *self.current.get_mut();
+        while !instance.is_null() {
+            // SAFETY: `declare` made each from a box, and nothing else refers to them: hooks hold the table.
+            instance = unsafe { Box::from_raw(instance) }.before;
+        }
     }
 }
 

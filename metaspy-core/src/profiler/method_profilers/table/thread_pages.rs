@@ -2,9 +2,10 @@
 
 use std::alloc::Layout;
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
 
 use metaspy_probe::hash;
 
@@ -19,13 +20,17 @@ pub(super) const SEGMENT: usize = 1024;
 /// Segments of all tables of a process together. Threads share the pages of the tables that are made later.
 const SLOTS: usize = 8192;
 
-/// The slots of the next table.
-static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// True for each slot that is in use.
+static RESERVED: Mutex<[bool; SLOTS]> = Mutex::new([false; SLOTS]);
+/// The pages of all threads, newest first: linked without a lock, and never freed.
+static ALL: AtomicPtr<ThreadPages> = AtomicPtr::new(std::ptr::null_mut());
 /// Directories of threads that ended: later threads continue in the same pages.
 static FREE: Mutex<Vec<&'static ThreadPages>> = Mutex::new(Vec::new());
 
 /// The pages of a thread.
 pub(crate) struct ThreadPages {
+    /// The pages of the thread before.
+    next: AtomicPtr<ThreadPages>,
     /// The log that the pages belong to.
     log: AtomicPtr<Log>,
     /// The first word of a page for each slot; null = not taken.
@@ -57,12 +62,43 @@ pub(super) enum Missing {
     Slot(&'static Log),
 }
 
-/// Reserves the slots of a table with this many words. The slots of a table that finds none are beyond those that
-/// threads have.
-pub(super) fn reserve(words: usize) -> usize {
-    let segments = words.div_ceil(SEGMENT);
-    let reserve = |next: usize| (next + segments <= SLOTS).then_some(next + segments);
-    NEXT.fetch_update(Relaxed, Relaxed, reserve).unwrap_or(SLOTS)
+/// The slots of a table. Those of a table that finds none are beyond those that threads have.
+pub(super) struct Slots(Range<usize>);
+
+impl Slots {
+    /// Reserves slots for this many words.
+    pub fn reserve(words: usize) -> Slots {
+        let segments = words.div_ceil(SEGMENT);
+        let mut reserved = lock(&RESERVED);
+        let mut run = 0;
+        let end = reserved.iter().position(|is_reserved| {
+            run = if *is_reserved { 0 } else { run + 1 };
+            run == segments
+        });
+        let Some(end) = end else { return Slots(SLOTS..SLOTS) };
+        let slots = end + 1 - segments..end + 1;
+        reserved[slots.clone()].fill(true);
+        Slots(slots)
+    }
+
+    /// The slot of a segment.
+    #[inline]
+    pub fn of_segment(&self, segment: usize) -> usize {
+        self.0.start.saturating_add(segment)
+    }
+}
+
+impl Drop for Slots {
+    /// No thread uses the pages of a table that is dropped.
+    fn drop(&mut self) {
+        let mut pages = ALL.load(Acquire);
+        // SAFETY: pages are never freed.
+        while let Some(of_thread) = unsafe { pages.as_ref() } {
+            of_thread.slots[self.0.clone()].iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
+            pages = of_thread.next.load(Relaxed);
+        }
+        lock(&RESERVED)[self.0.clone()].fill(false);
+    }
 }
 
 struct Local {
@@ -109,9 +145,16 @@ impl ThreadPages {
         if let Some(pages) = FREE.try_lock().ok().and_then(|mut free| free.pop()) {
             return Some(pages);
         }
-        let pages: *const ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
+        let made: *mut ThreadPages = own_pages::take(Layout::new::<ThreadPages>()).cast();
         // SAFETY: it is null, or zeros, which are pages and rows that were not taken. It is aligned to a page and stays.
-        unsafe { pages.as_ref() }
+        let pages: &'static ThreadPages = unsafe { made.as_ref() }?;
+        let link = |newest| {
+            pages.next.store(newest, Relaxed);
+            Some(made)
+        };
+        // It never fails: `link` always has a result.
+        let _ = ALL.fetch_update(Release, Relaxed, link);
+        Some(pages)
     }
 
     /// Gives the pages of a thread that ends to a later one.
