@@ -1,9 +1,12 @@
 //! Other systems have no sampler yet.
 
+use std::ffi::OsStr;
+use std::io;
 use std::sync::atomic::AtomicBool;
 
 use crate::error::SampleError;
 use crate::options::{Options, Target};
+use crate::profile::Profile;
 use crate::run::Run;
 
 /// Samples nothing.
@@ -13,4 +16,42 @@ use crate::run::Run;
 /// Always: sampling needs Linux on x86-64 or 64-bit ARM.
 pub fn sample(_: &Target, _: &Options, _: &AtomicBool) -> Result<Run, SampleError> {
     Err(SampleError::NotSupported)
+}
+
+/// Samples nothing.
+pub fn attach(_: &OsStr) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// A sampler of its own process: this system has none.
+#[derive(Debug)]
+pub struct Sampler(std::convert::Infallible);
+
+impl Sampler {
+    /// Samples nothing.
+    ///
+    /// # Errors
+    ///
+    /// Always: sampling needs Linux on x86-64 or 64-bit ARM.
+    pub fn start() -> Result<Sampler, SampleError> {
+        Err(SampleError::NotSupported)
+    }
+
+    /// Samples nothing.
+    ///
+    /// # Errors
+    ///
+    /// Always: sampling needs Linux on x86-64 or 64-bit ARM.
+    pub fn with_options(_: Options) -> Result<Sampler, SampleError> {
+        Err(SampleError::NotSupported)
+    }
+
+    /// Samples nothing.
+    ///
+    /// # Errors
+    ///
+    /// Never: there is no such sampler.
+    pub fn stop(self) -> Result<Profile, SampleError> {
+        match self.0 {}
+    }
 }

@@ -11,6 +11,8 @@ pub enum SampleError {
     NotPermitted(Option<i32>),
     /// The kernel has no software clock to sample by, or this system has none.
     NotSupported,
+    /// Only signals in the program can do this, and the program contains nothing of metaspy.
+    NotInProgram,
     /// No processor is known.
     NoProcessor,
     /// The kernel gave no room for records.
@@ -53,18 +55,22 @@ impl fmt::Display for SampleError {
             SampleError::NotPermitted(Some(level @ 3..)) => write!(
                 f,
                 "the kernel refuses to sample: kernel.perf_event_paranoid is {level}. Set it to 2 \
-                 (`sudo sysctl kernel.perf_event_paranoid=2`), or run this command as root. There is no other way to \
-                 sample a program that contains nothing of metaspy"
+                 (`sudo sysctl kernel.perf_event_paranoid=2`), or run this command as root. A program with \
+                 metaspy's feature `sample` is sampled without it"
             ),
             SampleError::NotPermitted(_) => f.write_str(
                 "the kernel refuses to sample. The process belongs to another user, or a container forbids the system \
                  call: run this command as its user or as root, and start the container with `--cap-add PERFMON` and a \
-                 seccomp profile that permits `perf_event_open`. There is no other way to sample a program that contains \
-                 nothing of metaspy",
+                 seccomp profile that permits `perf_event_open`. A program with metaspy's feature `sample` is sampled \
+                 without it",
             ),
             SampleError::NotSupported => f.write_str(
                 "this system has no perf events to sample by. Sampling needs Linux on x86-64 or 64-bit ARM, with \
                  CONFIG_PERF_EVENTS in its kernel",
+            ),
+            SampleError::NotInProgram => f.write_str(
+                "timers sample only programs that contain them, from their start: depend on `metaspy` with the feature \
+                 `sample`, and start the program with `metaspy sample -- CMD`",
             ),
             SampleError::NoProcessor => f.write_str(
                 "the processors are not known, because /sys/devices/system/cpu/online cannot be read: mount /sys",

@@ -4,6 +4,7 @@
 //! the target, reads the kernel's records, and unwinds stacks into [`samples`]; [`symbols`] and [`code_map`] give addresses
 //! their names; [`profile`] counts; [`text`], [`json`] and [`export`] write.
 
+pub mod environment;
 pub mod error;
 pub mod options;
 
@@ -33,8 +34,11 @@ pub mod text;
 #[cfg(test)]
 mod testing;
 
+/// The environment variable with the ring of the sampler that starts a program.
+pub(crate) const RING_VARIABLE: &str = "METASPY_SAMPLE_RING";
+
 pub use error::SampleError;
-pub use linux::sample;
+pub use linux::{Sampler, sample};
 pub use options::{Options, Stacks, Target};
 pub use profile::Profile;
 pub use run::Run;

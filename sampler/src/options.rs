@@ -54,9 +54,54 @@ impl Stacks {
     }
 }
 
+/// Which time is sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clock {
+    /// Processor time: threads that wait have no samples.
+    #[default]
+    Processor,
+    /// The time of the wall clock: what threads wait for, too. Only signals in the program measure it.
+    Wall,
+}
+
+impl Clock {
+    /// All of them.
+    pub const ALL: [Clock; 2] = [Clock::Processor, Clock::Wall];
+
+    /// The word for it on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Clock::Processor => "cpu",
+            Clock::Wall => "wall",
+        }
+    }
+
+    /// A line of help.
+    pub fn description(self) -> &'static str {
+        match self {
+            Clock::Processor => "Processor time: threads that wait have no samples",
+            Clock::Wall => "Wall time, with processor time beside it; for programs with metaspy's feature `sample`",
+        }
+    }
+}
+
+/// What takes the samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The kernel, where it is permitted and can measure the clock; otherwise signals in the program.
+    #[default]
+    Best,
+    /// Signals in the program, which must contain metaspy's feature `sample`.
+    Timer,
+}
+
 /// How a target is sampled.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// Which time is sampled.
+    pub clock: Clock,
+    /// What takes the samples.
+    pub back_end: Choice,
     /// Samples a second of processor time of each thread: 1 to [`RATE_MAX_HZ`].
     pub rate_hz: u32,
     /// How the frames of a stack are found.
@@ -81,8 +126,9 @@ pub enum Output {
 
 impl Default for Options {
     fn default() -> Self {
+        let (clock, back_end) = (Clock::default(), Choice::default());
         let (stacks, output) = (Stacks::default(), Output::default());
-        Options { rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, limit: None, output }
+        Options { clock, back_end, rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, limit: None, output }
     }
 }
 

@@ -59,7 +59,8 @@ fn append_to(run: &Run, path: &Path, store: &Store) -> io::Result<Appended> {
     }
     let (ring, installation) = (store.ring(), store.profiles().len() as u32);
     let (words, layout) = (ring.words, ring.layout);
-    let ns = |samples: u64| samples.saturating_mul(run.options.period_ns());
+    let sample_ns = run.sample_ns();
+    let ns = |samples: u64| samples.saturating_mul(sample_ns);
     let ticks = |samples: u64| store.tick_at_ns(ns(samples)).saturating_sub(store.tick_at_ns(0));
     let (arena_used, pages_used) = (words.acquire(sb::ARENA_USED) as usize, words.acquire(sb::PROFILES_USED) as usize);
     // Rows beyond the room are left out, the smallest first.

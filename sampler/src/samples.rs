@@ -16,6 +16,10 @@ pub struct Sample {
     pub stack: u32,
     /// The place of the events around it in [`Samples::lists`]; [`NO_EVENT`] = none, [`UNKNOWN`] = not known.
     pub events: u32,
+    /// Processor time of the thread since its last sample, in ns; 0 with perf, whose samples are a period each.
+    pub cpu_ns: u32,
+    /// Time since the thread's last sample, in ns; 0 with perf.
+    pub wall_ns: u32,
 }
 
 /// A sample in no recorded event.

@@ -26,10 +26,15 @@ impl Statistics {
     /// Those of the children of this process that have ended, and of their children.
     #[cfg(target_os = "linux")]
     pub fn of_children() -> Statistics {
+        Statistics::of_usage(libc::RUSAGE_CHILDREN)
+    }
+
+    #[cfg(target_os = "linux")]
+    fn of_usage(of: libc::c_int) -> Statistics {
         let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: the call fills the structure that it gets, which is plain data and valid when it is all zero.
         let usage = unsafe {
-            libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr());
+            libc::getrusage(of, usage.as_mut_ptr());
             usage.assume_init()
         };
         let us = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
@@ -47,6 +52,9 @@ impl Statistics {
     /// Those of a process that runs, from `/proc`. Switches are those of the threads that live.
     #[cfg(target_os = "linux")]
     pub fn of_process(pid: u32) -> Statistics {
+        if pid == std::process::id() {
+            return Statistics::of_usage(libc::RUSAGE_SELF);
+        }
         let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}")).unwrap_or_default();
         let (stat, status) = (read("stat"), read("status"));
         let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
@@ -71,6 +79,11 @@ impl Statistics {
             voluntary_switches: of_threads("voluntary_ctxt_switches:"),
             involuntary_switches: of_threads("nonvoluntary_ctxt_switches:"),
         }
+    }
+
+    /// Processor time, in ns.
+    pub fn processor_ns(&self) -> u64 {
+        (self.user_us + self.system_us) * 1000
     }
 
     /// The change since an earlier moment. The most resident memory is that of the whole life.

@@ -48,7 +48,14 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
         samples.stacks.push(Stack { frames: frames.into(), end: StackEnd::Whole });
         for _ in 0..*count {
             let time_ns = samples.samples.len() as u64 * 1_000_000;
-            samples.samples.push(Sample { time_ns, thread: 0, stack: number as u32, events: NO_EVENT });
+            samples.samples.push(Sample {
+                time_ns,
+                thread: 0,
+                stack: number as u32,
+                events: NO_EVENT,
+                cpu_ns: 0,
+                wall_ns: 0,
+            });
         }
     }
     let total = samples.samples.len() as u64;
@@ -58,6 +65,9 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
         started_at: SystemTime::UNIX_EPOCH,
         elapsed: Duration::from_millis(total),
         processor_ns: total * 1_000_000,
+        back_end: crate::run::PERF,
+        refused: None,
+        untimed: 0,
         with_kernel: true,
         options: Options::default(),
         ended: Ended::Unknown,
@@ -67,5 +77,6 @@ pub fn profile(sampled: &[Sampled]) -> Profile {
     };
     let mut counts = vec![0; sampled.len()];
     sampled.iter().zip(&mut counts).for_each(|(of, count)| *count = of.count);
-    Profile { run, symbols, counts }
+    let cpu_ns = counts.iter().map(|count| count * 1_000_000).collect();
+    Profile { run, symbols, counts, cpu_ns, sample_ns: 1_000_000 }
 }

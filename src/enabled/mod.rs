@@ -32,6 +32,10 @@ pub use metaspy_instrumenters::{
     CallInstrumenter, NamedSite, ReceiverSite, SiteRef, Sites, group, in_group, locks, methods, objects, on, production,
 };
 
+// Processor time.
+#[cfg(feature = "sample")]
+pub mod sampling;
+
 // Causes, in this process and across processes.
 pub use metaspy_core::causality::{Because, Carried, carried};
 pub use metaspy_core::{FromRemote, MalformedTraceParent, TraceParent, because, current, from_remote, link};

@@ -35,7 +35,17 @@ const ARROWS: &[(&str, &[&str])] = &[
             "metaspy-reader",
         ],
     ),
-    ("metaspy", &["metaspy-instrumenters", "metaspy-macros", "metaspy-core", "metaspy-reader", "metaspy-probe"]),
+    (
+        "metaspy",
+        &[
+            "metaspy-sampler",
+            "metaspy-instrumenters",
+            "metaspy-macros",
+            "metaspy-core",
+            "metaspy-reader",
+            "metaspy-probe",
+        ],
+    ),
 ];
 
 /// Arrows that the table does not have, each with its reason.

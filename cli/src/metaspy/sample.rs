@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use metaspy_report::text::print_message;
-use metaspy_sampler::options::Output;
+use metaspy_sampler::options::{Choice, Output};
 use metaspy_sampler::record::{self, Appended};
 use metaspy_sampler::run::Ended as TargetEnded;
 use metaspy_sampler::{Options, Profile, Run, SampleError, Target, export, json, sample, text};
@@ -28,6 +28,8 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
         None => Target::Command(options.command.clone()),
     };
     let sampling = Options {
+        clock: options.clock,
+        back_end: if options.timer { Choice::Timer } else { Choice::Best },
         rate_hz: options.rate,
         stacks: options.stacks,
         stack_bytes: options.stack_size.unwrap_or(metaspy_sampler::options::STACK_BYTES),

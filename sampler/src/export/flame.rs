@@ -113,7 +113,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
     let data = Data {
         title: format!("{}: {} samples", profile.run.target.join(" "), profile.total()),
         total: profile.total(),
-        period_ns: profile.run.options.period_ns(),
+        period_ns: profile.sample_ns,
         kinds: Category::ALL.iter().map(|category| category.name()).chain(["recorded events"]).collect(),
         names,
         code: &code,

@@ -50,7 +50,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         stack.reverse();
         threads.entry(sample.thread).or_default().push(stack);
     }
-    let period_ns = profile.run.options.period_ns();
+    let period_ns = profile.sample_ns;
     let thread = |(number, samples): (u32, Vec<Vec<u32>>)| Thread {
         r#type: "sampled",
         name: thread_name(profile, number),

@@ -1,8 +1,13 @@
-//! The sampler of Linux: the kernel takes the samples, and this process unwinds their stacks.
+//! The sampler of Linux: the kernel or signals take the samples, and this process unwinds their stacks.
 
+mod back_end;
 mod collect;
 mod perf;
 mod priority;
+mod sampler;
 mod session;
+mod timer;
 
+pub use sampler::Sampler;
 pub use session::sample;
+pub use timer::threads::attach;

@@ -12,12 +12,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use metaspy_reader::Store;
 
+use crate::RING_VARIABLE;
 use crate::error::SampleError;
+use crate::linux::back_end::BackEnd;
 use crate::linux::collect::Collector;
 use crate::linux::perf::record::Record;
 use crate::linux::perf::{Begin, Perf};
 use crate::linux::priority::Priority;
-use crate::options::{Options, Output, Target};
+use crate::linux::timer::Timer;
+use crate::linux::timer::threads::OWN_THREAD;
+use crate::options::{Choice, Clock, Options, Output, Target};
 use crate::run::{Ended, Run};
 use crate::samples::Samples;
 use crate::statistics::Statistics;
@@ -26,11 +30,11 @@ use crate::statistics::Statistics;
 const ROUND_MAX: Duration = Duration::from_millis(50);
 /// The shortest.
 const ROUND_MIN: Duration = Duration::from_millis(1);
-/// The samples, with the recordings that the processes wrote.
-type Collected = (Samples, Vec<(PathBuf, Store)>);
-
 /// How often the threads of a process are listed again, because some began while they were listed.
 const LISTINGS: usize = 10;
+
+/// The samples, with the recordings that the processes wrote.
+type Collected = (Samples, Vec<(PathBuf, Store)>);
 
 /// Samples a target until it ends. A process that runs already is also left at the limit of the options, and when `stop`
 /// becomes true. A program that was started is waited for: it has the standard streams of this process, and a terminal's
@@ -38,40 +42,92 @@ const LISTINGS: usize = 10;
 ///
 /// # Errors
 ///
-/// If the system does not permit it, if there is no such target, or if the program does not start.
+/// If the system does not permit it, if there is no such target, or if the program does not start. Where perf events are not
+/// permitted, a program that contains metaspy's feature `sample` is sampled by timers; others are an error, after their end.
 pub fn sample(target: &Target, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
     match target {
         Target::Command(words) => sample_command(words, options),
-        Target::Process(pid) => sample_process(*pid, options, stop),
+        Target::Process(pid) => sample_process(*pid, options, stop, || ()),
+    }
+}
+
+/// What takes the samples, and why perf does not.
+struct Chosen {
+    back_end: Box<dyn BackEnd + Send>,
+    refused: Option<SampleError>,
+}
+
+impl Chosen {
+    /// Chooses perf, where it is permitted and can measure the clock.
+    fn new<P: BackEnd + Send + 'static>(
+        options: &Options,
+        perf: impl FnOnce() -> Result<P, SampleError>,
+        timer: impl FnOnce() -> Result<Timer, SampleError>,
+    ) -> Result<Chosen, SampleError> {
+        let refused = match (options.back_end, options.clock) {
+            (Choice::Best, Clock::Processor) => match perf() {
+                Ok(perf) => return Ok(Chosen { back_end: Box::new(perf), refused: None }),
+                Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => Some(error),
+                Err(error) => return Err(error),
+            },
+            _ => None,
+        };
+        Ok(Chosen { back_end: Box::new(timer()?), refused })
+    }
+
+    /// The run that it has sampled.
+    fn run(self, target: Vec<String>, pid: u32, started: Started, ended: Ended, of: (Statistics, Collected)) -> Run {
+        let (statistics, (samples, recordings)) = of;
+        let back_end = self.back_end;
+        Run {
+            target,
+            pid,
+            started_at: started.at,
+            elapsed: started.instant.elapsed(),
+            processor_ns: back_end.processor_ns().unwrap_or(statistics.processor_ns()),
+            back_end: back_end.name(),
+            refused: self.refused.map(|error| error.to_string()),
+            untimed: back_end.untimed(),
+            with_kernel: back_end.with_kernel(),
+            options: back_end.options().clone(),
+            ended,
+            statistics,
+            samples,
+            recordings,
+        }
+    }
+}
+
+/// The beginning of a run.
+struct Started {
+    at: SystemTime,
+    instant: Instant,
+}
+
+impl Started {
+    fn now() -> Started {
+        Started { at: SystemTime::now(), instant: Instant::now() }
     }
 }
 
 fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleError> {
     let (sender, opened) = channel();
-    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let started = Started::now();
     std::thread::scope(|scope| {
         let child = scope.spawn(|| start(words, options, sender));
         // Without events the thread has ended, and returns why.
-        let collected = opened.recv().ok().map(|(perf, pid): (Perf, u32)| {
-            let (perf, (samples, recordings)) = collect(perf, Collector::default(), || child.is_finished());
-            (perf, samples, recordings, pid)
+        let collected = opened.recv().ok().map(|(mut chosen, pid): (Chosen, u32)| {
+            let collected = collect(&mut *chosen.back_end, Collector::default(), || child.is_finished());
+            (chosen, collected, pid)
         });
         let (status, statistics) = child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let ended = || SampleError::System(io::Error::other("the program ended before it was sampled"));
-        let (perf, samples, recordings, pid) = collected.ok_or_else(ended)?;
-        Ok(Run {
-            target: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            pid,
-            started_at,
-            elapsed: started.elapsed(),
-            processor_ns: perf.processor_ns(),
-            with_kernel: perf.with_kernel,
-            options: perf.options.clone(),
-            ended: Ended::Exited(status),
-            statistics,
-            samples,
-            recordings,
-        })
+        let (chosen, collected, pid) = collected.ok_or_else(ended)?;
+        if chosen.back_end.attached() == 0 {
+            return Err(chosen.refused.unwrap_or(SampleError::NotInProgram));
+        }
+        let target = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        Ok(chosen.run(target, pid, started, Ended::Exited(status), (statistics, collected)))
     })
 }
 
@@ -82,11 +138,16 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
 fn start(
     words: &[OsString],
     options: &Options,
-    opened: Sender<(Perf, u32)>,
+    opened: Sender<(Chosen, u32)>,
 ) -> Result<(ExitStatus, Statistics), SampleError> {
     let program = words.first().cloned().unwrap_or_default();
-    let perf = Perf::open_for_children(options)?;
     let mut command = Command::new(&program);
+    let timer = || {
+        let timer = Timer::new(options)?;
+        command.env(RING_VARIABLE, timer.path());
+        Ok(timer)
+    };
+    let chosen = Chosen::new(options, || Perf::open_for_children(options), timer)?;
     command.args(words.get(1..).unwrap_or_default());
     if options.output == Output::StandardError {
         command.stdout(io::stderr());
@@ -94,41 +155,39 @@ fn start(
     let mut child =
         command.spawn().map_err(|error| SampleError::Start(program.to_string_lossy().into_owned(), error))?;
     // The other end is open until this thread ends.
-    let _ = opened.send((perf, child.id()));
+    let _ = opened.send((chosen, child.id()));
     let status = child.wait().map_err(SampleError::System)?;
     Ok((status, Statistics::of_children()))
 }
 
-fn sample_process(pid: u32, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
+/// Samples a process that runs. `opened` is called when its threads are sampled.
+pub fn sample_process(
+    pid: u32,
+    options: &Options,
+    stop: &AtomicBool,
+    opened: impl FnOnce(),
+) -> Result<Run, SampleError> {
     let exists = |pid: u32| Path::new(&format!("/proc/{pid}/task")).exists();
     if !exists(pid) {
         return Err(SampleError::NoProcess(pid));
     }
-    let before = Statistics::of_process(pid);
+    let is_own = pid == std::process::id();
     let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = arguments.split(|&byte| byte == 0).filter(|word| !word.is_empty());
-    let (started, started_at) = (Instant::now(), SystemTime::now());
     let mut collector = Collector::default();
-    let perf = join(pid, options, &mut collector)?;
+    let timer = || if is_own { Timer::of_this_process(options) } else { Err(SampleError::NotInProgram) };
+    let mut chosen = Chosen::new(options, || join(pid, options, &mut collector), timer)?;
+    let (before, started) = (Statistics::of_process(pid), Started::now());
+    opened();
     let is_over = || {
-        let is_late = options.limit.is_some_and(|limit| started.elapsed() >= limit);
+        let is_late = options.limit.is_some_and(|limit| started.instant.elapsed() >= limit);
         is_late || stop.load(Ordering::Relaxed) || !exists(pid) || is_zombie(pid)
     };
-    let (perf, (samples, recordings)) = collect(perf, collector, is_over);
+    let collected = collect(&mut *chosen.back_end, collector, is_over);
     let ended = if exists(pid) && !is_zombie(pid) { Ended::Runs } else { Ended::Unknown };
-    Ok(Run {
-        target: words.map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
-        pid,
-        started_at,
-        elapsed: started.elapsed(),
-        processor_ns: perf.processor_ns(),
-        with_kernel: perf.with_kernel,
-        options: perf.options.clone(),
-        ended,
-        statistics: Statistics::of_process(pid).since(&before),
-        samples,
-        recordings,
-    })
+    let statistics = Statistics::of_process(pid).since(&before);
+    let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    Ok(chosen.run(words, pid, started, ended, (statistics, collected)))
 }
 
 /// Opens the events of all threads of a process.
@@ -147,12 +206,18 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
         seen.extend(records.iter().filter_map(Record::new_thread));
         collector.round(&mut records);
         for thread in listed {
-            if seen.insert(thread) {
+            if seen.insert(thread) && !is_ours(pid, thread) {
                 perf.add(thread)?;
             }
         }
     }
     Ok(perf)
+}
+
+/// True for a thread of a sampler in this process.
+fn is_ours(pid: u32, thread: u32) -> bool {
+    let name = || fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
+    pid == std::process::id() && name().is_ok_and(|name| name.trim_end() == OWN_THREAD)
 }
 
 fn threads(pid: u32) -> Vec<u32> {
@@ -167,20 +232,20 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 /// Reads the rings until it is over, and once more.
-fn collect(mut perf: Perf, mut collector: Collector, is_over: impl Fn() -> bool) -> (Perf, Collected) {
+fn collect(back_end: &mut dyn BackEnd, mut collector: Collector, is_over: impl Fn() -> bool) -> Collected {
     // A ring is read when it is a quarter full at the latest.
-    let quarter = perf.samples_that_fit() * perf.options.period_ns() / 4;
+    let quarter = back_end.samples_that_fit() * back_end.options().period_ns() / 4;
     let pause = Duration::from_nanos(quarter).clamp(ROUND_MIN, ROUND_MAX);
     let mut records = Vec::new();
     // Among a thousand busy threads this one would not read in time. Few users may do this; others lose samples.
     let _first = Priority::raise();
     while !is_over() {
-        perf.drain(&mut records);
+        back_end.drain(&mut records);
         collector.round(&mut records);
         std::thread::sleep(pause);
     }
-    perf.disable();
-    perf.drain(&mut records);
+    back_end.disable();
+    back_end.drain(&mut records);
     collector.round(&mut records);
-    (perf, collector.finish())
+    collector.finish()
 }

@@ -15,6 +15,10 @@ pub struct Method {
     pub self_samples: u64,
     /// Samples while it was on the stack, counted once for each sample.
     pub total_samples: u64,
+    /// Processor time in its own code, in ns.
+    pub self_cpu_ns: u64,
+    /// Processor time while it was on the stack, in ns.
+    pub total_cpu_ns: u64,
     /// Its callers, the most frequent first. Samples without a caller began with it.
     pub callers: Vec<Edge>,
     /// The methods that it called, the most frequent first.
@@ -36,7 +40,7 @@ impl Profile {
         let mut methods: HashMap<FunctionId, Method> = HashMap::new();
         let mut edges: HashMap<(FunctionId, FunctionId), u64> = HashMap::new();
         let (mut seen, mut calls) = (HashSet::new(), HashSet::new());
-        for (stack, &count) in self.counts.iter().enumerate() {
+        for (stack, (&count, &cpu_ns)) in self.counts.iter().zip(&self.cpu_ns).enumerate() {
             seen.clear();
             calls.clear();
             let mut callee = None;
@@ -44,10 +48,12 @@ impl Profile {
                 let method = methods.entry(function).or_insert_with(|| Method { function, ..Method::default() });
                 if callee.is_none() {
                     method.self_samples += count;
+                    method.self_cpu_ns += cpu_ns;
                 }
                 // A recursive method is on the stack once, however often it is there.
                 if seen.insert(function) {
                     method.total_samples += count;
+                    method.total_cpu_ns += cpu_ns;
                 }
                 if let Some(callee) = callee.filter(|&callee| callee != function)
                     && calls.insert((function, callee))

@@ -21,6 +21,10 @@ pub struct Profile {
     pub symbols: Symbols,
     /// Samples of each stack.
     pub counts: Vec<u64>,
+    /// Processor time of each stack, in ns.
+    pub cpu_ns: Vec<u64>,
+    /// The time that a sample stands for, in ns.
+    pub sample_ns: u64,
 }
 
 /// Samples in whose stack something is wrong.
@@ -39,10 +43,15 @@ impl Profile {
     pub fn new(run: Run) -> Profile {
         let symbols = Symbols::read(&run);
         let mut counts = vec![0; run.samples.stacks.len()];
+        let mut cpu_ns = vec![0; counts.len()];
+        let sample_ns = run.sample_ns();
         for sample in &run.samples.samples {
             counts[sample.stack as usize] += 1;
+            // The kernel's samples have no times of their own.
+            let ns = if sample.wall_ns == 0 { sample_ns } else { sample.cpu_ns.into() };
+            cpu_ns[sample.stack as usize] += ns;
         }
-        Profile { run, symbols, counts }
+        Profile { run, symbols, counts, cpu_ns, sample_ns }
     }
 
     /// All samples.
@@ -50,9 +59,9 @@ impl Profile {
         self.run.samples.samples.len() as u64
     }
 
-    /// Processor time of this number of samples, in ns.
+    /// The time of this number of samples, in ns: processor time, or wall time if that was sampled.
     pub fn ns(&self, samples: u64) -> u64 {
-        samples.saturating_mul(self.run.options.period_ns())
+        samples.saturating_mul(self.sample_ns)
     }
 
     /// The functions of a stack, innermost first, inlined ones included.

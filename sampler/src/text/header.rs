@@ -5,9 +5,9 @@ use std::time::UNIX_EPOCH;
 
 use metaspy_report::text::{clean, counted, duration, grouped};
 
-use crate::options::Stacks;
+use crate::options::{Clock, Stacks};
 use crate::profile::Profile;
-use crate::run::Ended;
+use crate::run::{Ended, PERF};
 use crate::text::percent;
 
 /// The least share of the processor time that the samples must cover; below it, the report is marked.
@@ -38,7 +38,7 @@ pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
         run.processor_ns as f64 / 1e9,
         run.achieved_hz(),
         grouped(run.options.rate_hz.into()),
-        run.back_end(),
+        run.back_end,
     )?;
     let (total, counts) = (profile.total(), run.samples.counts);
     let all = total + counts.lost;
@@ -70,12 +70,30 @@ pub fn notes(profile: &Profile) -> Vec<String> {
             duration(run.processor_ns).trim()
         ));
     }
-    if !run.with_kernel {
+    notes.extend(run.refused.as_ref().map(|why| format!("timer signals took the samples: {why}")));
+    let is_perf = run.back_end == PERF;
+    if !is_perf && run.options.clock == Clock::Processor && run.achieved_hz() * 2.0 < f64::from(run.options.rate_hz) {
+        notes.push(
+            "the kernel looks at timers of the processor clock in its tick, so their rate has a limit; --clock wall has \
+             none, and interrupts waits"
+                .to_owned(),
+        );
+    }
+    if run.untimed > 0 {
+        notes.push(format!(
+            "{} without samples: the signal is blocked there, or the system has no further timer",
+            counted(run.untimed, "thread")
+        ));
+    }
+    if is_perf && !run.with_kernel {
         notes.push(
             "time in the kernel is not sampled, as kernel.perf_event_paranoid demands: run as root, or set it to 1"
                 .to_owned(),
         );
-    } else if total > 0 && profile.ns(total) * 100 < run.processor_ns * COVERED_PERCENT {
+    } else if total > 0
+        && run.options.clock == Clock::Processor
+        && profile.ns(total) * 100 < run.processor_ns * COVERED_PERCENT
+    {
         notes.push(format!(
             "the samples cover {} of the processor time: threads shorter than a period have none, nor has code of the \
              kernel that no timer interrupts",

@@ -6,6 +6,7 @@ use metaspy_report::rows::cpu::error_percent;
 use metaspy_report::table::{Column, Table};
 use metaspy_report::text::{clean, grouped, shorten_path};
 
+use crate::options::Clock;
 use crate::profile::{Edge, Method, Profile};
 
 /// Columns of a name.
@@ -18,6 +19,8 @@ struct Line {
     name: String,
     own: Option<u64>,
     total: u64,
+    /// Processor time in ns.
+    own_cpu: Option<u64>,
 }
 
 /// Writes the methods with the most self time.
@@ -32,22 +35,25 @@ pub fn write(out: &mut dyn Write, profile: &Profile, top: usize, callers: bool) 
     let lines: Vec<Line> = methods.iter().flat_map(|method| lines(profile, method, callers)).collect();
     let all = profile.total();
     let cells = |of: &dyn Fn(&Line) -> String| lines.iter().map(of).collect::<Vec<_>>();
-    let ms = |samples: u64| {
-        let us = profile.ns(samples) / 1000;
-        format!("{}.{}", grouped(us / 1000), us / 100 % 10)
-    };
+    let of_ns = |ns: u64| format!("{}.{}", grouped(ns / 1_000_000), ns / 100_000 % 10);
+    let ms = |samples: u64| of_ns(profile.ns(samples));
     let share = |samples: u64| format!("{:.1}", 100.0 * samples as f64 / all as f64);
     let own = |of: &dyn Fn(u64) -> String| cells(&|line| line.own.map_or(String::new(), of));
-    let table = Table::new([
+    let mut columns = vec![
         Column::numbers("self ms", own(&ms)).at_least(9),
         Column::numbers("%", own(&share)).at_least(5),
         Column::numbers("±", own(&|samples| format!("{:.1}", error_percent(samples, all)))).at_least(4),
         Column::numbers("total ms", cells(&|line| ms(line.total))).at_least(9),
         Column::numbers("%", cells(&|line| share(line.total))).at_least(5),
         Column::words("method", cells(&|line| line.name.clone())),
-    ]);
+    ];
+    // Samples of the wall clock are of waits, too.
+    if profile.run.options.clock == Clock::Wall {
+        let cpu = cells(&|line| line.own_cpu.map_or(String::new(), of_ns));
+        columns.insert(3, Column::numbers("self cpu ms", cpu).at_least(11));
+    }
     writeln!(out, "\nMethods, inlined or not; ± is the error of sampling with 95 % probability")?;
-    table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
+    Table::new(columns).lines().try_for_each(|line| writeln!(out, "{line}"))?;
     if count > methods.len() {
         writeln!(out, "… and {} more: --top N or --top all shows them", grouped((count - methods.len()) as u64))?;
     }
@@ -58,9 +64,19 @@ fn lines(profile: &Profile, method: &Method, callers: bool) -> Vec<Line> {
     let name = |function: u32| shorten_path(&clean(&profile.symbols.functions[function as usize].name), NAME);
     let mut lines = Vec::new();
     let edge = |word: &'static str| {
-        move |edge: &Edge| Line { name: format!("  {word} {}", name(edge.function)), own: None, total: edge.samples }
+        move |edge: &Edge| Line {
+            name: format!("  {word} {}", name(edge.function)),
+            own: None,
+            total: edge.samples,
+            own_cpu: None,
+        }
     };
-    lines.push(Line { name: name(method.function), own: Some(method.self_samples), total: method.total_samples });
+    lines.push(Line {
+        name: name(method.function),
+        own: Some(method.self_samples),
+        total: method.total_samples,
+        own_cpu: Some(method.self_cpu_ns),
+    });
     if callers {
         lines.extend(method.callers.iter().take(EDGES).map(edge("from")));
         lines.extend(method.callees.iter().take(EDGES).map(edge("calls")));

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use metaspy_report::text::{parse_number, parse_size};
+use metaspy_report::text::parse_size;
 use metaspy_sampler::Stacks;
-use metaspy_sampler::options::RATE_MAX_HZ;
+use metaspy_sampler::environment::parse_rate;
+use metaspy_sampler::options::Clock;
 
 use super::parse_seconds;
 use crate::options::{JsonOption, TopOption};
@@ -28,6 +29,12 @@ pub struct Sample {
     /// Samples a second of processor time of each thread: 1 to 10k
     #[arg(long, value_name = "HZ", default_value = "1000", value_parser = parse_rate)]
     pub rate: u32,
+    /// Which time is sampled
+    #[arg(long, default_value = "cpu", value_parser = parse_clock())]
+    pub clock: Clock,
+    /// Signals in the program take the samples, not perf; for programs with metaspy's feature `sample`
+    #[arg(long, conflicts_with = "pid")]
+    pub timer: bool,
     /// How callers are found
     #[arg(long, default_value = "dwarf", value_parser = parse_stacks())]
     pub stacks: Stacks,
@@ -54,17 +61,16 @@ pub struct Sample {
     pub json: JsonOption,
 }
 
+fn parse_clock() -> impl TypedValueParser<Value = Clock> {
+    let values = Clock::ALL.map(|clock| PossibleValue::new(clock.name()).help(clock.description()));
+    let find = |name: String| Clock::ALL.into_iter().find(|clock| clock.name() == name);
+    PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
+}
+
 fn parse_stacks() -> impl TypedValueParser<Value = Stacks> {
     let values = Stacks::ALL.map(|stacks| PossibleValue::new(stacks.name()).help(stacks.description()));
     let find = |name: String| Stacks::ALL.into_iter().find(|stacks| stacks.name() == name);
     PossibleValuesParser::new(values).map(move |name| find(name).expect("the parser accepts only these names"))
-}
-
-fn parse_rate(text: &str) -> Result<u32, String> {
-    match parse_number(text.trim_end_matches("Hz").trim_end())?.try_into() {
-        Ok(rate @ 1..=RATE_MAX_HZ) => Ok(rate),
-        _ => Err(format!("write a number from 1 to {RATE_MAX_HZ}, such as 1000 or 1kHz")),
-    }
 }
 
 /// A multiple of 8 that fits into a record of the kernel beside the rest of a sample.

@@ -2,7 +2,7 @@
 
 mod image;
 mod modules;
-mod process;
+pub mod process;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -180,6 +180,7 @@ impl Collector {
             samples.stacks.push(stack.clone());
             samples.stacks.len() as u32 - 1
         });
-        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT });
+        let (cpu_ns, wall_ns) = (raw.cpu_ns, raw.wall_ns);
+        samples.samples.push(Sample { time_ns, thread, stack, events: NO_EVENT, cpu_ns, wall_ns });
     }
 }

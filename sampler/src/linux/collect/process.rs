@@ -168,7 +168,7 @@ pub fn mappings(pid: u32) -> Vec<Map> {
 }
 
 /// A line of `/proc/PID/maps`: addresses, permissions, place in the file, device, inode, path.
-fn mapping(pid: u32, line: &str) -> Option<Map> {
+pub fn mapping(pid: u32, line: &str) -> Option<Map> {
     let mut fields = line.splitn(6, ' ');
     let (start, end) = fields.next()?.split_once('-')?;
     let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);

@@ -11,6 +11,7 @@ use std::os::fd::{AsRawFd, FromRawFd};
 use perf_event_open_sys as sys;
 
 use crate::error::SampleError;
+use crate::linux::back_end::BackEnd;
 use crate::options::{Options, Stacks};
 use attributes::attributes;
 use record::Record;
@@ -30,9 +31,9 @@ const SMALL_RING: usize = 2 << 20;
 /// Open events, with their rings.
 pub struct Perf {
     /// The options that are in force: a small ring has room for small copies of stacks only.
-    pub options: Options,
+    options: Options,
     /// False if the system does not let this user sample the kernel.
-    pub with_kernel: bool,
+    with_kernel: bool,
     processors: Vec<Processor>,
 }
 
@@ -100,39 +101,6 @@ impl Perf {
         Ok(())
     }
 
-    /// Stops counting.
-    pub fn disable(&self) {
-        for event in self.processors.iter().flat_map(|processor| &processor.events) {
-            // SAFETY: the descriptor is open; the call changes no memory of ours.
-            unsafe { sys::ioctls::DISABLE(event.as_raw_fd(), 0) };
-        }
-    }
-
-    /// Processor time of the target so far, in ns, as the kernel counted it for these events.
-    pub fn processor_ns(&self) -> u64 {
-        let events = self.processors.iter().flat_map(|processor| &processor.events);
-        let count = |mut event: &File| {
-            let mut bytes = [0; 8];
-            event.read_exact(&mut bytes).map_or(0, |()| u64::from_ne_bytes(bytes))
-        };
-        events.map(count).sum()
-    }
-
-    /// Records that fit in the smallest ring, if all are samples.
-    pub fn samples_that_fit(&self) -> u64 {
-        let smallest = self.processors.iter().map(|processor| processor.ring.size()).min().unwrap_or(0) as u64;
-        let stack = if self.options.stacks == Stacks::Dwarf { u64::from(self.options.stack_bytes) } else { 0 };
-        smallest / (stack + 512)
-    }
-
-    /// Appends the records that were written since the last call, ring by ring.
-    pub fn drain(&mut self, into: &mut Vec<Record>) {
-        let (stacks, bytes) = (self.options.stacks, self.options.stack_bytes);
-        for processor in &mut self.processors {
-            processor.ring.drain(|raw| into.extend(record::parse(raw, stacks, bytes)));
-        }
-    }
-
     fn event(&self, thread: u32, processor: i32, begin: Begin) -> Result<File, SampleError> {
         let mut attr = attributes(&self.options, begin, self.with_kernel);
         let flags = std::ffi::c_ulong::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
@@ -143,6 +111,58 @@ impl Perf {
         }
         // SAFETY: the descriptor is new, and nothing else closes it.
         Ok(unsafe { File::from_raw_fd(descriptor) })
+    }
+}
+
+impl BackEnd for Perf {
+    fn name(&self) -> &'static str {
+        crate::run::PERF
+    }
+
+    fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn with_kernel(&self) -> bool {
+        self.with_kernel
+    }
+
+    fn processor_ns(&self) -> Option<u64> {
+        let events = self.processors.iter().flat_map(|processor| &processor.events);
+        let count = |mut event: &File| {
+            let mut bytes = [0; 8];
+            event.read_exact(&mut bytes).map_or(0, |()| u64::from_ne_bytes(bytes))
+        };
+        Some(events.map(count).sum())
+    }
+
+    fn samples_that_fit(&self) -> u64 {
+        let smallest = self.processors.iter().map(|processor| processor.ring.size()).min().unwrap_or(0) as u64;
+        let stack = if self.options.stacks == Stacks::Dwarf { u64::from(self.options.stack_bytes) } else { 0 };
+        smallest / (stack + 512)
+    }
+
+    fn attached(&self) -> u64 {
+        1
+    }
+
+    fn untimed(&self) -> u64 {
+        0
+    }
+
+    /// The rings are read one after another.
+    fn drain(&mut self, into: &mut Vec<Record>) {
+        let (stacks, bytes) = (self.options.stacks, self.options.stack_bytes);
+        for processor in &mut self.processors {
+            processor.ring.drain(|raw| into.extend(record::parse(raw, stacks, bytes)));
+        }
+    }
+
+    fn disable(&mut self) {
+        for event in self.processors.iter().flat_map(|processor| &processor.events) {
+            // SAFETY: the descriptor is open; the call changes no memory of ours.
+            unsafe { sys::ioctls::DISABLE(event.as_raw_fd(), 0) };
+        }
     }
 }
 

@@ -67,6 +67,9 @@ pub struct RawSample {
     pub tid: u32,
     /// The instruction; in the kernel if the sample was taken there.
     pub ip: u64,
+    /// Processor time and time since the thread's last sample; 0 = a period of processor time.
+    pub cpu_ns: u32,
+    pub wall_ns: u32,
     /// Frames in the kernel, innermost first.
     pub kernel: Vec<u64>,
     /// Frames of the program by frame pointers, innermost first.
@@ -151,6 +154,8 @@ fn sample(mut fields: Fields<'_>, misc: u32, stacks: Stacks, stack_bytes: u32) -
         pid,
         tid,
         ip,
+        cpu_ns: 0,
+        wall_ns: 0,
         kernel: Vec::new(),
         chain: Vec::new(),
         registers: None,

@@ -1,0 +1,88 @@
+//! A program that samples itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+
+use crate::error::SampleError;
+use crate::linux::session::sample_process;
+use crate::linux::timer::threads::OWN_THREAD;
+use crate::options::Options;
+use crate::profile::Profile;
+use crate::run::Run;
+
+/// A sampler of its own process: of all threads but its own. Dropping it ends the sampling without a result.
+///
+/// The kernel takes the samples where it is permitted. Otherwise timers and a signal do, as [`Profile`]'s report states.
+///
+/// ```
+/// use metaspy_sampler::Sampler;
+///
+/// let sampler = Sampler::start()?;
+/// let sum = (0..2_000_000_u64).fold(0, |sum, n| sum ^ n.wrapping_mul(sum | 1));
+/// let profile = sampler.stop()?;
+/// assert!(sum > 0 && profile.run.pid == std::process::id());
+/// # Ok::<(), metaspy_sampler::SampleError>(())
+/// ```
+#[derive(Debug)]
+pub struct Sampler {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<Run, SampleError>>>,
+}
+
+impl Sampler {
+    /// Starts sampling with the [default options](Options).
+    ///
+    /// # Errors
+    ///
+    /// If the system permits neither perf events nor a timer, or if timers sample this process already.
+    pub fn start() -> Result<Sampler, SampleError> {
+        Sampler::with_options(Options::default())
+    }
+
+    /// Starts sampling. A [limit](Options::limit) ends it by itself.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sampler::start`].
+    pub fn with_options(options: Options) -> Result<Sampler, SampleError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, opened) = channel();
+        let run = {
+            let stop = Arc::clone(&stop);
+            move || sample_process(std::process::id(), &options, &stop, || _ = sender.send(()))
+        };
+        let thread = std::thread::Builder::new().name(OWN_THREAD.into()).spawn(run).map_err(SampleError::System)?;
+        let sampler = Sampler { stop, thread: Some(thread) };
+        match opened.recv() {
+            Ok(()) => Ok(sampler),
+            // The thread has ended, and returns why.
+            Err(_) => Err(sampler.end().err().unwrap_or(SampleError::Gone)),
+        }
+    }
+
+    /// Ends the sampling and names what was sampled.
+    ///
+    /// # Errors
+    ///
+    /// If the system stopped the sampling.
+    pub fn stop(self) -> Result<Profile, SampleError> {
+        self.end().map(Profile::new)
+    }
+
+    fn end(mut self) -> Result<Run, SampleError> {
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Ok(run)) => run,
+            _ => Err(SampleError::Gone),
+        }
+    }
+}
+
+impl Drop for Sampler {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().into_iter().for_each(|thread| drop(thread.join()));
+    }
+}

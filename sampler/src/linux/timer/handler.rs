@@ -1,0 +1,184 @@
+//! The signal handler: it copies registers and the top of the stack into the ring, and does nothing else.
+//!
+//! It allocates nothing, takes no lock, reads the stack through the kernel, so that a stack pointer that points to nothing
+//! harms nobody, and restores `errno`.
+
+use std::io;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+
+use crate::linux::timer::ring::{Head, Ring, SAMPLE};
+
+/// Threads that are sampled at most.
+pub const THREADS_MAX: usize = 4096;
+/// What the value of our signals has beside the place of the thread.
+pub const MARK: usize = 0x6D73_7079 << 16;
+
+/// A sampled thread, as the handler needs it.
+pub struct Timed {
+    /// The thread; 0 = none.
+    pub tid: AtomicI32,
+    cpu_ns: AtomicU64,
+    wall_ns: AtomicU64,
+}
+
+/// All sampled threads. The memory is static, because a signal may arrive after the end of its timer.
+pub static THREADS: [Timed; THREADS_MAX] =
+    [const { Timed { tid: AtomicI32::new(0), cpu_ns: AtomicU64::new(0), wall_ns: AtomicU64::new(0) } }; THREADS_MAX];
+/// The ring, which stays mapped for ever; null = nothing is sampled.
+static RING: AtomicPtr<Ring> = AtomicPtr::new(std::ptr::null_mut());
+
+impl Timed {
+    /// Begins a thread. Its first sample counts from here.
+    pub fn begin(&self, tid: i32, cpu_ns: u64) {
+        self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
+        self.wall_ns.store(now_ns(libc::CLOCK_MONOTONIC), Ordering::Relaxed);
+        self.tid.store(tid, Ordering::Release);
+    }
+}
+
+/// Sends the samples to a ring from now on.
+pub fn aim(ring: Option<&'static Ring>) {
+    RING.store(ring.map_or(std::ptr::null_mut(), |ring| std::ptr::from_ref(ring).cast_mut()), Ordering::Release);
+}
+
+/// Takes a real-time signal that the program does not use, and installs the handler for it. The signals of profilers, alarms
+/// and the first real-time signals are left to programs.
+pub fn install() -> io::Result<i32> {
+    let (first, last) = (libc::SIGRTMIN(), libc::SIGRTMAX());
+    let middle = first + (last - first) / 2;
+    let free = (middle..=last).chain(first..middle).find(|&signal| current(signal) == libc::SIG_DFL);
+    let signal = free.ok_or_else(|| io::Error::other("the program uses every real-time signal"))?;
+    // SAFETY: the structure is plain data and valid when it is all zero; the handler has the signature that SA_SIGINFO
+    // requires, and does only what a handler may do.
+    let done = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handle as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
+        libc::sigaction(signal, &action, std::ptr::null_mut())
+    };
+    if done == 0 { Ok(signal) } else { Err(io::Error::last_os_error()) }
+}
+
+/// True while the handler of a signal is ours.
+pub fn is_ours(signal: i32) -> bool {
+    current(signal) == handle as *const () as usize
+}
+
+fn current(signal: i32) -> usize {
+    // SAFETY: without a new action the call only fills the structure, which is plain data.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        match libc::sigaction(signal, std::ptr::null(), &mut action) {
+            0 => action.sa_sigaction,
+            _ => usize::MAX,
+        }
+    }
+}
+
+/// The time of a clock. Safe in a signal handler.
+pub fn now_ns(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the call fills the structure.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    // SAFETY: `errno` is the thread's own, and the kernel passes valid pointers to both structures.
+    unsafe {
+        let errno = *libc::__errno_location();
+        // A signal that somebody else sent has another value, or is of another kind.
+        let place = ((*info).si_value().sival_ptr as usize).wrapping_sub(MARK);
+        if (*info).si_code == libc::SI_TIMER
+            && let Some(thread) = THREADS.get(place)
+            && let Some(ring) = RING.load(Ordering::Acquire).as_ref()
+        {
+            sample(thread, ring, &*context.cast());
+        }
+        *libc::__errno_location() = errno;
+    }
+}
+
+fn sample(thread: &Timed, ring: &Ring, context: &libc::ucontext_t) {
+    // SAFETY: the call has no arguments, and cannot fail.
+    let tid = unsafe { libc::syscall(libc::SYS_gettid) } as i32;
+    if thread.tid.load(Ordering::Acquire) != tid {
+        return;
+    }
+    let (time_ns, cpu_ns) = (now_ns(libc::CLOCK_MONOTONIC), now_ns(libc::CLOCK_THREAD_CPUTIME_ID));
+    let since = |last: &AtomicU64, now: u64| {
+        let span = now.saturating_sub(last.load(Ordering::Relaxed));
+        last.store(now, Ordering::Relaxed);
+        u32::try_from(span).unwrap_or(u32::MAX)
+    };
+    let head = Head {
+        kind: SAMPLE,
+        // SAFETY: as above.
+        pid: unsafe { libc::getpid() } as u32,
+        tid: tid as u32,
+        time_ns,
+        cpu_ns: since(&thread.cpu_ns, cpu_ns),
+        wall_ns: since(&thread.wall_ns, time_ns),
+        registers: registers(context),
+    };
+    let sp = head.registers[head.registers.len() - 2];
+    ring.push(&head, |to, room| copy(sp, to, room));
+}
+
+#[cfg(target_arch = "x86_64")]
+fn registers(context: &libc::ucontext_t) -> [u64; 3] {
+    let of = |register: i32| context.uc_mcontext.gregs[register as usize] as u64;
+    [of(libc::REG_RBP), of(libc::REG_RSP), of(libc::REG_RIP)]
+}
+
+#[cfg(target_arch = "aarch64")]
+fn registers(context: &libc::ucontext_t) -> [u64; 4] {
+    let of = &context.uc_mcontext;
+    [of.regs[29], of.regs[30], of.sp, of.pc]
+}
+
+/// The smallest page of memory: what lies in one is readable as a whole or not at all.
+const PAGE: usize = 4096;
+/// Pages of a copy at most.
+const PAGES: usize = (1 << 16) / PAGE + 1;
+
+/// Copies memory from an address on, as far as it can be read. Returns the bytes that were copied.
+pub fn copy(from: u64, to: *mut u8, room: usize) -> usize {
+    let mut parts = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; PAGES];
+    let (mut at, mut left, mut count) = (from as usize, room, 0);
+    for part in &mut parts {
+        let bytes = (PAGE - at % PAGE).min(left);
+        *part = libc::iovec { iov_base: at as *mut libc::c_void, iov_len: bytes };
+        left -= bytes;
+        count += usize::from(bytes > 0);
+        at = at.wrapping_add(bytes);
+    }
+    let into = libc::iovec { iov_base: to.cast(), iov_len: room - left };
+    // SAFETY: the kernel checks the addresses that are read, and writes into the room of the slot, which is the caller's. A
+    // part that cannot be read ends the copy.
+    let copied = unsafe { libc::process_vm_readv(libc::getpid(), &into, 1, parts.as_ptr(), count as libc::c_ulong, 0) };
+    usize::try_from(copied).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_copied_as_far_as_it_can_be_read() {
+        let source: Vec<u8> = (0..20_000).map(|at| at as u8).collect();
+        let mut room = vec![0; 16 << 10];
+        assert_eq!(copy(source.as_ptr() as u64, room.as_mut_ptr(), room.len()), room.len());
+        assert_eq!(room, source[..room.len()]);
+        for nowhere in [0, 24, u64::MAX - 8, 0xFFFF_8000_0000_0000] {
+            assert_eq!(copy(nowhere, room.as_mut_ptr(), room.len()), 0);
+        }
+        // SAFETY: two new pages; the second one is unmapped again.
+        let edge = unsafe {
+            let at = libc::mmap(std::ptr::null_mut(), 8192, 3, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0);
+            libc::munmap(at.byte_add(4096), 4096);
+            at as u64 + 4096
+        };
+        assert_eq!(copy(edge - 100, room.as_mut_ptr(), room.len()), 100);
+    }
+}

@@ -1,0 +1,216 @@
+//! The sampled program's own part: a thread that gives each other thread a timer.
+//!
+//! A timer of the processor clock never interrupts a thread that waits. The kernel looks at it in its tick, so it fires 100
+//! to 1,000 times a second at most (`CONFIG_HZ`). A timer of the wall clock has every rate, and interrupts waits.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::linux::timer::handler::{self, MARK, THREADS, now_ns};
+use crate::linux::timer::ring::{Head, MAPPINGS, NAME, Ring, Word};
+
+/// The name of threads of ours, which are not sampled.
+pub const OWN_THREAD: &str = "metaspy-sampler";
+/// The shortest time between two looks at the list of threads.
+const LOOK: Duration = Duration::from_millis(10);
+/// Looking takes at most one part in so many of a processor.
+const LOOK_SHARE: u32 = 50;
+
+/// True while this process has timers.
+static IS_ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// The timers of this process. Dropping it deletes them.
+pub struct Timers {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Timers {
+    /// Gives all threads but our own a timer, and those that begin from now on.
+    pub fn start(ring: &'static Ring) -> io::Result<Timers> {
+        if IS_ACTIVE.swap(true, Ordering::AcqRel) {
+            return Err(io::Error::other("this process is sampled already"));
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let (sender, ready) = mpsc::channel();
+        let run = {
+            let stop = Arc::clone(&stop);
+            move || run(ring, &stop, &sender)
+        };
+        let thread = std::thread::Builder::new().name(OWN_THREAD.into()).spawn(run);
+        let started = thread.and_then(|thread| match ready.recv() {
+            Ok(done) => done.map(|()| thread),
+            Err(_) => Err(io::Error::other("the thread with the timers ended")),
+        });
+        match started {
+            Ok(thread) => Ok(Timers { stop, thread: Some(thread) }),
+            Err(error) => {
+                IS_ACTIVE.store(false, Ordering::Release);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for Timers {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        self.thread.take().into_iter().for_each(|thread| drop(thread.join()));
+        IS_ACTIVE.store(false, Ordering::Release);
+    }
+}
+
+/// Samples this process into the ring of the process that started it, to its end.
+pub fn attach(path: &OsStr) -> io::Result<()> {
+    let timers = Timers::start(Box::leak(Box::new(Ring::open(path)?)))?;
+    std::mem::forget(timers);
+    Ok(())
+}
+
+fn run(ring: &'static Ring, stop: &AtomicBool, ready: &mpsc::Sender<io::Result<()>>) {
+    let signal = match handler::install() {
+        Ok(signal) => signal,
+        Err(error) => return drop(ready.send(Err(error))),
+    };
+    handler::aim(Some(ring));
+    push_mappings(ring);
+    ring.word(Word::Attached).fetch_add(1, Ordering::Relaxed);
+    let mut timers = HashMap::new();
+    let mut look = || {
+        let began = Instant::now();
+        update(ring, signal, &mut timers);
+        began.elapsed()
+    };
+    let mut took = look();
+    let _ = ready.send(Ok(()));
+    let is_over = || stop.load(Ordering::Acquire) || ring.get(Word::IsStopped) != 0 || !handler::is_ours(signal);
+    while !is_over() {
+        std::thread::sleep(LOOK.max(took * LOOK_SHARE));
+        took = look();
+    }
+    timers.clear();
+    handler::aim(None);
+}
+
+/// Begins the threads that are new, and ends those that are gone.
+fn update(ring: &Ring, signal: i32, threads: &mut HashMap<i32, Thread>) {
+    let entries = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let listed: Vec<i32> = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
+    let untimed = |threads: &HashMap<i32, Thread>| threads.values().filter(|of| matches!(of, Thread::Untimed)).count();
+    let before = untimed(threads);
+    threads.retain(|tid, _| listed.contains(tid));
+    for tid in listed {
+        let thread = threads.entry(tid).or_insert_with(|| Thread::new(ring, tid));
+        if matches!(thread, Thread::Untimed) && !is_blocked(signal, tid) {
+            *thread = Timer::start(ring, signal, tid).map_or(Thread::Untimed, |timer| Thread::Timed { _timer: timer });
+        }
+    }
+    ring.word(Word::Untimed).fetch_add((untimed(threads) as u64).wrapping_sub(before as u64), Ordering::Relaxed);
+}
+
+/// A thread of this process.
+enum Thread {
+    Ours,
+    /// Not yet, or no longer possible.
+    Untimed,
+    Timed {
+        _timer: Timer,
+    },
+}
+
+impl Thread {
+    fn new(ring: &Ring, tid: i32) -> Thread {
+        let name = fs::read_to_string(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
+        if name.trim_end() == OWN_THREAD {
+            return Thread::Ours;
+        }
+        push_text(ring, NAME, tid as u32, name.trim_end());
+        Thread::Untimed
+    }
+}
+
+/// True if a thread blocks the signal: as long as it begins, or because it waits for signals with `sigwait`, where it would
+/// see ours.
+fn is_blocked(signal: i32, tid: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap_or_default();
+    let blocked = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigBlk:")?.trim(), 16).ok());
+    blocked.unwrap_or(0) & 1 << (signal - 1) != 0
+}
+
+/// A timer of a thread. Dropping it deletes it.
+struct Timer {
+    timer: libc::timer_t,
+    place: usize,
+}
+
+impl Timer {
+    fn start(ring: &Ring, signal: i32, tid: i32) -> Option<Timer> {
+        let place = THREADS.iter().position(|thread| thread.tid.load(Ordering::Relaxed) == 0)?;
+        // The number of the processor clock of a thread, as the kernel makes it (`include/linux/posix-timers_types.h`).
+        let of_thread = !tid << 3 | 6;
+        let clock = if ring.get(Word::IsWall) != 0 { libc::CLOCK_MONOTONIC } else { of_thread };
+        let period_ns = ring.get(Word::PeriodNs) as libc::c_long;
+        let period = libc::timespec { tv_sec: period_ns / 1_000_000_000, tv_nsec: period_ns % 1_000_000_000 };
+        THREADS[place].begin(tid, now_ns(of_thread));
+        // SAFETY: the structures are plain data, valid when they are zero, and live during the calls.
+        let timer = unsafe {
+            let mut event: libc::sigevent = std::mem::zeroed();
+            event.sigev_notify = libc::SIGEV_THREAD_ID;
+            event.sigev_notify_thread_id = tid;
+            event.sigev_signo = signal;
+            event.sigev_value.sival_ptr = (MARK + place) as *mut libc::c_void;
+            let mut timer = std::mem::zeroed();
+            let done = libc::timer_create(clock, &mut event, &mut timer);
+            let timer = (done == 0).then_some(Timer { timer, place });
+            let time = libc::itimerspec { it_interval: period, it_value: period };
+            timer.filter(|timer| libc::timer_settime(timer.timer, 0, &time, std::ptr::null_mut()) == 0)
+        };
+        if timer.is_none() {
+            THREADS[place].tid.store(0, Ordering::Relaxed);
+        }
+        timer
+    }
+}
+
+impl Drop for Timer {
+    fn drop(&mut self) {
+        // SAFETY: the timer is ours, and is deleted once.
+        unsafe { libc::timer_delete(self.timer) };
+        THREADS[self.place].tid.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Writes the mappings of code, so that they are known after the process has ended.
+fn push_mappings(ring: &Ring) {
+    let name = fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    let maps = fs::read("/proc/self/maps").unwrap_or_default();
+    let maps = String::from_utf8_lossy(&maps);
+    let is_code = |line: &&str| line.split(' ').nth(1).is_some_and(|permissions| permissions.contains('x'));
+    let mut text = format!("{}\n", name.trim_end());
+    for line in maps.lines().filter(is_code) {
+        if text.len() + line.len() + 1 > ring.stack_bytes() {
+            push_text(ring, MAPPINGS, 0, &text);
+            text = String::from("\n");
+        }
+        text.push_str(line);
+        text.push('\n');
+    }
+    push_text(ring, MAPPINGS, 0, &text);
+}
+
+fn push_text(ring: &Ring, kind: u32, tid: u32, text: &str) {
+    let head = Head { kind, pid: std::process::id(), tid, time_ns: now_ns(libc::CLOCK_MONOTONIC), ..Head::default() };
+    ring.push(&head, |to, room| {
+        let bytes = text.len().min(room);
+        // SAFETY: the room is the slot's, and larger than what is written.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), to, bytes) };
+        bytes
+    });
+}
