@@ -86,16 +86,19 @@ pub fn attended(page: Option<&Path>) -> Result<Ended> {
     Ok(Ended::Fine)
 }
 
-/// A number of events to reach. Looking costs more than a frame, so it looks ever more often as it comes near.
+/// A number of events to reach. A look opens the recording, which costs more than a frame. So the next look is where seven
+/// eighths of what is left are expected.
 struct Goal {
     events: Option<u64>,
     frames: u64,
     look_at: u64,
+    /// Frames and events at the last look.
+    looked: (u64, u64),
 }
 
 impl Goal {
     fn new(events: Option<u64>) -> Self {
-        Goal { events, frames: 0, look_at: 1 }
+        Goal { events, frames: 0, look_at: 1, looked: (0, 0) }
     }
 
     fn frame(&mut self, recording: &Recording) -> ControlFlow<()> {
@@ -108,8 +111,10 @@ impl Goal {
         if emitted >= goal {
             return ControlFlow::Break(());
         }
-        let per_frame = (emitted / self.frames).max(1);
-        self.look_at = self.frames + ((goal - emitted) / per_frame / 2).clamp(1, 1000);
+        let (frames, before) = std::mem::replace(&mut self.looked, (self.frames, emitted));
+        // The first frame lays out the whole page; the later ones do not.
+        let per_frame = (emitted.saturating_sub(before) / (self.frames - frames)).max(1);
+        self.look_at = self.frames + ((goal - emitted) / per_frame * 7 / 8).clamp(1, 1000);
         ControlFlow::Continue(())
     }
 }
