@@ -2,7 +2,8 @@
 //!
 //! A job is data, so a test can run it in place. A new job replaces the previous one of the same [`Slot`].
 
-use std::collections::HashSet;
+mod effects;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -10,6 +11,8 @@ use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position,
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::export::Progress as Share;
 use metaspy_report::source_line;
+
+pub use effects::{Effect, Effects, Reach};
 
 use super::config::browser::BrowserColumn;
 use super::reasons::{self, Path};
@@ -27,9 +30,6 @@ use super::state::view::Count;
 
 /// Slots that are scanned between two checks for a stop.
 const STRIDE: usize = 1 << 18;
-/// Most rows and most levels of a tree of effects.
-const TREE: usize = 400;
-const DEPTH: usize = 12;
 /// Events of the same subject that are listed before and after the selected one.
 const AROUND: usize = 60;
 
@@ -144,35 +144,6 @@ pub enum Answer {
     Count(Count),
 }
 
-/// The effects of an event.
-#[derive(Clone, Debug, Default)]
-pub struct Effects {
-    /// The tree, depth first.
-    pub tree: Vec<Effect>,
-    /// The direct effects by site, the most frequent first.
-    pub by_site: Vec<(metaspy_core::SiteId, usize)>,
-    /// Number of direct effects.
-    pub direct: usize,
-    /// Ticks of the direct effects on the same lane.
-    pub ticks: u64,
-    /// True if the tree is longer than the rows that were read.
-    pub cut: bool,
-    /// The part of the recording that was searched.
-    pub reach: Reach,
-}
-
-/// The part of a recording that was searched for effects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// The event's own lane while it ran.
-    #[default]
-    OwnLane,
-    /// All lanes, when they were last read.
-    LastReading,
-    /// Everything.
-    Whole,
-}
-
 /// The reasons of an event.
 #[derive(Clone, Debug, Default)]
 pub struct Reasons {
@@ -182,17 +153,6 @@ pub struct Reasons {
     pub cut: bool,
     /// The path from another event, if it was requested.
     pub path: Option<Path>,
-}
-
-/// An event in a tree of effects or of reasons.
-#[derive(Clone, Copy, Debug)]
-pub struct Effect {
-    /// Its level; 0 is a direct effect, or a direct reason.
-    pub depth: usize,
-    /// The event.
-    pub event: Event,
-    /// True if a link connects it with the event above: its cause is another one.
-    pub is_link: bool,
 }
 
 /// The progress of a job, shared with its thread.
@@ -267,7 +227,7 @@ impl Job {
                 Answer::Search(scan(store, side, from, &filter, 1, progress).events.first().copied())
             }
             Job::Effects { id, index, reach } => {
-                Answer::Effects(id, Effects { reach, ..effects(store, id, index.as_deref(), progress) })
+                Answer::Effects(id, Effects { reach, ..effects::read(store, id, index.as_deref(), progress) })
             }
             Job::Reasons { id, from } => {
                 let (tree, cut) = reasons::tree(store, id, || !progress.is_stopped());
@@ -276,7 +236,7 @@ impl Job {
             }
             Job::Neighbours { id, index, reach } => {
                 let (tree, cut) = reasons::tree(store, id, || !progress.is_stopped());
-                let effects = Effects { reach, ..effects(store, id, index.as_deref(), progress) };
+                let effects = Effects { reach, ..effects::read(store, id, index.as_deref(), progress) };
                 Answer::Neighbours(id, Reasons { tree, cut, path: None }, effects)
             }
             Job::SameSubject { id, subject } => Answer::SameSubject(id, same_subject(store, id, subject, progress)),
@@ -347,51 +307,6 @@ fn same_subject(store: &Store, id: EventId, subject: Subject, progress: &Progres
     events.extend(store.event(id));
     events.extend(scan(store, Side::After, Position::Event(id), &filter, AROUND, progress).events);
     events
-}
-
-fn effects(store: &Store, id: EventId, index: Option<&EffectsIndex>, progress: &Progress) -> Effects {
-    // The index has the other lanes; the lane has the events after the index was built.
-    let of = |id: EventId| -> Vec<EventId> {
-        let mut ids = store.effects(id);
-        if let Some(index) = index {
-            ids.extend(index.effects(id));
-            ids.sort_unstable();
-            ids.dedup();
-        }
-        ids
-    };
-    let direct = of(id);
-    let mut answer = Effects { direct: direct.len(), ..Effects::default() };
-    let lane = store.event(id).map(|event| event.lane);
-    for event in direct.iter().filter_map(|&id| store.event(id)) {
-        match answer.by_site.iter_mut().find(|(site, _)| *site == event.site) {
-            Some((_, count)) => *count += 1,
-            None => answer.by_site.push((event.site, 1)),
-        }
-        if Some(event.lane) == lane && event.cause == Some(id) {
-            answer.ticks += event.span.unwrap_or(0);
-        }
-    }
-    // Sites with equal counts keep the order of time.
-    answer.by_site.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let mut seen = HashSet::from([id]);
-    let mut next: Vec<(usize, EventId, EventId)> = direct.into_iter().rev().map(|effect| (0, effect, id)).collect();
-    while let Some((depth, id, reason)) = next.pop() {
-        if answer.tree.len() == TREE || progress.is_stopped() {
-            answer.cut = true;
-            break;
-        }
-        let Some(event) = store.event(id) else { continue };
-        // Links may form a circle.
-        if !seen.insert(id) {
-            continue;
-        }
-        answer.tree.push(Effect { depth, event, is_link: event.cause != Some(reason) });
-        if depth < DEPTH {
-            next.extend(of(id).into_iter().rev().map(|effect| (depth + 1, effect, id)));
-        }
-    }
-    answer
 }
 
 fn index(store: &Store, progress: &Progress) -> Option<EffectsIndex> {
