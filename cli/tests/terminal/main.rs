@@ -346,3 +346,38 @@ fn a_closed_terminal_ends_the_demo() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
+
+/// The demo allows it, and the process of this test does not.
+#[cfg(feature = "demo")]
+#[test]
+fn sites_of_a_running_process_are_disarmed_and_armed_if_it_allows_it() {
+    let Some(mut terminal) = Tmux::start("arming") else { return };
+    let (live, metaspy) = (fixture::directory().join("arming"), env!("CARGO_BIN_EXE_metaspy"));
+    terminal.command(&format!("METASPY_DIR={} {metaspy} demo", live.display()));
+    terminal.wait_for("live ●");
+    terminal.keys(&["3"]);
+    terminal.wait_for("█ all");
+    terminal.keys(&["d"]);
+    terminal.wait_for("observed now: nothing, at ");
+    terminal.wait_for(" nothing  ");
+    terminal.line(":arm only subject:#40");
+    terminal.wait_for("observed now: 1 subject, at ");
+    terminal.line(":arm site:Scene::layout");
+    terminal.wait_for("observed now: all, at ");
+    terminal.line(":disarm took:>1ms");
+    terminal.wait_for("selected by `site:`, `subject:` and `kind:` only");
+    quits(&mut terminal);
+
+    let _turn = fixture::turn();
+    let path = fixture::directory().join("not-controlled.spy");
+    let (recording, installed) = fixture::begin(metaspy_core::Recording::file(&path), 40);
+    terminal.command(&format!("{metaspy} open {}", path.display()));
+    terminal.wait_for("live ●");
+    terminal.keys(&["3"]);
+    terminal.wait_for("Scene::layout");
+    terminal.keys(&["d"]);
+    terminal.wait_for("does not allow it: start it with");
+    quits(&mut terminal);
+    drop(installed);
+    recording.close();
+}

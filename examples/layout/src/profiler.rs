@@ -7,7 +7,7 @@ use metaspy::{Profiler, Selector};
 
 /// A profiler of everything that happens to the nodes. Give it more instrumenters, or install it as it is.
 pub fn profiler() -> Profiler {
-    Profiler::new("layout").observe(Tree).relation("owner").relation("sibling").relation("cache")
+    Profiler::new("layout").observe(Tree).controlled().relation("owner").relation("sibling").relation("cache")
 }
 
 /// Observes the tree of boxes: all nodes, every site.

@@ -22,6 +22,8 @@ mod verify;
 
 mod merge;
 
+pub mod control;
+
 pub mod stream;
 
 pub mod text;

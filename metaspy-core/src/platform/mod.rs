@@ -8,6 +8,8 @@ pub(crate) mod fork;
 pub(crate) mod fork_gate;
 pub(crate) mod own_pages;
 pub(crate) mod page_vec;
+#[cfg(unix)]
+pub(crate) mod peer;
 pub(crate) mod process;
 pub(crate) mod processor;
 pub(crate) mod readers;

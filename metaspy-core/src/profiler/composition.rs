@@ -32,13 +32,14 @@ pub struct Profiler {
     view: View,
     instrumenters: Vec<Box<dyn Instrumenter>>,
     triggers: Vec<Trigger>,
+    is_controlled: bool,
 }
 
 impl Profiler {
     /// A profiler with this name.
     pub fn new(name: impl Into<String>) -> Self {
         let view = View { name: name.into(), group_by: "subject".into(), ..View::default() };
-        Profiler { view, instrumenters: Vec::new(), triggers: Vec::new() }
+        Profiler { view, instrumenters: Vec::new(), triggers: Vec::new(), is_controlled: false }
     }
 
     /// Adds an instrumenter.
@@ -82,6 +83,13 @@ impl Profiler {
         self
     }
 
+    /// Lets the crawler disarm what this profiler arms, in a [controlled](crate::recording::Builder::controlled) recording.
+    /// Without it, the crawler only adds to the sites of a profiler.
+    pub fn controlled(mut self) -> Self {
+        self.is_controlled = true;
+        self
+    }
+
     /// Installs it: the whole process is observed until the guard is dropped. Tests run in parallel, so a test that counts
     /// uses [`Profiler::profile`] or [`Profiler::install_here`].
     pub fn install(self) -> Result<Installed, InstallError> {
@@ -92,6 +100,9 @@ impl Profiler {
         let recording = Recording::current()?;
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut session = session(NEXT.fetch_add(1, Ordering::Relaxed));
+        if self.is_controlled {
+            arm::arms().control(session.profiler());
+        }
         // The epoch first, then the arm words: what is armed for this view begins in its first epoch.
         let first = Arc::new(arm::next_boundary(&format!("{} is installed", self.view.name)));
         let mut hooks = Vec::with_capacity(self.instrumenters.len());

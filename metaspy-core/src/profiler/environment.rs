@@ -52,7 +52,11 @@ pub(crate) fn start() {
     let mode = mode();
     let selectors: Vec<&str> = selectors.split(',').map(str::trim).filter(|selector| !selector.is_empty()).collect();
     for text in selectors {
-        match Profiler::new(format!("METASPY_OBSERVE={text}")).observe(Selected(text.to_owned(), mode)).install() {
+        match Profiler::new(format!("METASPY_OBSERVE={text}"))
+            .observe(Selected(text.to_owned(), mode))
+            .controlled()
+            .install()
+        {
             // Until the process ends.
             Ok(installed) => std::mem::forget(installed),
             Err(error) => warn(&format!("METASPY_OBSERVE: {error}")),

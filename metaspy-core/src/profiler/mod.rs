@@ -2,6 +2,7 @@
 
 pub mod arm;
 mod composition;
+pub(crate) mod control;
 #[doc(hidden)]
 pub mod environment;
 mod here;

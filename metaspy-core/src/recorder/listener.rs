@@ -44,9 +44,10 @@ pub(crate) enum Module {
     MethodProfilers,
     Subscriptions,
     Ends,
+    Control,
 }
 
-static LISTENERS: [OnceLock<&'static dyn Listener>; 5] = [const { OnceLock::new() }; 5];
+static LISTENERS: [OnceLock<&'static dyn Listener>; 6] = [const { OnceLock::new() }; 6];
 
 /// Registers a module. Later calls do nothing.
 pub(crate) fn listen(module: Module, listener: &'static dyn Listener) {

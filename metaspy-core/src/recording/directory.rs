@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use metaspy_reader::control::socket_of;
 use metaspy_reader::platform::writer_lock;
 
 use crate::platform::process;
@@ -136,6 +137,8 @@ fn remove_ended(path: &Path) -> std::io::Result<bool> {
     if !look(path).is_some_and(|(_, is_over)| is_over) {
         return Ok(false);
     }
+    // Of a process that was killed.
+    let _ = fs::remove_file(socket_of(path));
     match fs::remove_file(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         removed => removed.map(|()| true),

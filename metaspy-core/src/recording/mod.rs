@@ -156,11 +156,20 @@ pub struct Builder {
     collector: bool,
     guarded: bool,
     linked_sites: bool,
+    controlled: bool,
 }
 
 impl Builder {
     fn new(place: Place) -> Self {
-        Builder { place, budget: None, policy: Policy::default(), collector: true, guarded: false, linked_sites: true }
+        Builder {
+            place,
+            budget: None,
+            policy: Policy::default(),
+            collector: true,
+            guarded: false,
+            linked_sites: true,
+            controlled: false,
+        }
     }
 
     /// Its size in bytes, tables included, within [`BUDGETS`].
@@ -188,6 +197,13 @@ impl Builder {
         self
     }
 
+    /// True to let the crawler arm and disarm sites and subjects while the program runs, for processes of the same user. It
+    /// needs a file. A socket beside it, `run.spy.control`, takes the requests; the collector applies them.
+    pub fn controlled(mut self, wanted: bool) -> Self {
+        self.controlled = wanted;
+        self
+    }
+
     /// True to guard the process against a truncation of the file by another process: the process continues, and the cut
     /// part is lost. The guard is a signal handler (SIGBUS) that passes foreign signals on.
     pub fn guarded(mut self, wanted: bool) -> Self {
@@ -211,6 +227,9 @@ impl Builder {
         names::register();
         let log = recorder::start(spec, requested::note_end)?;
         crate::arm::renew();
+        if self.controlled {
+            crate::profiler::control::allow(log);
+        }
         if self.guarded {
             guard_against_truncation();
             if let Some(map) = log.region.map() {

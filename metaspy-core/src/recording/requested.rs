@@ -1,4 +1,5 @@
-//! The recording that the environment selects, with `METASPY_RECORD` and `METASPY_BUDGET`.
+//! The recording that the environment selects, with `METASPY_RECORD` and `METASPY_BUDGET`. With `METASPY_CONTROL=1`, the
+//! crawler may arm and disarm sites while the program runs.
 //!
 //! It never makes the program fail: a recording that cannot be made is reported once, and the program's own profilers use
 //! memory.
@@ -12,6 +13,7 @@ use metaspy_format::Policy;
 use metaspy_reader::units::parse_size;
 
 use crate::platform::warn;
+use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::recording::{DEFAULT_BUDGET, StartError, directory};
 
@@ -75,6 +77,9 @@ fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'stat
     })?;
     if is_new {
         SELECTED.store(log.number, Ordering::Relaxed);
+        if std::env::var_os("METASPY_CONTROL").is_some_and(|value| value == "1") {
+            control::allow(log);
+        }
     }
     Ok(log)
 }

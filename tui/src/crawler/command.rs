@@ -1,5 +1,7 @@
 //! The commands of the crawler.
 
+use metaspy_core::store::control::Change;
+
 use super::theme::Theme;
 
 pub use super::state::line::Caret;
@@ -83,6 +85,8 @@ pub enum Command {
     Follow,
     /// Open the source of the event in the editor.
     OpenSource,
+    /// Change what the running process observes.
+    Control(Change),
     /// Sort by the next column.
     SortNext,
     /// Sort by the previous column.

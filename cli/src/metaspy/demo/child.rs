@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use metaspy_core::Store;
+use metaspy_core::store::control::socket_of;
 
 use crate::exit::say;
 use crate::metaspy::arguments::STORY;
@@ -37,6 +38,7 @@ impl StoryProcess {
             .arg(STORY)
             .args(page)
             .env("METASPY_RECORD", "live")
+            .env("METASPY_CONTROL", "1")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -105,6 +107,7 @@ impl Drop for StoryProcess {
         let _ = self.child.wait();
         if let Some(recording) = &self.recording {
             let _ = std::fs::remove_file(&recording.path);
+            let _ = std::fs::remove_file(socket_of(&recording.path));
         }
     }
 }

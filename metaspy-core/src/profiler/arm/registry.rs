@@ -1,13 +1,13 @@
 //! The standing orders of all profilers: what each has armed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 use metaspy_probe::NO_CELL;
 
 use crate::arm::settled::SETTLED;
-use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, unsettle};
+use crate::arm::{ALL_SUBJECTS, Arming, Config, Mode, Plan, Requirements, SitePattern, Subjects, unsettle};
 use crate::format::row::Who;
 use crate::platform::lock::{Locked, lock};
 use crate::platform::readers::Replaced;
@@ -21,11 +21,21 @@ pub(crate) struct Arms {
     /// Plans that were replaced, and that a hook may still be reading.
     replaced: Vec<Replaced<Plan>>,
     standing: Vec<Standing>,
+    /// Profilers whose orders a reader may replace.
+    controlled: BTreeSet<u64>,
 }
 
 struct Order {
     profiler: u64,
     arming: Arming,
+}
+
+impl Order {
+    /// True for the orders of `profiler`, and for those of controlled ones, unless a predicate or a handler belongs to them.
+    fn is_seizable(&self, profiler: u64, controlled: &BTreeSet<u64>) -> bool {
+        let is_plain = self.arming.handlers.is_empty() && !matches!(self.arming.subjects, Subjects::Group(_));
+        self.profiler == profiler || (is_plain && controlled.contains(&self.profiler))
+    }
 }
 
 struct Standing {
@@ -36,7 +46,12 @@ struct Standing {
     known: usize,
 }
 
-static ARMS: Mutex<Arms> = Mutex::new(Arms { orders: BTreeMap::new(), replaced: Vec::new(), standing: Vec::new() });
+static ARMS: Mutex<Arms> = Mutex::new(Arms {
+    orders: BTreeMap::new(),
+    replaced: Vec::new(),
+    standing: Vec::new(),
+    controlled: BTreeSet::new(),
+});
 
 /// The standing orders of the process.
 pub(crate) fn arms() -> Locked<'static, Arms> {
@@ -97,6 +112,7 @@ impl Arms {
     #[must_use]
     pub fn disarm(&mut self, profiler: u64) -> Vec<Plan> {
         self.standing.retain(|standing| standing.profiler != profiler);
+        self.controlled.remove(&profiler);
         let sites: BTreeMap<SiteId, &'static Site> =
             site::entries().into_iter().map(|entry| (entry.id, entry.site)).collect();
         let touched: Vec<SiteId> = (self.orders.iter_mut())
@@ -112,6 +128,35 @@ impl Arms {
             }
         }
         self.orders.retain(|_, orders| !orders.is_empty());
+        Replaced::take_unread(&mut self.replaced, |_| true)
+    }
+
+    /// Lets a reader replace what the profiler arms.
+    pub fn control(&mut self, profiler: u64) {
+        self.controlled.insert(profiler);
+    }
+
+    /// What `profiler` and the profilers that a reader controls require of a site.
+    pub fn seizable(&self, profiler: u64, id: SiteId) -> Vec<Arming> {
+        let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
+        let seizable = orders.iter().filter(|order| order.is_seizable(profiler, &self.controlled));
+        seizable.map(|order| order.arming.clone()).collect()
+    }
+
+    /// True if other profilers observe the site, whose orders a reader may not replace.
+    pub fn is_armed_by_others(&self, profiler: u64, id: SiteId) -> bool {
+        let orders = self.orders.get(&id).map_or(&[][..], Vec::as_slice);
+        orders.iter().any(|order| !order.is_seizable(profiler, &self.controlled))
+    }
+
+    /// Puts the requirement of `profiler` in the place of the [seizable](Self::seizable) ones. Returns plans as
+    /// [`disarm`](Self::disarm) does.
+    #[must_use]
+    pub fn seize(&mut self, profiler: u64, entry: &SiteEntry, arming: Option<Arming>) -> Vec<Plan> {
+        let orders = self.orders.entry(entry.id).or_default();
+        orders.retain(|order| !order.is_seizable(profiler, &self.controlled));
+        orders.extend(arming.map(|arming| Order { profiler, arming }));
+        self.publish(entry.id, entry.site);
         Replaced::take_unread(&mut self.replaced, |_| true)
     }
 

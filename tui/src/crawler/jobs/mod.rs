@@ -7,6 +7,7 @@ mod effects;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
+use metaspy_core::store::control::Change;
 use metaspy_core::store::{By, DetailLevel, EffectsIndex, Filter, Page, Position, Scope};
 use metaspy_core::{Event, EventId, SiteId, Store, Subject};
 use metaspy_report::export::Progress as Share;
@@ -16,6 +17,7 @@ pub use effects::{Effect, Effects, Reach};
 
 use super::config::browser::BrowserColumn;
 use super::reasons::{self, Path};
+use super::state::arming;
 use super::state::browser::{self, BrowserRow};
 use super::state::event_list::Side;
 use super::state::export::{self, Target};
@@ -52,6 +54,8 @@ pub enum Slot {
     Source,
     /// A file for another tool.
     Export,
+    /// A request to the running process.
+    Control,
 }
 
 /// A piece of work.
@@ -98,6 +102,8 @@ pub enum Job {
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
     Export { filter: Filter, target: Target },
+    /// Arms or disarms what a filter selects.
+    Control { change: Change, filter: Filter },
 }
 
 /// The result of a job.
@@ -138,6 +144,8 @@ pub enum Answer {
     Structure(StructureView),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
+    /// The sentence about what the process observes now, or why it refused.
+    Controlled(String),
     /// The sentence about a file that was written, or not.
     Exported(String),
     /// The number of events that pass the filter, those that left the window included.
@@ -213,6 +221,7 @@ impl Job {
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
             Job::Export { .. } => Slot::Export,
+            Job::Control { .. } => Slot::Control,
         }
     }
 
@@ -267,6 +276,7 @@ impl Job {
                 let written = export::write(store, &filter, &target, &watch)?;
                 Answer::Exported(written.unwrap_or_else(|error| error))
             }
+            Job::Control { change, filter } => Answer::Controlled(arming::request(store, change, &filter)),
             Job::Source { site } => Answer::Source(site, store.site(site).and_then(source_line::line)),
             Job::Count { filter } => {
                 let scope = Scope { filter, detail: DetailLevel::Counts, ..Scope::default() };

@@ -1,5 +1,6 @@
 //! The table of keys. Dispatch, the help, the hints at the bottom, the palette and the documentation read it.
 
+use metaspy_core::store::control::Change;
 use ratatui::crossterm::event::KeyCode::{
     self, BackTab, Backspace, Char, Down, End, Enter as Return, Esc, Home, Left, PageDown, PageUp, Right, Tab, Up,
 };
@@ -111,6 +112,23 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('x'), Export, "export", "write the listed events in the format of another tool")
         .takes("FORMAT FILE"),
     bind(Place::Screens, Char('K'), Keep, "keep", "keep the listed events as a recording of their own"),
+    bind(
+        Place::Screens,
+        Char('a'),
+        Control(Change::Arm),
+        "arm",
+        "arm, disarm what the row selects, in the running process",
+    )
+    .takes("SITES SUBJECTS"),
+    bind(Place::Screens, Char('d'), Control(Change::Disarm), "disarm", "").takes("SITES SUBJECTS"),
+    bind(
+        Place::Screens,
+        Char('A'),
+        Control(Change::Only),
+        "arm only",
+        "arm its subject, and disarm all others at its sites",
+    )
+    .takes("SITES SUBJECTS"),
     bind(Place::Events, Char('y'), Copy, "copy", "copy the event as text, the event with its causes"),
     bind(Place::Events, Char('Y'), CopyChain, "copy causes", ""),
     unbound(SaveFilter, "save filter", "keep the open filter under a name").takes("NAME"),

@@ -111,6 +111,7 @@ impl Crawler {
             Command::NextMark => self.next_mark(),
             Command::Pause => self.pause(),
             Command::Follow => self.follow(),
+            Command::Control(change) => self.control_row(change),
             Command::SortNext => self.sort(SortChange::Next),
             Command::SortPrevious => self.sort(SortChange::Previous),
             Command::SortReverse => self.sort(SortChange::Reverse),

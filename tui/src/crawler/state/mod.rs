@@ -4,6 +4,7 @@
 //! steps through a journey without a clock, a thread or a terminal.
 
 pub(crate) mod accuracy;
+pub(crate) mod arming;
 pub(crate) mod browser;
 mod commands;
 pub(crate) mod completion;

@@ -2,6 +2,8 @@
 //!
 //! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
 
+use std::cmp::Reverse;
+
 use metaspy_core::EventId;
 
 use super::cursor::Cursor;
@@ -158,7 +160,9 @@ impl Crawler {
                 Some((entry.rank(typed.trim_end())?, entry))
             })
             .collect();
-        ranked.sort_by_key(|(rank, _)| *rank);
+        // `arm only X` is that command, and not `arm` with the words behind it.
+        let named = |entry: &Entry| entry.argument.as_ref().map_or(0, |_| entry.name().len());
+        ranked.sort_by_key(|(rank, entry)| (*rank, Reverse(named(entry))));
         let entries: Vec<Entry> = ranked.into_iter().map(|(_, entry)| entry).collect();
         let height = self.view.list.height;
         if let Some(palette) = &mut self.palette {
@@ -215,6 +219,7 @@ impl Crawler {
         let is_live = self.store.is_live();
         match binding.command {
             Command::Pause | Command::Follow if !is_live => Some("the recording has ended".into()),
+            Command::Control(_) if !is_live => Some("the recording has ended".into()),
             Command::Back if self.history.depth() == 0 => Some("no earlier view".into()),
             _ => None,
         }
@@ -261,6 +266,7 @@ impl Crawler {
                     self.message = Some(error);
                 }
             }
+            Command::Control(change) => self.control(change, argument),
             Command::NameMark => return self.mark_as(argument),
             Command::SaveFilter => return self.save_filter(argument),
             Command::ForgetFilter => return self.forget_filter(argument),

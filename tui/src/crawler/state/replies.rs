@@ -121,6 +121,10 @@ impl Crawler {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.structure.accept(&self.store, structure, self.now_ns);
             }
+            Answer::Controlled(sentence) => {
+                self.message = Some(sentence);
+                self.queue_screen();
+            }
             Answer::Exported(sentence) => self.message = Some(sentence),
             Answer::Source(site, line) => self.view.productions.source = Source { production: Some(site), line },
             Answer::Count(count) => {
@@ -147,6 +151,7 @@ impl Crawler {
             Slot::Count => "the count",
             Slot::Source => "reading the source",
             Slot::Export => "the export",
+            Slot::Control => "arming",
         };
         if slot == Slot::Rows {
             self.view.list.cancel_searches();

@@ -3,9 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use metaspy_core::store::control::{ControlRequest, Observed, SiteState};
 use metaspy_core::store::{By, Filter, Measure, RowKey, Scope, TallyRow};
 use metaspy_core::{SiteId, Store, Subject};
 
+use super::arming;
 use super::cursor::Cursor;
 use super::profiles::Profiles;
 use super::table::{self, Cell, Column, Key, Kind, Largest, Rows, Sort, SortChange, TableList, Value, Width};
@@ -76,6 +78,8 @@ pub struct TallyView {
     pub exact: bool,
     /// True if calls of a row found no room as events.
     pub has_losses: bool,
+    /// What the running process observes at each site, if it lets readers change that.
+    observed: Arc<HashMap<SiteId, SiteState>>,
     /// The order of the rows.
     pub sort: Sort,
     /// The cursor.
@@ -98,6 +102,7 @@ impl TallyView {
             profiles: Profiles::default(),
             exact: true,
             has_losses: false,
+            observed: Arc::default(),
             sort: Sort::by("count"),
             cursor: Cursor::default(),
             read_ns: 0,
@@ -142,6 +147,10 @@ impl TallyView {
             }
         }
         (self.unobserved, self.exact) = (Arc::new(unobserved), tally.exact);
+        if self.by == By::Site {
+            let states = store.control(&ControlRequest::default()).unwrap_or_default();
+            self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
+        }
         self.has_losses = rows.iter().any(|row| row.measure.lost > 0);
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
@@ -163,7 +172,7 @@ impl TallyView {
         drop((list, rows));
         // A million rows are not copied, unless the screen shows them at this time.
         let mut rows = self.rows.take().map(Arc::unwrap_or_clone).unwrap_or_default();
-        reorder(&mut rows, &mut order);
+        table::reorder(&mut rows, &mut order);
         if self.sort.reversed {
             rows.reverse();
         }
@@ -180,7 +189,7 @@ impl TallyView {
         let read =
             if read.sort == self.sort { read } else { TallyView { sort: self.sort.clone(), ..read }.sorted(store) };
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
-        (self.largest, self.has_losses) = (read.largest, read.has_losses);
+        (self.largest, self.has_losses, self.observed) = (read.largest, read.has_losses, read.observed);
         self.profiles.accept(read.profiles);
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
@@ -200,6 +209,15 @@ impl TallyView {
         &self.listed()[item]
     }
 
+    /// What the process observes at the site of a row.
+    fn observed(_: &Store, list: &Self, item: usize) -> Cell {
+        let state = list.row(item).site.and_then(|site| list.observed.get(&site));
+        Cell::text(state.map_or(String::new(), |state| match state.observed {
+            Observed::Nothing if state.kept => "by others".into(),
+            observed => arming::words(observed),
+        }))
+    }
+
     /// A remark in place of the bar of a site that has no events.
     fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
         let site = store.site(row.site.filter(|_| row.measure.count == 0)?);
@@ -216,22 +234,6 @@ impl TallyView {
                 _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
             }
         })
-    }
-}
-
-/// Moves each row to its place: `order` has the present place of each row, and is used up.
-fn reorder(rows: &mut [TableRow], order: &mut [usize]) {
-    for start in 0..order.len() {
-        let mut at = start;
-        while order[at] != start {
-            let from = std::mem::replace(&mut order[at], at);
-            if from == at {
-                break;
-            }
-            rows.swap(at, from);
-            at = from;
-        }
-        order[at] = at;
     }
 }
 
@@ -282,6 +284,9 @@ impl TableList for TallyView {
                 Cell::optional((lost > 0).then_some(lost), "")
             };
             columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost).shown_from(50));
+        }
+        if !self.observed.is_empty() {
+            columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed).shown_from(50));
         }
         let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
         columns.extend([
@@ -380,21 +385,5 @@ impl Rows for TallyView {
         }
         self.rows = self.clone().sorted(store).rows;
         None
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_reordered_in_place() {
-        for order in [vec![0, 1, 2, 3], vec![3, 2, 1, 0], vec![1, 2, 3, 0], vec![2, 0, 1, 3], vec![3, 0, 2, 1]] {
-            let row = |at: usize| TableRow { delta: Some(at as u64), ..TableRow::empty(None, None) };
-            let mut rows: Vec<TableRow> = (0..4).map(row).collect();
-            reorder(&mut rows, &mut order.clone());
-            let found: Vec<usize> = rows.iter().filter_map(|row| row.delta).map(|at| at as usize).collect();
-            assert_eq!(found, order);
-        }
     }
 }

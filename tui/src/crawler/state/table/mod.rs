@@ -16,7 +16,7 @@ use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
 
 pub use cell::{Cell, Tone, Value};
-pub use sort::{Key, Sort, SortChange};
+pub use sort::{Key, Sort, SortChange, reorder};
 
 use super::cursor::Cursor;
 use super::event_list::Side;

@@ -69,3 +69,33 @@ impl Sort {
         format!("sort: {} {}", self.column, if self.reversed { '▲' } else { '▼' })
     }
 }
+
+/// Moves each row to its place: `order` has the present place of each row, and is used up.
+pub fn reorder<T>(rows: &mut [T], order: &mut [usize]) {
+    for start in 0..order.len() {
+        let mut at = start;
+        while order[at] != start {
+            let from = std::mem::replace(&mut order[at], at);
+            if from == at {
+                break;
+            }
+            rows.swap(at, from);
+            at = from;
+        }
+        order[at] = at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_reordered_in_place() {
+        for order in [vec![0, 1, 2, 3], vec![3, 2, 1, 0], vec![1, 2, 3, 0], vec![2, 0, 1, 3], vec![3, 0, 2, 1]] {
+            let mut rows: Vec<usize> = (0..4).collect();
+            reorder(&mut rows, &mut order.clone());
+            assert_eq!(rows, order);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Orders from outside: the crawler arms and disarms sites of this process, if the process allows it.
+//!
+//! The orders are those of one more profiler. They replace what [`Profiler::controlled`](crate::Profiler::controlled) and
+//! `METASPY_OBSERVE` armed at the same sites, and leave all other profilers as they are. The collector's thread reads and
+//! applies them, so no hook waits.
+
+mod chosen;
+#[cfg(unix)]
+mod server;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Mutex;
+
+use crate::arm;
+use crate::platform::lock::lock;
+use crate::recorder;
+use crate::site::{self, SiteEntry, SiteId};
+use crate::store::control::{Change, ControlAnswer, ControlRequest, MOST_SUBJECTS, SiteState};
+use chosen::Chosen;
+
+#[cfg(unix)]
+pub(crate) use server::allow;
+
+/// Does nothing: the system has no Unix sockets.
+#[cfg(not(unix))]
+pub(crate) fn allow(log: &'static recorder::Log) {
+    log.note("Arming from outside needs Unix sockets, which this system does not have.");
+}
+
+/// The number of the profiler that the orders belong to. The others begin at 1.
+pub(super) const PROFILER: u64 = 0;
+
+/// What was ordered, by site.
+static ORDERED: Mutex<BTreeMap<SiteId, Chosen>> = Mutex::new(BTreeMap::new());
+
+/// Applies a request.
+fn answer(request: &ControlRequest) -> ControlAnswer {
+    let subjects = request.subjects();
+    if subjects.as_ref().is_some_and(|subjects| subjects.len() > MOST_SUBJECTS) {
+        return Err(format!("a request names at most {MOST_SUBJECTS} subjects: select fewer"));
+    }
+    let numbers: HashSet<u32> = request.sites.iter().copied().collect();
+    let mut sites = site::entries();
+    sites.retain(|entry| numbers.is_empty() || numbers.contains(&entry.id.0));
+    if sites.is_empty() {
+        return Err("the process has no such site".into());
+    }
+    if request.change != Change::Show {
+        change(request.change, &sites, subjects.as_deref())?;
+    }
+    let ordered = lock(&ORDERED);
+    let arms = arm::arms();
+    let state = |entry: &SiteEntry| {
+        let seized = arms.seizable(PROFILER, entry.id);
+        let observed = match ordered.get(&entry.id) {
+            Some(chosen) => chosen.observed(),
+            None => Chosen::from(&seized).observed(),
+        };
+        SiteState { site: entry.id.0, observed, kept: arms.is_armed_by_others(PROFILER, entry.id) }
+    };
+    Ok(sites.iter().map(state).collect())
+}
+
+/// Changes what is observed at the sites.
+fn change(change: Change, sites: &[SiteEntry], subjects: Option<&[crate::Subject]>) -> Result<(), String> {
+    let observable: Vec<&SiteEntry> = sites.iter().filter(|entry| entry.site.def().skipped.is_none()).collect();
+    let Some(first) = observable.first() else {
+        let (path, why) = (sites[0].site.path(), sites[0].site.def().skipped.unwrap_or_default());
+        return Err(format!("`{path}` cannot be observed: {why}"));
+    };
+    let verb = if change == Change::Disarm { "disarms" } else { "arms" };
+    let more = if observable.len() > 1 { format!(" and {} more", observable.len() - 1) } else { String::new() };
+    // The epoch first, then the arm words, as at an installation.
+    arm::next_epoch(&format!("a reader {verb} {}{more}", first.site.path()));
+    let mut ordered = lock(&ORDERED);
+    let mut unread = Vec::new();
+    let mut refused = None;
+    for entry in observable {
+        let mut arms = arm::arms();
+        let chosen = ordered.entry(entry.id).or_insert_with(|| Chosen::from(&arms.seizable(PROFILER, entry.id)));
+        if !chosen.apply(change, subjects) {
+            refused = Some(format!("a site remembers at most {MOST_SUBJECTS} subjects one by one: arm or disarm all"));
+            continue;
+        }
+        unread.extend(arms.seize(PROFILER, entry, chosen.arming()));
+    }
+    drop(ordered);
+    // Replaced plans may hold handlers of the program, whose destructors may panic.
+    let _ = recorder::at_meta_level(|| drop(unread));
+    refused.map_or(Ok(()), Err)
+}
