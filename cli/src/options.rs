@@ -1,5 +1,6 @@
 //! Options that both commands have.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -8,6 +9,7 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use metaspy_report::contexts::{Contexts, Shown};
 use metaspy_report::table::Top;
 
 /// `--json[=FILE]`.
@@ -32,6 +34,33 @@ pub struct FailUnderOption {
     /// Ends with 1 if less of the methods ran, or less of the productions in use matched
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub fail_under: Option<f64>,
+}
+
+/// `--folded`, `--depth` and `--threshold`: what of a tree of calling contexts is printed.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ContextOptions {
+    /// With --contexts: folds recursion, so that a path of calls has each method once
+    #[arg(long, requires = "contexts")]
+    pub folded: bool,
+    /// With --contexts: levels of the tree
+    #[arg(long, value_name = "N", requires = "contexts")]
+    pub depth: Option<usize>,
+    /// With --contexts: leaves out contexts with less than this part of all calls, or of the time if calls were timed
+    /// [default: 1 for text, 0 for JSON]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_percent, requires = "contexts")]
+    pub threshold: Option<f64>,
+}
+
+impl ContextOptions {
+    /// What is shown, if this is the default of the threshold.
+    pub fn shown(&self, threshold: f64) -> Shown {
+        Shown { depth: self.depth, threshold: self.threshold.unwrap_or(threshold) }
+    }
+
+    /// The tree as it is printed.
+    pub fn of<'c>(&self, contexts: &'c Contexts) -> Cow<'c, Contexts> {
+        if self.folded { Cow::Owned(contexts.folded()) } else { Cow::Borrowed(contexts) }
+    }
 }
 
 /// The file of `--json`.

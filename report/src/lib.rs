@@ -5,6 +5,7 @@
 //!
 //! - [`program`]: the packages, types and methods of a recorded program, with their numbers.
 //! - [`rows`]: one row per site, subject, cause, type or package.
+//! - [`contexts`]: the tree of calling contexts.
 //! - [`coverage`]: what of a program ran: the text of `cargo metaspy`.
 //! - [`condition`] and [`expectation`]: checks that a report passes or fails.
 //! - [`diff`]: the difference of two versions.
@@ -16,6 +17,7 @@
 
 pub mod program;
 
+pub mod contexts;
 pub mod coverage;
 pub mod rows;
 

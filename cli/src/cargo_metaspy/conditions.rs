@@ -42,6 +42,7 @@ impl Conditions {
             ("--callers", options.callers.is_some()),
             ("--profile", !options.profile.is_empty()),
             ("--by-test", options.by_test),
+            ("--contexts", options.contexts),
             ("--fail-under", options.least.fail_under.is_some()),
             ("--baseline", options.baseline.is_some()),
         ];

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use metaspy_core::Selector;
+use metaspy_report::contexts::write_text;
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::text::{counted, grouped};
 
@@ -11,6 +12,8 @@ use crate::cargo_metaspy::results::{Results, Woven};
 
 /// Reasons that are listed, the most frequent first.
 const REASONS: usize = 4;
+/// Calling contexts by default.
+const CONTEXTS: usize = 40;
 
 /// Prints what ran.
 pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
@@ -46,7 +49,7 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
 }
 
 fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
-    let Results { woven, run, comparison } = results;
+    let Results { woven, run, contexts, comparison } = results;
     let (mut ran, mut all) = (0, 0);
     for method in run.program.methods() {
         ran += u64::from(method.measure.count > 0);
@@ -65,6 +68,13 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     // The selector was checked before the build.
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
     lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
+    if let Some(contexts) = contexts.as_ref().filter(|_| options.contexts) {
+        let contexts = options.shown.of(contexts);
+        let mut text = Vec::new();
+        // A vector takes all.
+        let _ = write_text(&mut text, &contexts, options.shown.shown(1.0), options.top.rows().limit(CONTEXTS));
+        lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
+    }
     if let Some(Comparison { gained, lost, new, gone }) = comparison {
         let [gained, lost, new, gone] = [gained, lost, new, gone].map(|paths| grouped(paths.len() as u64));
         lines.push(format!("since the baseline: {gained} methods gained, {lost} lost, {new} new, {gone} gone"));

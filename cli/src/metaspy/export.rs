@@ -51,6 +51,9 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let of_events = !options.to.is_coverage();
     if written.events == 0 && of_events {
         let why = match filter.is_all() {
+            true if options.to.is_contexts() => {
+                "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts"
+            }
             true => "the recording has no events: `--to json`, `lcov` and `cobertura` write what was only counted",
             false => "no event passes --filter",
         };

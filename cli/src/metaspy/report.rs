@@ -7,6 +7,7 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_report::condition::{Condition, Verdict};
+use metaspy_report::contexts::{Contexts, write_json, write_text};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
 use metaspy_report::rows;
@@ -18,6 +19,9 @@ use crate::metaspy::{arguments, export, filter, live};
 
 /// Rows of the text by default. JSON has all rows by default.
 const TOP: usize = 20;
+/// Contexts of the text by default, and the least part of the whole that they have, in percent.
+const CONTEXTS: usize = 100;
+const THRESHOLD: f64 = 1.0;
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
@@ -28,6 +32,9 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let expectations = parsed.map_err(say)?;
     let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
+    if options.contexts {
+        return contexts(options, &store, out);
+    }
     let beside = beside(&options.sources, &store);
     filter::check(&filter, &store)?;
     for condition in &conditions {
@@ -87,6 +94,23 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         || verdicts.iter().any(|verdict| verdict.holds == Some(true))
         || !report.damage.is_empty();
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Writes the tree of calling contexts.
+fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
+    let Some(contexts) = Contexts::read(store) else {
+        return Err(say(
+            "--contexts: the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
+             `cargo metaspy run --contexts`",
+        ));
+    };
+    let (contexts, top) = (options.shown.of(&contexts), options.top.rows());
+    options.json.write(
+        out,
+        |out| write_json(out, &contexts, options.shown.shown(0.0)),
+        |out| write_text(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
+    )?;
+    Ok(Ended::Fine)
 }
 
 /// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a note names.

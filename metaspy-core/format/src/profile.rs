@@ -7,7 +7,8 @@
 //! stand in several pages; its value is the words merged by the rule of its column. A word of 0 holds nothing.
 //!
 //! Rows of a table by site are numbered as the sites are. In the other tables, rows are numbered in the order in which
-//! their keys were first seen; pages of their own hold the keys ([`Key`]).
+//! their keys were first seen; pages of their own hold the keys ([`Key`]). The first column of a table by calling context
+//! is the id of the context: the same in all processes, and the key of the contexts that it calls.
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,8 @@ pub enum KeyKind {
     Subject,
     /// A callee and its caller.
     Caller,
+    /// A calling context: a site, and the context of its caller.
+    Context,
 }
 
 /// A column of a table.
@@ -168,11 +171,11 @@ impl TableDef {
 /// The key of a row that is about more than a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
-    /// The site; of a pair of methods, the callee.
+    /// The site; of a pair of methods, the callee. 0 = code without hooks.
     pub site: u32,
     /// The subject's kind or the caller's site; 0 = none.
     pub second: u32,
-    /// The subject's key; 0 in a pair of methods.
+    /// The subject's key, or the id of the caller's context; 0 in a pair of methods.
     pub key: u64,
 }
 

@@ -84,6 +84,8 @@ pub enum RowKey {
     Subject(SiteId, Subject),
     /// A callee, and its caller if that was observed.
     Caller(SiteId, Option<SiteId>),
+    /// A calling context: a site, and the id of the context that called it. Site 0 is code without hooks.
+    Context(SiteId, u64),
 }
 
 /// A value of a table.
@@ -107,7 +109,7 @@ impl RowKey {
     /// The site; of a pair of methods, the callee.
     pub fn site(self) -> SiteId {
         match self {
-            RowKey::Site(site) | RowKey::Subject(site, _) | RowKey::Caller(site, _) => site,
+            RowKey::Site(site) | RowKey::Subject(site, _) | RowKey::Caller(site, _) | RowKey::Context(site, _) => site,
         }
     }
 
@@ -117,6 +119,7 @@ impl RowKey {
             KeyKind::Site => RowKey::Site(site),
             KeyKind::Subject => RowKey::Subject(site, Subject::new(KindId(key.second as u16), key.key)),
             KeyKind::Caller => RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0)),
+            KeyKind::Context => RowKey::Context(site, key.key),
         }
     }
 }

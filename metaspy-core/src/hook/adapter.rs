@@ -11,6 +11,7 @@ use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce,
 
 use crate::arm::Config;
 use crate::event::Outcome;
+use crate::hook::context_call::{self, ContextCall};
 use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
 use crate::recorder::{self, Counter};
@@ -46,6 +47,10 @@ extern "C" fn enter(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> 
 
 fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {
     if Config(site.config.load(Relaxed)).is_profiled() {
+        let frame = match context_call::enter(frame, site, seen.counters) {
+            Ok(entered) => return entered,
+            Err(frame) => frame,
+        };
         let activation = method_profilers::enter(site, seen);
         let mut call = hook::enter_with(site, subject(site, seen), |reify| reify_all(seen, reify));
         call.activation = activation;
@@ -90,6 +95,7 @@ impl fmt::Debug for Printed<'_> {
 enum Begun {
     /// It was only counted, in this row; null if it was not observed.
     Counted(*mut u8),
+    InContext(&'static mut ContextCall),
     Call(&'static mut Call),
 }
 
@@ -98,6 +104,10 @@ impl Begun {
     fn of(begun: *mut u8) -> Self {
         if begun.addr() & COUNTED != 0 {
             return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED)));
+        }
+        // SAFETY: it is not counted, and callers have excluded lean calls. Only its guard has it.
+        if let Some(call) = unsafe { ContextCall::of(begun) } {
+            return Begun::InContext(call);
         }
         // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still there, and only its guard
         // has it.
@@ -108,8 +118,10 @@ impl Begun {
 const _: () = assert!(align_of::<Call>() > COUNTED && Counter::ALIGN > COUNTED | ANNOUNCED);
 
 fn exit(begun: *mut u8, outcome: Outcome) {
-    if let Begun::Call(call) = Begun::of(begun) {
-        call.exit(outcome);
+    match Begun::of(begun) {
+        Begun::Call(call) => call.exit(outcome),
+        Begun::InContext(call) => call.exit(outcome),
+        Begun::Counted(_) => {}
     }
 }
 
@@ -124,6 +136,7 @@ fn finish(begun: *mut u8, outcome: Outcome) {
 fn finish_other(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.finish_last(outcome),
+        Begun::InContext(call) => call.finish(outcome),
         Begun::Counted(row) => count_outcome(row, outcome),
     }
 }
@@ -136,6 +149,7 @@ fn leave(begun: *mut u8) {
     }
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),
+        Begun::InContext(call) => call.leave(),
         // A call that begins while its thread unwinds is more than counted.
         Begun::Counted(row) if std::thread::panicking() => count_outcome(row, Outcome::Panicked),
         Begun::Counted(row) => count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1)),
@@ -154,7 +168,16 @@ fn returned(begun: *mut u8, value: &Value<'_>) -> *mut u8 {
     if let Some(lean) = Lean::from_raw(begun) {
         return if failed.is_some() { lean.announcing(outcome_of(failed)).into_raw() } else { begun };
     }
-    let Begun::Call(call) = Begun::of(begun) else { return begun };
+    let call = match Begun::of(begun) {
+        Begun::Call(call) => call,
+        Begun::InContext(call) => {
+            if failed.is_some() {
+                call.exit(outcome_of(failed));
+            }
+            return begun;
+        }
+        Begun::Counted(_) => return begun,
+    };
     if let Some(activation) = call.activation.take() {
         method_profilers::returned(activation, value, outcome_of(failed));
     }

@@ -8,6 +8,7 @@ mod address_identity;
 mod allocation;
 mod async_call;
 mod call;
+mod context_call;
 mod details;
 mod handler;
 mod instant;

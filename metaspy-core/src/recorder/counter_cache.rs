@@ -120,6 +120,25 @@ impl Cells {
         }
     }
 
+    /// The row of a site that [`Cells::note_marked`] noted under this word; null if its calls are not counted.
+    #[inline]
+    pub fn noted(&self, site: &Site, who: u64) -> Option<*mut u8> {
+        let (at, cells) = (site.cell.load(Relaxed) as usize, self.cells.load(Relaxed));
+        if at == 0 || cells.is_null() {
+            return None;
+        }
+        // SAFETY: there is a cell for each place that a site has.
+        let cell = unsafe { &*cells.byte_add(at) };
+        (cell.who.load(Relaxed) == who).then(|| cell.rows.load(Relaxed))
+    }
+
+    /// Remembers the marked row of a site, or null, under a word that no hook compares with. As [`Cells::note`].
+    pub fn note_marked(&self, counters: *const Counters, site: &Site, who: u64, rows: *mut u8) {
+        if let Some(cell) = self.cell_for(counters, site) {
+            fill(cell, who, Content { rows, ..Content::NOTHING });
+        }
+    }
+
     /// The cell of a site, which these counters find from now on; `None` if it has none, or there is no memory.
     fn cell_for(&self, counters: *const Counters, site: &Site) -> Option<&Cell> {
         let at = site.cell.load(Relaxed) as usize;

@@ -3,6 +3,7 @@
 mod calls;
 #[path = "../common/mod.rs"]
 mod common;
+mod contexts;
 mod coverage;
 mod domain;
 mod recorded;

@@ -1,8 +1,10 @@
-//! Collapsed stacks: a line for each chain of causes, `root;…;call weight`, as `flamegraph.pl` and `inferno` read them.
+//! Collapsed stacks: a line for each chain of causes or calling context, `root;…;call weight`, as `flamegraph.pl` and
+//! `inferno` read them.
 
 use std::io::{self, Write};
 
 use super::{Exporter, Selection, Written, printable, stacks};
+use crate::contexts::{self, Contexts, notes};
 
 /// Collapsed stacks: <https://github.com/brendangregg/FlameGraph>. The stack of a call is its chain of causes.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,32 @@ impl Exporter<Selection<'_>> for Collapsed {
         }
         Ok(Written { events: chains.chains.iter().map(|chain| chain.count).sum(), notes })
     }
+}
+
+impl Exporter<Contexts> for Collapsed {
+    fn export(&self, contexts: &Contexts, out: &mut dyn Write) -> io::Result<Written> {
+        let mut written = Written { events: 0, notes: notes(contexts) };
+        for (at, context) in contexts.all().iter().enumerate().skip(1) {
+            let weight = match self.0 {
+                Weight::Count => context.values.calls,
+                Weight::SelfTime => context.values.self_ns,
+            };
+            written.events += context.values.calls;
+            if weight > 0 {
+                let frames: Vec<String> = contexts.path(at).into_iter().map(frame_name).collect();
+                writeln!(out, "{} {weight}", frames.join(";"))?;
+            }
+        }
+        if self.0 == Weight::SelfTime && contexts.weight() != contexts::Weight::Time {
+            written.notes.push("no call was timed, so no context has a weight; `contexts` has the counts".into());
+        }
+        Ok(written)
+    }
+}
+
+/// The contexts of a recording; none if it has no tree.
+pub(super) fn contexts_of(selection: &Selection<'_>) -> Contexts {
+    Contexts::read(selection.store).unwrap_or_default()
 }
 
 /// A name without the separators of the format.

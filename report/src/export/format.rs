@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::collapsed::contexts_of;
 use super::{
     Chrome, Cobertura, Collapsed, Csv, Exporter, Firefox, Graphviz, Json, JsonLines, Lcov, Perfetto, Selection,
     Speedscope, Spy, Weight, Written,
@@ -27,6 +28,10 @@ pub enum Format {
     Collapsed,
     /// Stacks with their self time.
     CollapsedTime,
+    /// Calling contexts with their calls.
+    Contexts,
+    /// Calling contexts with their self time.
+    ContextsTime,
     /// speedscope.
     Speedscope,
     /// Graphviz.
@@ -41,7 +46,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 13] = [
+    pub const ALL: [Format; 15] = [
         Format::Spy,
         Format::JsonLines,
         Format::Csv,
@@ -50,6 +55,8 @@ impl Format {
         Format::Firefox,
         Format::Collapsed,
         Format::CollapsedTime,
+        Format::Contexts,
+        Format::ContextsTime,
         Format::Speedscope,
         Format::Graphviz,
         Format::Lcov,
@@ -69,6 +76,8 @@ impl Format {
             Format::Graphviz => "dot",
             Format::Collapsed => "collapsed",
             Format::CollapsedTime => "collapsed-time",
+            Format::Contexts => "contexts",
+            Format::ContextsTime => "contexts-time",
             Format::Speedscope => "speedscope",
             Format::Lcov => "lcov",
             Format::Cobertura => "cobertura",
@@ -88,6 +97,8 @@ impl Format {
             Format::Graphviz => "Graphviz: which site caused which, and how often",
             Format::Collapsed => "Collapsed stacks by chain of causes, weighed by calls: inferno, flamegraph.pl",
             Format::CollapsedTime => "Collapsed stacks by chain of causes, weighed by self time in ns",
+            Format::Contexts => "Collapsed stacks by calling context, weighed by calls: METASPY_PROFILE=contexts",
+            Format::ContextsTime => "Collapsed stacks by calling context, weighed by self time in ns",
             Format::Speedscope => "speedscope.app: chains of causes by calls and by self time",
             Format::Lcov => "lcov's tracefile: which functions ran",
             Format::Cobertura => "Cobertura's XML: which functions ran",
@@ -105,7 +116,7 @@ impl Format {
             Format::Perfetto => "pftrace",
             Format::Firefox => "firefox.json",
             Format::Graphviz => "dot",
-            Format::Collapsed | Format::CollapsedTime => "folded",
+            Format::Collapsed | Format::CollapsedTime | Format::Contexts | Format::ContextsTime => "folded",
             Format::Speedscope => "speedscope.json",
             Format::Lcov => "info",
             Format::Cobertura => "xml",
@@ -116,6 +127,11 @@ impl Format {
     /// True if it is written from the numbers of methods, and not from events.
     pub fn is_coverage(self) -> bool {
         matches!(self, Format::Lcov | Format::Cobertura | Format::Json)
+    }
+
+    /// True if it is written from calling contexts, and not from events.
+    pub fn is_contexts(self) -> bool {
+        matches!(self, Format::Contexts | Format::ContextsTime)
     }
 
     /// True if it is no text, so that it does not belong on a terminal.
@@ -142,6 +158,8 @@ impl Exporter<Selection<'_>> for Format {
             Format::Graphviz => Graphviz.export(selection, out),
             Format::Collapsed => Collapsed(Weight::Count).export(selection, out),
             Format::CollapsedTime => Collapsed(Weight::SelfTime).export(selection, out),
+            Format::Contexts => Collapsed(Weight::Count).export(&contexts_of(selection), out),
+            Format::ContextsTime => Collapsed(Weight::SelfTime).export(&contexts_of(selection), out),
             Format::Speedscope => Speedscope.export(selection, out),
             Format::Lcov => Lcov.export(&run(), out),
             Format::Cobertura => Cobertura.export(&run(), out),

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::method_profilers::{Calls, Facts, MethodProfiler, TestCoverage};
-use metaspy_core::store::{Column, Profile, ProfileTable, RowKey, Value};
+use metaspy_core::method_profilers::{Calls, Contexts, Facts, MethodProfiler, TestCoverage};
+use metaspy_core::store::{Column, KeyKind, Profile, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store};
 
 use super::builder::Builder;
@@ -52,7 +52,7 @@ impl Profiles {
 
     /// The columns of all other profilers: name of the profiler, name and unit of the column.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let built_in = [TestCoverage::NAME, Calls::NAME];
+        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME];
         let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
         others.flat_map(|(profiler, columns)| {
             columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
@@ -78,7 +78,9 @@ impl Profiles {
 impl Builder {
     /// Adds the tables of a recording whose methods have these places.
     pub(super) fn add_profiles(&mut self, store: &Store, places: &HashMap<SiteId, usize>) {
-        for profile in store.profiles() {
+        let profiles = store.profiles();
+        let has_calls = profiles.iter().any(|profile| profile.name == Calls::NAME);
+        for profile in profiles {
             self.profiles.add(&profile);
             for table in &profile.tables {
                 match (profile.name.as_str(), table.name.as_str()) {
@@ -86,7 +88,10 @@ impl Builder {
                     (TestCoverage::NAME, "tests") => self.add_tests(store, table, places),
                     (Calls::NAME, "") => self.add_times(table, places),
                     (Calls::NAME, "callers") => self.add_callers(table, places),
-                    (name, _) => self.add_columns(name, table, places),
+                    (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
+                    // `Calls` has the same edges, with times.
+                    _ if has_calls => {}
+                    (name, _) => self.add_contexts(name, table, places),
                 }
             }
             if profile.name == TestCoverage::NAME {
@@ -156,6 +161,24 @@ impl Builder {
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
             let edge = Edge { count: number("calls"), total_ns: number("total") };
             self.edges.entry((callee, caller)).or_default().add(edge);
+        }
+    }
+
+    /// The edges of a tree of calling contexts: each context is called by the one around it.
+    fn add_contexts(&mut self, profiler: &str, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        let id = |row| table.value(row, "context").number();
+        let sites: HashMap<u64, SiteId> =
+            table.rows.iter().filter_map(|row| Some((id(row.key)?, row.key.site()))).collect();
+        for row in &table.rows {
+            let RowKey::Context(callee, around) = row.key else { continue };
+            // The callers of calls without a context are not known.
+            if let Some(cut) = table.value(row.key, "cut").number() {
+                *self.profiles.lost.entry(profiler.to_owned()).or_default() += cut;
+            }
+            let Some(&callee) = places.get(&callee) else { continue };
+            let caller = sites.get(&around).and_then(|caller| places.get(caller).copied());
+            let count = table.value(row.key, "calls").number().unwrap_or(0);
+            self.edges.entry((callee, caller)).or_default().add(Edge { count, total_ns: 0 });
         }
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use metaspy_core::store::{ProfileTable, RowKey, Value};
+use metaspy_core::store::{KeyKind, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store, Subject};
 
 use crate::program::ColumnValue;
@@ -26,7 +26,8 @@ impl Profiles {
     pub fn read(store: &Store) -> Profiles {
         let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
         for profile in store.profiles() {
-            for table in &profile.tables {
+            // Values of contexts belong to no site alone.
+            for table in profile.tables.iter().filter(|table| table.key != KeyKind::Context) {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {

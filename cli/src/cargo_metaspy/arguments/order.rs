@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Words of `cargo metaspy` that take a value.
-const WITH_VALUE: [&str; 13] = [
+const WITH_VALUE: [&str; 15] = [
     "--weave",
     "--without",
     "--subject",
@@ -17,11 +17,14 @@ const WITH_VALUE: [&str; 13] = [
     "--fail-under",
     "--baseline",
     "--blueprint",
+    "--depth",
+    "--threshold",
 ];
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";
 /// Words without a value.
-const ALONE: [&str; 8] = ["--by-test", "--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
+const ALONE: [&str; 10] =
+    ["--by-test", "--contexts", "--folded", "--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
 /// The word for cargo's `--profile`, as `cargo nextest` calls it.
 const CARGO_PROFILE: &str = "--cargo-profile";
 

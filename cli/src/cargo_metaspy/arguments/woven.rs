@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use metaspy_weave::plan::Selection;
 
-use crate::options::{FailUnderOption, JsonOption, TopOption};
+use crate::options::{ContextOptions, FailUnderOption, JsonOption, TopOption};
 
 /// The options of `build`, `run`, `test` and `bench`.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub struct Woven {
     #[arg(long, value_name = "SELECTOR=PARAMETER")]
     pub subject: Vec<String>,
     /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
-    /// (times, callers and callees), or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
+    /// (times, callers and callees), `contexts` (the tree of calls), or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
     /// `--cargo-profile` here
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     pub profile: Vec<String>,
@@ -54,6 +54,12 @@ pub struct Woven {
     /// Prints the callers and the callees of these functions
     #[arg(long, value_name = "SELECTOR")]
     pub callers: Option<String>,
+    /// Prints the tree of calling contexts: what was called on which path of calls, and how often; with --timed, its time
+    #[arg(long)]
+    pub contexts: bool,
+    /// What of the tree is printed
+    #[command(flatten)]
+    pub shown: ContextOptions,
     /// Prints for each test the methods that it reached; with JSON, lists them
     #[arg(long)]
     pub by_test: bool,

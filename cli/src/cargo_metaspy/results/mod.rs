@@ -5,6 +5,7 @@ use std::fs;
 
 use metaspy_core::store::{Filter, Measure, RecordedSite};
 use metaspy_core::{SiteId, SiteKind, Store};
+use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
 use metaspy_weave::plan::{File, Plan};
@@ -35,6 +36,8 @@ pub struct Results {
     pub woven: Woven,
     /// The program. If nothing ran, it has the woven functions without numbers.
     pub run: Run,
+    /// The calling contexts of all processes, if they were recorded.
+    pub contexts: Option<Contexts>,
     /// The comparison with an earlier run, if it is requested.
     pub comparison: Option<Comparison>,
 }
@@ -49,11 +52,11 @@ impl Results {
                 woven.add(listing, &mut methods);
             }
         }
-        let run = match run {
+        let (run, contexts) = match run {
             Some(recordings) => recorded(recordings),
-            None => without_numbers(&methods),
+            None => (without_numbers(&methods), None),
         };
-        Results { woven, run, comparison: None }
+        Results { woven, run, contexts, comparison: None }
     }
 }
 
@@ -71,14 +74,17 @@ impl Woven {
     }
 }
 
-/// The program of the recordings.
-fn recorded(recordings: &Recordings) -> Run {
+/// The program of the recordings, and their calling contexts.
+fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>) {
     let files = recordings.recordings();
     let mut run = Run { processes: Some(files.len()), ..Run::default() };
-    let mut builder = Builder::new();
+    let (mut builder, mut contexts) = (Builder::new(), None::<Contexts>);
     for path in files {
         match Store::open(&path) {
             Ok(store) => {
+                if let Some(read) = Contexts::read(&store) {
+                    contexts.get_or_insert_default().merge(&read);
+                }
                 if !builder.add_recording(&store, &Filter::all()) {
                     run.doubts.push(format!("the counts of {} may be too low", store.program().name));
                 }
@@ -90,7 +96,7 @@ fn recorded(recordings: &Recordings) -> Run {
     for (name, lost) in &run.program.profiles.lost {
         run.doubts.push(format!("{lost} values of `{name}` found no room; set METASPY_BUDGET to a larger size"));
     }
-    run
+    (run, contexts)
 }
 
 /// The program as it was woven, without a recording.

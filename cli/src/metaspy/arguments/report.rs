@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use metaspy_report::rows::{By, Sort};
 
-use crate::options::{JsonOption, TopOption};
+use crate::options::{ContextOptions, JsonOption, TopOption};
 
 /// `metaspy report`.
 #[derive(Debug, Args)]
@@ -37,6 +37,13 @@ pub struct Report {
     /// Only the columns of this method profiler, or of several: --profile calls
     #[arg(long, value_name = "NAME")]
     pub profile: Vec<String>,
+    /// Prints the tree of calling contexts: the program ran with METASPY_PROFILE=contexts, or with `cargo metaspy …
+    /// --contexts`
+    #[arg(long, conflicts_with_all = ["cpu", "sort", "percent", "filter", "profile", "fail_if", "expect", "lcov", "cobertura"])]
+    pub contexts: bool,
+    /// What of the tree is printed
+    #[command(flatten)]
+    pub shown: ContextOptions,
     /// Ends with 1 if this holds, or if nothing was recorded: 'count(site:measure) > 1000', 'max(site:frame) > 16ms'; also
     /// total and self
     #[arg(long, value_name = "CONDITION")]

@@ -15,7 +15,7 @@ use crate::exit::{Ended, say};
 use crate::metaspy::arguments::{self, Limits};
 use crate::metaspy::live;
 use crate::metaspy::report;
-use crate::options::{JsonOption, TopOption};
+use crate::options::{ContextOptions, JsonOption, TopOption};
 
 /// How long a recording runs that was given no end.
 const SECONDS: f64 = 5.0;
@@ -71,6 +71,8 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         sources: vec![file.to_owned()],
         by: By::Site,
         cpu: false,
+        contexts: false,
+        shown: ContextOptions::default(),
         top: TopOption::default(),
         sort: None,
         percent: false,

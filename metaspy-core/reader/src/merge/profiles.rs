@@ -64,7 +64,7 @@ fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
 
 fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
     let second = match kind {
-        KeyKind::Site => 0,
+        KeyKind::Site | KeyKind::Context => 0,
         KeyKind::Subject => input.kind(key.second as u16).into(),
         KeyKind::Caller if key.second == 0 => 0,
         KeyKind::Caller => input.site(key.second),

@@ -12,6 +12,7 @@ use metaspy_probe::{Cell, Counters, Entered, Frame, Seen};
 use crate::arm::CallView;
 use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
 use crate::event::{EventId, Outcome};
+use crate::hook::context_call;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler;
 use crate::hook::receiver;
@@ -154,7 +155,12 @@ fn begin_profiled<'f, 'a>(
     subject: Subject,
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
-    let activation = method_profilers::enter(site, &Seen::new(receiver::of(subject), &[]));
+    let seen = Seen::new(receiver::of(subject), &[]);
+    let frame = match context_call::enter(frame, site, seen.counters) {
+        Ok(entered) => return entered,
+        Err(frame) => frame,
+    };
+    let activation = method_profilers::enter(site, &seen);
     let mut call = enter_with(site, subject, reify);
     call.activation = activation;
     put(frame, call)

@@ -7,6 +7,7 @@ use metaspy_probe::{Seen, Value};
 
 use crate::event::Outcome;
 use crate::method_profilers::call_stack::{self, Entry, Thread};
+use crate::method_profilers::contexts;
 use crate::method_profilers::dispatch::{begin, finish_innermost};
 use crate::method_profilers::test_context::TestId;
 use crate::site::Site;
@@ -63,6 +64,10 @@ impl AsyncCall {
             if let Some(before) = &mut entry.test_before {
                 *before = std::mem::replace(&mut thread.test, test);
             }
+            entry.context = match entry.present.tree {
+                Some((tree, _)) => tree.resume(entry.context),
+                None => contexts::go_to(entry.context),
+            };
             entry.started = entry.now();
             thread.stack.push(entry);
             Some(thread.stack.len())
@@ -87,6 +92,7 @@ impl AsyncCall {
         }
         let Some(mut entry) = thread.stack.pop() else { return };
         entry.present.count();
+        entry.context = contexts::go_to(entry.context);
         let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
         if let Some(before) = entry.test_before {

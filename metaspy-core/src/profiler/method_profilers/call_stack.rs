@@ -8,6 +8,7 @@ use std::num::NonZeroU32;
 use metaspy_probe::Receiver;
 
 use crate::clock;
+use crate::method_profilers::contexts::Node;
 use crate::method_profilers::present::Hold;
 use crate::method_profilers::test_context::Named;
 use crate::platform::own_pages;
@@ -57,6 +58,8 @@ pub(crate) struct Entry {
     pub is_unwinding: bool,
     /// The profilers that were installed when it began.
     pub present: Hold,
+    /// The calling context around it; while it is paused, its own.
+    pub context: Node,
     /// The data that they keep around it.
     pub kept: Option<Kept>,
 }

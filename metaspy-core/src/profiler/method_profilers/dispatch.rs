@@ -12,6 +12,7 @@ use crate::arm::{self, unsettle};
 use crate::event::Outcome;
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
+use crate::method_profilers::contexts;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Present};
 use crate::method_profilers::site_facts::facts_of;
@@ -27,6 +28,7 @@ const TEST: u32 = 1 << 31;
 /// the child cannot reach its parent.
 pub(super) fn forget_profilers() {
     present::forget();
+    contexts::publish_alone(None, &[]);
     unsettle();
 }
 
@@ -44,13 +46,17 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let timed = observers.iter().any(|observer| observer.is_timed());
     let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
     let before = before.fold(0, |bits, (at, _)| bits | 1 << at);
-    Present { observers: observers.to_vec(), interests, before, timed, holds: AtomicUsize::new(0) }
+    let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
+    let tree = trees.next();
+    Present { observers: observers.to_vec(), interests, before, timed, tree, holds: AtomicUsize::new(0) }
 }
 
 /// Makes hooks call other profilers than before, and returns those.
 pub(super) fn publish(present: Present) -> Option<Replaced<Present>> {
     let interests = present.interests.clone();
+    let tree = present.tree.filter(|_| !present.timed);
     let replaced = present.publish();
+    contexts::publish_alone(tree, &interests);
     unsettle();
     let mut arms = arm::arms();
     for entry in site::entries() {
@@ -113,6 +119,10 @@ pub(super) fn begin(
     let around = *depth;
     *depth += 1;
     let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, site)) };
+    let context = match present.tree {
+        Some((tree, bit)) if interest & bit != 0 => tree.enter(number),
+        _ => contexts::here(),
+    };
     thread.stack.push(Entry {
         site: number,
         depth: around,
@@ -123,6 +133,7 @@ pub(super) fn begin(
         test_before,
         is_unwinding: panicking(),
         present,
+        context,
         kept: None,
     });
     let mut kept = None;
@@ -212,6 +223,7 @@ fn pop(thread: &mut Thread, ticks: u64) {
     if entry.kept.is_some() {
         forget_kept(entry);
     }
+    contexts::go_to(entry.context);
     let site = entry.site;
     if let Some(before) = entry.test_before {
         TestId(thread.test).ends();

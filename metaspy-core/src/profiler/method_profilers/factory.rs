@@ -3,7 +3,7 @@
 use linkme::distributed_slice;
 
 use crate::Profiler;
-use crate::method_profilers::{Calls, MethodProfiler, TestCoverage};
+use crate::method_profilers::{Calls, Contexts, MethodProfiler, TestCoverage};
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -21,6 +21,8 @@ pub struct ProfilerFactory {
 static COVERAGE: ProfilerFactory = ProfilerFactory::new::<TestCoverage>();
 #[distributed_slice(FACTORIES)]
 static CALLS: ProfilerFactory = ProfilerFactory::new::<Calls>();
+#[distributed_slice(FACTORIES)]
+static CONTEXTS: ProfilerFactory = ProfilerFactory::new::<Contexts>();
 
 impl ProfilerFactory {
     /// A factory for a method profiler with a default value.
@@ -35,7 +37,7 @@ impl ProfilerFactory {
 
     /// True for the method profilers of metaspy itself.
     pub fn is_built_in(&self) -> bool {
-        matches!(self.name, TestCoverage::NAME | Calls::NAME)
+        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME)
     }
 
     /// Adds the method profiler to a profiler.

@@ -2,6 +2,7 @@
 
 use crate::format::facts::Facts;
 use crate::method_profilers::call::{Call, CallEnd};
+use crate::method_profilers::contexts::ContextTree;
 use crate::method_profilers::mirror::MethodSpy;
 use crate::method_profilers::table::{Count, Data, Tables};
 
@@ -36,6 +37,12 @@ pub trait MethodProfiler: Send + Sync + Sized + 'static {
     /// True if only the ends of calls matter, and each of them: then no hook runs before a call.
     #[doc(hidden)]
     const ONLY_ENDS: bool = false;
+
+    /// The tree that calls are counted in by their contexts.
+    #[doc(hidden)]
+    fn context_tree(&self) -> ContextTree {
+        ContextTree::default()
+    }
 
     /// The data of a package: a crate, or a module.
     type Package: Default + Send + Sync;

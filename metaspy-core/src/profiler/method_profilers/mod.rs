@@ -59,6 +59,7 @@ mod async_call;
 mod call;
 mod call_stack;
 mod calls;
+mod contexts;
 mod coverage;
 mod dispatch;
 mod factory;
@@ -78,6 +79,10 @@ pub(crate) use async_call::AsyncCall;
 pub use call::{Argument, Call, CallEnd};
 pub(crate) use call_stack::Activation;
 pub use calls::{Calls, Timed};
+#[doc(hidden)]
+pub use contexts::ContextTree;
+pub use contexts::Contexts;
+pub(crate) use contexts::{Node as Context, alone_at, go_to as go_to_context};
 pub use coverage::{Covered, TestCoverage};
 pub(crate) use dispatch::{enter, finish, returned};
 pub use factory::{FACTORIES, ProfilerFactory};

@@ -8,6 +8,7 @@ use metaspy_probe::Value;
 
 use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::Entry;
+use crate::method_profilers::contexts::Tree;
 use crate::method_profilers::table::Table;
 
 /// A profiler of any type, with its mirror.
@@ -19,6 +20,8 @@ pub(crate) trait Observer: Any + Send + Sync {
     fn is_timed(&self) -> bool;
     /// True if it is called at the ends of calls only, and at each.
     fn sees_only_ends(&self) -> bool;
+    /// The tree that calls are counted in by their contexts.
+    fn context_tree(&self) -> Option<&'static Tree>;
     /// A panic in the profiler is caught.
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>>;
     /// If further calls only need to be counted: the counter of this thread beside the tally, and true if those on any

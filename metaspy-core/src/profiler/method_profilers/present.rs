@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
 
+use crate::method_profilers::contexts::Tree;
 use crate::method_profilers::observer::Observer;
 use crate::platform::readers::{self, Replaced};
 
@@ -23,6 +24,8 @@ pub(crate) struct Present {
     pub timed: bool,
     /// The number of counted [`Hold`]s.
     pub holds: AtomicUsize,
+    /// The tree of calling contexts, and the bit of its observer.
+    pub tree: Option<(&'static Tree, u32)>,
 }
 
 impl Present {

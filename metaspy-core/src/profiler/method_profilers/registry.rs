@@ -8,6 +8,7 @@ use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
+use crate::method_profilers::contexts::{OtherTree, Tree};
 use crate::method_profilers::dispatch::{self, guarded};
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
@@ -106,6 +107,11 @@ fn install<P: MethodProfiler>(mut profiler: P, installation: u64) -> Result<Inst
     let mirror = Mirror::new(&profiler, &mut tables);
     profiler.install(&mut tables);
     let mut registry = registry_with_room().inspect_err(|_| made.iter().for_each(|table| table.uninstall()))?;
+    let has_tree = registry.observers.iter().any(|observer| observer.context_tree().is_some());
+    if has_tree && profiler.context_tree().0.is_some() {
+        made.iter().for_each(|table| table.uninstall());
+        return Err(InstallError::Other(Box::new(OtherTree)));
+    }
     let observer: Arc<dyn Observer> =
         Arc::new(Observing { profiler: Arc::new(profiler), mirror: Arc::new(mirror), tables: made });
     registry.observers.push(Arc::clone(&observer));
@@ -149,6 +155,10 @@ impl<P: MethodProfiler> Observer for Observing<P> {
 
     fn sees_only_ends(&self) -> bool {
         P::ONLY_ENDS
+    }
+
+    fn context_tree(&self) -> Option<&'static Tree> {
+        self.profiler.context_tree().0
     }
 
     fn before(&self, entry: &Entry, around: &[Entry], seen: Sight<'_>) -> Option<Box<dyn Any + Send>> {

@@ -40,6 +40,16 @@ impl Tables<'_> {
         CallerTable(Some(self.install(name, KeyKind::Caller, columns, 0)))
     }
 
+    /// A table with a row for each calling context. Its first column is the id of the context; the second one is the first
+    /// of `columns`.
+    pub(in super::super) fn by_context(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> Arc<Table> {
+        let mut all = vec![Column::new("context").merged_by(Merge::Max)];
+        all.extend(columns);
+        // Then a segment of a thread's words holds whole rows.
+        all.resize(all.len().next_power_of_two(), Column::default());
+        self.install(name, KeyKind::Context, all, 0)
+    }
+
     pub(crate) fn install(
         &mut self,
         name: &str,

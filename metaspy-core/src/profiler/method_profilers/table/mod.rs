@@ -5,6 +5,7 @@
 //! threads by the rule of their column. Where the recording has no room, a value is counted as lost.
 
 mod columns;
+mod context_rows;
 mod keyed;
 mod keys;
 mod pages;
@@ -22,6 +23,7 @@ use crate::platform::lock::lock;
 use crate::recorder::{self, Draft, Log};
 
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
+pub(super) use context_rows::{ContextRow, Written};
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
 pub(super) use thread_pages::end_thread;

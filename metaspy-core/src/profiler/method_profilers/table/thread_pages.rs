@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, compiler_fence};
 
 use metaspy_probe::hash;
 
@@ -37,6 +37,8 @@ pub(crate) struct ThreadPages {
     slots: [AtomicPtr<AtomicU64>; SLOTS],
     /// Rows of that log that the thread used last, by the hash of their key.
     rows: [KnownRow; ROWS],
+    /// The words of calling contexts in that log, by the hash of their id.
+    contexts: [KnownContext; CONTEXTS],
 }
 
 /// The row of a key. Only its thread reads and writes it.
@@ -49,8 +51,19 @@ struct KnownRow {
     row: AtomicU32,
 }
 
+/// The words of a calling context. Only its thread reads and writes it.
+struct KnownContext {
+    id: AtomicU64,
+    table: AtomicU32,
+    row: AtomicU32,
+    /// Null = free.
+    words: AtomicPtr<AtomicU64>,
+}
+
 /// Rows of all tables that a thread remembers.
 const ROWS: usize = 256;
+/// Calling contexts that a thread remembers.
+const CONTEXTS: usize = 1 << 12;
 
 /// Why a thread has no word of its own.
 pub(super) enum Missing {
@@ -214,6 +227,31 @@ impl ThreadPages {
         }
     }
 
+    /// The row and the words of a calling context, if the thread remembers it in this log.
+    #[inline]
+    pub(super) fn known_context(&self, log: &Log, table: u32, id: u64) -> Option<(u32, *const AtomicU64)> {
+        let known = &self.contexts[hash::bucket(id, CONTEXTS.ilog2())];
+        let words = known.words.load(Relaxed);
+        let is_known = !words.is_null()
+            && known.id.load(Relaxed) == id
+            && known.table.load(Relaxed) == table
+            && std::ptr::eq(self.log.load(Relaxed), log);
+        is_known.then(|| (known.row.load(Relaxed), words.cast_const()))
+    }
+
+    /// Remembers the words of a calling context in the log of these pages. A signal handler of this thread finds all of it
+    /// or nothing.
+    pub(super) fn remember_context(&self, table: u32, id: u64, row: u32, words: *const AtomicU64) {
+        let known = &self.contexts[hash::bucket(id, CONTEXTS.ilog2())];
+        known.words.store(std::ptr::null_mut(), Relaxed);
+        compiler_fence(Release);
+        known.id.store(id, Relaxed);
+        known.table.store(table, Relaxed);
+        known.row.store(row, Relaxed);
+        compiler_fence(Release);
+        known.words.store(words.cast_mut(), Relaxed);
+    }
+
     #[inline]
     fn known(&self, table: u32, key: Key) -> &KnownRow {
         &self.rows[hash::bucket(key.who() ^ key.key.rotate_left(32) ^ u64::from(table).rotate_left(20), ROWS.ilog2())]
@@ -229,6 +267,7 @@ impl ThreadPages {
     fn begin(&self, log: &'static Log) {
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
         self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
+        self.contexts.iter().for_each(|known| known.words.store(std::ptr::null_mut(), Relaxed));
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
     }
 }

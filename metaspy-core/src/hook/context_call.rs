@@ -1,0 +1,122 @@
+//! Calls that are counted by the tally and in a tree of calling contexts, and that nothing else observes.
+//!
+//! The frames of these calls are the shadow stack: each holds the context around it. A frame that is left without an end, as
+//! `longjmp` does, is left behind for good, because the calls around it go back to contexts of their own.
+
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::atomic::Ordering::Relaxed;
+
+use metaspy_probe::{Counters, Entered, Frame};
+
+use crate::arm;
+use crate::event::Outcome;
+use crate::method_profilers::{Context, alone_at, go_to_context};
+use crate::recorder::{self, Busy, Counter, Lane};
+use crate::site::Site;
+
+/// The mark in the address of such a call: neither that of a counted call nor that of a lean one.
+const MARK: usize = 1 << 2;
+
+/// The bit by which words of cells differ that hold rows of such calls: no hook finds them by itself.
+const IN_CONTEXT: u64 = 0x4000_0000_0000_0000;
+
+/// A call, in its frame.
+pub(super) struct ContextCall {
+    around: Context,
+    /// The row of the tally, marked; null = none.
+    row: *mut u8,
+    announced: Outcome,
+}
+
+const _: () =
+    assert!(size_of::<ContextCall>() <= size_of::<Frame>() && align_of::<ContextCall>() <= align_of::<Frame>());
+const _: () = assert!(align_of::<Frame>() > MARK);
+
+/// Begins a call, if its context and its number are all that is recorded. Otherwise returns the frame.
+#[inline]
+pub(super) fn enter<'f>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    counters: *const Counters,
+) -> Result<Entered<'f>, &'f mut Frame> {
+    let Some(call) = begin(site, counters) else { return Err(frame) };
+    // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
+    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<ContextCall>>() }.write(call);
+    let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
+    // SAFETY: it is what `adapter` ends.
+    Ok(unsafe { Entered::from_raw(marked) })
+}
+
+#[inline]
+fn begin(site: &'static Site, counters: *const Counters) -> Option<ContextCall> {
+    let number = site.id.load(Relaxed);
+    let tree = alone_at(number)?;
+    // That a thread unwinds is remembered in the frame of another kind of call.
+    let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking())?;
+    let row = count(site, lane, counters)?;
+    let around = tree.enter(number);
+    Some(ContextCall { around, row, announced: Outcome::Returned })
+}
+
+/// Counts a call in the tally. `None`: it must be counted in another way.
+#[inline]
+fn count(site: &'static Site, lane: &'static Lane, counters: *const Counters) -> Option<*mut u8> {
+    let who = arm::settled() | IN_CONTEXT;
+    let row = match lane.cells.noted(site, who) {
+        Some(row) => row,
+        None => find(site, lane, counters, who)?,
+    };
+    if !row.is_null() {
+        // SAFETY: it is a row, and rows stay.
+        unsafe { Counter::at(unmarked(row)) }.begun();
+    }
+    Some(row)
+}
+
+#[cold]
+#[inline(never)]
+fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<*mut u8> {
+    let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
+    let _busy = Busy::unless_busy(lane)?;
+    lane.cells.note_marked(counters, site, who, row);
+    Some(row)
+}
+
+fn unmarked(row: *mut u8) -> *mut u8 {
+    row.wrapping_sub(metaspy_probe::COUNTED)
+}
+
+impl ContextCall {
+    /// The call at a marked address; `None` if it is no such call.
+    ///
+    /// # Safety
+    /// `begun` was entered and has not ended, and it is neither counted nor lean.
+    #[inline(always)]
+    pub unsafe fn of<'c>(begun: *mut u8) -> Option<&'c mut Self> {
+        let call = begun.map_addr(|address| address & !MARK).cast();
+        // SAFETY: only `enter` marks an address so, and its frame is there until the call has ended.
+        (begun.addr() & MARK != 0).then(|| unsafe { &mut *call })
+    }
+
+    /// An early way out that is about to be taken.
+    pub fn exit(&mut self, outcome: Outcome) {
+        self.announced = outcome;
+    }
+
+    /// The end of the call.
+    #[inline]
+    pub fn finish(&mut self, outcome: Outcome) {
+        go_to_context(self.around);
+        if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
+            // SAFETY: as in `count`.
+            recorder::count_outcome_in(unsafe { Counter::at(unmarked(self.row)) }, outcome);
+        }
+    }
+
+    /// Another way out. The thread did not unwind when the call began.
+    pub fn leave(&mut self) {
+        let outcome = if std::thread::panicking() { Outcome::Panicked } else { self.announced };
+        self.finish(outcome);
+    }
+}

@@ -1,0 +1,107 @@
+//! Tables whose rows are calling contexts: a row is found by the id of its context, in one step.
+//!
+//! The first column is that id. A context's key has the id of the context around it, so readers link them.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use crate::format::profile::{Key, Merge};
+use crate::method_profilers::table::{Instance, Table, thread_pages};
+use crate::recorder;
+
+/// A table in one recording, as an identity: rows of one are not rows of another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written(*const Instance);
+
+impl Written {
+    pub const NOWHERE: Self = Written(std::ptr::null());
+}
+
+/// A row, and the words of this thread in it.
+#[derive(Clone, Copy)]
+pub(crate) struct ContextRow {
+    row: u32,
+    /// Null if this thread shares its words with others.
+    words: *const AtomicU64,
+}
+
+impl ContextRow {
+    /// No row: what it counts is lost, and counted as lost.
+    pub const NONE: Self = ContextRow { row: u32::MAX, words: std::ptr::null() };
+
+    pub fn is_none(self) -> bool {
+        self.row == u32::MAX
+    }
+}
+
+impl Table {
+    /// The recording that the table is written into now.
+    #[inline]
+    pub fn written(&self) -> Written {
+        Written(self.current.load(Acquire))
+    }
+
+    /// The row of a context, made if it is new. Without room for it the result is [`ContextRow::NONE`].
+    #[inline]
+    pub fn context_row(&self, written: Written, id: u64, site: u32, around: u64) -> ContextRow {
+        // SAFETY: it is null, or a box that is never freed: context trees keep their tables.
+        let known = unsafe { written.0.as_ref() }
+            .and_then(|instance| thread_pages::pages()?.known_context(instance.log, self.number, id));
+        match known {
+            Some((row, words)) => ContextRow { row, words },
+            None => self.find_context(id, Key { site, second: 0, key: around }),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn find_context(&self, id: u64, key: Key) -> ContextRow {
+        let row = recorder::current()
+            .and_then(|log| self.instance(log))
+            .and_then(|instance| instance.keys.as_ref())
+            .and_then(|keys| keys.row(key));
+        let Some(row) = row else { return ContextRow::NONE };
+        let first = row as usize * self.def.columns.len();
+        let found = self.of_this_thread(ContextRow { row, words: std::ptr::null() });
+        // Each thread that counts here writes it: the largest of equal ids is the id.
+        self.put(first, id, Merge::Max);
+        if let Some(pages) = thread_pages::pages().filter(|_| !found.words.is_null()) {
+            pages.remember_context(self.number, id, row, found.words);
+        }
+        found
+    }
+
+    /// The same row, with the words of this thread.
+    pub fn of_this_thread(&self, at: ContextRow) -> ContextRow {
+        let first = at.row as usize * self.def.columns.len();
+        let words = if at.is_none() { None } else { self.own_word(first).ok() };
+        ContextRow { words: words.map_or(std::ptr::null(), std::ptr::from_ref), ..at }
+    }
+
+    /// Adds to a column of a row.
+    #[inline]
+    pub fn add_to(&self, at: ContextRow, column: usize, by: u64) {
+        debug_assert!(column < self.def.columns.len());
+        if at.words.is_null() {
+            return self.add_shared(at, column, by);
+        }
+        // SAFETY: they are the first of the row's words. A segment holds whole rows (`Tables::by_context`), and pages are
+        // never unmapped.
+        let word = unsafe { &*at.words.add(column) };
+        word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
+    }
+
+    #[cold]
+    fn add_shared(&self, at: ContextRow, column: usize, by: u64) {
+        match at.is_none() {
+            true => self.lose(),
+            false => self.put(at.row as usize * self.def.columns.len() + column, by, Merge::Sum),
+        }
+    }
+
+    fn lose(&self) {
+        if let Some(instance) = recorder::current().and_then(|log| self.instance(log)) {
+            instance.lose();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The tree as JSON: a list in which each context has the place of the one that it was called in.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use serde_json::{Map, Value, json};
+
+use super::{Context, Contexts, Shown, Weight, text};
+
+/// The version of the JSON. It changes with a change that is more than an addition.
+const FORMAT: u32 = 1;
+
+/// Writes the contexts that pass. A context comes before those that it called.
+pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Result<()> {
+    let walk = contexts.walk(shown);
+    let places: HashMap<usize, usize> = walk.iter().enumerate().map(|(place, &(at, _))| (at, place)).collect();
+    let list = walk.iter().map(|&(at, depth)| {
+        let context = &contexts.all()[at];
+        let parent = context.parent.and_then(|parent| places.get(&parent));
+        let mut object = Map::new();
+        object.insert("path".into(), json!(context.name));
+        object.insert("parent".into(), json!(parent));
+        object.insert("depth".into(), json!(depth));
+        object.extend(numbers(context, contexts.weight() == Weight::Time));
+        Value::Object(object)
+    });
+    let whole = &contexts.all()[0].inclusive;
+    let document = json!({
+        "format": FORMAT,
+        "calls": whole.calls,
+        "cut": whole.cut,
+        "lost": contexts.lost,
+        "hidden": contexts.all().len() - 1 - walk.len(),
+        "notes": text::notes(contexts),
+        "contexts": list.collect::<Vec<Value>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+fn numbers(context: &Context, is_timed: bool) -> Map<String, Value> {
+    let values = &context.values;
+    let mut numbers = vec![
+        ("calls", values.calls),
+        ("recursive", values.folded),
+        ("cut", values.cut),
+        ("calls_inclusive", context.inclusive.calls),
+    ];
+    if is_timed {
+        numbers.extend([("total_ns", values.total_ns), ("self_ns", values.self_ns)]);
+    }
+    numbers.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+}

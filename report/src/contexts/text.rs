@@ -1,0 +1,60 @@
+//! The tree as text: one line for each context, indented by its depth.
+
+use std::io::{self, Write};
+
+use super::{Contexts, Shown, Weight};
+use crate::table::{Column, Table};
+use crate::text::{clean, counted, duration, grouped, percent};
+
+/// Levels that are indented. Deeper ones have their number.
+const INDENTED: usize = 40;
+
+/// Writes the contexts that pass, at most `rows`.
+pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown, rows: usize) -> io::Result<()> {
+    let all = contexts.walk(shown);
+    let lines = &all[..all.len().min(rows)];
+    let is_timed = contexts.weight() == Weight::Time;
+    let whole = contexts.whole();
+    let column = |title: &str, cell: &dyn Fn(&super::Context) -> String| {
+        Column::numbers(title, lines.iter().map(|&(at, _)| cell(&contexts.all()[at])))
+    };
+    let mut columns = vec![column("calls", &|context| grouped(context.values.calls))];
+    if contexts.all().iter().any(|context| context.values.folded > 0) {
+        columns.push(column("recursive", &|context| grouped(context.values.folded)));
+    }
+    if is_timed {
+        columns.push(column("total", &|context| duration(context.values.total_ns)));
+        columns.push(column("self", &|context| duration(context.values.self_ns)));
+    }
+    columns.push(column("share", &|context| percent(context.weight(contexts.weight()), whole)));
+    columns.push(Column::words("context", lines.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth))));
+    let table = Table::new(columns);
+    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    let hidden = contexts.all().len() - 1 - lines.len();
+    if hidden > 0 {
+        let what = counted(hidden as u64, "more context");
+        writeln!(out, "{what}: --top all --threshold 0 shows all, and --depth the outer ones")?;
+    }
+    notes(contexts).iter().try_for_each(|note| writeln!(out, "{note}"))
+}
+
+/// Sentences about what the tree lacks.
+pub fn notes(contexts: &Contexts) -> Vec<String> {
+    let mut notes = Vec::new();
+    let cut = contexts.all()[0].inclusive.cut;
+    if cut > 0 {
+        let what = counted(cut, "call");
+        notes.push(format!("{what} without a context: the tree was full or too deep. They are counted in `cut`"));
+    }
+    if contexts.lost > 0 {
+        notes.push(format!("{} found no room: record with a larger METASPY_BUDGET", counted(contexts.lost, "value")));
+    }
+    notes
+}
+
+fn indented(name: &str, depth: usize) -> String {
+    match depth {
+        0..=INDENTED => format!("{}{}", "  ".repeat(depth), clean(name)),
+        _ => format!("{}({depth}) {}", "  ".repeat(INDENTED), clean(name)),
+    }
+}
