@@ -9,7 +9,7 @@ use crate::event::{EventId, Outcome};
 use crate::format::slot::Mark;
 use crate::hook::call::{count, enter, enter_with};
 use crate::hook::details::Reify;
-use crate::recorder;
+use crate::recorder::{self, Level};
 use crate::site::Site;
 use crate::subject::Subject;
 
@@ -22,6 +22,8 @@ pub fn missed(site: &'static Site, subject: Subject, count: u64) -> Option<Event
     if count == 0 || !site.is_armed() {
         return None;
     }
+    // The announcements are the application's, also if an uninstall counts them.
+    let _level = Level::raise(0);
     let call = enter(site, subject);
     if call.is_observed() {
         recorder::tally_more(Config(site.config.load(Relaxed)).site(), subject, count - 1);

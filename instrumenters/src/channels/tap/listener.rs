@@ -1,13 +1,12 @@
 //! The thread of a tap. It needs no runtime, and the application never waits for it.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use metaspy_core::Subject;
-use metaspy_core::hook;
+use metaspy_core::{Recording, Subject, hook};
 
 use super::block_on::{ThreadWaker, poll_once, until_stopped};
 use super::emit::Emitter;
@@ -27,12 +26,16 @@ pub(super) struct Listener {
     thread: ThreadId,
     process: u32,
     state: Arc<State>,
+    sites: Arc<LeasedSites>,
+    bus: Subject,
 }
 
 #[derive(Default)]
 struct State {
     /// True if the uninstall no longer waits: nothing more is recorded.
     abandoned: AtomicBool,
+    /// Announcements that were received, and that are not recorded yet.
+    in_hand: AtomicU64,
     ended: Mutex<bool>,
     has_ended: Condvar,
 }
@@ -52,16 +55,18 @@ impl Listener {
         let state = Arc::<State>::default();
         let (sender, receiver) = mpsc::sync_channel(1);
         let ending = End(Arc::clone(&state));
+        let of_thread = Arc::clone(&sites);
         let thread = thread::Builder::new().name("metaspy-tap".into()).spawn(move || {
             let waker = ThreadWaker::here();
             // `start` waits for this.
             let _ = sender.send(Arc::clone(&waker));
-            let subscription = Subscription { source, emitter, sites, bus, waker, state: Arc::clone(&ending.0) };
+            let subscription =
+                Subscription { source, emitter, sites: of_thread, bus, waker, state: Arc::clone(&ending.0) };
             subscription.listen();
             drop(ending);
         })?;
         let waker = receiver.recv().map_err(|_| io::Error::other("the thread of a tap ended before it listened"))?;
-        Ok(Listener { waker, thread: thread.thread().id(), process: std::process::id(), state })
+        Ok(Listener { waker, thread: thread.thread().id(), process: std::process::id(), state, sites, bus })
     }
 
     /// Records the announcements before now, and ends the thread.
@@ -77,8 +82,23 @@ impl Listener {
         }
         let ended = self.state.ended.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.state.has_ended.wait_timeout_while(ended, PATIENCE, |ended| !*ended);
-        if waited.is_ok_and(|(_, waited)| waited.timed_out()) {
-            self.state.abandoned.store(true, Ordering::Release);
+        let is_busy = waited.is_ok_and(|(_, waited)| waited.timed_out());
+        if is_busy && !self.state.abandoned.swap(true, Ordering::AcqRel) {
+            self.count_abandoned();
+        }
+    }
+}
+
+impl Listener {
+    /// Counts the announcement that the thread still works on as missed. How many it has not received is unknown.
+    fn count_abandoned(&self) {
+        hook::missed(self.sites.missed(), self.bus, self.state.in_hand.load(Ordering::Acquire));
+        if let Ok(recording) = Recording::current() {
+            recording.note(&format!(
+                "the tap `{}` was still busy when it was uninstalled: announcements that it had not recorded by then \
+                 are missing",
+                self.sites.module()
+            ));
         }
     }
 }
@@ -149,7 +169,9 @@ impl<S: Source, K: KindOf<S::Message>> Subscription<S, K> {
         match heard {
             Received::Message(message) => {
                 if !self.is_abandoned() {
+                    self.state.in_hand.store(1, Ordering::Release);
                     self.emitter.emit(&message, &self.sites, self.bus, || self.is_abandoned());
+                    self.state.in_hand.store(0, Ordering::Release);
                 }
                 // The drop of a message is the application's code.
                 hook::at_meta_level(|| drop(message));

@@ -52,6 +52,11 @@ impl TapSites {
         self.family
     }
 
+    /// The module of the sites: the name of the tap.
+    pub fn module(&self) -> &'static str {
+        self.module
+    }
+
     /// The site of missed messages.
     pub fn missed(&self) -> &'static Site {
         self.missed
