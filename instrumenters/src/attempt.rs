@@ -18,6 +18,12 @@ impl Attempt {
         self.0.event()
     }
 
+    /// Records what it returned, if that is required.
+    #[cfg(all(feature = "io", feature = "tokio"))]
+    pub fn returns(&mut self, value: &dyn std::fmt::Debug) {
+        self.0.returns(value);
+    }
+
     /// Ends it.
     pub fn end(&mut self, outcome: Outcome) {
         std::mem::replace(&mut self.0, Resource::inert()).end(outcome);

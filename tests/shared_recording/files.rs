@@ -80,7 +80,7 @@ fn an_async_operation_is_one_event_from_its_first_poll_to_its_end() {
     use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
     let mut stream = SpiedIo::new("files_socket", Slow::default());
     let subject = stream.identify();
-    let seen = watch(methods("files_socket::*"), "files_socket::*", || {
+    let seen = watch(methods("files_socket::*").details(), "files_socket::*", || {
         let cx = &mut Context::from_waker(Waker::noop());
         let mut bytes = [0; 8];
         let mut buffer = ReadBuf::new(&mut bytes);
@@ -94,6 +94,7 @@ fn an_async_operation_is_one_event_from_its_first_poll_to_its_end() {
         drop(stream);
     });
     assert_eq!(seen.text(), "read succeeded\nread failed\nflush succeeded\nshutdown succeeded\nwrite cancelled\n");
+    assert_eq!((seen.details(0), seen.details(1).len()), (vec!["=3".to_owned()], 0), "the bytes of the first read");
     assert_eq!(seen.profile.count_of(subject), 5);
 }
 

@@ -1,5 +1,6 @@
 //! Tokio's readers and writers.
 
+use std::fmt::Debug;
 use std::io::{IoSlice, Result};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,8 +18,8 @@ pub(super) struct Waiting {
     write: Option<Attempt>,
 }
 
-/// Polls an operation, which is an event from its first poll on.
-fn polled<R>(
+/// Polls an operation, which is an event from its first poll on. Its result is the returned value.
+fn polled<R: Debug>(
     waiting: &mut Option<Attempt>,
     site: &'static Site,
     subject: impl FnOnce() -> Subject,
@@ -34,13 +35,16 @@ fn polled<R>(
     if let Poll::Ready(result) = &polled
         && let Some(mut attempt) = waiting.take()
     {
+        if let Ok(value) = result {
+            attempt.returns(value);
+        }
         attempt.end(if result.is_ok() { Outcome::Succeeded } else { Outcome::Failed });
     }
     polled
 }
 
 impl<T> SpiedIo<T> {
-    fn poll_writing<R>(
+    fn poll_writing<R: Debug>(
         &mut self,
         site: &'static Site,
         poll: impl FnOnce(Pin<&mut T>) -> Poll<Result<R>>,
@@ -58,7 +62,9 @@ impl<T: AsyncRead + Unpin> AsyncRead for SpiedIo<T> {
         let this = self.get_mut();
         let subject = this.identify();
         let inner = Pin::new(&mut this.inner);
-        polled(&mut this.waiting.read, this.sites.read, || subject, || inner.poll_read(cx, buffer))
+        let before = buffer.filled().len();
+        let read = || inner.poll_read(cx, buffer).map_ok(|()| buffer.filled().len().saturating_sub(before));
+        polled(&mut this.waiting.read, this.sites.read, || subject, read).map_ok(|_| ())
     }
 }
 

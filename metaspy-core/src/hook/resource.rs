@@ -1,10 +1,11 @@
 //! An event that is no thread's current one: a lock that is held, a connection that is open.
 
-use std::fmt;
+use std::fmt::{self, Debug};
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::arm::Config;
+use crate::clock;
 use crate::event::{EventId, Outcome};
 use crate::hook::details::Reify;
 use crate::hook::handler::{self, Open};
@@ -65,6 +66,13 @@ impl Resource {
         EventId::from_raw(begun.id).filter(|_| has_event(begun))
     }
 
+    /// Records what it returned, if that is required. It ends afterwards.
+    pub fn returns(&mut self, value: &dyn Debug) {
+        if let Some(open) = self.0.as_mut().and_then(|holding| holding.open.as_mut()) {
+            open.returns(value);
+        }
+    }
+
     /// Ends it.
     pub fn end(mut self, outcome: Outcome) {
         if let Some(holding) = self.0.take() {
@@ -86,7 +94,12 @@ impl Holding {
         let number = Config(self.site.config.load(Relaxed)).site();
         // The thread that ends an event is in it.
         let before = if has_event(&self.begun) { recorder::swap_current(self.begun.id) } else { 0 };
-        recorder::end(recorder::here(), &Begun { before, ..self.begun }, number, self.key, outcome);
+        let begun = Begun { before, ..self.begun };
+        let wrote = has_event(&begun) && self.open.as_ref().is_some_and(|open| open.write_return(clock::now()));
+        match wrote {
+            true => recorder::end_marked(&begun, number, self.key, outcome, true),
+            false => recorder::end(recorder::here(), &begun, number, self.key, outcome),
+        }
         if let Some(open) = self.open {
             handler::finish(open, outcome);
         }
