@@ -47,3 +47,39 @@ fn a_hand_written_parser_is_profiled_by_its_productions() -> Result<(), metaspy:
     assert_eq!(inputs.rows.iter().map(|row| row.measure.count).collect::<Vec<_>>(), [3, 3, 2]);
     Ok(())
 }
+
+#[test]
+fn an_input_ends_with_its_parse_and_the_one_around_it_goes_on() -> Result<(), metaspy::InstallError> {
+    let profiler = Profiler::new("inputs").observe(productions("inputs::leaf")).install()?;
+    with_input("an outer file", || {
+        inputs::leaf();
+        with_input("an included file", inputs::leaf);
+        inputs::leaf();
+        let so_far = profiler.so_far();
+        let has_ended = |name| so_far.store().ended_at(input(&so_far, name)).is_some();
+        assert_eq!((has_ended("an outer file"), has_ended("an included file")), (false, true));
+    });
+    let profile = profiler.uninstall();
+    let [outer, included] = ["an outer file", "an included file"].map(|name| input(&profile, name));
+    assert_eq!((profile.count_of(outer), profile.count_of(included)), (2, 1));
+    assert!(profile.store().ended_at(outer).is_some());
+    Ok(())
+}
+
+/// A path that the selector of the other test does not match.
+mod inputs {
+    use super::*;
+
+    pub fn leaf() {
+        let mut slot = ActivationFrame::vacant();
+        let activation = Activation::begin(&mut slot, production!("leaf"), Position::Left(0));
+        activation.end(ActivationEnd::Matched, Position::Left(0));
+    }
+}
+
+/// The subject of an input with this name.
+fn input(profile: &metaspy::Profile, name: &str) -> metaspy::Subject {
+    let rows = profile.counts().by_subject().rows;
+    let subjects = rows.iter().filter_map(|row| row.subject);
+    subjects.into_iter().find(|subject| profile.store().subject_text(*subject).contains(name)).expect("it was parsed")
+}
