@@ -2,7 +2,7 @@
 //! where its source is: `cargo metaspy` gives it to programs that have none.
 fn main() {
     // The same for those who build the core outside of its workspace.
-    println!("cargo::rustc-check-cfg=cfg(loom, tsan, metaspy_bare, metaspy_called)");
+    println!("cargo::rustc-check-cfg=cfg(loom, tsan, metaspy_bare, metaspy_called, metaspy_plain)");
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::metadata=root={}", std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
 }

@@ -5,7 +5,7 @@ use std::panic::Location;
 use metaspy_core::hook::Resource;
 use metaspy_core::{Identify, ObjectId, Outcome, Site, SiteKind, Subject};
 
-use crate::__private::{Frame, Guard, enter};
+use crate::__private::{Frame, Guard, Unwinding, enter};
 use crate::dynamic_sites;
 
 /// The two sites of a lock, and the subject of its events.
@@ -61,7 +61,7 @@ impl LockSites {
     #[inline(never)]
     fn wait_recorded<R>(&self, wait: impl FnOnce() -> R) -> R {
         let mut frame = Frame::vacant();
-        let call = Guard::of(self.wait, enter::<Self>(frame.find_cell(self.wait), self.wait, self.subject()));
+        let call = Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
         let value = wait();
         call.done(Outcome::Returned);
         value
@@ -74,7 +74,7 @@ impl LockSites {
             return attempt();
         }
         let mut frame = Frame::vacant();
-        let call = Guard::of(self.wait, enter::<Self>(frame.find_cell(self.wait), self.wait, self.subject()));
+        let call = Guard::of(self.wait, enter(Unwinding::now(), &mut frame, self.wait, self.subject()));
         let value = attempt();
         call.done(if value.is_ok() { Outcome::Succeeded } else { Outcome::Failed });
         value

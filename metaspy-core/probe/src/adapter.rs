@@ -4,7 +4,7 @@
 //! may unwind is a Rust function: one compiler compiles both sides, and a call of C that unwinds would keep programs
 //! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
 
-use crate::{Counters, Frame, Outcome, Receiver, Site, Value};
+use crate::{Counters, Frame, Outcome, Receiver, Site, Thunks, Value};
 
 /// What a core does for instrumented code.
 #[repr(C)]
@@ -32,6 +32,8 @@ pub struct Adapter {
     pub returned_async: extern "C" fn(begun: *mut u8, value: &Value<'_>),
     /// Ends what `start` began: it is done, or its future is dropped before.
     pub stop: extern "C" fn(begun: *mut u8),
+    /// The same two halves for hooks that keep their registers.
+    pub thunks: Thunks,
 }
 
 /// Hashes a value at an address.

@@ -1,10 +1,11 @@
 //! The counters of a thread: one cell per site, so that a call that is only counted is a few comparisons and one
 //! increment.
 
-use core::ptr::{null, null_mut};
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::guard::{COUNTED, NOT_OBSERVED};
+use crate::guard::NOT_OBSERVED;
+use crate::lean::COUNTED;
 use crate::{Site, Subject};
 
 /// The counters of a thread: a [`Cell`] for each site that the linker collected, or null.
@@ -87,42 +88,23 @@ impl Counters {
     /// [`Adapter::leave`](crate::Adapter::leave) takes if the call does not end well.
     #[inline(always)]
     pub(crate) fn count(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
-        let cell = Counters::cell(site)?;
-        let who = again(site).counted();
-        if cell.who.load(Ordering::Relaxed) != who {
-            return None;
-        }
-        let row = cell.rows.load(Ordering::Relaxed);
-        if !is_row(who) {
-            return cell.count_settled(row, receiver);
-        }
-        count_up(row);
-        Some(row)
-    }
-
-    /// The cell of a site that counts; `None` if there is none, or if the thread unwinds: then the core must remember that it
-    /// did. Cells stay until their thread ends.
-    #[inline(always)]
-    pub(crate) fn cell(site: &Site) -> Option<&'static Cell> {
         if !site.counts() || crate::guard::is_panicking() {
             return None;
         }
-        Counters::cell_of(site)
+        Counters::cell_of(site)?.count(site, receiver)
     }
 
-    /// As [`Counters::cell`], or `event` at a site that makes events, or null.
+    /// As [`Counters::count`], in a thread that does not unwind.
     #[inline(always)]
-    pub(crate) fn cell_or_event(site: &Site, event: *const Cell) -> *const Cell {
-        // Tested once, where nothing else is known yet.
-        if crate::guard::is_panicking() {
-            null()
-        } else if again(site).counts() {
-            Counters::cell_of(site).map_or(null(), core::ptr::from_ref)
-        } else if again(site).makes_events() {
-            event
-        } else {
-            null()
-        }
+    pub(crate) fn count_calm(site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
+        Counters::cell(site)?.count(site, receiver)
+    }
+
+    /// The cell of a site that counts. Cells stay until their thread ends. If the thread unwinds, the core must remember that
+    /// it did, so that nothing is counted here.
+    #[inline(always)]
+    pub fn cell(site: &Site) -> Option<&'static Cell> {
+        if site.counts() { Counters::cell_of(site) } else { None }
     }
 
     #[inline(always)]
@@ -157,6 +139,21 @@ fn again(site: &Site) -> &Site {
 }
 
 impl Cell {
+    /// Counts a call about a receiver.
+    #[inline(always)]
+    fn count(&self, site: &Site, receiver: (u64, u64)) -> Option<*mut u8> {
+        let who = again(site).counted();
+        if self.who.load(Ordering::Relaxed) != who {
+            return None;
+        }
+        let row = self.rows.load(Ordering::Relaxed);
+        if !is_row(who) {
+            return self.count_settled(row, receiver);
+        }
+        count_up(row);
+        Some(row)
+    }
+
     /// Counts a call about a subject whose key is the index of its row.
     #[inline(always)]
     pub(crate) fn count_about(&self, site: &Site, subject: Subject) -> Option<*mut u8> {

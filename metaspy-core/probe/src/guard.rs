@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::mem::{ManuallyDrop, MaybeUninit};
 use core::ptr::null_mut;
 
+use crate::lean::{ANNOUNCED, COUNTED};
 use crate::{Cell, Counters, Hash, Identity, Lean, Object, Outcome, Receiver, Seen, Site, Subject, Text, Value};
 
 /// Room for a call under way: uninitialised unless the core observes it, so that any other call costs nothing.
@@ -19,55 +20,6 @@ impl Frame {
     #[inline(always)]
     pub const fn vacant() -> Self {
         Frame(MaybeUninit::uninit())
-    }
-
-    /// Finds the counters of a site, before the subject of the call is known.
-    ///
-    /// What is known of a call before this would stay in registers that the caller must save, even at a site that is not
-    /// armed: the processor's thread pointer is reached by what the compiler takes for a call. The frame keeps the result in
-    /// memory for the same reason.
-    #[inline(always)]
-    pub fn find_cell(&mut self, site: &Site) -> FrameWithCell<'_> {
-        unlikely();
-        let cell = Counters::cell_or_event(site, AN_EVENT);
-        // SAFETY: a frame has room for a pointer.
-        unsafe { self.0.as_mut_ptr().cast::<*const Cell>().write_volatile(cell) };
-        FrameWithCell(self, PhantomData)
-    }
-}
-
-/// In the place of a cell: the call is an event, and its thread does not unwind.
-const AN_EVENT: *const Cell = core::ptr::without_provenance(1);
-
-/// A frame that holds the place of a site's counters, until a call is made in it.
-pub struct FrameWithCell<'f>(&'f mut Frame, PhantomData<*const Cell>);
-
-impl<'f> FrameWithCell<'f> {
-    /// What `find_cell` stored.
-    #[inline(always)]
-    fn found(&self) -> *const Cell {
-        // SAFETY: it was stored there.
-        unsafe { self.0.0.as_ptr().cast::<*const Cell>().read_volatile() }
-    }
-
-    /// The counters; `None` if there are none.
-    #[inline(always)]
-    pub fn cell(&self) -> Option<&Cell> {
-        let cell = self.found();
-        // SAFETY: it is one. Cells stay until their thread ends, and this is not sent to another one.
-        if cell.addr() > AN_EVENT.addr() { Some(unsafe { &*cell }) } else { None }
-    }
-
-    /// True if the call is an event, nothing looks into it, and its thread does not unwind.
-    #[inline(always)]
-    pub fn is_event(&self) -> bool {
-        self.found() == AN_EVENT
-    }
-
-    /// The room for a call.
-    #[inline(always)]
-    pub fn into_frame(self) -> &'f mut Frame {
-        self.0
     }
 }
 
@@ -85,11 +37,12 @@ impl Entered<'_> {
     /// A call that is not observed after all.
     pub const NOTHING: Self = Entered(NOT_OBSERVED, PhantomData);
 
-    /// A call without a subject, if the thread counted one at this site before and nothing has changed since.
+    /// A call without a subject, if the thread counted one at this site before and nothing has changed since. The thread does
+    /// not unwind.
     #[inline(always)]
     pub fn counted(site: &'static Site) -> Option<Self> {
         unlikely();
-        Counters::count(site, (0, 0)).map(|begun| Entered(begun, PhantomData))
+        Counters::count_calm(site, (0, 0)).map(|begun| Entered(begun, PhantomData))
     }
 
     /// As [`Entered::counted`], of a call about a subject whose key is a small number.
@@ -123,11 +76,6 @@ impl Entered<'_> {
 
 /// A call at an armed site that is not observed: counted in no row, so that one test distinguishes it from calls.
 pub const NOT_OBSERVED: *mut u8 = core::ptr::without_provenance_mut(COUNTED);
-/// The call was only counted.
-pub const COUNTED: usize = 1;
-/// The outcome that a counted call announced.
-pub const ANNOUNCED: usize = 7 << 1;
-
 /// A call, observed or not. Dropping it ends it.
 #[must_use = "dropping it ends the call"]
 pub struct Guard<'f> {
@@ -221,7 +169,7 @@ impl<'f> Guard<'f> {
         // A call that was only counted needs nothing more if it ended well.
         let is_well = matches!(outcome, Outcome::Returned | Outcome::Succeeded);
         if this.is_call || !is_well && !this.begun.is_null() {
-            finish(this.begun, outcome, this.site);
+            crate::thunk::finish(this.begun, outcome, this.site);
         }
     }
 }
@@ -274,13 +222,6 @@ fn ask(site: &'static Site, frame: &mut Frame, seen: &Seen<'_>) -> *mut u8 {
 fn announce(site: &'static Site, begun: *mut u8, outcome: Outcome) {
     if let Some(adapter) = site.adapter() {
         (adapter.exit)(begun, outcome);
-    }
-}
-
-#[inline(never)]
-fn finish(begun: *mut u8, outcome: Outcome, site: &'static Site) {
-    if let Some(adapter) = site.adapter() {
-        (adapter.finish)(begun, outcome);
     }
 }
 

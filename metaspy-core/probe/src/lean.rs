@@ -1,7 +1,11 @@
 //! The word of a call that is an event and nothing else.
 
 use crate::Outcome;
-use crate::guard::COUNTED;
+
+/// The call was only counted.
+pub const COUNTED: usize = 1;
+/// The outcome that a counted call announced.
+pub const ANNOUNCED: usize = 7 << 1;
 
 /// All that a guard holds of a call that is an event and nothing else: the number of the event's log, the event's id, and
 /// marks. The event's slot has the rest.
@@ -15,7 +19,9 @@ pub struct Lean(u64);
 impl Lean {
     const LEAN: u64 = 1 << 1;
     const ANNOUNCED_AT: u32 = 2;
-    const TIMED: u64 = 1 << 6;
+    /// The mark of a word whose event is timed.
+    #[doc(hidden)]
+    pub const TIMED: u64 = 1 << 6;
     const ID_AT: u32 = 8;
     const LOG_AT: u32 = 56;
     /// The bits of an id that state its slot in the block.

@@ -28,18 +28,20 @@ mod outcome;
 mod site;
 mod subject;
 mod text;
+mod thunk;
 mod value;
 mod value_copy;
 
 pub use adapter::{Adapter, Hash, PollOnce, Seen};
 pub use async_call::{AsyncCall, Polled};
 pub use counters::{ANY, Cell, Counters, NO_CELL, with_kind};
-pub use guard::{ANNOUNCED, COUNTED, Entered, Frame, FrameWithCell, Guard, NOT_OBSERVED};
-pub use lean::Lean;
+pub use guard::{Entered, Frame, Guard, NOT_OBSERVED};
+pub use lean::{ANNOUNCED, COUNTED, Lean};
 pub use outcome::Outcome;
 pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use subject::{KindId, Subject};
 pub use text::Text;
+pub use thunk::{Slowly, Thunks, enter};
 pub use value::*;
 pub use value_copy::*;
 

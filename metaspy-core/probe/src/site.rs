@@ -206,11 +206,9 @@ impl Site {
     #[doc(hidden)]
     pub const EVENTS: u64 = 4;
 
-    /// True if each call is an event, and nothing looks into it.
-    #[inline(always)]
-    pub(crate) fn makes_events(&self) -> bool {
-        self.arm.load(Ordering::Relaxed) & Self::EVENTS != 0
-    }
+    /// In the arm word, beside [`Site::EVENTS`]: each of them is timed.
+    #[doc(hidden)]
+    pub const TIMED: u64 = 8;
 
     /// True if threads may count calls by themselves.
     #[inline(always)]

@@ -12,6 +12,7 @@ use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce,
 use crate::arm::Config;
 use crate::event::Outcome;
 use crate::hook::context_call::{self, ContextCall};
+use crate::hook::thunks::THUNKS;
 use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
 use crate::recorder::{self, Counter};
@@ -35,7 +36,7 @@ struct Async {
 /// The address that an adopted site has.
 pub fn address() -> *mut Adapter {
     static ADAPTER: Adapter =
-        Adapter { enter, exit, returned, finish, leave, key, began, start, poll, returned_async, stop };
+        Adapter { enter, exit, returned, finish, leave, key, began, start, poll, returned_async, stop, thunks: THUNKS };
     (&raw const ADAPTER).cast_mut()
 }
 
@@ -133,7 +134,7 @@ fn finish(begun: *mut u8, outcome: Outcome) {
 }
 
 #[inline(never)]
-fn finish_other(begun: *mut u8, outcome: Outcome) {
+pub(super) fn finish_other(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.finish_last(outcome),
         Begun::InContext(call) => call.finish(outcome),

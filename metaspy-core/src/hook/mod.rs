@@ -12,12 +12,14 @@ mod context_call;
 mod details;
 mod handler;
 mod instant;
+pub mod observed;
 mod outcome;
 mod pending;
 mod receiver;
 mod residents;
 mod resource;
 mod span;
+mod thunks;
 
 pub use crate::arm::{CallView, Handler};
 pub(crate) use adapter::address as adapter;
@@ -26,15 +28,12 @@ pub use address_identity::{AddressIdentity, RegisteredIdentity, place_of};
 pub use allocation::SpiedAllocator;
 pub(crate) use async_call::wants_details;
 pub use async_call::{AsyncCall, show};
-pub use call::{
-    Call, count, count_in_bucket, count_or_enter_with_in, enter, enter_event, enter_in, enter_site_in, enter_with,
-    enter_with_in,
-};
+pub use call::{Call, count, enter, enter_in, enter_with, enter_with_in};
 pub(crate) use details::DetailBytes;
 pub use details::{Detail, DetailKind, Reify, Returned, Shown, VALUE_MAX, read as read_details};
 pub(crate) use handler::show as show_returned;
 pub use instant::{instant, instant_with, missed};
-pub use metaspy_probe::{Entered, Frame, FrameWithCell, Guard};
+pub use metaspy_probe::{Entered, Frame, Guard};
 pub use outcome::OutcomeOf;
 pub use pending::Pending;
 pub use resource::Resource;

@@ -13,6 +13,7 @@ pub(crate) mod peer;
 pub(crate) mod process;
 pub(crate) mod processor;
 pub(crate) mod readers;
+pub(crate) mod saving;
 pub(crate) mod signal_mask;
 pub(crate) mod thread_end;
 pub(crate) mod thread_word;

@@ -1,5 +1,6 @@
 //! The gate of a lane: it keeps a hook out while another one of the same thread is at work.
 
+use std::mem::offset_of;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU64, compiler_fence};
 
@@ -21,6 +22,10 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
+    /// Where its words are.
+    pub const NOW: usize = offset_of!(Gate, now);
+    pub const AT_REST: usize = offset_of!(Gate, at_rest);
+
     pub const fn narrow() -> Self {
         Gate { now: AtomicU64::new(NARROW), at_rest: AtomicU64::new(NARROW) }
     }

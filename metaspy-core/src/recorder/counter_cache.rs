@@ -1,6 +1,7 @@
 //! The counter cells of a thread: for each linked site the rows that its calls were last counted in.
 
 use std::alloc::Layout;
+use std::mem::offset_of;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
@@ -28,6 +29,8 @@ pub(crate) struct Cells {
     /// The words of this thread, one for each copy of the probe, that point to the cells.
     counters: [AtomicPtr<Counters>; COPIES],
     cells: AtomicPtr<Cell>,
+    /// The cells as long as they count; else null.
+    shown: AtomicPtr<Cell>,
     arrays: Arrays,
 }
 
@@ -56,9 +59,12 @@ impl Content {
 }
 
 impl Cells {
+    /// Where the cells are that count.
+    pub const SHOWN: usize = offset_of!(Cells, shown);
+
     pub const fn none() -> Self {
         let counters = [const { AtomicPtr::new(null_mut()) }; COPIES];
-        Cells { counters, cells: AtomicPtr::new(null_mut()), arrays: Arrays::none() }
+        Cells { counters, cells: AtomicPtr::new(null_mut()), shown: AtomicPtr::new(null_mut()), arrays: Arrays::none() }
     }
 
     /// Remembers the row of calls without a subject. Called with the lane busy.
@@ -168,10 +174,12 @@ impl Cells {
     /// Lets hooks count by themselves, or not.
     #[inline]
     pub fn aim(&self, counts_itself: bool) {
+        let shown = if counts_itself { self.cells.load(Relaxed) } else { null_mut() };
+        self.shown.store(shown, Relaxed);
         for own in &self.counters {
             // SAFETY: it is null, or memory of this thread, without a destructor.
             let Some(own) = (unsafe { own.load(Relaxed).as_ref() }) else { return };
-            own.point(if counts_itself { self.cells.load(Relaxed) } else { null_mut() });
+            own.point(shown);
         }
     }
 

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 use metaspy_probe::Lean;
 
+use crate::clock;
 use crate::format::BLOCK_SLOTS;
 use crate::format::slot::{self, START_MAX};
 use crate::platform::thread_end::watch_this_thread;
@@ -138,11 +139,11 @@ impl Lane {
         true
     }
 
-    /// Lets lean events begin in a new block, if there is room for those that run on.
+    /// Lets lean events begin in a new block, if one instruction reads the clock and there is room for those that run on.
     fn hold(&self, log: &Log, sequence: u64, epoch: u32) {
         self.held.store(Lean::block_of(log.number, sequence), Relaxed);
         self.common.store(Lean::of_log(log.number), Relaxed);
-        match self.running_on.has_room() {
+        match self.running_on.has_room() && clock::counter().is_some() {
             true => self.gate.open(epoch),
             false => self.gate.narrow_down(),
         }

@@ -100,7 +100,7 @@ fn end_as<const TIMED: bool>(lane: &Lane, lean: Lean, outcome: Outcome) {
 /// Ends an event out of order, or by a slower clock, or one that runs on since its lane left the block.
 #[cold]
 #[inline(never)]
-fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {
+pub(crate) fn end_slowly(lean: Lean, outcome: Outcome, now: u64) {
     let lane = lane::here();
     let taken = Busy::enter(lane).and_then(|_busy| take(lane, lean));
     // Those of a log that was closed meanwhile are not found: it is not touched again.

@@ -51,16 +51,16 @@ pub(crate) use begin::{
     mark_at, point,
 };
 pub(crate) use boundaries::Boundary;
-pub(crate) use busy::Busy;
+pub(crate) use busy::{Busy, Gate};
 pub(crate) use collector::Lease;
 pub(crate) use count::{count_at_once, count_in_bucket, count_missed, tally, tally_more};
 pub(crate) use counted_outcome::count_outcome_in;
 pub(crate) use counter::Counter;
-pub(crate) use counter_cache::{LINKED, Settled};
+pub(crate) use counter_cache::{Cells, LINKED, Settled};
 pub(crate) use end::{end, end_apart, end_marked, end_point};
-pub(crate) use epoch::epoch;
+pub(crate) use epoch::{EPOCH, epoch};
 pub(crate) use lane::{Current, Lane, current_event, current_event_in, here, lane_level, near, swap_current};
-pub(crate) use lean::{begin_lean, end_lean};
+pub(crate) use lean::{begin_lean, end_lean, end_slowly as end_lean_slowly};
 pub(crate) use level::Level;
 pub use level::{at_meta_level, meta};
 pub(crate) use listener::{Listener, Module, listen, sync_names};

@@ -12,13 +12,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::hook;
+use metaspy_core::hook::observed::{self, Unwinding};
 use metaspy_core::instrumenter::Installation;
 use metaspy_core::store::{By, Measure, Scope, Store};
 use metaspy_core::{
     InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Session, Site, SiteDef, SiteKind, Subject,
 };
-use metaspy_probe::{Entered, Frame, Guard};
+use metaspy_probe::{Frame, Guard};
 
 metaspy_core::site::register! {
     static WORK: Site = Site::new(SiteDef {
@@ -60,17 +60,7 @@ fn count() -> Installed {
 fn work(subject: Subject, outcome: Outcome) {
     let mut frame = Frame::vacant();
     let guard = match WORK.is_armed() {
-        true => {
-            let frame = frame.find_cell(&WORK);
-            let counted = frame.cell().and_then(|cell| {
-                let counted = Entered::counted_about(cell, &WORK, subject);
-                counted.or_else(|| hook::count_in_bucket(cell, &WORK, subject))
-            });
-            Guard::of(
-                &WORK,
-                counted.unwrap_or_else(|| hook::count_or_enter_with_in(frame.into_frame(), &WORK, subject, |_| ())),
-            )
-        }
+        true => Guard::of(&WORK, observed::enter(Unwinding::now(), &mut frame, &WORK, subject)),
         false => Guard::unarmed(&WORK),
     };
     guard.done(outcome);

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use metaspy_core::hook::observed::{self, Unwinding};
 use metaspy_core::hook::{Frame, Guard};
 use metaspy_core::store::Store;
 
@@ -11,7 +12,7 @@ use super::*;
 const BLOCK: u64 = 127;
 
 /// Runs a body in a call.
-fn within<R>(site: &'static Site, key: u64, body: impl FnOnce(&mut Guard<'_>) -> R) -> R {
+pub fn within<R>(site: &'static Site, key: u64, body: impl FnOnce(&mut Guard<'_>) -> R) -> R {
     let mut frame = Frame::vacant();
     let mut guard = begin(site, key, &mut frame);
     let value = body(&mut guard);
@@ -21,7 +22,7 @@ fn within<R>(site: &'static Site, key: u64, body: impl FnOnce(&mut Guard<'_>) ->
 
 fn begin<'f>(site: &'static Site, key: u64, frame: &'f mut Frame) -> Guard<'f> {
     match site.is_armed() {
-        true => Guard::of(site, hook::enter_in(frame, site, node(key))),
+        true => Guard::of(site, observed::enter(Unwinding::now(), frame, site, node(key))),
         false => Guard::unarmed(site),
     }
 }

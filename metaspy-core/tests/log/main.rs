@@ -6,6 +6,7 @@ mod killed_folds;
 mod lean;
 mod own_folds;
 mod profiles;
+mod registers;
 mod shared_rows;
 mod statements;
 mod subscriptions;

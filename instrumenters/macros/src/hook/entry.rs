@@ -51,14 +51,14 @@ impl Entry<'_> {
             ),
             (None, ..) => match offered {
                 Some(it) => quote_spanned!(Span::mixed_site()=>
-                    let __found = __frame.find_cell(__site);
+                    let __unwinding = #krate::__private::Unwinding::now();
                     let __subject = #subject;
-                    #krate::__private::enter_as::<Self>(__found, __site, #it, __subject)
+                    #krate::__private::enter_as::<Self>(__unwinding, &mut __frame, __site, #it, __subject)
                 ),
                 None => quote_spanned!(Span::mixed_site()=>
-                    let __found = __frame.find_cell(__site);
+                    let __unwinding = #krate::__private::Unwinding::now();
                     let __subject = #subject;
-                    #krate::__private::enter::<()>(__found, __site, __subject)
+                    #krate::__private::enter(__unwinding, &mut __frame, __site, __subject)
                 ),
             },
         };

@@ -170,14 +170,14 @@ fn begin_profiled<'f, 'a>(
 ///
 /// Every rare case leaves in a tail call, so that the common one saves no registers.
 #[inline(never)]
-pub fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+fn enter_event<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
     fence(Ordering::Acquire);
     let Some(lane) = recorder::near() else { return begin_in_frame(frame, site, subject) };
     let config = Config(site.config.load(Relaxed));
     match config.is_simple() {
         true if config.is_full() => begin_lean::<true>(frame, site, subject, lane, config),
         true if recorder::is_next_untimed(lane) => begin_lean::<false>(frame, site, subject, lane, config),
-        true => begin_next_timed(frame, site, subject, lane),
+        true => begin_next_timed_on(frame, site, subject, lane),
         false => begin_uncommon(frame, site, subject),
     }
 }
@@ -208,9 +208,13 @@ fn begin_in_frame<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subjec
     }
 }
 
-/// A sampled call that is timed.
+/// A sampled call that is timed, on a thread that has a lane.
+pub(super) fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
+    begin_next_timed_on(frame, site, subject, recorder::here())
+}
+
 #[inline(never)]
-fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
+fn begin_next_timed_on<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, lane: &Lane) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
     recorder::choose_timed(lane, config.sample());
     begin_lean::<true>(frame, site, subject, lane, config)
@@ -219,7 +223,12 @@ fn begin_next_timed<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subj
 /// Takes a block, meets a new epoch, or reads a slower clock.
 #[cold]
 #[inline(never)]
-fn begin_slowly<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject, timed: bool) -> Entered<'f> {
+pub(super) fn begin_slowly<'f>(
+    frame: &'f mut Frame,
+    site: &'static Site,
+    subject: Subject,
+    timed: bool,
+) -> Entered<'f> {
     let config = Config(site.config.load(Relaxed));
     put(frame, Call::made(site, subject, recorder::begin(config.site(), subject, timed), recorder::here()))
 }
@@ -285,12 +294,6 @@ fn look_in<'f, 'a>(
         return begin_profiled(frame, site, subject, reify);
     }
     put(frame, enter_with(site, subject, reify))
-}
-
-/// Begins a call without a subject at a site that is armed, if the thread did not count it by itself.
-#[inline(never)]
-pub fn enter_site_in<'f>(frame: &'f mut Frame, site: &'static Site) -> Entered<'f> {
-    count_or_enter_in(frame, site, Subject::NONE)
 }
 
 /// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 
 pub use metaspy_probe::KindId;
 
+use crate::platform::saving;
 use crate::subject::registry::{Nature, register, register_owned};
 
 /// A kind of subjects, as a `static` beside the [`Identify`](crate::Identify) impl that uses it.
@@ -34,17 +35,23 @@ impl Kind {
     #[inline(always)]
     pub fn id(&self) -> KindId {
         match self.id.load(Ordering::Relaxed) {
-            0 => self.register(),
+            // SAFETY: the function expects a kind.
+            0 => KindId(unsafe { saving::call(register_at, std::ptr::from_ref(self).cast()) } as u16),
             id => KindId(id),
         }
     }
 
-    #[cold]
     fn register(&self) -> KindId {
         let id = register(self.name, self.nature);
         self.id.store(id.0, Ordering::Relaxed);
         id
     }
+}
+
+/// Registers the kind at an address.
+unsafe extern "C" fn register_at(kind: *const u8) -> usize {
+    // SAFETY: it is a kind.
+    unsafe { &*kind.cast::<Kind>() }.register().0.into()
 }
 
 /// One of several owners of equal keys: each tree of nodes has one, so that node 5 of two trees are two subjects.

@@ -220,7 +220,11 @@ impl Arms {
         site.config.store(config.0, Ordering::Release);
         site.filter.store(filter, Ordering::Release);
         let counts = if counts || is_profiled { Site::COUNTS } else { 0 };
-        let events = if config.is_simple() { Site::EVENTS } else { 0 };
+        let events = match config.is_simple() {
+            true if config.is_full() => Site::EVENTS | Site::TIMED,
+            true => Site::EVENTS,
+            false => 0,
+        };
         site.arm.store(1 | counts | events, Ordering::Release);
     }
 }
