@@ -57,7 +57,7 @@ impl Publisher {
         recording: Arc<str>,
         payload: usize,
     ) -> mini_redis::Result<Self> {
-        let (id, client) = (ObjectId::new(), client::connect(server).await?);
+        let (id, client) = (ObjectId::of::<Self>(), client::connect(server).await?);
         label(&id, PUBLISHERS[place]);
         Ok(Publisher { id, place, client, published: Published::default(), recording, payload })
     }

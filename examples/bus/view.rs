@@ -41,7 +41,7 @@ impl View {
 
 impl View {
     pub fn new(place: usize) -> Self {
-        let id = ObjectId::new();
+        let id = ObjectId::of::<Self>();
         label(&id, NAMES.get(place).map_or_else(|| format!("view {}", place + 1), |name| (*name).to_owned()));
         View { id }
     }

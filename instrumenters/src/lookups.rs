@@ -54,7 +54,7 @@ impl Lookups {
     pub fn new(name: &'static str) -> Self {
         let at = Location::caller();
         let site = |what| dynamic_sites::site(SiteKind::State, "", format!("{name}::{what}"), at);
-        Lookups { hit: site("hit"), miss: site("miss"), fill: site("fill"), cache: ObjectId::new() }
+        Lookups { hit: site("hit"), miss: site("miss"), fill: site("fill"), cache: ObjectId::of::<Lookups>() }
     }
 
     /// Looks a key up: a hit if there is a value, else a miss.

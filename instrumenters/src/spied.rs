@@ -47,7 +47,7 @@ impl<T> Spied<T> {
     /// Wraps a value, and gives it an identity.
     pub fn new(value: T) -> Self {
         let home = Box::new(Home { value, _own: 0 });
-        Spied { resident: RegisteredIdentity::new(&home.value, ObjectId::new()), home }
+        Spied { resident: RegisteredIdentity::new(&home.value, ObjectId::of::<T>()), home }
     }
 
     /// Returns the value, and ends the identity.

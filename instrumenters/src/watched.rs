@@ -43,7 +43,7 @@ impl<T> Watched<T> {
     pub fn new(name: &'static str, value: T) -> Self {
         let at = Location::caller();
         let site = |access| dynamic_sites::site(SiteKind::State, "", format!("{name}::{access}"), at);
-        Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::new()) }
+        Watched { value, read: site("read"), write: site("write"), about: About::Itself(ObjectId::of::<T>()) }
     }
 
     /// Makes `owner` the subject of the events.

@@ -109,6 +109,11 @@ impl ObjectId {
     }
 
     #[inline(always)]
+    pub fn of<T: ?Sized>() -> Self {
+        ObjectId
+    }
+
+    #[inline(always)]
     pub fn number(&self) -> u64 {
         0
     }

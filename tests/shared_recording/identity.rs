@@ -234,3 +234,25 @@ fn reads_and_writes_of_a_watched_field_are_events() {
     assert_eq!(seen.text(), "read instant\nwrite instant\nwrite returned\nread instant\n");
     assert_eq!(seen.profile.count_of(&owner), 4);
 }
+
+#[test]
+fn objects_are_shown_and_selected_by_their_type() {
+    struct Gadget;
+
+    #[observe]
+    impl Gadget {
+        fn turn(&self) {}
+    }
+
+    let gadget = Spied::new(Gadget);
+    let number = gadget.identify().key;
+    let profile = watch(methods(site!(Gadget::turn)), "Gadget::turn", || gadget.turn()).profile;
+    let store = profile.store();
+    assert_eq!(store.subject_text(gadget.identify()), format!("Gadget #{number}"));
+    let filter: metaspy::store::Filter = format!("subject:Gadget:{number}").parse().expect("a filter");
+    assert!(store.forward(metaspy::store::Position::Start, &filter, 1, usize::MAX).events.len() == 1);
+    // The parameters of a type belong to its name.
+    let names = Spied::new(vec![String::new()]);
+    let text = profile.store().subject_text(names.identify());
+    assert!(!text.starts_with("object"), "{text}");
+}

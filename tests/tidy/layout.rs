@@ -32,7 +32,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("remote.rs", "number << 4", "a hexadecimal digit"),
     ("table/keys.rs", "row::product", "the first cell of a hash table"),
     ("trigger/pattern.rs", "", "a set of filters, one bit each"),
-    ("hook/receiver.rs", "of_type", "the key of a lookup in memory"),
 ];
 
 /// The faults, and the exceptions that match no line.

@@ -75,7 +75,7 @@ impl<T> SpiedIo<T> {
             #[cfg(feature = "tokio")]
             shutdown: site("shutdown"),
         };
-        SpiedIo::of(inner, sites, About::Itself(ObjectId::new()))
+        SpiedIo::of(inner, sites, About::Itself(ObjectId::of::<T>()))
     }
 
     fn of(inner: T, sites: Sites, about: About) -> Self {

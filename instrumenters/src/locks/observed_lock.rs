@@ -23,20 +23,20 @@ enum About {
 }
 
 impl LockSites {
-    /// The sites of a lock that blocks threads. The name is the path of its field: `Scene::cache`.
-    pub fn for_threads(name: &'static str, at: &'static Location<'static>) -> Self {
-        Self::new(SiteKind::State, name, at)
+    /// The sites of a lock of type `L` that blocks threads. The name is the path of its field: `Scene::cache`.
+    pub fn for_threads<L>(name: &'static str, at: &'static Location<'static>) -> Self {
+        Self::new::<L>(SiteKind::State, name, at)
     }
 
-    /// The sites of a lock that suspends tasks.
+    /// The sites of a lock of type `L` that suspends tasks.
     #[cfg(feature = "tokio")]
-    pub fn for_tasks(name: &'static str, at: &'static Location<'static>) -> Self {
-        Self::new(SiteKind::Async, name, at)
+    pub fn for_tasks<L>(name: &'static str, at: &'static Location<'static>) -> Self {
+        Self::new::<L>(SiteKind::Async, name, at)
     }
 
-    fn new(kind: SiteKind, name: &'static str, at: &'static Location<'static>) -> Self {
+    fn new<L>(kind: SiteKind, name: &'static str, at: &'static Location<'static>) -> Self {
         let site = |kind, what| dynamic_sites::site(kind, "", format!("{name}::{what}"), at);
-        let about = About::Itself(ObjectId::new());
+        let about = About::Itself(ObjectId::of::<L>());
         LockSites { wait: site(kind, "wait"), hold: site(SiteKind::Hold, "hold"), about }
     }
 
@@ -112,7 +112,7 @@ macro_rules! observed_lock {
             /// A lock with a name, the path of its field: `Scene::cache`.
             #[track_caller]
             pub fn new(name: &'static str, value: T) -> Self {
-                let sites = LockSites::$sites(name, std::panic::Location::caller());
+                let sites = LockSites::$sites::<sync::$lock<T>>(name, std::panic::Location::caller());
                 $lock { sites, lock: sync::$lock::new(value) }
             }
 

@@ -76,7 +76,7 @@ impl Semaphore {
     #[track_caller]
     pub fn new(name: &'static str, permits: usize) -> Self {
         Semaphore {
-            sites: LockSites::for_tasks(name, Location::caller()),
+            sites: LockSites::for_tasks::<sync::Semaphore>(name, Location::caller()),
             permits: Arc::new(sync::Semaphore::new(permits)),
         }
     }

@@ -131,7 +131,8 @@ pub const fn unpack_site(words: [u64; 2]) -> (SiteKind, (u32, u32), u32) {
     (SiteKind::from_byte(kind_line as u8), (high(kind_line), low(end_module)), high(end_module))
 }
 
-/// The word of an [`Entry::Kind`]: bit 0 if the keys are places, bit 1 if they have the same meaning in every process.
+/// The word of an [`Entry::Kind`]: bit 0 if the keys are places, bit 1 if they have the same meaning in every process. Bit 2
+/// distinguishes numbers of objects in the writer.
 pub const fn nature(is_place: bool, is_across: bool) -> u64 {
     is_place as u64 | (is_across as u64) << 1
 }

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use metaspy_probe::Text;
 
-use crate::hook::receiver;
 use crate::hook::residents::{self, registered_at};
-use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, register};
+use crate::subject::{Identify, KindId, Nature, ObjectId, Subject, kind_of_type, register};
 
 /// Distinguishes receivers without an identity by their addresses. A `static` beside the site; its kind is "place of T",
 /// because Rust moves values and reuses memory.
@@ -45,7 +44,7 @@ impl AddressIdentity {
 /// As [`AddressIdentity::of`], for a site with many types.
 #[inline]
 pub fn place_of<T: ?Sized>(value: &T) -> Subject {
-    subject_at(value, || receiver::kind(Text::of(type_name::<T>()), Nature::Place))
+    subject_at(value, || kind_of_type(Text::of(type_name::<T>()), Nature::Place))
 }
 
 #[inline]

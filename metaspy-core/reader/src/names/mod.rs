@@ -88,9 +88,10 @@ impl RecordedKind {
         if self.process.is_empty() { self.name.clone() } else { format!("{}/{}", self.process, self.name) }
     }
 
-    /// The last segment of the name.
+    /// The last segment of the name. The parameters of a type belong to it: `Mutex<alloc::string::String>`.
     pub fn short_name(&self) -> &str {
-        self.name.rsplit("::").next().unwrap_or(&self.name)
+        let end = self.name.find(['<', '(', '[', '&']).unwrap_or(self.name.len());
+        self.name[..end].rfind("::").map_or(&self.name, |at| &self.name[at + 2..])
     }
 
     /// True if a filter's name selects this kind: the whole name, the last segment, or either after `process/`.
@@ -356,5 +357,17 @@ mod tests {
             let site = site(module, &["a::bö::c::d", "", "", "c=1"]);
             assert_eq!((site.module_and_name(), site.facts()), (None, None), "{module}");
         }
+    }
+
+    #[test]
+    fn the_short_name_of_a_kind_has_the_parameters_of_its_type() {
+        let short = |name: &str| {
+            let (name, process) = (name.to_owned(), String::new());
+            RecordedKind { id: KindId(1), name, place: false, across: false, process }.short_name().to_owned()
+        };
+        assert_eq!(short("NodeId"), "NodeId");
+        assert_eq!(short("page::tools::Brush"), "Brush");
+        assert_eq!(short("std::sync::Mutex<alloc::string::String>"), "Mutex<alloc::string::String>");
+        assert_eq!(short("[page::Brush]"), "[page::Brush]");
     }
 }

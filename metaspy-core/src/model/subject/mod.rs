@@ -7,9 +7,11 @@ mod identify;
 mod kind;
 mod object_id;
 mod registry;
+mod type_kinds;
 
 pub use identify::{Identify, Key};
 pub use kind::{Kind, KindId, Owner};
 pub use metaspy_probe::Subject;
 pub use object_id::ObjectId;
 pub(crate) use registry::{Nature, register, registered_since};
+pub(crate) use type_kinds::kind_of_type;

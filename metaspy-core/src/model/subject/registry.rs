@@ -19,6 +19,8 @@ pub(crate) enum Nature {
     Place = 1,
     /// Keys that mean the same in every process.
     Across = 2,
+    /// Numbers that metaspy gave to objects. They may be equal to keys of the process's own.
+    Object = 4,
 }
 
 /// A kind as it was registered.
@@ -122,7 +124,8 @@ fn at_record(record: u32) -> Registered {
     let nature = match record.nature.load(Relaxed) {
         0 => Nature::Own,
         1 => Nature::Place,
-        _ => Nature::Across,
+        2 => Nature::Across,
+        _ => Nature::Object,
     };
     Registered { name, nature }
 }
