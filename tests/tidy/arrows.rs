@@ -20,7 +20,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("metaspy-lsp", &["metaspy-report", "metaspy-syntax", "metaspy-core", "metaspy-reader"]),
     ("metaspy-blueprints", &["metaspy-report", "metaspy-core", "metaspy-reader"]),
     ("metaspy-sampler", &["metaspy-report", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
-    ("metaspy-tui", &["metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"]),
+    // One of its screens is a blueprint.
+    (
+        "metaspy-tui",
+        &["metaspy-blueprints", "metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
+    ),
     (
         "metaspy-cli",
         &[

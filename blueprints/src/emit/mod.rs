@@ -2,12 +2,14 @@
 
 mod html;
 mod json;
+mod outline;
 mod palette;
 mod svg;
 mod text;
 
 pub use html::{Pictures, html};
 pub use json::json;
+pub use outline::{Line, lists, outline};
 pub use svg::svg;
 pub use text::text;
 

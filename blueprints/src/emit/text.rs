@@ -136,7 +136,7 @@ fn line(kind: Kind, node: &Node, graph: &Graph, columns: usize, depth: usize) ->
 }
 
 /// `Scene::measure`, or `measure` for a free function.
-fn name_of(graph: &Graph, method: usize) -> String {
+pub(super) fn name_of(graph: &Graph, method: usize) -> String {
     let method = &graph.methods[method];
     let owner = &graph.owners[method.owner];
     let name = if owner.name == "fn" { method.name.clone() } else { format!("{}::{}", owner.name, method.name) };

@@ -103,7 +103,7 @@ pub fn call_tree(graph: &Graph, options: &Options, form: &Form) -> Result<CallTr
             percent((options.threshold * 10_000.0) as u64, 10_000),
             time(tree.total_ns)
         ),
-        "each method is below the caller with most time in it; other calls show on hover".into(),
+        "each method is drawn once, below the caller with most time in it".into(),
         "a shared callee has the time of all its callers, so it may be taller than the caller above it".into(),
     ];
     let elsewhere = graph.ran().filter(|&at| tree.caller[at].is_none()).count();

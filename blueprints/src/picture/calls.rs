@@ -4,6 +4,8 @@
 //! SPY reads outgoing calls from the code. A recording has the calls that happened. What never ran is taken from the source
 //! (see [`written_calls`]), so that the picture has the gaps as well.
 
+use std::cmp::Reverse;
+
 use metaspy_report::text::{clean, counted};
 
 use super::boxes::{Boxes, beside, boxes};
@@ -16,8 +18,10 @@ use crate::scene::{Fill, Kind, Node, Scene, Sign, fit_start};
 
 /// The height of a line.
 const LINE: f64 = 0.6;
-/// The boxes at most.
-const MOST: usize = 250;
+/// The boxes at most: the first of these numbers with which all labels can be read on a screen.
+const MOST: [usize; 5] = [250, 150, 100, 60, 40];
+/// The size at which labels can be read on a screen.
+const READABLE: (f64, f64) = (2_000.0, 1_150.0);
 /// The letters of a label at most.
 const LETTERS: usize = 18;
 
@@ -30,13 +34,18 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
     let written = written_calls(&graph);
     graph.calls.extend(&written);
-    let tree = breadth_first(&graph, from);
+    let mut tree = breadth_first(&graph, from);
+    // Where there is not room for all, the longest methods matter most.
+    tree.callees.iter_mut().for_each(|callees| callees.sort_by_key(|&at| Reverse(graph.methods[at].lines)));
     let label = |at: Option<usize>| match at {
         Some(at) => beside(fit_start(&clean(last(&graph.methods[at].name)), LETTERS)),
         None => beside("(program)".into()),
     };
     let form = |at: Option<usize>| (at.map_or((12.0, 12.0), |at| size(&graph.methods[at], LINE)), label(at));
-    let Boxes { methods, rects, edges, size, hidden } = boxes(&graph, &tree, MOST, &form);
+    let is_readable = |boxes: &Boxes| boxes.size.0 <= READABLE.0 && boxes.size.1 <= READABLE.1;
+    let mut sizes = MOST.into_iter().map(|most| boxes(&graph, &tree, most, &form));
+    let readable = sizes.find(is_readable).unwrap_or_else(|| boxes(&graph, &tree, MOST[MOST.len() - 1], &form));
+    let Boxes { methods, rects, edges, size, hidden } = readable;
     let most = methods.iter().flatten().map(|&at| graph.methods[at].executions).max().unwrap_or(0);
     let marks = marks(&graph);
     let node = |(&at, &rect): (&Option<usize>, &_)| Node {
@@ -52,7 +61,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let ran = methods.iter().flatten().filter(|&&at| graph.methods[at].executions > 0).count();
     let mut notes = vec![
         format!("{} of {} drawn ran", ran, counted(methods.iter().flatten().count() as u64, "method")),
-        "each method is below the caller nearest to the top; other calls show on hover".into(),
+        "each method is drawn once, below the caller nearest to the top".into(),
         "dashed: a call in the source of a method that never ran, found by a name that only one method has".into(),
     ];
     if hidden > 0 {

@@ -158,8 +158,7 @@ fn notes(grammar: &Grammar, hidden: usize, elsewhere: usize) -> Vec<String> {
             counted(in_use().count() as u64, "production"),
             percent(matched, in_use().count() as u64)
         ),
-        "each production is below the one nearest to the start rule that refers to it; other references show on hover"
-            .into(),
+        "each production is drawn once, below the one nearest to the start rule that refers to it".into(),
     ];
     if !grammar.has_references {
         notes.push("references were not recorded: a line is a production that was tried within another".into());

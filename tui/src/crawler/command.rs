@@ -99,6 +99,10 @@ pub enum Command {
     NeverObserved,
     /// Go to the next production that never matched, or to the next method that never ran.
     NextUncovered,
+    /// Shows the next picture of the blueprint.
+    NextPicture,
+    /// Puts the method under the cursor at the top of the blueprint.
+    FocusMethod,
     /// Unfold the row; if it is unfolded, go to its first child.
     Unfold,
     /// Fold the row; if it is folded, go to its parent.
@@ -172,11 +176,13 @@ pub enum Screen {
     Structure,
     /// Columns that people define.
     Browser,
+    /// Calls as a tree, with times and coverage; only for recordings that have methods.
+    Blueprint,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 7] = [
+    pub const ALL: [Screen; 8] = [
         Screen::Events,
         Screen::Subjects,
         Screen::Sites,
@@ -184,6 +190,7 @@ impl Screen {
         Screen::Productions,
         Screen::Structure,
         Screen::Browser,
+        Screen::Blueprint,
     ];
 
     /// Its key: the same in every recording.
@@ -196,6 +203,7 @@ impl Screen {
             Screen::Productions => '5',
             Screen::Structure => '6',
             Screen::Browser => '7',
+            Screen::Blueprint => 'b',
         }
     }
 
@@ -209,6 +217,7 @@ impl Screen {
             Screen::Productions => "Productions",
             Screen::Structure => "Structure",
             Screen::Browser => "Browser",
+            Screen::Blueprint => "Blueprint",
         }
     }
 }

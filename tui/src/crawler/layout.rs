@@ -92,10 +92,12 @@ impl Layout {
 /// The names of the screens in a line of `columns` columns, each with its first column. If `beside` more columns do not
 /// fit beside them, only the open screen keeps its name.
 pub fn screens(all: Screens, open: Screen, columns: u16, beside: u16) -> impl Iterator<Item = (u16, Screen, String)> {
-    let whole: usize = all.iter().map(|screen| screen.name().len() + 4).sum();
+    // A screen without a place of its own in the line is named while it is open.
+    let all = all.iter().copied().chain((!all.contains(&open)).then_some(open));
+    let whole: usize = all.clone().map(|screen| screen.name().len() + 4).sum();
     let fits = whole + usize::from(beside) < usize::from(columns);
     let mut x = 1;
-    all.iter().map(move |&screen| {
+    all.map(move |screen| {
         let text = if fits || screen == open {
             format!("{} {}", screen.digit(), screen.name())
         } else {
@@ -167,12 +169,14 @@ mod tests {
     #[test]
     fn names_of_screens_give_way_to_the_filter() {
         let line = |beside| {
-            let names = screens(&Screen::ALL, Screen::Sites, 80, beside).map(|(_, _, text)| text);
+            let names = screens(&Screen::ALL[..7], Screen::Sites, 80, beside).map(|(_, _, text)| text);
             names.collect::<Vec<_>>().join("  ")
         };
         let whole = "1 Events  2 Subjects  3 Sites  4 Lanes  5 Productions  6 Structure  7 Browser";
         assert_eq!(line(0), whole);
         assert_eq!(line(12), "1  2  3 Sites  4  5  6  7");
+        let names = screens(&Screen::ALL[..2], Screen::Blueprint, 80, 0).map(|(_, _, text)| text);
+        assert_eq!(names.collect::<Vec<_>>(), ["1 Events", "2 Subjects", "b Blueprint"]);
     }
 
     #[test]

@@ -258,3 +258,18 @@ fn no_size_of_the_screen_is_a_problem() {
         }
     }
 }
+
+#[test]
+fn the_blueprint_is_a_tree_of_calls_that_a_method_can_head() {
+    let mut user = user();
+    user.press("b");
+    insta::assert_snapshot!("blueprint", user.screen());
+    user.press("/ \"drive\" Enter z");
+    insta::assert_snapshot!("blueprint_from_here", user.screen());
+    user.press("n");
+    assert!(user.screen().contains("calls and coverage from"), "{}", user.screen());
+    user.press("n");
+    assert!(user.screen().contains("no returned values were recorded"), "{}", user.screen());
+    user.press("Backspace");
+    assert!(user.screen().contains("calls by time ──"), "the whole program again: {}", user.screen());
+}

@@ -1,5 +1,6 @@
 //! Draws the state. Each panel is one file with one `draw`; drawing changes nothing.
 
+mod blueprint;
 mod breadcrumbs;
 mod browser;
 mod canvas;
@@ -55,6 +56,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Productions => productions::draw(&mut canvas, layout.body, crawler),
         Screen::Browser => browser::draw(&mut canvas, layout.body, crawler),
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
+        Screen::Blueprint => blueprint::draw(&mut canvas, layout.body, crawler),
     }
     let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };
     canvas.highlight(found.inner(), &crawler.highlighted());

@@ -18,6 +18,7 @@ pub use effects::{Effect, Effects, Reach};
 use super::config::browser::BrowserColumn;
 use super::reasons::{self, Path};
 use super::state::arming;
+use super::state::blueprint::BlueprintView;
 use super::state::browser::{self, BrowserRow};
 use super::state::event_list::Side;
 use super::state::export::{self, Target};
@@ -98,6 +99,8 @@ pub enum Job {
     Productions { filter: Filter },
     /// Reads the structure of the program, and counts its calls.
     Structure { view: Box<StructureView>, filter: Filter },
+    /// Reads the blueprint.
+    Blueprint { view: Box<BlueprintView>, filter: Filter },
     /// Reads the first line of source of a site.
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
@@ -142,6 +145,8 @@ pub enum Answer {
     Productions(Tree),
     /// The structure of the program.
     Structure(StructureView),
+    /// The blueprint.
+    Blueprint(BlueprintView),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
     /// The sentence about what the process observes now, or why it refused.
@@ -217,7 +222,8 @@ impl Job {
             | Job::Browse { .. }
             | Job::Nothing
             | Job::Productions { .. }
-            | Job::Structure { .. } => Slot::Table,
+            | Job::Structure { .. }
+            | Job::Blueprint { .. } => Slot::Table,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
             Job::Export { .. } => Slot::Export,
@@ -267,6 +273,7 @@ impl Job {
             Job::Nothing => Answer::Nothing,
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
+            Job::Blueprint { view, filter } => Answer::Blueprint(view.read(store, &filter)),
             Job::Export { filter, target } => {
                 let all = store.totals().stored;
                 let watch = |now: Share| {

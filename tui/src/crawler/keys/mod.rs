@@ -60,6 +60,8 @@ pub enum Place {
     Structure,
     /// On every screen, if the recording has methods.
     IfStructure,
+    /// On the screen of the blueprint.
+    Blueprint,
     /// In the prompt.
     Prompt,
     /// In the palette.
@@ -103,6 +105,7 @@ impl Place {
             Place::IfProductions => "the recording has no productions",
             Place::Structure => "on the screen of the structure",
             Place::IfStructure => "the recording has no methods",
+            Place::Blueprint => "on the screen of the blueprint",
             Place::Prompt => "in the prompt",
             Place::Palette => "among the commands",
             Place::Help => "in the help",
@@ -125,6 +128,7 @@ impl Place {
             (Place::Productions, Mode::Screen(screen, _)) => screen == Screen::Productions,
             (Place::IfProductions, Mode::Screen(_, screens)) => screens.contains(&Screen::Productions),
             (Place::Structure, Mode::Screen(screen, _)) => screen == Screen::Structure,
+            (Place::Blueprint, Mode::Screen(screen, _)) => screen == Screen::Blueprint,
             (Place::IfStructure, Mode::Screen(_, screens)) => screens.contains(&Screen::Structure),
             _ => false,
         }

@@ -97,6 +97,15 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::IfProductions, Char('5'), Show(Screen::Productions), "productions", ""),
     bind(Place::IfStructure, Char('6'), Show(Screen::Structure), "structure", ""),
     bind(Place::Screens, Char('7'), Show(Screen::Browser), "browser", ""),
+    bind(
+        Place::IfStructure,
+        Char('b'),
+        Show(Screen::Blueprint),
+        "blueprint",
+        "blueprint: calls by time, coverage, caches",
+    ),
+    bind(Place::Blueprint, Char('n'), NextPicture, "next picture", "the next picture or list").hint("picture"),
+    bind(Place::Blueprint, Char('z'), FocusMethod, "from here", "only what this method calls").hint("from here"),
     bind(Place::Screens, Char('/'), Search, "search", "search; empty: repeat the last search")
         .hint("search")
         .takes("TEXT"),

@@ -118,6 +118,8 @@ impl Crawler {
             Command::NextProfile => self.show_next_profile(),
             Command::NeverObserved => self.toggle_unobserved(),
             Command::NextUncovered => self.next_uncovered(),
+            Command::NextPicture => self.view.blueprint.show_next(),
+            Command::FocusMethod => self.focus_method(),
             Command::Unfold => self.view.structure.unfold(),
             Command::Fold => self.view.structure.fold(),
             Command::UnfoldAll => self.view.structure.unfold_all(),
@@ -298,6 +300,14 @@ impl Crawler {
         }
         table.lists_unobserved = !table.lists_unobserved;
         table.cursor.reset();
+    }
+
+    fn focus_method(&mut self) {
+        let before = self.view.clone();
+        match self.view.blueprint.focus() {
+            true => self.history.leave(&before),
+            false => self.message = Some("this line is no method".into()),
+        }
     }
 
     fn next_uncovered(&mut self) {

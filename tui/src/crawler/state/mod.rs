@@ -5,6 +5,7 @@
 
 pub(crate) mod accuracy;
 pub(crate) mod arming;
+pub(crate) mod blueprint;
 pub(crate) mod browser;
 mod commands;
 pub(crate) mod completion;
@@ -239,7 +240,16 @@ impl Crawler {
 
     /// The screens of this recording. Productions and structure are among them if the recording has some.
     pub fn screens(&self) -> Screens {
-        const ALL: Screens = &Screen::ALL;
+        // The blueprint has no place in the line of names unless it is open.
+        const ALL: Screens = &[
+            Screen::Events,
+            Screen::Subjects,
+            Screen::Sites,
+            Screen::Lanes,
+            Screen::Productions,
+            Screen::Structure,
+            Screen::Browser,
+        ];
         const NO_PRODUCTIONS: Screens =
             &[Screen::Events, Screen::Subjects, Screen::Sites, Screen::Lanes, Screen::Structure, Screen::Browser];
         const NO_STRUCTURE: Screens =

@@ -4,6 +4,7 @@ use metaspy_core::SiteId;
 use metaspy_core::store::{By, Filter};
 use metaspy_report::text::clean;
 
+use super::blueprint::BlueprintView;
 use super::browser::BrowserView;
 use super::event_list::EventList;
 use super::lanes::LanesView;
@@ -49,6 +50,8 @@ pub struct View {
     pub productions: ProductionsView,
     /// The structure of the program.
     pub structure: StructureView,
+    /// Its blueprint.
+    pub blueprint: BlueprintView,
 }
 
 impl View {
@@ -66,6 +69,7 @@ impl View {
             lanes: LanesView::default(),
             productions: ProductionsView::default(),
             structure: StructureView::default(),
+            blueprint: BlueprintView::default(),
         };
         view.resize(width, height);
         view
@@ -108,6 +112,7 @@ impl View {
             Screen::Productions => Some(&self.productions),
             Screen::Structure => Some(&self.structure),
             Screen::Browser => Some(&self.browser),
+            Screen::Blueprint => Some(&self.blueprint),
         }
     }
 
@@ -118,7 +123,7 @@ impl View {
     }
 
     /// The rows of all screens but the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 6] {
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 7] {
         [
             &mut self.subjects,
             &mut self.sites,
@@ -126,6 +131,7 @@ impl View {
             &mut self.productions,
             &mut self.structure,
             &mut self.browser,
+            &mut self.blueprint,
         ]
     }
 }

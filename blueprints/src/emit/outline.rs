@@ -1,0 +1,90 @@
+//! A picture as an outline: the tree of its boxes and its lists, line by line, for a screen that draws them itself.
+
+use metaspy_report::text::clean;
+
+use super::text::name_of;
+use crate::graph::Graph;
+use crate::scene::{EdgeKind, Fill, Scene};
+
+/// A line of an outline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its text: the name of a box, or the title of a list.
+    pub name: String,
+    /// The line that it hangs below.
+    pub parent: Option<usize>,
+    /// True if it is the last one there.
+    pub is_last: bool,
+    /// The method; `None` for a title and for the whole program.
+    pub method: Option<usize>,
+    /// The part of the whole, in tenths of a percent.
+    pub share: u64,
+    /// The fill of the box.
+    pub fill: Fill,
+    /// What is known of it.
+    pub note: String,
+}
+
+/// The boxes as a tree, the heaviest first.
+pub fn outline(scene: &Scene, graph: &Graph) -> Vec<Line> {
+    let mut callees = vec![Vec::new(); scene.nodes.len()];
+    let mut is_called = vec![false; scene.nodes.len()];
+    for edge in scene.edges.iter().filter(|edge| edge.kind == EdgeKind::Tree) {
+        callees[edge.from].push(edge.to);
+        is_called[edge.to] = true;
+    }
+    callees
+        .iter_mut()
+        .for_each(|places| places.sort_by(|&a, &b| scene.nodes[b].share.total_cmp(&scene.nodes[a].share)));
+    let mut lines: Vec<Line> = Vec::new();
+    let roots = (0..scene.nodes.len()).rev().filter(|&at| !is_called[at]);
+    let mut open: Vec<(usize, Option<usize>, bool)> = roots.map(|root| (root, None, true)).collect();
+    while let Some((at, parent, is_last)) = open.pop() {
+        let node = &scene.nodes[at];
+        let more = node.methods.len().saturating_sub(1);
+        let name = match node.methods.first() {
+            Some(&method) if more > 0 => format!("{} +{more}", name_of(graph, method)),
+            Some(&method) => name_of(graph, method),
+            None => node.label.as_ref().map_or_else(String::new, |label| label.text.clone()),
+        };
+        let here = Some(lines.len());
+        let last = callees[at].len().saturating_sub(1);
+        open.extend(callees[at].iter().enumerate().rev().map(|(order, &callee)| (callee, here, order == last)));
+        lines.push(Line {
+            name,
+            parent,
+            is_last,
+            method: node.methods.first().copied(),
+            share: (node.share * 1_000.0) as u64,
+            fill: node.fill,
+            note: node.mark.map_or("", |pattern| pattern.title().split(':').next().unwrap_or_default()).into(),
+        });
+    }
+    lines
+}
+
+/// The lists of a picture: each title with its rows below.
+pub fn lists(scene: &Scene, graph: &Graph) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for list in &scene.lists {
+        let title = lines.len();
+        let line = |name: String, parent, is_last, method: Option<usize>, fill, note: &str| Line {
+            name,
+            parent,
+            is_last,
+            method,
+            share: 0,
+            fill,
+            note: clean(note).into_owned(),
+        };
+        lines.push(line(list.title.clone(), None, true, None, Fill::Unknown, ""));
+        for (at, row) in list.rows.iter().enumerate() {
+            let node = row.node.map(|node| &scene.nodes[node]);
+            let method = node.and_then(|node| node.methods.first().copied());
+            let name = method.map_or_else(String::new, |method| name_of(graph, method));
+            let fill = node.map_or(Fill::Unknown, |node| node.fill);
+            lines.push(line(name, Some(title), at + 1 == list.rows.len(), method, fill, &row.text));
+        }
+    }
+    lines
+}

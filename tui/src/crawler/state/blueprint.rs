@@ -1,0 +1,265 @@
+//! The blueprint of the run: who calls whom with how much time, how well the calls of a method are tested, what a cache
+//! could save, and the patterns of coverage. The pictures are those of `metaspy blueprint`.
+
+use std::sync::Arc;
+
+use metaspy_blueprints::scene::Fill;
+use metaspy_blueprints::{Graph, Kind as Blueprint, Options, Scene, emit, picture};
+use metaspy_core::store::Filter;
+use metaspy_core::{SiteId, Store};
+use metaspy_report::text::wrap;
+
+use super::cursor::Cursor;
+use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
+use super::{filter_edit, indent};
+use crate::crawler::jobs::Job;
+
+/// Lines below the table.
+const FOOTER: usize = 3;
+
+/// What the screen shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Picture {
+    /// The tree of calls by time.
+    #[default]
+    Behavioural,
+    /// What a method leads to, and how well that is tested.
+    Calls,
+    /// What a cache could save.
+    Caching,
+    /// The five patterns of coverage.
+    Patterns,
+}
+
+impl Picture {
+    /// All of them, in their order.
+    pub const ALL: [Picture; 4] = [Picture::Behavioural, Picture::Calls, Picture::Caching, Picture::Patterns];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Picture::Behavioural => "calls by time",
+            Picture::Calls => "calls and coverage",
+            Picture::Caching => "what a cache could save",
+            Picture::Patterns => "patterns of coverage",
+        }
+    }
+}
+
+/// The screen.
+#[derive(Clone, Debug, Default)]
+pub struct BlueprintView {
+    /// What it shows.
+    pub picture: Picture,
+    /// The path of the method at the top; `None` for the whole program.
+    pub from: Option<String>,
+    /// The methods and their calls. `None` before the first reading.
+    pub graph: Option<Arc<Graph>>,
+    /// The lines.
+    pub lines: Arc<Vec<emit::Line>>,
+    /// Why there is no line.
+    pub problem: Option<String>,
+    /// What the picture leaves out.
+    pub notes: Arc<Vec<String>>,
+    cursor: Cursor,
+    read_ns: u64,
+}
+
+impl BlueprintView {
+    /// Reads the methods and the calls that pass the filter.
+    pub fn read(mut self, store: &Store, filter: &Filter) -> Self {
+        self.graph = Some(Arc::new(Graph::read(store, filter)));
+        self.draw();
+        self
+    }
+
+    /// Shows what a job has read. The cursor stays on its method.
+    pub fn accept(&mut self, read: BlueprintView, now_ns: u64) {
+        let method = self.current().map(|line| line.name.clone());
+        (self.graph, self.read_ns) = (read.graph, now_ns);
+        self.draw();
+        let found = method.and_then(|name| self.lines.iter().position(|line| line.name == name));
+        self.cursor.follow(found, self.lines.len());
+    }
+
+    /// Shows the next picture.
+    pub fn show_next(&mut self) {
+        let at = Picture::ALL.iter().position(|&picture| picture == self.picture).unwrap_or(0);
+        self.picture = Picture::ALL[(at + 1) % Picture::ALL.len()];
+        self.draw();
+        self.cursor.reset();
+    }
+
+    /// Puts the method under the cursor at the top; false if there is none.
+    pub fn focus(&mut self) -> bool {
+        let (Some(graph), Some(method)) = (&self.graph, self.current().and_then(|line| line.method)) else {
+            return false;
+        };
+        self.from = Some(graph.methods[method].path.clone());
+        if matches!(self.picture, Picture::Caching | Picture::Patterns) {
+            self.picture = Picture::Behavioural;
+        }
+        self.draw();
+        self.cursor.reset();
+        true
+    }
+
+    /// The line under the cursor.
+    pub fn current(&self) -> Option<&emit::Line> {
+        self.lines.get(self.cursor.row)
+    }
+
+    fn draw(&mut self) {
+        let Some(graph) = &self.graph else { return };
+        let options = Options { from: self.from.clone(), ..Options::default() };
+        let draw = |kind| picture::draw(kind, graph, &options);
+        let shown = match self.picture {
+            Picture::Behavioural => draw(Blueprint::Behavioural).map(|scene| (emit::outline(&scene, graph), scene)),
+            Picture::Calls => draw(Blueprint::Calls).map(|scene| (emit::outline(&scene, graph), scene)),
+            Picture::Caching => draw(Blueprint::Structural).map(|scene| (emit::lists(&scene, graph), scene)),
+            Picture::Patterns => draw(Blueprint::Coverage).map(|scene| (emit::lists(&scene, graph), scene)),
+        };
+        let (lines, notes, problem) = match shown {
+            Ok((lines, scene)) => {
+                let problem = lines.is_empty().then(|| self.why_empty(graph));
+                (lines, self.notes_of(scene), problem)
+            }
+            Err(error) => (Vec::new(), Vec::new(), Some(error.to_string())),
+        };
+        (self.lines, self.notes, self.problem) = (Arc::new(lines), Arc::new(notes), problem);
+    }
+
+    fn why_empty(&self, graph: &Graph) -> String {
+        match self.picture {
+            Picture::Caching if !graph.has_returns => {
+                "no returned values were recorded: build with `cargo metaspy build --returns`, and record METASPY_PROFILE=coverage,calls"
+            }
+            Picture::Caching => "no method always returns the same value for a receiver, again and again",
+            _ => "no method shows one of the five patterns",
+        }
+        .into()
+    }
+
+    /// The notes of a picture. A list has none of the scales of its picture.
+    fn notes_of(&self, scene: Scene) -> Vec<String> {
+        let is_tree = matches!(self.picture, Picture::Behavioural | Picture::Calls);
+        scene.notes.into_iter().filter(|_| is_tree).collect()
+    }
+
+    /// The lines below the table.
+    pub fn footer(&self, columns: usize) -> Vec<String> {
+        let mut lines = wrap(&self.notes.join("; "), columns);
+        lines.truncate(FOOTER);
+        lines
+    }
+
+    fn number(&self, item: usize, number: impl Fn(&metaspy_blueprints::graph::Method) -> Option<u64>) -> Cell {
+        let method = self.lines[item].method.zip(self.graph.as_deref());
+        method.map_or(Cell::blank(), |(at, graph)| Cell::optional(number(&graph.methods[at]), ""))
+    }
+}
+
+impl TableList for BlueprintView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let name = |_: &Store, list: &Self, item: usize| {
+            let line = &list.lines[item];
+            let tone = match (line.method, line.fill) {
+                (None, _) => Tone::Strong,
+                (_, Fill::NeverRan) => Tone::Alert,
+                _ => Tone::Plain,
+            };
+            Cell::text(line.name.clone()).toned(tone)
+        };
+        let mut columns = vec![Column::name(self.picture.name(), name)];
+        if self.picture == Picture::Behavioural {
+            columns.push(
+                Column::new("share", Kind::Bar, Width::Part { of: (1, 4), min: 10 }, |_, list: &Self, item| {
+                    Cell::amount(list.lines[item].share)
+                })
+                .titled(""),
+            );
+        }
+        columns.push(Column::new("calls", Kind::Number, Width::Cells(12), |_, list: &Self, item| {
+            list.number(item, |method| Some(method.executions))
+        }));
+        if self.picture == Picture::Behavioural {
+            let ns = |method: &metaspy_blueprints::graph::Method| method.total_ns.filter(|_| method.executions > 0);
+            columns.push(Column::new("total", Kind::Time, Width::Cells(10), move |_, list: &Self, item| {
+                list.number(item, ns)
+            }));
+            columns.push(
+                Column::new("self", Kind::Time, Width::Cells(10), |_, list: &Self, item| {
+                    list.number(item, |method| method.self_ns)
+                })
+                .shown_from(70),
+            );
+            columns.push(
+                Column::new("returns", Kind::Text, Width::Cells(15), |_, list: &Self, item| {
+                    let graph = list.graph.as_deref();
+                    let method = list.lines[item].method.zip(graph).map(|(at, graph)| &graph.methods[at]);
+                    Cell::text(method.and_then(|method| method.returns).map_or("", |returned| returned.word()))
+                })
+                .shown_from(90),
+            );
+        } else if self.picture == Picture::Calls {
+            columns.push(Column::new("lines", Kind::Number, Width::Cells(7), |_, list: &Self, item| {
+                list.number(item, |method| Some(u64::from(method.lines)))
+            }));
+        }
+        if self.picture != Picture::Behavioural {
+            columns.push(Column::new(
+                "note",
+                Kind::Text,
+                Width::Part { of: (2, 5), min: 20 },
+                |_, list: &Self, item| Cell::text(list.lines[item].note.clone()),
+            ));
+        }
+        columns
+    }
+
+    fn tree_lines(&self, item: usize, levels: usize) -> String {
+        indent::tree_lines(item, levels, |at| (self.lines[at].parent, self.lines[at].is_last))
+    }
+}
+
+impl Rows for BlueprintView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.lines.len()
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    fn discard(&mut self) {
+        (self.graph, self.lines) = (None, Arc::default());
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(1 + FOOTER);
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.lines[row].name.clone()
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.graph.as_ref()?.methods[self.current()?.method?].site
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        self.site().map(|site| filter_edit::site_term(store, site))
+    }
+
+    fn job(&self, filter: Filter) -> Job {
+        Job::Blueprint { view: Box::new(self.clone()), filter }
+    }
+}
