@@ -69,6 +69,8 @@ pub struct Frame {
     pub name: String,
     /// Its kind.
     pub kind: FrameKind,
+    /// The pattern of coverage that it shows.
+    pub mark: Option<Pattern>,
 }
 
 /// The kinds of frames.

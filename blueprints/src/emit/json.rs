@@ -129,8 +129,10 @@ impl Shown {
     }
 }
 
-fn frame(Frame { rect, label, name, kind }: &Frame) -> Value {
-    json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name])
+fn frame(Frame { rect, label, name, kind, mark }: &Frame) -> Value {
+    let mut row = json!([round(rect.x), round(rect.y), round(rect.w), round(rect.h), kind.class(), label, name]);
+    row.as_array_mut().into_iter().for_each(|row| row.extend(mark.map(|pattern| pattern.word().into())));
+    row
 }
 
 fn list(list: &List) -> Value {

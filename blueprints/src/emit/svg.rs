@@ -77,10 +77,11 @@ pub const DEFS: &str = "<defs><pattern id=\"hatch\" width=\"4\" height=\"4\" pat
 const MARK: f64 = 2.6;
 
 fn frame(frame: &Frame) -> String {
-    let Frame { rect, label, name, kind } = frame;
+    let Frame { rect, label, name, kind, .. } = frame;
+    let mark = frame.mark.map_or_else(String::new, |pattern| mark(pattern, (rect.right(), rect.y), MARK));
     format!(
         "<g><title>{}</title><rect class=\"f {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\
-         <text class=\"ft\" x=\"{}\" y=\"{}\">{}</text></g>\n",
+         <text class=\"ft\" x=\"{}\" y=\"{}\">{}</text>{mark}</g>\n",
         escaped(name),
         kind.class(),
         px(rect.x),

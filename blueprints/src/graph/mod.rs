@@ -284,6 +284,11 @@ impl Owner {
         Owner { module, name, kind }
     }
 
+    /// The module and the name.
+    pub fn path(&self) -> String {
+        format!("{}::{}", self.module, self.name)
+    }
+
     /// The name of the crate.
     pub fn package(&self) -> &str {
         self.module.split("::").next().unwrap_or(&self.module)

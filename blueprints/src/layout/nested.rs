@@ -68,8 +68,7 @@ fn owner_group(owner: &Owner, methods: &[Sized], is_absent: bool) -> Group {
         OwnerKind::Functions => FrameKind::Functions,
         OwnerKind::Foreign => FrameKind::Foreign,
     };
-    let path = format!("{}::{}", owner.module, owner.name);
-    framed(Group { size, frames: Vec::new(), boxes }, &owner.name, &path, kind)
+    framed(Group { size, frames: Vec::new(), boxes }, &owner.name, &owner.path(), kind)
 }
 
 /// The groups on a page of their own.
@@ -93,7 +92,7 @@ fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
     // Modules differ at their ends, types at their starts.
     let fit = if is_module { fit_end } else { fit_start };
     let label = fit(label, ((w - PADDING) / LETTER) as usize);
-    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, name: name.to_owned(), kind };
+    let frame = Frame { rect: Rect { x: 0.0, y: 0.0, w, h }, label, name: name.to_owned(), kind, mark: None };
     let (x, y) = (PADDING, PADDING + LABEL);
     let inner = group.frames.into_iter().map(|frame| Frame { rect: frame.rect.moved(x, y), ..frame });
     Group {

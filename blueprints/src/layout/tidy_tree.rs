@@ -102,13 +102,21 @@ fn join(input: &Input<'_>, at: usize, rects: &[Rect], outlines: &mut [Outline], 
     let mut all = Outline::default();
     // The left end of the current column, and its lower end.
     let mut column: Option<(f64, f64)> = None;
-    for &child in &input.children[at] {
+    for (order, &child) in input.children[at].iter().enumerate() {
+        // Below a box of a column are others, which may be wider.
+        let mut bottom = rects[child].bottom();
+        let below = input.children[at][order + 1..].iter().take_while(|&&next| {
+            let is_below = is_stacked(input, at, child) && is_stacked(input, at, next) && rects[next].y >= bottom;
+            bottom = rects[next].bottom();
+            is_below
+        });
+        let apart = below.map(|&next| all.distance_to(&outlines[next])).fold(0.0, f64::max);
         let outline = std::mem::take(&mut outlines[child]);
         let rect = &rects[child];
         let continued = column.filter(|&(_, bottom)| is_stacked(input, at, child) && rect.y >= bottom);
         shift[child] = match continued {
             Some((x, _)) => x,
-            None => all.distance_to(&outline),
+            None => all.distance_to(&outline).max(apart),
         };
         column = is_stacked(input, at, child).then_some((shift[child], rect.bottom()));
         all.add(outline, shift[child]);

@@ -6,7 +6,7 @@ use crate::graph::{Call, Graph};
 use crate::layout::spanning_tree::Tree;
 use crate::layout::tidy_tree::{Input, tidy_tree};
 use crate::layout::tour::Tour;
-use crate::scene::{Edge, EdgeKind, LETTER, Label, Place, Rect};
+use crate::scene::{Edge, EdgeKind, LETTER, LINE, Label, Place, Rect};
 
 /// The boxes of a tree, with their places.
 pub struct Boxes {
@@ -44,8 +44,10 @@ pub fn boxes(graph: &Graph, tree: &Tree, most: usize, form: &Form<'_>) -> Boxes 
         .map(|callees| callees.iter().filter_map(|&callee| place[callee]).collect())
         .collect();
     let (sizes, labels): (Vec<(f64, f64)>, Vec<f64>) =
-        methods.iter().map(|&method| form(method)).map(|(size, label)| (size, room(&label))).unzip();
-    let (rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
+        methods.iter().map(|&method| form(method)).map(|((w, h), label)| ((w, h.max(LINE)), room(&label))).unzip();
+    let (mut rects, size) = tidy_tree(&Input { sizes: &sizes, labels: &labels, children: &children, root: 0 });
+    // A label is higher than a low box.
+    rects.iter_mut().zip(&methods).for_each(|(rect, &method)| rect.h = form(method).0.1);
     let of_box: Vec<&[usize]> = methods.iter().map(|method| method.as_slice()).collect();
     let below: Vec<&[usize]> = children.iter().map(Vec::as_slice).collect();
     let edges = edges(&graph.calls, graph.methods.len(), &of_box, &below, 0);

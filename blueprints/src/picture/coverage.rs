@@ -1,6 +1,8 @@
 //! The coverage blueprint (*Spy: A flexible code profiling framework*, section 5): height is lines, width is receivers,
 //! grey is executions. Methods that never ran have an outline in a signal colour, and five patterns have marks.
 
+use std::collections::HashSet;
+
 use metaspy_report::coverage::Pattern;
 use metaspy_report::text::counted;
 
@@ -8,7 +10,7 @@ use super::grey;
 use super::structural::{label, with_room};
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
-use crate::scene::{Fill, Kind, List, Node, Rect, Row, Scene, Sign};
+use crate::scene::{Fill, Frame, Kind, List, Node, Rect, Row, Scene, Sign};
 
 /// The height of a line.
 const LINE: f64 = 0.9;
@@ -27,12 +29,20 @@ pub fn draw(graph: &Graph) -> Scene {
     let marks = marks(graph);
     let mut has_run = vec![false; graph.owners.len()];
     graph.ran().for_each(|at| has_run[graph.methods[at].owner] = true);
-    let page = nested(graph, &sizes, |owner| !has_run[owner]);
+    let mut page = nested(graph, &sizes, |owner| !has_run[owner]);
+    mark_absent(graph, &marks, &mut page.frames);
     let node = |(at, rect): (usize, Rect)| {
         let method = &graph.methods[at];
         let rect = Rect { w: size(method, line).0, ..rect };
         let (fill, label) = (fill(method, most), label(method, &rect));
-        Node { rect, methods: vec![at], fill, label, mark: marks[at], ..Node::default() }
+        Node {
+            rect,
+            methods: vec![at],
+            fill,
+            label,
+            mark: marks[at].filter(|&it| it != Pattern::Absent),
+            ..Node::default()
+        }
     };
     let nodes: Vec<Node> = page.boxes.into_iter().map(node).collect();
     let ran = graph.ran().count() as u64;
@@ -80,6 +90,15 @@ pub(super) fn marks(graph: &Graph) -> Vec<Option<Pattern>> {
         methods.iter().for_each(|&at| marks[at] = Some(*pattern));
     }
     marks
+}
+
+/// A type without a method that ran has one mark, not one for each method.
+fn mark_absent(graph: &Graph, marks: &[Option<Pattern>], frames: &mut [Frame]) {
+    let absent: HashSet<String> = (graph.methods.iter().zip(marks))
+        .filter(|(_, mark)| **mark == Some(Pattern::Absent))
+        .map(|(method, _)| graph.owners[method.owner].path())
+        .collect();
+    frames.iter_mut().filter(|frame| absent.contains(&frame.name)).for_each(|frame| frame.mark = Some(Pattern::Absent));
 }
 
 /// The boxes that show each of the five patterns.

@@ -22,9 +22,9 @@ function line([from, to, , kind], at) {
 const symbol = (word, x, y, r) => `<use href="#m-${word}" class="m ${word}" transform="translate(${x} ${y}) scale(${r})"/>`;
 function draw() {
   const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
-  for (const [x, y, w, h, kind, label, name] of P.frames)
+  for (const [x, y, w, h, kind, label, name, word] of P.frames)
     out.push(`<g class="fg"><title>${esc(name)}</title><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
-      `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text></g>`);
+      `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
   P.edges.forEach((edge, at) => out.push(line(edge, at)));
   P.nodes.forEach((n, at) => {
     const [x, y, w, h, fill] = n, m = more(at);
