@@ -175,7 +175,7 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
     let table = Table::new([
         Column::numbers("process", text(&|it| it.pid.to_string())).at_least(8),
         Column::words("name", text(&|it| clean(&it.name).into_owned())).at_most(40),
-        Column::words("state", text(&|it| if it.alive { "running".into() } else { "ended".into() })),
+        Column::words("state", text(&|it| state(it).to_owned())),
         Column::numbers("size", text(&|it| format!("{}B", short(it.bytes)))).at_least(8),
         Column::words("last written", text(&ago)),
         Column::words("file", text(&|it| file_name(&it.path))),
@@ -183,6 +183,15 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
     table.lines().try_for_each(|line| writeln!(out, "{line}"))?;
     writeln!(out, "\nmetaspy attach NAME opens one, by name or by process; so do the other commands.")?;
     writeln!(out, "metaspy clean removes those that ended.")
+}
+
+/// Unknown: see [`Listed::has_ended`].
+fn state(listed: &Listed) -> &'static str {
+    match (listed.alive, listed.has_ended) {
+        (true, _) => "running",
+        (false, true) => "ended",
+        (false, false) => "unknown",
+    }
 }
 
 fn ago(listed: &Listed) -> String {

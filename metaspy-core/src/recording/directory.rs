@@ -34,6 +34,9 @@ pub struct Listed {
     pub run: Option<String>,
     /// True if the process still runs.
     pub alive: bool,
+    /// True if no process can write it any more. Neither this nor `alive` is true if that is unknown: the recording was not
+    /// closed, its file system has no locks, and its process may be one of another PID namespace.
+    pub has_ended: bool,
     /// Bytes on the disk.
     pub bytes: u64,
     /// The time of the last change, if the file system has it.
@@ -79,7 +82,7 @@ pub fn list() -> Vec<Listed> {
 }
 
 fn list_in(dir: &Path, run: Option<String>) -> Vec<Listed> {
-    entries(dir).filter_map(|path| Some(Listed { run: run.clone(), ..look(&path)?.0 })).collect()
+    entries(dir).filter_map(|path| Some(Listed { run: run.clone(), ..look(&path)? })).collect()
 }
 
 fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
@@ -134,7 +137,7 @@ pub fn clean() -> std::io::Result<Vec<Listed>> {
 
 /// Removes a file if it is a recording that no process writes. True if it was one.
 fn remove_ended(path: &Path) -> std::io::Result<bool> {
-    if !look(path).is_some_and(|(_, is_over)| is_over) {
+    if !look(path).is_some_and(|listed| listed.has_ended) {
         return Ok(false);
     }
     // Of a process that was killed.
@@ -145,9 +148,8 @@ fn remove_ended(path: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Reads the name of a file (program, process and its start time, as `name-pid-start.spy`) and its header. Also returns
-/// true if no process writes the recording.
-fn look(path: &Path) -> Option<(Listed, bool)> {
+/// Reads the name of a file (program, process and its start time, as `name-pid-start.spy`) and its header.
+fn look(path: &Path) -> Option<Listed> {
     let stem = path.file_name()?.to_str()?.strip_suffix(".spy")?;
     let mut parts = stem.rsplitn(3, '-');
     let start: u64 = parts.next()?.split('.').next()?.parse().ok()?;
@@ -155,16 +157,22 @@ fn look(path: &Path) -> Option<(Listed, bool)> {
     let name = parts.next()?.to_owned();
     let meta = fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && is_own(meta))?;
     let mut file = fs::File::open(path).ok()?;
-    let is_written = writer_lock::is_taken(&file) == Some(true);
+    let is_locked = writer_lock::is_taken(&file);
+    let is_written = is_locked == Some(true);
     // A process that has just started has not written the header yet.
     let header = writer_of(&mut file);
     let writer = header.or_else(|| is_written.then_some(Writer { pid, start, has_closed: false }))?;
     let runs = |pid, start| process::start_of(pid) == Some(start);
-    let is_over = !is_written && (writer.has_closed || !runs(writer.pid, writer.start));
+    let has_ended = has_ended(is_locked, writer.has_closed, runs(writer.pid, writer.start));
     let alive = is_written || runs(pid, start);
     let changed = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-    let listed = Listed { path: path.to_owned(), pid, name, run: None, alive, bytes: on_disk(&meta), changed };
-    Some((listed, is_over))
+    Some(Listed { path: path.to_owned(), pid, name, run: None, alive, has_ended, bytes: on_disk(&meta), changed })
+}
+
+/// True if no process can write a recording any more. `is_locked` is `None` on a file system without locks: there a process
+/// of another PID namespace, which does not run here, may still write one that was not closed.
+fn has_ended(is_locked: Option<bool>, has_closed: bool, runs: bool) -> bool {
+    is_locked != Some(true) && (has_closed || (is_locked.is_some() && !runs))
 }
 
 fn on_disk(meta: &fs::Metadata) -> u64 {
@@ -211,7 +219,7 @@ fn own_name() -> String {
 /// Removes the oldest recordings of ended processes until there is room, but none of the current run, which is read as a
 /// whole. The names of removed recordings are noted, so that a sum over the others can report them.
 fn make_room(budget: u64, run: Option<&str>) {
-    let is_dead = |listed: &Listed| !listed.alive && (run.is_none() || listed.run.as_deref() != run);
+    let is_dead = |listed: &Listed| listed.has_ended && (run.is_none() || listed.run.as_deref() != run);
     let mut dead: Vec<Listed> = list().into_iter().filter(is_dead).collect();
     let mut bytes: u64 = dead.iter().map(|listed| listed.bytes).sum();
     while bytes + budget > BUDGET.max(budget)
@@ -283,5 +291,18 @@ fn is_own(meta: &fs::Metadata) -> bool {
     {
         let _ = meta;
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_locks_only_a_closed_recording_has_ended() {
+        let [open, closed] = [false, true]
+            .map(|has_closed| [Some(true), Some(false), None].map(|is_locked| has_ended(is_locked, has_closed, false)));
+        assert_eq!((open, closed), ([false, true, false], [false, true, true]));
+        assert!(!has_ended(Some(false), false, true), "its process runs");
     }
 }
