@@ -102,6 +102,26 @@ fn a_selector_that_matches_nothing_is_reported_and_the_program_runs() {
 }
 
 #[test]
+fn a_value_that_is_no_switch_is_reported_and_shows_no_details() {
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args(["environment::works", "--exact"]);
+    let path = std::env::temp_dir().join(format!("metaspy-environment-{}-switch.spy", std::process::id()));
+    command.env("METASPY_RECORD", &path).env("METASPY_DETAILS", "false");
+    let output = command.output().expect("it can be run again");
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && error.contains("METASPY_DETAILS=false"), "{error}");
+    std::fs::remove_file(path).expect("it was recorded all the same");
+}
+
+#[test]
+fn the_reason_of_an_error_is_in_its_message_once() {
+    let error = metaspy::Recording::file("/nowhere/at/all.spy").start().expect_err("there is no such directory");
+    let chain = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    let text: String = chain.map(ToString::to_string).collect();
+    assert_eq!(text.matches("os error").count(), 1, "{text}");
+}
+
+#[test]
 fn a_recording_that_cannot_be_made_is_reported_and_the_program_runs() {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
     let output = command.args(["environment::works", "--exact"]).env("METASPY_RECORD", "/nowhere/at/all.spy").output();

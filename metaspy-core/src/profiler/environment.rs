@@ -2,7 +2,7 @@
 //!
 //! `METASPY_RECORD` is `live` or a path, and `METASPY_OBSERVE` has selectors, separated by commas. Without it, every site is
 //! observed; if it is empty, only what the program's own profilers observe. `METASPY_MODE` is `full`, which is the default,
-//! or `tally`, which counts calls and records no events. With `METASPY_DETAILS`, if it is set and not `0`, arguments and
+//! or `tally`, which counts calls and records no events. With `METASPY_DETAILS=1`, arguments and
 //! return values are recorded where sites offer them.
 //!
 //! `METASPY_PROFILE` has the names of method profilers, separated by commas; `+` stands for all that are not metaspy's own.
@@ -115,6 +115,18 @@ fn mode() -> Mode {
     }
 }
 
+/// True if `METASPY_DETAILS` selects arguments and returned values.
+fn details() -> bool {
+    match std::env::var("METASPY_DETAILS").as_deref() {
+        Err(_) | Ok("" | "0") => false,
+        Ok("1") => true,
+        Ok(other) => {
+            warn(&format!("METASPY_DETAILS={other} is neither `1` nor `0`; details are not recorded"));
+            false
+        }
+    }
+}
+
 /// All objects, at the sites that a selector matches, in a mode.
 struct Selected(String, Mode);
 
@@ -129,7 +141,7 @@ impl Instrumenter for Selected {
                 "METASPY_OBSERVE: {error} (Sites that are registered later, such as spans, are still matched.)"
             ));
         }
-        let details = std::env::var_os("METASPY_DETAILS").is_some_and(|value| !value.is_empty() && value != "0");
+        let details = details();
         session.arm_pending(&selector, None, &Arming { details, ..Arming::all(self.1) })?;
         Ok(Installation::none())
     }

@@ -61,16 +61,8 @@ impl fmt::Display for InstallError {
 
 debug_as_message!(InstallError);
 
-impl std::error::Error for InstallError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            InstallError::Recording(error) => Some(error),
-            InstallError::Selector(error) => Some(error),
-            InstallError::Other(error) => Some(&**error),
-            _ => None,
-        }
-    }
-}
+// The message is that of the error inside, which is no source as well: whoever prints a chain would print it twice.
+impl std::error::Error for InstallError {}
 
 impl From<StartError> for InstallError {
     fn from(error: StartError) -> Self {

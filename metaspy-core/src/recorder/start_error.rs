@@ -55,11 +55,5 @@ impl fmt::Display for StartError {
 
 debug_as_message!(StartError);
 
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StartError::File { source, .. } | StartError::Memory(source) => Some(source),
-            _ => None,
-        }
-    }
-}
+// The message contains the system's error, so it is no source as well: whoever prints a chain would print it twice.
+impl std::error::Error for StartError {}
