@@ -5,6 +5,7 @@
 //!
 //! - [`graph`]: the methods, their owners and the calls between them, from the program model of `metaspy-report`.
 //! - [`grammar`]: the productions of a grammar, as such a graph.
+//! - [`view`]: the subjects of a recording, with numbers of their author's choice.
 //! - [`evolution`]: two versions, and which methods changed beyond noise.
 //! - [`scene`]: a picture as data. Layout is complete, so that all emitters draw the same.
 //! - [`picture`]: which number becomes which height, width and fill, and where the boxes are.
@@ -28,6 +29,7 @@ pub mod layout;
 mod page;
 pub mod picture;
 pub mod scene;
+pub mod view;
 
 pub use graph::Graph;
 pub use page::page;

@@ -43,6 +43,8 @@ pub enum Kind {
     Calls,
     /// Which productions of a grammar matched, and why the others did not.
     Grammar,
+    /// A program's own objects, with numbers that its author chose.
+    Domain,
 }
 
 /// A place and a size.
@@ -240,8 +242,15 @@ pub struct Sign {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 6] =
-        [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls, Kind::Grammar, Kind::Evolution];
+    pub const ALL: [Kind; 7] = [
+        Kind::Structural,
+        Kind::Behavioural,
+        Kind::Coverage,
+        Kind::Calls,
+        Kind::Grammar,
+        Kind::Domain,
+        Kind::Evolution,
+    ];
     /// The pictures of one run.
     pub const OF_A_RUN: [Kind; 4] = [Kind::Structural, Kind::Behavioural, Kind::Coverage, Kind::Calls];
 
@@ -254,12 +263,13 @@ impl Kind {
             Kind::Evolution => "evolution",
             Kind::Calls => "calls",
             Kind::Grammar => "grammar",
+            Kind::Domain => "domain",
         }
     }
 
     /// True if the boxes are methods. Otherwise [`Node::tip`] has all that is known of a box.
     pub fn is_of_methods(self) -> bool {
-        self != Kind::Grammar
+        !matches!(self, Kind::Grammar | Kind::Domain)
     }
 
     /// What it shows, in one line.
@@ -271,6 +281,7 @@ impl Kind {
             Kind::Calls => {
                 "what a method leads to, and how well it is tested: the encodings of coverage, as a graph of calls"
             }
+            Kind::Domain => "the program's own objects: --view FILE.toml maps them to width, height and grey",
             Kind::Grammar => "which productions matched: height is matches, width activations, colour the state",
             Kind::Evolution => "what changed between versions: colour is the change, a frame is changed source",
         }

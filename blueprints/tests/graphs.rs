@@ -7,6 +7,7 @@ use fixture::program;
 use metaspy_blueprints::grammar::{Grammar, Production};
 use metaspy_blueprints::graph::Call;
 use metaspy_blueprints::scene::{EdgeKind, Fill};
+use metaspy_blueprints::view::{Channel, View, Viewed};
 use metaspy_blueprints::{Graph, Kind, Options, emit, picture};
 use metaspy_report::coverage::Pattern;
 use metaspy_report::grammar::State;
@@ -109,4 +110,35 @@ fn productions_are_sized_by_activations_and_filled_by_their_state() {
     assert_eq!(scene.notes[0], "2 of 4 productions in use matched (50.0 %)");
     let text = emit::text(&scene, &grammar.graph, 100, 20);
     assert!(text.contains("✗") && text.contains("never matched, entered 5×"), "{text}");
+}
+
+#[test]
+fn a_view_maps_numbers_of_subjects_to_sizes_and_greys() {
+    let text = "title = \"needless\"\nsubjects = \"node\"\nbelow = \"owner\"\nwidth = { query = \"site:layout\" }\n\
+                height = { value = \"total\" }\nfill = { value = \"count\", query = \"site:needless\" }\n";
+    let view = View::parse(text).expect("it is a view");
+    assert_eq!([view.width.words(), view.height.words()], ["count of site:layout", "total"]);
+    let wrong = |text: &str| View::parse(text).expect_err("it is wrong").to_string();
+    assert!(
+        wrong("subjects = \"node\"\nwidht = {}").contains("line 2"),
+        "{}",
+        wrong("subjects = \"node\"\nwidht = {}")
+    );
+    assert!(View::new("node").fill(Channel::count("sight:a")).check().is_err());
+
+    let graph = with_calls(program(4, 5), &[(0, 1), (0, 2), (2, 3)]);
+    let numbers = vec![[0, 0, 0], [100, 4, 0], [25, 16, 3], [100, 1, 9]];
+    let viewed = Viewed { view, graph, numbers: numbers.clone() };
+    let scene = picture::draw_domain(&viewed, &Options::default()).expect("there are subjects");
+    let side = |n: u64, most: f64| 3.0 + 30.0 * (n as f64 / most).sqrt();
+    for node in &scene.nodes {
+        let [height, width, fill] = numbers[node.methods[0]];
+        assert!((node.rect.h - side(height, 100.0)).abs() < 1e-6 && (node.rect.w - side(width, 16.0)).abs() < 1e-6);
+        assert!(node.tip.iter().any(|line| *line == format!("count of site:needless: {fill}")), "{:?}", node.tip);
+        assert_eq!(node.fill == Fill::Grey(9), fill == 9, "{:?}", node.fill);
+    }
+    assert_eq!((scene.nodes.len(), scene.frames.len()), (4, 2), "two subjects have others below them");
+    let first = scene.lists[0].rows[0].node.expect("it is drawn");
+    assert_eq!(scene.nodes[first].methods, [3], "the list begins with the largest");
+    assert!(emit::text(&scene, &viewed.graph, 100, 20).starts_with("count of site:needless\n"));
 }

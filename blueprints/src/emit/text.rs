@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use metaspy_report::text::{clean, counted, cut, fit, grouped, pad_left, short, shorten_path, width, wrap};
 
 use crate::graph::{Graph, Method};
-use crate::scene::{EdgeKind, Fill, Kind, Node, Scene};
+use crate::scene::{EdgeKind, Fill, Kind, Node, Row, Scene};
 
 /// Cells of the bar of a method that has all of the time.
 const BAR: usize = 16;
@@ -19,6 +19,7 @@ const LISTED: usize = 5;
 pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String {
     let mut lines = match scene.kind {
         Kind::Behavioural | Kind::Evolution | Kind::Calls | Kind::Grammar => tree(scene, graph, columns, rows),
+        Kind::Domain => largest(scene, graph, rows),
         Kind::Structural => owners(graph, rows, own_time),
         Kind::Coverage => owners(graph, rows, missed),
     };
@@ -31,8 +32,8 @@ pub fn text(scene: &Scene, graph: &Graph, columns: usize, rows: usize) -> String
 
 /// What a reader looks for, a few rows of each list.
 fn lists(scene: &Scene, graph: &Graph, columns: usize, lines: &mut Vec<String>) {
-    // The lines of a coverage blueprint name what never ran already.
-    for list in scene.lists.iter().filter(|_| scene.kind != Kind::Coverage) {
+    // The lines of these pictures are of their lists already.
+    for list in scene.lists.iter().filter(|_| !matches!(scene.kind, Kind::Coverage | Kind::Domain)) {
         lines.push(String::new());
         lines.push(list.title.clone());
         for row in list.rows.iter().take(LISTED) {
@@ -47,6 +48,18 @@ fn lists(scene: &Scene, graph: &Graph, columns: usize, lines: &mut Vec<String>) 
     }
 }
 
+/// The subjects with the largest number.
+fn largest(scene: &Scene, graph: &Graph, rows: usize) -> Vec<String> {
+    let list = scene.lists.iter().take(1);
+    let line = |(text, node): (&String, &Node)| {
+        let name = node.methods.first().map_or_else(String::new, |&at| name_of(graph, at));
+        format!("{} {name}  {}", pad_left(text, 12), node.tip[..2].join("  "))
+    };
+    let row = |row: &Row| Some(line((&row.text, &scene.nodes[row.node?])));
+    list.flat_map(|list| std::iter::once(list.title.clone()).chain(list.rows.iter().take(rows).filter_map(row)))
+        .collect()
+}
+
 fn legend(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::Behavioural => {
@@ -59,6 +72,7 @@ fn legend(kind: Kind) -> Option<&'static str> {
             Some("own time and its share, executions; the height of a bar is the total time of a method")
         }
         Kind::Calls => Some("lines, executions; ░▒▓█ executions, · never ran"),
+        Kind::Domain => None,
         Kind::Grammar => Some("matches; ░▒▓█ matches, ✗ never matched, · never entered"),
         Kind::Coverage => Some("methods that ran, lines of those that did not; then the longest of these"),
     }

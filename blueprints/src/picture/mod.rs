@@ -9,12 +9,14 @@ mod caching;
 mod call_tree;
 mod calls;
 mod coverage;
+mod domain;
 mod evolution;
 mod grammar;
 mod structural;
 
 use std::fmt;
 
+pub use domain::draw as draw_domain;
 pub use evolution::draw as draw_evolution;
 pub use grammar::draw as draw_grammar;
 
@@ -48,6 +50,8 @@ pub enum PictureError {
     OneVersion,
     /// The recording has no production.
     NoGrammar,
+    /// There is no view.
+    NoView,
     /// The versions have no method in common.
     Strangers,
     /// The method at the top is not one method.
@@ -80,6 +84,9 @@ impl fmt::Display for PictureError {
                 "the recording has no productions: `metaspy grammar G.pest --rule R INPUTS --record run.spy` makes one, and \
                  so does a parser with productions that runs with METASPY_RECORD",
             ),
+            PictureError::NoView => f.write_str(
+                "a picture of a program's own objects needs a view: --view FILE.toml maps its subjects to width, height and fill",
+            ),
             PictureError::Strangers => f.write_str(
                 "the recordings have no method that ran in both: record two versions of one program, with the same selection",
             ),
@@ -109,6 +116,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         Kind::Calls => calls::draw(graph, options)?,
         Kind::Evolution => return Err(PictureError::OneVersion),
         Kind::Grammar => return Err(PictureError::NoGrammar),
+        Kind::Domain => return Err(PictureError::NoView),
     };
     scene.title.clone_from(&options.title);
     if graph.callers_are_causes && matches!(kind, Kind::Behavioural | Kind::Calls) {

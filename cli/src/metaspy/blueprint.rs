@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::grammar::Grammar;
+use metaspy_blueprints::view::View;
 use metaspy_blueprints::{Graph, Kind, Options, PictureError, Scene, emit, page, picture};
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
@@ -33,6 +34,13 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         let grammar = Grammar::read(&store, &filter);
         let scene = picture::draw_grammar(&grammar, &drawn).map_err(picture_error)?;
         return show(options, &scene, &grammar.graph, || Ok(page_of(&grammar.graph, &scene)), out);
+    }
+    if let Some(file) = &options.view {
+        let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let viewed = View::parse(&text).and_then(|view| view.read(&store));
+        let viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
+        let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
+        return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
     let graph = Graph::read(&store, &filter);
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;

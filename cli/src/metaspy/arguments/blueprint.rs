@@ -27,6 +27,9 @@ pub struct Blueprint {
     /// The method at the top of a behavioural blueprint or of calls, or the production, by the end of its path [default: the whole program]
     #[arg(long, value_name = "METHOD")]
     pub from: Option<String>,
+    /// What a picture of the program's own objects shows: subjects, and their numbers as width, height and grey
+    #[arg(long, value_name = "FILE.toml", required_if_eq("kind", "domain"))]
+    pub view: Option<PathBuf>,
     /// Leaves out methods with less of the time in a behavioural blueprint
     #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = parse_percent)]
     pub threshold: f64,

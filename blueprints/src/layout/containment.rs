@@ -1,0 +1,84 @@
+//! Boxes in boxes: below the box of a parent, in one frame with it, are its children, packed as types in a module are.
+
+use super::skyline::pack;
+use crate::scene::Rect;
+
+/// The space between a frame and what is in it, and between two boxes.
+const GAP: f64 = 2.0;
+
+/// The boxes and frames of a subtree, in coordinates of its own.
+#[derive(Default)]
+pub struct Group {
+    /// The size of all together.
+    pub size: (f64, f64),
+    /// A frame around each parent and its children, each before those in it.
+    pub frames: Vec<(usize, Rect)>,
+    /// The boxes.
+    pub boxes: Vec<(usize, Rect)>,
+}
+
+/// The places of everything below the tops. `order` has each parent before its children.
+pub fn contained(
+    order: &[usize],
+    tops: &[usize],
+    children: &[Vec<usize>],
+    size: impl Fn(usize) -> (f64, f64),
+) -> Group {
+    let mut groups: Vec<Option<Group>> = Vec::new();
+    groups.resize_with(children.len(), || None);
+    for &at in order.iter().rev() {
+        let (w, h) = size(at);
+        let inside = packed(&children[at], &mut groups);
+        let mut group = Group { boxes: vec![(at, Rect { x: 0.0, y: 0.0, w, h })], size: (w, h), ..Group::default() };
+        if !inside.boxes.is_empty() {
+            let frame = (w.max(inside.size.0) + 2.0 * GAP, h + inside.size.1 + 3.0 * GAP);
+            group.boxes[0].1 = group.boxes[0].1.moved(GAP, GAP);
+            group.size = frame;
+            group.frames.push((at, Rect { x: 0.0, y: 0.0, w: frame.0, h: frame.1 }));
+            group.add(inside, GAP, h + 2.0 * GAP);
+        }
+        groups[at] = Some(group);
+    }
+    packed(tops, &mut groups)
+}
+
+fn packed(members: &[usize], groups: &mut [Option<Group>]) -> Group {
+    let members: Vec<Group> = members.iter().filter_map(|&at| groups[at].take()).collect();
+    let sizes: Vec<(f64, f64)> = members.iter().map(|group| group.size).collect();
+    let (places, size) = pack(&sizes, GAP);
+    let mut all = Group { size, ..Group::default() };
+    members.into_iter().zip(places).for_each(|(group, (x, y))| all.add(group, x, y));
+    all
+}
+
+impl Group {
+    fn add(&mut self, other: Group, x: f64, y: f64) {
+        self.frames.extend(other.frames.into_iter().map(|(at, rect)| (at, rect.moved(x, y))));
+        self.boxes.extend(other.boxes.into_iter().map(|(at, rect)| (at, rect.moved(x, y))));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_are_in_the_frames_of_their_parents_and_overlap_nothing() {
+        let mut children = vec![Vec::new(); 200];
+        (1..200).for_each(|at: usize| children[(at - 1) / 3].push(at));
+        let order: Vec<usize> = (0..200).collect();
+        let group = contained(&order, &[0], &children, |at| (4.0 + (at % 7) as f64, 3.0 + (at % 5) as f64));
+        assert_eq!((group.boxes.len(), group.frames.len()), (200, 67));
+        let inside = |a: &Rect, b: &Rect| {
+            a.x >= b.x - 1e-6 && a.y >= b.y - 1e-6 && a.right() <= b.right() + 1e-6 && a.bottom() <= b.bottom() + 1e-6
+        };
+        for (at, (child, rect)) in group.boxes.iter().enumerate() {
+            if let Some((_, frame)) = group.frames.iter().find(|(parent, _)| *child > 0 && *parent == (child - 1) / 3) {
+                assert!(inside(rect, frame), "{child}: {rect:?} {frame:?}");
+            }
+            for (_, b) in &group.boxes[at + 1..] {
+                assert!(rect.right() <= b.x || b.right() <= rect.x || rect.bottom() <= b.y || b.bottom() <= rect.y);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! A program's own objects as boxes in boxes: which number is which channel is in the [view](crate::view).
+
+use std::cmp::Reverse;
+
+use metaspy_report::text::{clean, counted};
+
+use super::{Options, PictureError, grey};
+use crate::layout::containment::{Group, contained};
+use crate::layout::spanning_tree::breadth_first;
+use crate::scene::{Fill, Frame, FrameKind, Kind, Label, List, Node, Rect, Row, Scene, Sign};
+use crate::view::Viewed;
+
+/// The least side of a box, and what the largest number adds to it.
+const SIDE: (f64, f64) = (3.0, 30.0);
+/// The rows of the list.
+const LISTED: usize = 100;
+
+/// Draws the subjects of a view.
+///
+/// # Errors
+///
+/// If there is none.
+pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
+    let (graph, numbers, view) = (&viewed.graph, &viewed.numbers, &viewed.view);
+    let from = options.from.as_deref().map(|path| graph.find(path)).transpose().map_err(PictureError::NoSuchMethod)?;
+    if graph.methods.is_empty() {
+        return Err(PictureError::NothingRan);
+    }
+    let tree = breadth_first(graph, from);
+    let most = [0, 1, 2].map(|channel| numbers.iter().map(|of| of[channel]).max().unwrap_or(0).max(1));
+    let mut by_fill: Vec<usize> = (0..numbers.len()).filter(|&at| numbers[at][2] > 0).collect();
+    by_fill.sort_by_key(|&at| (Reverse(numbers[at][2]), at));
+    let sized = |at: usize| (side(numbers[at][1], most[1]), side(numbers[at][0], most[0]));
+    let mut order = tree.tops.clone();
+    let mut next = 0;
+    while let Some(&at) = order.get(next) {
+        next += 1;
+        order.extend(&tree.callees[at]);
+    }
+    let Group { size, frames, boxes } = contained(&order, &tree.tops, &tree.callees, sized);
+    let frame = |(at, rect): (usize, Rect)| {
+        let name = clean(&graph.methods[at].name).into_owned();
+        Frame { rect, label: String::new(), name, kind: FrameKind::Module, mark: None }
+    };
+    let node = |(at, rect): (usize, Rect)| Node {
+        rect,
+        methods: vec![at],
+        fill: Fill::Grey(grey(numbers[at][2], most[2])),
+        share: 1.0,
+        label: Label::within(&clean(&graph.methods[at].name), (rect.w, rect.h)),
+        tip: tip(viewed, at),
+        ..Node::default()
+    };
+    let nodes: Vec<Node> = boxes.into_iter().map(node).collect();
+    let mut place = vec![None; numbers.len()];
+    nodes.iter().enumerate().for_each(|(at, node)| node.methods.iter().for_each(|&it| place[it] = Some(at)));
+    let row = |&at: &usize| Row { node: place[at], text: view.fill.text(numbers[at][2]) };
+    let list = List { title: view.fill.words(), rows: by_fill.iter().take(LISTED).map(row).collect() };
+    let none = numbers.len() - by_fill.len();
+    let mut notes = vec![
+        format!("{}; {} with none of {}", counted(numbers.len() as u64, "subject"), none, view.fill.words()),
+        format!("width and height grow with the square root: {} px more at the largest number", SIDE.1),
+    ];
+    notes.extend(
+        view.below
+            .as_ref()
+            .map(|relation| format!("a frame has a subject, and below it those whose `{relation}` it is")),
+    );
+    let lost = tree.caller.iter().filter(|caller| caller.is_none()).count();
+    if lost > 0 {
+        notes.push(format!("{} not reached from here", counted(lost as u64, "subject")));
+    }
+    if !graph.exact {
+        notes.push("some numbers are lower bounds: `metaspy verify` lists what was lost".into());
+    }
+    Ok(Scene {
+        kind: Kind::Domain,
+        title: format!("{} in {}", if view.title.is_empty() { &view.subjects } else { &view.title }, options.title),
+        size,
+        frames: frames.into_iter().map(frame).collect(),
+        edges: Vec::new(),
+        legend: legend(viewed, most),
+        lists: Some(list).filter(|list| !list.rows.is_empty()).into_iter().collect(),
+        nodes,
+        notes,
+    })
+}
+
+/// A side of a box. The square root makes areas of squares linear.
+fn side(number: u64, most: u64) -> f64 {
+    SIDE.0 + SIDE.1 * (number as f64 / most as f64).sqrt()
+}
+
+fn tip(viewed: &Viewed, at: usize) -> Vec<String> {
+    let [height, width, fill] = viewed.numbers[at];
+    let view = &viewed.view;
+    [(&view.height, height), (&view.width, width), (&view.fill, fill)]
+        .map(|(channel, number)| format!("{}: {}", channel.words(), channel.text(number)))
+        .into()
+}
+
+fn legend(viewed: &Viewed, [height, width, fill]: [u64; 3]) -> Vec<Sign> {
+    let view = &viewed.view;
+    let mut legend = vec![Sign::words(&format!("width: {}", view.width.words()))];
+    legend.extend([width / 10, width].map(|n| Sign::sized((side(n, width), 10.0), view.width.text(n))));
+    legend.push(Sign::words(&format!("height: {}", view.height.words())));
+    legend.extend([height / 10, height].map(|n| Sign::sized((8.0, side(n, height)), view.height.text(n))));
+    legend.push(Sign::words(&format!("grey: {}", view.fill.words())));
+    legend.extend([0, fill.isqrt(), fill].map(|n| Sign::fill(Fill::Grey(grey(n, fill)), &view.fill.text(n))));
+    legend
+}

@@ -1,0 +1,276 @@
+//! Pictures of a program's own objects: its author maps subjects to the channels of a polymetric view: a relation
+//! is the place, and numbers are height, width and grey.
+//!
+//! ```toml
+//! title = "layouts that changed nothing"
+//! subjects = "node"                                        # the kind of the subjects
+//! below = "owner"                                          # the relation to the subject around it
+//! height = { value = "total", query = "site:layout" }      # count, total, self, longest or failed
+//! width = { value = "count", query = "site:layout" }
+//! fill = { value = "count", query = "site:needless" }
+//! ```
+//!
+//! The same in Rust:
+//!
+//! ```
+//! use metaspy_blueprints::view::{Channel, View};
+//!
+//! let needless = Channel::count("site:needless");
+//! let view = View::new("node").below("owner").width(Channel::count("site:layout")).fill(needless);
+//! assert!(view.check().is_ok());
+//! ```
+//!
+//! The channels are those of *Execution profiling blueprints*, section 3; views of a few lines are an aim of *Spy* and of
+//! MetaSpy.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use metaspy_core::store::{By, Filter, Measure, Scope};
+use metaspy_core::{KindId, Store, Subject};
+use metaspy_report::program::Edge;
+use metaspy_report::text::grouped;
+use serde::Deserialize;
+
+use crate::emit::time;
+use crate::graph::{Call, Graph, Method, Owner, OwnerKind};
+
+/// A picture of subjects.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct View {
+    /// What it shows; the kind of the subjects by default.
+    #[serde(default)]
+    pub title: String,
+    /// The kind of the subjects.
+    pub subjects: String,
+    /// The relation that leads from a subject to the one around it.
+    pub below: Option<String>,
+    /// The height of a box.
+    #[serde(default)]
+    pub height: Channel,
+    /// The width of a box.
+    #[serde(default)]
+    pub width: Channel,
+    /// The grey of a box.
+    #[serde(default)]
+    pub fill: Channel,
+}
+
+/// A number of a subject.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Channel {
+    /// Which number.
+    #[serde(default)]
+    pub value: Number,
+    /// The filter of the events that are counted; all events by default.
+    #[serde(default)]
+    pub query: String,
+}
+
+/// What is counted of a subject's events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Number {
+    /// Their number.
+    #[default]
+    Count,
+    /// Their time.
+    Total,
+    /// Their time without the events within.
+    #[serde(rename = "self")]
+    Own,
+    /// The time of the longest.
+    Longest,
+    /// Those that failed.
+    Failed,
+}
+
+/// What is wrong with a view, and what to write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewError(String);
+
+/// A view with the numbers of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct Viewed {
+    /// The view.
+    pub view: View,
+    /// The subjects as methods; calls lead from a subject to those below it.
+    pub graph: Graph,
+    /// The numbers of each subject: height, width, fill.
+    pub numbers: Vec<[u64; 3]>,
+}
+
+impl View {
+    /// A view of the subjects of a kind.
+    pub fn new(subjects: &str) -> View {
+        View { title: subjects.into(), subjects: subjects.into(), ..View::default() }
+    }
+
+    /// The relation that leads from a subject to the one around it.
+    pub fn below(self, relation: &str) -> View {
+        View { below: Some(relation.into()), ..self }
+    }
+
+    /// The height of a box.
+    pub fn height(self, height: Channel) -> View {
+        View { height, ..self }
+    }
+
+    /// The width of a box.
+    pub fn width(self, width: Channel) -> View {
+        View { width, ..self }
+    }
+
+    /// The grey of a box.
+    pub fn fill(self, fill: Channel) -> View {
+        View { fill, ..self }
+    }
+
+    /// Reads a view in TOML.
+    ///
+    /// # Errors
+    ///
+    /// If a field or a filter is wrong, with its line.
+    pub fn parse(text: &str) -> Result<View, ViewError> {
+        let view: View = toml::from_str(text).map_err(|error| ViewError(error.to_string().trim_end().to_owned()))?;
+        view.check()?;
+        Ok(view)
+    }
+
+    /// Checks the filters.
+    ///
+    /// # Errors
+    ///
+    /// If one is none.
+    pub fn check(&self) -> Result<(), ViewError> {
+        self.channels().into_iter().try_for_each(|channel| channel.filter().map(drop))
+    }
+
+    /// Height, width, fill.
+    fn channels(&self) -> [&Channel; 3] {
+        [&self.height, &self.width, &self.fill]
+    }
+
+    /// Reads the subjects of a recording, with their numbers and relations.
+    ///
+    /// # Errors
+    ///
+    /// If the recording has no such subject or relation, or if a filter is wrong.
+    pub fn read(&self, store: &Store) -> Result<Viewed, ViewError> {
+        let kind = store.kinds().find(|kind| kind.name == self.subjects).map(|kind| kind.id);
+        let kind = kind.ok_or_else(|| self.no_kind(store))?;
+        if let Some(relation) = self.below.as_deref().filter(|it| !store.relation_names().contains(it)) {
+            let known = store.relation_names().join(", ");
+            return Err(ViewError(format!("no subject has the relation `{relation}`: the recording has {known}")));
+        }
+        let mut all: Vec<HashMap<Subject, u64>> = Vec::new();
+        let mut exact = true;
+        for channel in self.channels() {
+            let tally = store.tally(By::Subject, &Scope { filter: channel.filter()?, ..Scope::default() });
+            exact &= tally.exact;
+            let rows = tally.rows.iter().filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
+            all.push(rows.collect());
+        }
+        let mut subjects: Vec<Subject> = store.labelled().map(|(subject, _)| subject).collect();
+        subjects.extend(all.iter().flat_map(|numbers| numbers.keys().copied()));
+        subjects.retain(|subject| subject.kind == kind);
+        subjects.sort_unstable_by_key(|subject| subject.key);
+        subjects.dedup();
+        let numbers = |subject: &Subject| {
+            let number = |channel: usize| all[channel].get(subject).copied().unwrap_or(0);
+            [number(0), number(1), number(2)]
+        };
+        Ok(Viewed {
+            view: self.clone(),
+            numbers: subjects.iter().map(numbers).collect(),
+            graph: Graph { exact, ..self.graph(store, &subjects, kind) },
+        })
+    }
+
+    fn graph(&self, store: &Store, subjects: &[Subject], kind: KindId) -> Graph {
+        let mut graph = Graph::default();
+        let owner = graph.owner(Owner { module: String::new(), name: "fn".into(), kind: OwnerKind::Functions });
+        let places: HashMap<Subject, usize> = subjects.iter().enumerate().map(|(at, &subject)| (subject, at)).collect();
+        for (at, &subject) in subjects.iter().enumerate() {
+            let name = store.label(subject).map_or_else(|| format!("#{}", subject.key), str::to_owned);
+            graph.methods.push(Method { path: name.clone(), name, owner, ..Method::default() });
+            let above = self.below.as_deref().and_then(|relation| {
+                let relations = store.relations_of(subject).into_iter();
+                let mut above = relations.filter(|it| it.name == relation && it.from == subject && it.to.kind == kind);
+                places.get(&above.next()?.to).copied()
+            });
+            match above {
+                Some(from) => graph.calls.push(Call { from, to: at, count: 0, total_ns: 0 }),
+                None => graph.entries.push((at, Edge { count: 1, total_ns: 0 })),
+            }
+        }
+        graph
+    }
+
+    fn no_kind(&self, store: &Store) -> ViewError {
+        let known: Vec<&str> = store.kinds().map(|kind| kind.name.as_str()).collect();
+        ViewError(format!(
+            "there are no subjects of the kind `{}`: the recording has {}",
+            self.subjects,
+            known.join(", ")
+        ))
+    }
+}
+
+impl Channel {
+    /// The number of events that pass a filter.
+    pub fn count(query: &str) -> Channel {
+        Channel { value: Number::Count, query: query.into() }
+    }
+
+    /// The time of the events that pass a filter.
+    pub fn total(query: &str) -> Channel {
+        Channel { value: Number::Total, query: query.into() }
+    }
+
+    /// What it is, in words: `total of site:layout`.
+    pub fn words(&self) -> String {
+        let value = match self.value {
+            Number::Count => "count",
+            Number::Total => "total",
+            Number::Own => "self",
+            Number::Longest => "longest",
+            Number::Failed => "failed",
+        };
+        if self.query.is_empty() { value.into() } else { format!("{value} of {}", self.query) }
+    }
+
+    /// A number of it, with its unit.
+    pub fn text(&self, number: u64) -> String {
+        match self.value {
+            Number::Count | Number::Failed => grouped(number),
+            Number::Total | Number::Own | Number::Longest => time(number),
+        }
+    }
+
+    fn filter(&self) -> Result<Filter, ViewError> {
+        self.query.parse().map_err(|error| ViewError(format!("query = \"{}\": {error}", self.query)))
+    }
+}
+
+impl Number {
+    fn of(self, measure: &Measure, store: &Store) -> u64 {
+        match self {
+            Number::Count => measure.count,
+            Number::Total => store.span_ns(measure.total_ticks),
+            Number::Own => store.span_ns(measure.self_ticks.unwrap_or(measure.window_self_ticks)),
+            Number::Longest => store.span_ns(measure.max_ticks),
+            Number::Failed => measure.failed,
+        }
+    }
+}
+
+impl fmt::Display for ViewError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ViewError {}
