@@ -45,7 +45,7 @@ const FRESH: Size = Size::of(200_000, 1_000_000);
 const CHOSEN: usize = 417;
 
 /// All of them, in the order of the table.
-pub const CASES: [Case; 20] = [
+pub const CASES: [Case; 22] = [
     Case { name: "plain", what: "the call alone", run: || base(THOUSAND, Thing::plain) },
     Case { name: "floor", what: "two reads of the clock around it", run: || base(THOUSAND, Thing::between_clocks) },
     Case { name: "unarmed", what: "a hook that is not armed", run: unarmed },
@@ -66,6 +66,8 @@ pub const CASES: [Case; 20] = [
     Case { name: "plain_million", what: "the call alone, 1,000,000 objects", run: || base(MILLION, Thing::plain) },
     Case { name: "floor_million", what: "the floor, 1,000,000 objects", run: || base(MILLION, Thing::between_clocks) },
     Case { name: "full_million", what: "full, 1,000,000 objects", run: full_million },
+    Case { name: "folding", what: "full, and the thread folds as many events", run: || folding(THOUSAND) },
+    Case { name: "folding_million", what: "the same, 1,000,000 objects", run: || folding(MILLION) },
 ];
 
 fn sized(size: Size) -> Size {
@@ -201,6 +203,12 @@ fn full_fresh() -> Found {
 
 fn full_million() -> Found {
     of_dense(full()).time(things(MILLION), Thing::by_dense)
+}
+
+/// Without a collector: beside `full_fresh` it shows what a fold costs.
+fn folding(count: usize) -> Found {
+    Observed { recording: Recording::memory().collector(false), ..of_dense(full()) }
+        .time(things(count), Thing::by_dense)
 }
 
 fn two_threads() -> Found {
