@@ -64,6 +64,7 @@ pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, Prof
 pub use scan::current::{CurrentEvents, Enclosing};
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};
+pub use scan::parts::{Conditions, Scan};
 pub use tally::measure::Measure;
 pub use tally::shares::Shares;
 pub use tally::totals::Totals;

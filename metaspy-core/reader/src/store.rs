@@ -240,6 +240,11 @@ impl Store {
         self.names.relations.of(subject)
     }
 
+    /// All edges of the model.
+    pub fn relations(&self) -> impl Iterator<Item = Relation> {
+        self.names.relations.all().map(|(name, from, to)| Relation { name: name.to_owned(), from, to })
+    }
+
     /// The names of the model's relations.
     pub fn relation_names(&self) -> Vec<&str> {
         self.names.relations.names().collect()

@@ -31,6 +31,12 @@ impl Links {
         self.0.runs().all(<[_]>::is_empty)
     }
 
+    /// All links: effect and reason, in no particular order. A link may be in it twice.
+    pub fn iter(&self) -> impl Iterator<Item = (EventId, EventId)> {
+        let all = self.0.runs().flatten();
+        all.filter_map(|(effect, reason)| Some((EventId::from_raw(*effect)?, EventId::from_raw(*reason)?)))
+    }
+
     /// Adds the further reasons of an event. A reason may be added twice.
     pub fn reasons(&self, effect: EventId, into: &mut Vec<EventId>) {
         for run in self.0.runs() {

@@ -11,6 +11,7 @@ pub(crate) mod current;
 pub(crate) mod lanes;
 pub(crate) mod losses;
 mod parallel;
+pub(crate) mod parts;
 
 pub(crate) use counts::{Levels, SubjectCounts};
 pub(crate) use parallel::{each, threads_for};

@@ -4,6 +4,7 @@ mod events;
 mod folds;
 mod hostile;
 mod open;
+mod parts;
 mod roots;
 mod self_time;
 mod tally;
