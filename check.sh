@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that must hold before a commit: format, clippy, tests, docs, examples, Loom, a quick fuzz, benchmark smoke
-# runs, instructions of hooks, sanitizers.
+# runs, instructions of hooks, sanitizers, and `scale/` if its sources or the recording's format changed.
 #
 #   ./check.sh          all of it
 #   ./check.sh --fast   format, clippy and tests
@@ -66,6 +66,13 @@ if [ "${1:-}" != "--fast" ]; then
             TSAN_OPTIONS="suppressions=$PWD/.ci/tsan" \
             cargo test -p metaspy-core $tests --target "$host" --target-dir "target/$sanitizer"
     done
+fi
+
+# The engines take long to build, so what was checked before is not checked again.
+if [ "$(scale/digest.sh)" = "$(cat scale/checked)" ]; then
+    echo "scale: unchanged since it was checked"
+else
+    step "scale" scale/check.sh
 fi
 
 skipped=$(grep -o 'SKIPPED: [^:]*' "$log" | sed 's/SKIPPED: //' | sort -u || true)

@@ -25,6 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "metaspy-tui",
         &["metaspy-blueprints", "metaspy-report", "metaspy-core", "metaspy-reader", "metaspy-format", "metaspy-probe"],
     ),
+    ("metaspy-scale", &["metaspy-core", "metaspy-reader", "metaspy-probe"]),
     (
         "metaspy-cli",
         &[

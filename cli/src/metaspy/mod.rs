@@ -21,6 +21,7 @@ mod lsp;
 mod progress;
 mod report;
 mod sample;
+mod scale;
 mod stream;
 mod verify;
 
@@ -105,6 +106,8 @@ pub fn run(cli: Cli) -> Result<Ended> {
         }
         Command::History(History::Run(options)) => history::run(&options, &mut out),
         Command::Grammar(options) => grammar::run(&options, &mut out),
+        Command::Query(options) => scale::run("query", &options.arguments),
+        Command::Seal(options) => scale::run("seal", &options.arguments),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
 }

@@ -9,6 +9,7 @@ mod history;
 mod lsp;
 mod report;
 mod sample;
+mod scale;
 
 use std::path::PathBuf;
 
@@ -25,6 +26,7 @@ pub use history::{History, HistoryRun};
 pub use lsp::Lsp;
 pub use report::Report;
 pub use sample::Sample;
+pub use scale::Scale;
 
 /// The hidden subcommand that runs the story of `demo`.
 pub const STORY: &str = "__story";
@@ -156,6 +158,15 @@ pub enum Command {
         metaspy grammar toml.pest --rule toml tests/ --record parses.spy && metaspy open parses.spy\n  \
         metaspy grammar calc.pest --rule line < lines.txt\n\nThe JSON is described in docs/grammar.md.")]
     Grammar(Box<Grammar>),
+    /// Runs SQL on recordings; the package `metaspy-scale` has it
+    #[command(
+        disable_help_flag = true,
+        after_help = "Example:\n  metaspy query 'SELECT site, count(*) FROM events GROUP BY site' run.spy"
+    )]
+    Query(Scale),
+    /// Writes recordings as partitioned Parquet; the package `metaspy-scale` has it
+    #[command(disable_help_flag = true, after_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix")]
+    Seal(Scale),
     /// Reads a whole recording and lists its content, damage and gaps
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {

@@ -1,0 +1,13 @@
+//! Arguments of the commands that `metaspy-scale` has.
+
+use std::ffi::OsString;
+
+use clap::Args;
+
+/// Arguments that are passed on.
+#[derive(Args, Debug)]
+pub struct Scale {
+    /// The arguments of the command; `--help` lists them
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
+}

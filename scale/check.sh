@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Everything that must hold for this package before a commit: format, clippy, tests. Then writes the digest of what was
+# checked to `checked`, which the check of the whole repository compares.
+set -euo pipefail
+cd "$(dirname "$0")"
+cargo fmt --check
+# DuckDB and a server that speaks S3 read what was sealed.
+if ! target/python/bin/python -c 'import duckdb, moto' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
+    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' || true
+fi
+# `cargo clippy` would check all engines once more; as a wrapper of the compiler it sees this package alone. Release builds,
+# because that is how the engines are built, but this package is not optimised.
+METASPY_PYTHON="$PWD/target/python/bin/python" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' \
+    RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver) \
+    cargo test --release --locked --config 'profile.release.package.metaspy-scale.opt-level=0' \
+    --config profile.release.incremental=true -- --nocapture
+./digest.sh >checked

@@ -1,0 +1,116 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Recordings as tables, on engines that exist. `metaspy query` is `metaspy-scale query`.
+#[derive(Debug, Parser)]
+#[command(name = "metaspy", version, max_term_width = 100, subcommand_required = true, arg_required_else_help = true)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Runs SQL on recordings, in place
+    #[command(
+        override_usage = "metaspy query [OPTIONS] SQL RECORDING…",
+        after_help = "Examples:\n  metaspy query 'SELECT site, count(*) FROM events GROUP BY site' run.spy\n  \
+        metaspy query 'SELECT * FROM subjects ORDER BY calls DESC LIMIT 10' client.spy server.spy\n  \
+        metaspy query --json 'SELECT * FROM recordings' layout\n  \
+        metaspy query --format parquet -o events.parquet 'SELECT * FROM events' run.spy\n  \
+        metaspy query --examples\n  metaspy query --schema run.spy\n\n\
+        Exit codes: 0 fine; 1 a recording is damaged but readable; 2 usage, or the query or a recording cannot be read.\n\
+        The tables are described in docs/scale.md."
+    )]
+    Query(Query),
+    /// Writes recordings as partitioned Parquet, into a directory or a bucket
+    #[command(after_help = "Examples:\n  metaspy seal run.spy --to sealed\n  \
+        metaspy seal /var/spool/metaspy --to s3://bucket/prefix --host web-7\n  \
+        metaspy query 'SELECT site, count(*) FROM events GROUP BY site' sealed\n\n\
+        A recording that is sealed already is left as it is. The files are described in docs/scale.md.")]
+    Seal(Seal),
+}
+
+/// Arguments of `metaspy seal`.
+#[derive(Args, Debug)]
+pub struct Seal {
+    /// Files, directories of them, or the names or the numbers of recorded processes that have ended
+    #[arg(required = true, value_name = "RECORDING")]
+    pub recordings: Vec<PathBuf>,
+    /// A directory, or s3://bucket/prefix: keys and endpoint of a bucket are those of AWS_ACCESS_KEY_ID,
+    /// AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT, AWS_REGION and AWS_ALLOW_HTTP
+    #[arg(long, value_name = "DIR|URL")]
+    pub to: String,
+    /// The machine on which they were recorded [default: this one]
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+}
+
+/// Arguments of `metaspy query`.
+#[derive(Args, Debug)]
+pub struct Query {
+    /// The query, and the recordings: files, directories of them, the names or the numbers of
+    /// recorded processes; or one sealed set, a directory or s3://bucket/prefix
+    #[arg(value_name = "SQL RECORDING…", required_unless_present = "examples")]
+    words: Vec<String>,
+    /// The format of the result
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// JSON: an array of objects, as --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// A file for the result, instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Prints queries that answer common questions
+    #[arg(long)]
+    pub examples: bool,
+    /// Prints the tables of the recordings, with their columns
+    #[arg(long)]
+    pub schema: bool,
+}
+
+impl Query {
+    /// The query, if there is one, and the recordings.
+    pub fn sql_and_sources(&self) -> (Option<&str>, Vec<PathBuf>) {
+        let (sql, sources) = match (self.schema, &self.words[..]) {
+            (false, [sql, sources @ ..]) => (Some(sql.as_str()), sources),
+            (_, sources) => (None, sources),
+        };
+        (sql, sources.iter().map(PathBuf::from).collect())
+    }
+
+    /// The format of the result.
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
+    }
+}
+
+/// The format of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A table for people
+    Text,
+    /// An array of objects
+    Json,
+    /// An object on each line
+    Jsonl,
+    /// Comma-separated values
+    Csv,
+    /// A stream of Arrow IPC
+    Arrow,
+    /// A Parquet file
+    Parquet,
+}
+
+impl Format {
+    /// True if it is no text.
+    pub fn is_binary(self) -> bool {
+        matches!(self, Format::Arrow | Format::Parquet)
+    }
+}

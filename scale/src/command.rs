@@ -1,0 +1,46 @@
+//! Runs the command of the command line.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use metaspy_reader::text::print_message;
+
+use crate::arguments::{Cli, Command};
+use crate::{query, seal};
+
+/// Parses the arguments of the process, runs the command, and returns its exit code.
+pub fn run() -> ExitCode {
+    metaspy_core::recording::guard_against_truncation();
+    match run_command(Cli::parse().command) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            print_message(&format_args!("metaspy: {}", sentence(&error)));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The causes of an error in one sentence. Some libraries repeat them in each of their messages.
+fn sentence(error: &anyhow::Error) -> String {
+    let mut sentence = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if !sentence.contains(&cause) {
+            sentence.push_str(if sentence.is_empty() { "" } else { ": " });
+            sentence.push_str(&cause);
+        }
+    }
+    sentence
+}
+
+/// Returns false if a recording is damaged but was read.
+fn run_command(command: Command) -> Result<bool> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start threads")?;
+    runtime.block_on(async {
+        match command {
+            Command::Query(options) => query::run(&options).await,
+            Command::Seal(options) => seal::run(&options).await,
+        }
+    })
+}

@@ -1,0 +1,181 @@
+//! Functions on events that SQL lacks: `causes`, `effects` and `root`.
+//!
+//! With one recording the argument is the number of an event. With several it is followed by the column `process`,
+//! because numbers of events are unique in one recording only.
+
+use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int64Array, Int64Builder, ListBuilder};
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type};
+use datafusion::common::exec_err;
+use datafusion::error::Result;
+use datafusion::execution::context::SessionContext;
+use datafusion::logical_expr::{
+    ColumnarValue, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, TypeSignature, Volatility,
+};
+use metaspy_reader::EventId;
+
+use crate::recordings::Recording;
+
+/// Adds the functions to a session.
+pub fn register(context: &SessionContext, recordings: &Arc<[Recording]>) {
+    for which in [Which::Causes, Which::Effects, Which::Root] {
+        context.register_udf(ScalarUDF::from(EventFunction::new(which, recordings.clone())));
+    }
+}
+
+/// What a function returns about an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Which {
+    /// The chain of causes, nearest first.
+    Causes,
+    /// The direct effects, in the order of their numbers.
+    Effects,
+    /// The last event of the chain of causes: the event itself if it has no cause in the recording.
+    Root,
+}
+
+struct EventFunction {
+    which: Which,
+    recordings: Arc<[Recording]>,
+    signature: Signature,
+}
+
+impl EventFunction {
+    fn new(which: Which, recordings: Arc<[Recording]>) -> Self {
+        let one = TypeSignature::Exact(vec![DataType::Int64]);
+        let two = TypeSignature::Exact(vec![DataType::Int64, DataType::Utf8View]);
+        EventFunction { which, recordings, signature: Signature::one_of(vec![one, two], Volatility::Stable) }
+    }
+
+    /// The recordings of the rows.
+    fn recordings_of(&self, processes: Option<&ArrayRef>, rows: usize) -> Result<Vec<Option<usize>>> {
+        let Some(processes) = processes else {
+            return match self.recordings.len() {
+                1 => Ok(vec![Some(0); rows]),
+                several => exec_err!(
+                    "{0}(event) has one recording, and here are {several}: write {0}(event, process)",
+                    self.name()
+                ),
+            };
+        };
+        let processes = cast(processes, &DataType::Utf8View)?;
+        let at: HashMap<&str, usize> =
+            self.recordings.iter().enumerate().map(|(at, recording)| (recording.process.as_str(), at)).collect();
+        Ok(processes.as_string_view().iter().map(|process| at.get(process?).copied()).collect())
+    }
+}
+
+impl ScalarUDFImpl for EventFunction {
+    fn name(&self) -> &str {
+        match self.which {
+            Which::Causes => "causes",
+            Which::Effects => "effects",
+            Which::Root => "root",
+        }
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(match self.which {
+            Which::Root => DataType::Int64,
+            Which::Causes | Which::Effects => DataType::List(Arc::new(Field::new_list_field(DataType::Int64, true))),
+        })
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let columns = ColumnarValue::values_to_arrays(&args.args)?;
+        let events = columns[0].as_primitive::<Int64Type>();
+        let recordings = self.recordings_of(columns.get(1), events.len())?;
+        let rows = recordings.iter().zip(events).map(|(recording, event)| {
+            let id = EventId::from_raw(u64::try_from(event?).ok()?)?;
+            Some((&self.recordings[(*recording)?], id))
+        });
+        let column: ArrayRef = match self.which {
+            Which::Root => {
+                let mut roots = Roots::default();
+                Arc::new(Int64Array::from_iter(rows.map(|row| row.and_then(|(recording, id)| roots.of(recording, id)))))
+            }
+            Which::Causes => Arc::new(lists(rows, |recording, id| {
+                recording.store.event(id)?;
+                Some(recording.store.causes(id).map(|event| event.id).collect())
+            })),
+            Which::Effects => Arc::new(lists(rows, |recording, id| {
+                recording.store.event(id)?;
+                Some(recording.effects().effects(id))
+            })),
+        };
+        // A call with constants only has one row.
+        let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
+        match constant && column.len() == 1 {
+            true => Ok(ColumnarValue::Scalar(datafusion::common::ScalarValue::try_from_array(&column, 0)?)),
+            false => Ok(ColumnarValue::Array(column)),
+        }
+    }
+}
+
+fn lists<'r>(
+    rows: impl Iterator<Item = Option<(&'r Recording, EventId)>>,
+    list: impl Fn(&'r Recording, EventId) -> Option<Vec<EventId>>,
+) -> datafusion::arrow::array::ListArray {
+    let mut lists = ListBuilder::new(Int64Builder::new());
+    for row in rows {
+        let of_event = row.and_then(|(recording, id)| list(recording, id));
+        for id in of_event.iter().flatten() {
+            lists.values().append_value(id.raw() as i64);
+        }
+        lists.append(of_event.is_some());
+    }
+    lists.finish()
+}
+
+/// Roots of the events of a batch. Neighbours share most of their chains.
+#[derive(Default)]
+struct Roots(HashMap<(usize, EventId), EventId>);
+
+impl Roots {
+    /// The root of an event; `None` if the event is not in the recording.
+    fn of(&mut self, recording: &Recording, id: EventId) -> Option<i64> {
+        let number = std::ptr::from_ref(recording) as usize;
+        recording.store.event(id)?;
+        let mut chain = vec![id];
+        let mut root = id;
+        for cause in recording.store.causes(id) {
+            root = cause.id;
+            if let Some(known) = self.0.get(&(number, cause.id)) {
+                root = *known;
+                break;
+            }
+            chain.push(cause.id);
+        }
+        self.0.extend(chain.into_iter().map(|event| ((number, event), root)));
+        Some(root.raw() as i64)
+    }
+}
+
+// Two functions are equal if they do the same on the same recordings.
+impl PartialEq for EventFunction {
+    fn eq(&self, other: &Self) -> bool {
+        self.which == other.which && Arc::ptr_eq(&self.recordings, &other.recordings)
+    }
+}
+
+impl Eq for EventFunction {}
+
+impl Hash for EventFunction {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.which.hash(state);
+    }
+}
+
+impl std::fmt::Debug for EventFunction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("EventFunction").field(&self.which).finish()
+    }
+}

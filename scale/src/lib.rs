@@ -1,0 +1,19 @@
+//! Recordings as tables, on engines that exist.
+//!
+//! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as Parquet.
+
+#![forbid(unsafe_code)]
+
+pub mod recordings;
+
+pub mod tables;
+
+pub mod functions;
+
+pub mod query;
+
+pub mod seal;
+
+pub mod arguments;
+
+pub mod command;

@@ -1,0 +1,84 @@
+//! Queries that answer common questions, for `metaspy query --examples`. Tests run all of them.
+
+/// A question and its query.
+#[derive(Clone, Copy, Debug)]
+pub struct Example {
+    /// The question.
+    pub question: &'static str,
+    /// The query.
+    pub sql: &'static str,
+}
+
+/// The queries.
+pub const EXAMPLES: &[Example] = &[
+    Example {
+        question: "which objects, how often, how long",
+        sql: "SELECT subject_kind, subject_key, label, calls, total_ns FROM subjects ORDER BY calls DESC LIMIT 10",
+    },
+    Example {
+        question: "which object, at which site, and what share of the whole",
+        sql: "SELECT subject_kind, subject_key, site, calls, round(100.0 * calls / sum(calls) OVER (), 1) AS percent\n\
+              FROM tallies ORDER BY calls DESC LIMIT 10",
+    },
+    Example {
+        question: "what caused the slowest events, and what did they cause",
+        sql: "SELECT event, site, took_ns, causes(event) AS causes, effects(event) AS effects\n\
+              FROM (SELECT event, site, took_ns FROM events ORDER BY took_ns DESC NULLS LAST LIMIT 5)",
+    },
+    Example {
+        question: "which root cause has most effects",
+        sql: "SELECT r.site AS root_cause, count(*) AS effects\n\
+              FROM (SELECT root(event) AS root FROM events) AS e JOIN events AS r ON r.event = e.root\n\
+              GROUP BY r.site ORDER BY effects DESC",
+    },
+    Example {
+        question: "where did a late result wait between two threads",
+        sql: "SELECT c.thread AS sent_on, e.thread AS received_on, e.site, e.time_ns - c.time_ns AS waited_ns\n\
+              FROM events AS e JOIN events AS c ON e.cause = c.event\n\
+              WHERE e.lane <> c.lane ORDER BY waited_ns DESC LIMIT 10",
+    },
+    Example {
+        question: "does anything happen without its reason",
+        sql: "SELECT site, count(*) AS roots FROM events WHERE cause IS NULL GROUP BY site ORDER BY roots DESC",
+    },
+    Example {
+        question: "did it get worse, from one recording to the other",
+        sql: "SELECT run, process, site, sum(calls) AS calls, sum(total_ns) AS total_ns FROM tallies\n\
+              GROUP BY run, process, site ORDER BY site, run, process",
+    },
+    Example {
+        question: "where was the program when it was killed",
+        sql: "SELECT thread, site, subject_kind, subject_key, time_ns FROM events\n\
+              WHERE outcome = 'running' ORDER BY time_ns",
+    },
+    Example {
+        question: "which calls failed, and what had called them",
+        sql: "SELECT site, cause_site, outcome, count(*) AS calls FROM events\n\
+              WHERE outcome IN ('failed', 'panicked', 'cancelled') GROUP BY site, cause_site, outcome ORDER BY calls DESC",
+    },
+    Example {
+        question: "how slow is the slowest hundredth",
+        sql: "SELECT site, count(took_ns) AS calls, median(took_ns) AS median_ns,\n\
+              approx_percentile_cont(0.99) WITHIN GROUP (ORDER BY took_ns) AS p99_ns\n\
+              FROM events GROUP BY site ORDER BY p99_ns DESC NULLS LAST",
+    },
+    Example {
+        question: "how many calls in each second",
+        sql: "SELECT time_ns / 1000000000 AS second, count(*) AS calls FROM events GROUP BY second ORDER BY second",
+    },
+    Example {
+        question: "which observed code never ran",
+        sql: "SELECT site, file, first_line FROM sites AS s\n\
+              WHERE NOT EXISTS (SELECT 1 FROM tallies AS t WHERE t.process = s.process AND t.site_id = s.site_id)",
+    },
+    Example {
+        question: "how complete is what I see",
+        sql: "SELECT process, state, calls, stored, folded, counted, lost, warning FROM recordings",
+    },
+];
+
+/// The queries as text.
+pub fn text() -> String {
+    let queries = EXAMPLES.iter().map(|Example { question, sql }| format!("-- {question}\n{sql};\n\n"));
+    queries.chain(["-- run one of them:  metaspy query 'SELECT …' run.spy\n".to_owned()]).collect()
+}

@@ -1,0 +1,173 @@
+//! Results as text, JSON, CSV, Arrow IPC and Parquet. All but text are written batch by batch.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use datafusion::arrow::array::{Array, ArrayRef, RecordBatch, StringArray};
+use datafusion::arrow::csv;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::ipc::writer::StreamWriter;
+use datafusion::arrow::json;
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
+use datafusion::arrow::util::pretty::pretty_format_batches_with_schema;
+use datafusion::execution::context::SessionContext;
+use datafusion::parquet::arrow::ArrowWriter;
+use futures::StreamExt;
+
+use crate::arguments::Format;
+use crate::query::{Query, Source};
+use crate::tables;
+
+/// Runs a query and writes its rows. A file that cannot be written to its end is removed.
+pub async fn write(query: Query, format: Format, file: Option<&Path>) -> Result<()> {
+    if file.is_none() && format.is_binary() && io::stdout().is_terminal() {
+        bail!("{format:?} is no text: name a file with -o");
+    }
+    match file {
+        None => write_to(query, format, BufWriter::new(io::stdout())).await,
+        Some(path) => {
+            let cannot = || format!("cannot write {}", path.display());
+            let written = write_to(query, format, BufWriter::new(File::create(path).with_context(cannot)?)).await;
+            if written.is_err() {
+                // A part of a document is no document. The error is reported in any case.
+                let _ = fs::remove_file(path);
+            }
+            written
+        }
+    }
+}
+
+async fn write_to(query: Query, format: Format, out: impl Write + Send) -> Result<()> {
+    let mut batches = query.execute_stream().await?;
+    let mut writer = Writer::new(format, out, batches.schema())?;
+    while let Some(batch) = batches.next().await {
+        match writer.write(batch?) {
+            // The reader of a pipe has enough.
+            Err(error) if is_closed_pipe(&error) => return Ok(()),
+            result => result?,
+        }
+    }
+    match writer.finish() {
+        Err(error) if is_closed_pipe(&error) => Ok(()),
+        result => result,
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().contains("Broken pipe"))
+}
+
+/// JSON with nulls.
+fn explicit() -> json::WriterBuilder {
+    json::WriterBuilder::new().with_explicit_nulls(true)
+}
+
+enum Writer<W: Write + Send> {
+    Text(W, SchemaRef, Vec<RecordBatch>),
+    Json(json::ArrayWriter<W>),
+    JsonLines(json::LineDelimitedWriter<W>),
+    Csv(Box<csv::Writer<W>>),
+    Arrow(Box<StreamWriter<W>>),
+    Parquet(Box<ArrowWriter<W>>),
+}
+
+impl<W: Write + Send> Writer<W> {
+    fn new(format: Format, out: W, schema: SchemaRef) -> Result<Self> {
+        Ok(match format {
+            Format::Text => Writer::Text(out, schema, Vec::new()),
+            Format::Json => Writer::Json(explicit().build::<_, json::writer::JsonArray>(out)),
+            Format::Jsonl => Writer::JsonLines(explicit().build::<_, json::writer::LineDelimited>(out)),
+            Format::Csv => {
+                let mut writer = csv::WriterBuilder::new().with_header(true).build(out);
+                // The header is written even if there are no rows.
+                writer.write(&without_lists(&RecordBatch::new_empty(schema))?)?;
+                Writer::Csv(Box::new(writer))
+            }
+            Format::Arrow => Writer::Arrow(Box::new(StreamWriter::try_new(out, &schema)?)),
+            Format::Parquet => Writer::Parquet(Box::new(ArrowWriter::try_new(out, schema, None)?)),
+        })
+    }
+
+    fn write(&mut self, batch: RecordBatch) -> Result<()> {
+        match self {
+            Writer::Text(_, _, batches) => batches.push(batch),
+            Writer::Json(writer) => writer.write(&batch)?,
+            Writer::JsonLines(writer) => writer.write(&batch)?,
+            Writer::Csv(writer) => writer.write(&without_lists(&batch)?)?,
+            Writer::Arrow(writer) => writer.write(&batch)?,
+            Writer::Parquet(writer) => writer.write(&batch)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<()> {
+        match self {
+            Writer::Text(mut out, schema, batches) => {
+                writeln!(out, "{}", pretty_format_batches_with_schema(schema, &batches)?)?;
+                out.flush()?;
+            }
+            Writer::Json(mut writer) => {
+                writer.finish()?;
+                let mut out = writer.into_inner();
+                writeln!(out)?;
+                out.flush()?;
+            }
+            Writer::JsonLines(mut writer) => {
+                writer.finish()?;
+                writer.into_inner().flush()?;
+            }
+            Writer::Csv(writer) => writer.into_inner().flush()?,
+            Writer::Arrow(mut writer) => {
+                writer.finish()?;
+                writer.into_inner()?.flush()?;
+            }
+            Writer::Parquet(writer) => writer.into_inner()?.flush()?,
+        }
+        Ok(())
+    }
+}
+
+/// Prints the tables with their columns.
+pub async fn schema(source: &Source) -> Result<()> {
+    let mut text = format!("schema version {}\n", tables::SCHEMA_VERSION);
+    let context = SessionContext::new();
+    for name in source.names() {
+        text.push_str(&format!("\n{name}\n"));
+        let Some(table) = source.table(&context, &name).await? else { continue };
+        for field in table.schema().fields() {
+            text.push_str(&format!("  {:24} {}\n", field.name(), field.data_type()));
+        }
+    }
+    print(&text)
+}
+
+/// Prints a text on standard output.
+pub fn print(text: &str) -> Result<()> {
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => Ok(result?),
+    }
+}
+
+/// The rows with lists as texts, because CSV has no lists.
+fn without_lists(batch: &RecordBatch) -> Result<RecordBatch> {
+    let options = FormatOptions::new();
+    let mut columns = Vec::new();
+    for column in batch.columns() {
+        columns.push(match column.data_type().is_nested() {
+            false => column.clone(),
+            true => {
+                let texts = ArrayFormatter::try_new(column, &options)?;
+                let rows = (0..column.len()).map(|row| column.is_valid(row).then(|| texts.value(row).to_string()));
+                Arc::new(StringArray::from_iter(rows)) as ArrayRef
+            }
+        });
+    }
+    let names = batch.schema().fields().iter().map(|field| field.name().clone()).collect::<Vec<_>>();
+    Ok(RecordBatch::try_from_iter_with_nullable(
+        names.into_iter().zip(columns).map(|(name, column)| (name, column, true)),
+    )?)
+}

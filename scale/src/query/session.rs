@@ -1,0 +1,36 @@
+//! A query: the tables that it names are made, and the engine runs it.
+
+use datafusion::common::TableReference;
+use datafusion::dataframe::DataFrame;
+use datafusion::execution::context::{SQLOptions, SessionConfig, SessionContext};
+
+use crate::query::errors::QueryError;
+use crate::query::source::Source;
+
+/// A query that is ready to run.
+pub type Query = DataFrame;
+
+/// Prepares a query. It can read, and nothing else.
+pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
+    let mut config = SessionConfig::new();
+    config.options_mut().sql_parser.collect_spans = true;
+    let context = SessionContext::new_with_config(config);
+    source.add_functions(&context);
+    let error = |error| QueryError::new(sql, error);
+    let state = context.state();
+    let statement = state.sql_to_statement(sql, &state.config_options().sql_parser.dialect).map_err(error)?;
+    for table in state.resolve_table_references(&statement).map_err(error)? {
+        let TableReference::Bare { table: name } = &table else { continue };
+        match source.table(&context, name).await.map_err(error)? {
+            Some(provider) => {
+                context.register_table(table.clone(), provider).map_err(error)?;
+            }
+            None => return Err(QueryError::no_table(sql, name, source.names())),
+        }
+    }
+    let state = context.state();
+    let plan = state.statement_to_plan(statement).await.map_err(error)?;
+    let reads_only = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    reads_only.verify_plan(&plan).map_err(|_| QueryError::reads_only(sql))?;
+    Ok(DataFrame::new(state, plan))
+}

@@ -1,0 +1,131 @@
+//! [`Recording`]: a recording and the three names that tell it from others: run, host, process.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result, bail};
+use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
+use metaspy_core::recording;
+use metaspy_reader::{EffectsIndex, EndState, Store};
+
+/// An open recording.
+#[derive(Clone)]
+pub struct Recording {
+    /// The read side.
+    pub store: Store,
+    /// The run that it belongs to: the start of its process, such as `20260131T235959.123Z`.
+    pub run: String,
+    /// The machine; empty if it is this one.
+    pub host: String,
+    /// The program and its process number, such as `layout-4711`. Unique among the recordings of a query.
+    pub process: String,
+    /// The file.
+    pub path: PathBuf,
+    effects: Arc<OnceLock<EffectsIndex>>,
+}
+
+impl Recording {
+    /// Opens a recording.
+    pub fn open(path: &Path) -> Result<Self> {
+        let store = Store::open(path).map_err(|error| {
+            let (name, text) = (path.display().to_string(), error.to_string());
+            anyhow::anyhow!(if text.contains(&name) { text } else { format!("{name}: {text}") })
+        })?;
+        let (program, header) = (store.program(), store.header());
+        let name = match Path::new(&program.path).file_stem() {
+            _ if !program.name.is_empty() => program.name.clone(),
+            Some(stem) => stem.to_string_lossy().into_owned(),
+            None => "process".to_owned(),
+        };
+        Ok(Recording {
+            run: moment(header.started_ns),
+            host: String::new(),
+            process: format!("{name}-{}", header.pid),
+            path: path.to_owned(),
+            effects: Arc::default(),
+            store,
+        })
+    }
+
+    /// Opens the recordings of these sources: files, directories of recordings, names or numbers of recorded processes.
+    pub fn open_all(sources: &[PathBuf]) -> Result<Arc<[Recording]>> {
+        let mut recordings = Vec::new();
+        for source in sources {
+            for path in paths_of(source)? {
+                recordings.push(Recording::open(&path)?);
+            }
+        }
+        make_unique(&mut recordings);
+        Ok(recordings.into())
+    }
+
+    /// The index from events to their effects, built at the first use.
+    pub fn effects(&self) -> &EffectsIndex {
+        let build = || EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it");
+        self.effects.get_or_init(build)
+    }
+
+    /// Sentences about what is wrong with the recording.
+    pub fn warnings(&self) -> Vec<String> {
+        let name = self.path.display();
+        let mut warnings: Vec<String> = self.store.missing().iter().map(|what| format!("{name}: {what}")).collect();
+        match self.store.end_state() {
+            EndState::Live => {
+                warnings.push(format!("{name}: its process still records: these are the rows of this moment"))
+            }
+            EndState::Killed => {
+                warnings.push(format!("{name}: its process was killed: events without an end are `running`"))
+            }
+            EndState::Unknown => warnings.push(format!("{name}: it was not closed")),
+            _ => {}
+        }
+        warnings
+    }
+
+    /// True if a part of the recording cannot be read.
+    pub fn is_damaged(&self) -> bool {
+        !self.store.missing().is_empty()
+    }
+}
+
+/// A time of the wall clock as text that sorts, and that no engine takes for a number: `20260131T235959.123Z`.
+fn moment(real_ns: u64) -> String {
+    let moment = i64::try_from(real_ns).ok().and_then(timestamp_ns_to_datetime);
+    moment.map_or_else(|| format!("{real_ns}ns"), |moment| moment.format("%Y%m%dT%H%M%S%.3fZ").to_string())
+}
+
+/// The files of a source.
+fn paths_of(source: &Path) -> Result<Vec<PathBuf>> {
+    if source.is_dir() {
+        let entries = std::fs::read_dir(source).with_context(|| format!("cannot read {}", source.display()))?;
+        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        paths.retain(|path| path.is_file() && recording::is_recording(path));
+        paths.sort();
+        if paths.is_empty() {
+            bail!("there is no recording in {}: `metaspy list` shows where they are", source.display());
+        }
+        return Ok(paths);
+    }
+    if source.exists() || source.components().count() > 1 {
+        return Ok(vec![source.to_owned()]);
+    }
+    let name = source.to_string_lossy();
+    let found = recording::list().into_iter().find(|it| it.name == name || it.pid.to_string() == name);
+    let found = found.with_context(|| {
+        format!("there is no file and no recorded process {name}: `metaspy list` shows the recordings there are")
+    })?;
+    Ok(vec![found.path])
+}
+
+/// Gives each recording a process name of its own: `layout-4711`, `layout-4711.2`.
+fn make_unique(recordings: &mut [Recording]) {
+    let mut seen: HashMap<String, u32> = HashMap::new();
+    for recording in recordings {
+        let times = seen.entry(recording.process.clone()).or_default();
+        *times += 1;
+        if *times > 1 {
+            recording.process = format!("{}.{times}", recording.process);
+        }
+    }
+}

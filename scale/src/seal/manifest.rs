@@ -1,0 +1,71 @@
+//! [`Manifest`]: what a partition holds. A partition is complete when its manifest is there.
+
+use object_store::path::Path;
+use serde::{Deserialize, Serialize};
+
+use crate::recordings::Recording;
+use crate::tables::SCHEMA_VERSION;
+
+/// The name of the manifest in its partition.
+pub const MANIFEST: &str = "sealed.json";
+
+/// The content of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The version of the tables.
+    pub schema_version: u32,
+    /// The run.
+    pub run: String,
+    /// The machine.
+    pub host: String,
+    /// The process.
+    pub process: String,
+    /// Events in the table `events`.
+    pub events: u64,
+    /// Bytes of the table `events`.
+    pub bytes: u64,
+    /// The tables.
+    pub tables: Vec<String>,
+}
+
+impl Manifest {
+    /// The manifest of a recording, without tables.
+    pub fn of(recording: &Recording) -> Self {
+        Manifest {
+            schema_version: SCHEMA_VERSION,
+            run: recording.run.clone(),
+            host: recording.host.clone(),
+            process: recording.process.clone(),
+            events: 0,
+            bytes: 0,
+            tables: Vec::new(),
+        }
+    }
+
+    /// The place of the partition. Slashes and other signs of a name are encoded, as engines expect: `host=a%2Fb`.
+    pub fn partition(&self) -> Path {
+        let part = |name: &str, value: &str| format!("{name}={value}");
+        Path::from_iter([part("run", &self.run), part("host", &self.host), part("process", &self.process)])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_slashes_stay_one_part_of_the_path() {
+        let manifest = Manifest {
+            schema_version: 1,
+            run: "20260131T235959.123Z".into(),
+            host: "rack/7 ../x".into(),
+            process: "app-1".into(),
+            events: 0,
+            bytes: 0,
+            tables: Vec::new(),
+        };
+        let path = manifest.partition();
+        assert_eq!(path.parts().count(), 3, "{path}");
+        assert!(path.as_ref().contains("host=rack%2F7"), "{path}");
+    }
+}

@@ -1,0 +1,94 @@
+//! `metaspy seal`: recordings as partitioned Parquet, in a directory or in an object store.
+//!
+//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, and `sealed.json`, which is
+//! written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
+
+mod events_file;
+mod manifest;
+pub mod target;
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::basic::{Compression, ZstdLevel};
+use datafusion::parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+use metaspy_reader::EndState;
+use metaspy_reader::text::print_message;
+
+use crate::arguments;
+use crate::recordings::Recording;
+use crate::tables;
+
+pub use manifest::{MANIFEST, Manifest};
+use target::Target;
+
+/// Runs the command.
+pub async fn run(options: &arguments::Seal) -> Result<bool> {
+    let target = Target::parse(&options.to)?;
+    target.remove_abandoned()?;
+    let host = options.host.clone().unwrap_or_else(this_host);
+    let mut complete = true;
+    for mut recording in Recording::open_all(&options.recordings)?.iter().cloned() {
+        recording.host = host.clone();
+        let name = recording.path.display().to_string();
+        if recording.store.end_state() == EndState::Live {
+            bail!("{name}: its process still records: seal it when it has ended");
+        }
+        for warning in recording.warnings() {
+            print_message(&format_args!("metaspy seal: {warning}"));
+        }
+        complete &= !recording.is_damaged();
+        match seal(&recording, &target).await? {
+            Some(Manifest { events, bytes, .. }) => {
+                let per_event = bytes as f64 / events.max(1) as f64;
+                println!("{name}: {events} events in {bytes} bytes, {per_event:.2} bytes an event");
+            }
+            None => println!("{name}: already sealed"),
+        }
+    }
+    Ok(complete)
+}
+
+/// Seals a recording. `None` if it is sealed already, by an earlier seal or by one that ran at the same time.
+pub async fn seal(recording: &Recording, target: &Target) -> Result<Option<Manifest>> {
+    let mut manifest = Manifest::of(recording);
+    if target.manifest(&manifest).await?.is_some() {
+        return Ok(None);
+    }
+    let work = target.work_directory(&manifest)?;
+    for (name, _) in tables::names(std::slice::from_ref(recording)) {
+        let path = work.path().join(format!("{name}.parquet"));
+        if name == "events" {
+            manifest.events = events_file::write(recording, &path)?;
+            manifest.bytes = fs::metadata(&path)?.len();
+        } else {
+            write_table(&tables::rows(recording, &name)?, &path)?;
+        }
+        manifest.tables.push(name);
+    }
+    fs::write(work.path().join(MANIFEST), serde_json::to_vec_pretty(&manifest)?)?;
+    Ok(target.publish(work, &manifest).await?.then_some(manifest))
+}
+
+/// Properties that all files share.
+fn properties() -> WriterPropertiesBuilder {
+    let level = ZstdLevel::try_new(3).expect("zstd has this level");
+    WriterProperties::builder().set_compression(Compression::ZSTD(level)).set_created_by("metaspy".to_owned())
+}
+
+fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut writer = ArrowWriter::try_new(file, rows.schema(), Some(properties().build()))?;
+    writer.write(rows)?;
+    writer.close()?;
+    Ok(())
+}
+
+/// The name of this machine.
+fn this_host() -> String {
+    let from_system = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
+    from_system.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or("localhost".to_owned())
+}

@@ -1,0 +1,206 @@
+//! [`Target`]: where sealed recordings are: a directory, or a bucket that speaks S3.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Read;
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use futures::TryStreamExt;
+use object_store::aws::AmazonS3Builder;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, WriteMultipart};
+use url::Url;
+
+use super::manifest::{MANIFEST, Manifest};
+
+/// Begins the names of directories in which partitions are made.
+const WORK: &str = ".sealing-";
+/// Bytes of a part of an upload.
+const PART: usize = 8 << 20;
+
+/// A place for sealed recordings.
+#[derive(Clone, Debug)]
+pub struct Target {
+    store: Arc<dyn ObjectStore>,
+    /// The part of all keys before the partition.
+    prefix: Path,
+    /// The directory; `None` for a bucket.
+    directory: Option<PathBuf>,
+    /// The address of the store, for engines.
+    url: Url,
+}
+
+/// A directory in which a partition is made. It is removed unless it is published.
+pub struct WorkDirectory {
+    path: PathBuf,
+    /// Held as long as the owner lives, so that others can recognise an abandoned directory.
+    _lock: File,
+}
+
+impl WorkDirectory {
+    /// The directory.
+    pub fn path(&self) -> &FilePath {
+        &self.path
+    }
+}
+
+impl Drop for WorkDirectory {
+    fn drop(&mut self) {
+        // After a publication there is nothing to remove.
+        let _ = fs::remove_dir_all(&self.path);
+        let _ = fs::remove_file(lock_file(&self.path));
+    }
+}
+
+impl Target {
+    /// A directory, which is created, or `s3://bucket/prefix`. Credentials and endpoint of a bucket are those of the
+    /// environment (`AWS_…`).
+    pub fn parse(text: &str) -> Result<Self> {
+        if text.starts_with("s3://") {
+            let url = Url::parse(text).with_context(|| format!("{text} is no address: write s3://bucket/prefix"))?;
+            let bucket = url.host_str().with_context(|| format!("{text} names no bucket"))?;
+            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build()?;
+            let prefix = Path::from_url_path(url.path())?;
+            return Ok(Target { store: Arc::new(store), prefix, directory: None, url });
+        }
+        if text.contains("://") {
+            bail!("{text}: a sealed set is a directory, or s3://bucket/prefix");
+        }
+        fs::create_dir_all(text).with_context(|| format!("cannot create the directory {text}"))?;
+        let directory = fs::canonicalize(text).with_context(|| format!("cannot open the directory {text}"))?;
+        let url = Url::from_directory_path(&directory).map_err(|()| anyhow::anyhow!("{text} is no absolute path"))?;
+        let prefix = Path::from_absolute_path(&directory)?;
+        Ok(Target { store: Arc::new(LocalFileSystem::new()), prefix, directory: Some(directory), url })
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Arc<dyn ObjectStore> {
+        &self.store
+    }
+
+    /// The address of the store.
+    pub fn url(&self) -> &Url {
+        &self.url
+    }
+
+    /// The manifest of a partition, if it is complete.
+    pub async fn manifest(&self, of: &Manifest) -> Result<Option<Manifest>> {
+        match self.store.get(&self.key(of, MANIFEST)).await {
+            Ok(found) => Ok(Some(serde_json::from_slice(&found.bytes().await?)?)),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(error).with_context(|| format!("cannot read {}", self.url)),
+        }
+    }
+
+    /// All complete partitions, in the order of their keys.
+    pub async fn manifests(&self) -> Result<Vec<Manifest>> {
+        let objects: Vec<_> = self.store.list(Some(&self.prefix)).try_collect().await?;
+        let mut keys: Vec<Path> = objects.into_iter().map(|object| object.location).collect();
+        keys.retain(|key| key.filename() == Some(MANIFEST) && !key.as_ref().contains(WORK));
+        keys.sort();
+        let mut manifests = Vec::new();
+        for key in keys {
+            let bytes = self.store.get(&key).await?.bytes().await?;
+            manifests.push(serde_json::from_slice(&bytes).with_context(|| format!("{key} is damaged"))?);
+        }
+        Ok(manifests)
+    }
+
+    /// The key of a file of a partition.
+    pub fn key(&self, of: &Manifest, file: &str) -> Path {
+        let partition = of.partition();
+        Path::from_iter(self.prefix.parts().chain(partition.parts())).join(file)
+    }
+
+    /// A directory for a partition: beside the partitions, or among the temporary files if the target is a bucket.
+    pub fn work_directory(&self, of: &Manifest) -> Result<WorkDirectory> {
+        let base = self.directory.clone().unwrap_or_else(std::env::temp_dir);
+        for attempt in 0..1_000 {
+            let path =
+                base.join(format!("{WORK}{}-{}-{attempt}", of.process.replace(['/', '\\'], "_"), std::process::id()));
+            let lock = File::create(lock_file(&path)).with_context(|| format!("cannot write to {}", base.display()))?;
+            if lock.try_lock().is_ok() && fs::create_dir(&path).is_ok() {
+                return Ok(WorkDirectory { path, _lock: lock });
+            }
+        }
+        bail!("cannot create a directory in {}", base.display())
+    }
+
+    /// Removes directories whose seal was interrupted.
+    pub fn remove_abandoned(&self) -> Result<()> {
+        let Some(directory) = &self.directory else { return Ok(()) };
+        for entry in fs::read_dir(directory)?.filter_map(Result::ok) {
+            let path = entry.path();
+            let is_work = entry.file_name().to_string_lossy().starts_with(WORK) && path.is_dir();
+            if !is_work {
+                continue;
+            }
+            let is_held =
+                File::open(lock_file(&path)).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)));
+            if !is_held {
+                fs::remove_dir_all(&path).with_context(|| format!("cannot remove {}", path.display()))?;
+                let _ = fs::remove_file(lock_file(&path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a partition visible. False if another seal was faster.
+    pub async fn publish(&self, work: WorkDirectory, manifest: &Manifest) -> Result<bool> {
+        match &self.directory {
+            Some(directory) => publish_by_rename(directory, &work, manifest),
+            None => self.upload(&work, manifest).await,
+        }
+    }
+
+    async fn upload(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
+        for table in &manifest.tables {
+            let file = format!("{table}.parquet");
+            let cannot = || format!("cannot write {file} to {}", self.url);
+            self.upload_file(&work.path().join(&file), &self.key(manifest, &file)).await.with_context(cannot)?;
+        }
+        let manifest_bytes = fs::read(work.path().join(MANIFEST))?;
+        let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
+        match self.store.put_opts(&self.key(manifest, MANIFEST), manifest_bytes.into(), options).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(error).with_context(|| format!("cannot write to {}", self.url)),
+        }
+    }
+
+    /// Uploads a file part by part. The object appears when its last part is there.
+    async fn upload_file(&self, path: &FilePath, key: &Path) -> Result<()> {
+        let mut file = File::open(path)?;
+        let upload = self.store.put_multipart(key).await?;
+        let mut upload = WriteMultipart::new_with_chunk_size(upload, PART);
+        let mut part = vec![0; PART];
+        loop {
+            let read = file.read(&mut part)?;
+            if read == 0 {
+                break;
+            }
+            upload.wait_for_capacity(2).await?;
+            upload.write(&part[..read]);
+        }
+        upload.finish().await?;
+        Ok(())
+    }
+}
+
+fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
+    let place = directory.join(manifest.partition().as_ref());
+    let parent = place.parent().expect("a partition has three parts");
+    fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
+    match fs::rename(work.path(), &place) {
+        Ok(()) => Ok(true),
+        // A directory that is not empty is not replaced: another seal was faster.
+        Err(_) if place.join(MANIFEST).exists() => Ok(false),
+        Err(error) => Err(error).with_context(|| format!("cannot write {}", place.display())),
+    }
+}
+
+fn lock_file(directory: &FilePath) -> PathBuf {
+    PathBuf::from(format!("{}.lock", directory.display()))
+}

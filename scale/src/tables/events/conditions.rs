@@ -1,0 +1,176 @@
+//! SQL conditions become [`Conditions`] on numbers.
+//!
+//! A condition on a column with few values, such as `site LIKE '%measure'`, is evaluated by the engine itself on all of
+//! these values. So every expression over such a column excludes chunks. Other conditions are comparisons with a number.
+
+use std::collections::HashSet;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{Array, ArrayRef, AsArray, Int32Array, StringViewArray};
+use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::catalog::Session;
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::error::Result;
+use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
+use metaspy_reader::Conditions;
+
+use super::decode::{Decoder, OUTCOMES};
+
+/// The conditions that some filters put on the events of a recording; `None` if no event can pass.
+pub fn pushed_down(
+    state: &dyn Session,
+    decoder: &Decoder,
+    schema: &SchemaRef,
+    filters: &[Expr],
+) -> Result<Option<Conditions>> {
+    let mut conditions = Conditions::default();
+    for filter in filters {
+        let names: HashSet<String> = filter.column_refs().into_iter().map(|column| column.name.clone()).collect();
+        let only = |allowed: &[&str]| !names.is_empty() && names.iter().all(|name| allowed.contains(&name.as_str()));
+        let passing = |columns: Vec<(&str, ArrayRef)>| evaluate(state, schema, filter, columns);
+        if only(&["run", "host", "process"]) {
+            let one = |at: usize| Arc::new(decoder.names[at].clone()) as ArrayRef;
+            let rows = passing(vec![("run", one(0)), ("host", one(1)), ("process", one(2))])?;
+            if rows == Some(vec![false]) {
+                return Ok(None);
+            }
+        } else if only(&["site", "site_id"]) {
+            let columns = vec![("site_id", numbers(decoder.sites.names.len())), ("site", decoder.sites.names.clone())];
+            let last = decoder.sites.len();
+            keep(&mut conditions.sites, passing(columns)?, decoder.every_site(), last);
+        } else if only(&["lane", "thread"]) {
+            let columns = vec![("lane", numbers(decoder.lanes.names.len())), ("thread", decoder.lanes.names.clone())];
+            let last = decoder.lanes.len();
+            keep(&mut conditions.lanes, passing(columns)?, decoder.every_lane(), last);
+        } else if only(&["subject_kind"]) {
+            let column = with_null_first(&decoder.kinds.names);
+            let last = decoder.kinds.len();
+            keep(&mut conditions.kinds, passing(vec![("subject_kind", column)])?, decoder.every_kind(), last);
+        } else if only(&["outcome"]) {
+            let names = decoder.outcomes.names.slice(0, OUTCOMES.len());
+            if let Some(rows) = passing(vec![("outcome", names)])? {
+                let passing = OUTCOMES.iter().zip(rows).filter(|(_, passes)| *passes).map(|(outcome, _)| *outcome);
+                let before = conditions.outcomes.take();
+                conditions.outcomes =
+                    Some(passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect());
+            }
+        } else if only(&["subject_key"]) {
+            if let Some(keys) = keys(filter) {
+                let before = conditions.keys.take();
+                conditions.keys =
+                    Some(keys.into_iter().filter(|key| before.as_ref().is_none_or(|it| it.contains(key))).collect());
+            }
+        } else if only(&["time_ns"])
+            && let Some((from, to)) = times(filter)
+        {
+            let (from, to) = (from.max(0) as u64, to.max(0) as u64);
+            // A tick more at both ends, because the conversion rounds.
+            let from = decoder.store.tick_at_ns(from.saturating_sub(1)).saturating_sub(1);
+            let to = if to == i64::MAX as u64 { u64::MAX } else { decoder.store.tick_at_ns(to + 1).saturating_add(1) };
+            let (first, last) = conditions.ticks.take().unwrap_or(0..=u64::MAX).into_inner();
+            conditions.ticks = Some(first.max(from)..=last.min(to));
+        }
+    }
+    Ok(Some(conditions))
+}
+
+/// Intersects a set with the numbers whose row passes. The row at `last` stands for all numbers without a name: if it
+/// passes, the condition cannot be a set.
+fn keep<T: Copy + Eq + Hash>(
+    set: &mut Option<HashSet<T>>,
+    rows: Option<Vec<bool>>,
+    all: impl Iterator<Item = T>,
+    last: usize,
+) {
+    let Some(rows) = rows.filter(|rows| !rows.get(last).copied().unwrap_or(true)) else { return };
+    let passing = all.zip(rows).filter(|(_, passes)| *passes).map(|(number, _)| number);
+    let before = set.take();
+    *set = Some(passing.filter(|it| before.as_ref().is_none_or(|before| before.contains(it))).collect());
+}
+
+/// Whether each row of some columns passes a filter; `None` if the engine cannot evaluate it.
+fn evaluate(
+    state: &dyn Session,
+    schema: &SchemaRef,
+    filter: &Expr,
+    columns: Vec<(&str, ArrayRef)>,
+) -> Result<Option<Vec<bool>>> {
+    let mut fields: Vec<Field> = Vec::new();
+    for (name, column) in &columns {
+        let declared = schema.field_with_name(name)?;
+        fields.push(Field::new(*name, column.data_type().clone(), declared.is_nullable() || column.null_count() > 0));
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let rows = RecordBatch::try_new(schema.clone(), columns.into_iter().map(|(_, column)| column).collect())?;
+    let Ok(compiled) = state.create_physical_expr(filter.clone(), &DFSchema::try_from(schema)?) else {
+        return Ok(None);
+    };
+    let Ok(value) = compiled.evaluate(&rows) else { return Ok(None) };
+    let passes = value.into_array(rows.num_rows())?;
+    Ok(passes.as_boolean_opt().map(|passes| passes.iter().map(|passes| passes == Some(true)).collect()))
+}
+
+fn numbers(count: usize) -> ArrayRef {
+    Arc::new(Int32Array::from_iter_values(0..count as i32))
+}
+
+/// The names of kinds. Kind 0 is no kind: its events have no subject.
+fn with_null_first(names: &ArrayRef) -> ArrayRef {
+    let names = names.as_string_view().iter().enumerate();
+    Arc::new(StringViewArray::from_iter(names.map(|(kind, name)| name.filter(|_| kind != 0))))
+}
+
+/// The keys that a condition on `subject_key` admits.
+fn keys(filter: &Expr) -> Option<HashSet<u64>> {
+    match filter {
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Eq, right }) => {
+            Some(HashSet::from([key(left).or_else(|| key(right))?]))
+        }
+        Expr::BinaryExpr(BinaryExpr { left, op: Operator::Or, right }) => {
+            let mut both = keys(left)?;
+            both.extend(keys(right)?);
+            Some(both)
+        }
+        Expr::InList(list) if !list.negated => list.list.iter().map(key).collect(),
+        _ => None,
+    }
+}
+
+fn key(expr: &Expr) -> Option<u64> {
+    match expr {
+        Expr::Literal(ScalarValue::UInt64(value), _) => *value,
+        Expr::Literal(ScalarValue::Int64(value), _) => u64::try_from((*value)?).ok(),
+        _ => None,
+    }
+}
+
+/// The first and the last time that a condition on `time_ns` admits.
+fn times(filter: &Expr) -> Option<(i64, i64)> {
+    let all = (0, i64::MAX);
+    match filter {
+        Expr::Between(Between { negated: false, low, high, .. }) => Some((time(low)?, time(high)?)),
+        Expr::BinaryExpr(BinaryExpr { left, op, right }) => {
+            let (op, value) = match (time(left), time(right)) {
+                (None, Some(value)) => (*op, value),
+                (Some(value), None) => (op.swap()?, value),
+                _ => return None,
+            };
+            match op {
+                Operator::Lt | Operator::LtEq => Some((all.0, value)),
+                Operator::Gt | Operator::GtEq => Some((value, all.1)),
+                Operator::Eq => Some((value, value)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn time(expr: &Expr) -> Option<i64> {
+    match expr {
+        Expr::Literal(ScalarValue::Int64(value), _) => *value,
+        _ => None,
+    }
+}

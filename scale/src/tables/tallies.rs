@@ -1,0 +1,68 @@
+//! Exact counts: by site and subject, and by subject.
+
+use std::collections::HashSet;
+
+use datafusion::arrow::record_batch::RecordBatch;
+use datafusion::error::Result;
+use metaspy_probe::Subject;
+use metaspy_reader::{By, Measure, Scope, TallyRow};
+
+use crate::recordings::Recording;
+use crate::tables::columns::{Column, batch, flags, integers, small, subjects, texts};
+
+/// Calls by site and subject.
+pub fn tallies(recording: &Recording) -> Result<RecordBatch> {
+    let rows = recording.store.tally(By::SiteSubject, &Scope::default()).rows;
+    let id = small("site_id", rows.iter().map(|row| Some(row.site?.0)));
+    let site = texts("site", rows.iter().map(|row| Some(recording.store.site_path(row.site?))));
+    let who = subjects(recording, "subject", rows.iter().map(named));
+    let others = flags("others", rows.iter().map(|row| Some(row.is_others())));
+    batch(recording, [id, site].into_iter().chain(who).chain([others]).chain(measures(recording, &rows)))
+}
+
+/// Adds rows for subjects without calls.
+fn add_silent(rows: &mut Vec<TallyRow>, labelled: impl Iterator<Item = Subject>) {
+    let known: HashSet<Subject> = rows.iter().filter_map(|row| row.subject).collect();
+    let silent = labelled.filter(|subject| !known.contains(subject));
+    rows.extend(silent.map(|subject| TallyRow { site: None, subject: Some(subject), measure: Measure::default() }));
+}
+
+/// One row for each subject.
+pub fn subjects_of(recording: &Recording) -> Result<RecordBatch> {
+    let store = &recording.store;
+    let mut rows = store.tally(By::Subject, &Scope::default()).rows;
+    rows.retain(|row| named(row).is_some());
+    add_silent(&mut rows, store.labelled().map(|(subject, _)| subject));
+    let who = subjects(recording, "subject", rows.iter().map(named));
+    let label = texts("label", rows.iter().map(|row| store.label(row.subject?)));
+    let ended = integers("ended_ns", rows.iter().map(|row| Some(store.time_ns(store.ended_at(row.subject?)?))));
+    batch(recording, who.into_iter().chain([label, ended]).chain(measures(recording, &rows)))
+}
+
+/// The subject of a row; `None` for calls without a subject, and for the row of others.
+fn named(row: &TallyRow) -> Option<Subject> {
+    row.subject.filter(|subject| !row.is_others() && !subject.is_none())
+}
+
+fn measures(recording: &Recording, rows: &[TallyRow]) -> Vec<Column> {
+    let store = &recording.store;
+    let number =
+        |name: &str, value: fn(&Measure) -> u64| integers(name, rows.iter().map(|row| Some(value(&row.measure))));
+    let time = |name: &str, ticks: fn(&Measure) -> Option<u64>| {
+        let ns = |row: &TallyRow| Some(store.span_ns(ticks(&row.measure).filter(|_| row.measure.timed > 0)?));
+        integers(name, rows.iter().map(ns))
+    };
+    vec![
+        number("calls", |measure| measure.count),
+        flags("at_least", rows.iter().map(|row| Some(row.measure.at_least))),
+        number("failed", |measure| measure.failed),
+        number("panicked", |measure| measure.panicked),
+        number("cancelled", |measure| measure.cancelled),
+        number("running", |measure| measure.running),
+        number("lost", |measure| measure.lost),
+        number("timed", |measure| measure.timed),
+        time("total_ns", |measure| Some(measure.total_ticks)),
+        time("self_ns", |measure| measure.self_ticks),
+        time("max_ns", |measure| Some(measure.max_ticks)),
+    ]
+}

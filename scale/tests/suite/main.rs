@@ -1,0 +1,5 @@
+//! The commands of `metaspy-scale` on recordings of a small domain.
+
+mod fixture;
+mod query;
+mod seal;

@@ -1,0 +1,172 @@
+//! `metaspy query`.
+
+use std::fs;
+
+use metaspy_reader::{By, Scope, Store};
+use metaspy_scale::query::EXAMPLES;
+
+use crate::fixture::{CALLS, FRAMES, OF_FRAME, directory, metaspy, printed, recording, rows};
+
+#[test]
+fn counts_by_site_are_those_of_the_tally() {
+    let store = Store::open(&recording()).expect("it was recorded");
+    let mut expected: Vec<String> = store
+        .tally(By::Site, &Scope::default())
+        .rows
+        .iter()
+        .map(|row| format!("{},{}", store.site_path(row.site.expect("a row has a site")), row.measure.count))
+        .collect();
+    expected.sort();
+    assert_eq!(rows("SELECT site, count(*) FROM events GROUP BY site ORDER BY site"), expected);
+    assert_eq!(rows("SELECT site, sum(calls) FROM tallies GROUP BY site ORDER BY site"), expected);
+    assert_eq!(rows("SELECT count(*) FROM events"), [CALLS.to_string()]);
+}
+
+#[test]
+fn every_example_runs_on_a_recording() {
+    for example in EXAMPLES {
+        let path = recording().display().to_string();
+        let text = printed(&["query", "--format", "csv", example.sql, &path]);
+        assert!(text.lines().count() > 0, "{}", example.question);
+    }
+    assert!(printed(&["query", "--examples"]).contains(EXAMPLES[0].sql));
+}
+
+#[test]
+fn conditions_skip_chunks_and_keep_every_row() {
+    let explained = |condition: &str| {
+        let plan = rows(&format!("EXPLAIN SELECT count(*) FROM events WHERE {condition}")).join(" ");
+        let (_, rest) = plan.split_once("EventsExec: chunks=").unwrap_or_else(|| panic!("{plan}"));
+        let number = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u64>();
+        let (_, skipped) = rest.split_once("skipped=").expect("it prints both");
+        (number(rest).expect("a number"), number(skipped).expect("a number"))
+    };
+    let (all, none) = explained("event > 0");
+    assert!(all > 2 && none == 0, "{all} chunks, {none} skipped");
+    for condition in ["site LIKE '%::paint'", "thread = 'painter'", "process = 'other'", "time_ns < 10"] {
+        let (read, skipped) = explained(condition);
+        assert!(read < all && read + skipped <= all, "{condition}: {read} of {all} chunks, {skipped} skipped");
+    }
+    // The same rows as without any push-down: a condition on an expression cannot be pushed down.
+    for (condition, plain) in [
+        ("site LIKE '%::paint'", "concat(site, cause) LIKE '%::paint%'"),
+        ("subject_key = 3", "subject_key + event = 3 + event"),
+        ("subject_key IN (3, 5) AND outcome = 'failed'", "concat(subject_key, outcome) = '3failed'"),
+        ("thread <> 'painter' AND subject_kind IS NOT NULL", "concat(thread, event) NOT LIKE 'painter%'"),
+        ("time_ns BETWEEN 1000 AND 900000", "time_ns + lane BETWEEN 1000 + lane AND 900000 + lane"),
+        ("outcome NOT IN ('failed', 'running')", "concat(outcome, event) NOT LIKE 'failed%'"),
+    ] {
+        let count = |condition: &str| rows(&format!("SELECT count(*), sum(event) FROM events WHERE {condition}"));
+        assert_eq!(count(condition), count(plain), "{condition}");
+    }
+}
+
+#[test]
+fn causes_effects_and_roots_are_those_of_the_reader() {
+    // A frame is a tree: all its events have the layout of the root as root.
+    let frames = FRAMES - 1;
+    let sizes = "SELECT size, count(*) FROM (SELECT root(event) AS root, count(*) AS size FROM events GROUP BY 1) \
+                 GROUP BY size ORDER BY size";
+    assert_eq!(rows(sizes), [format!("{OF_FRAME},{frames}"), format!("{},1", OF_FRAME + 1)]);
+    let painted =
+        rows("SELECT cardinality(causes(event)), causes(event)[1] = cause FROM events WHERE thread = 'painter'");
+    assert_eq!(painted, ["6,true"]);
+    let effects = "SELECT DISTINCT cardinality(effects(event)) FROM events WHERE cause IS NULL";
+    assert_eq!(rows(effects), ["3"]);
+    assert_eq!(rows("SELECT root(12345678), cardinality(causes(12345678))"), [","]);
+}
+
+#[test]
+fn labels_and_relations_are_tables() {
+    let label = rows("SELECT label, calls FROM subjects WHERE subject_key = 0");
+    assert_eq!(label, [format!("\"the \"\"root\"\", with a comma\",{}", 2 * FRAMES)]);
+    let edges = rows("SELECT relation, from_key, to_key FROM relations");
+    assert_eq!(edges, ["below,0,1"]);
+    assert_eq!(rows("SELECT state, calls, lost, warnings FROM recordings"), [format!("closed,{CALLS},0,0")]);
+    assert_eq!(rows("SELECT count(*) FROM lanes WHERE thread = 'painter'"), ["1"]);
+}
+
+#[test]
+fn several_recordings_are_one_table() {
+    let dir = directory("several");
+    let copy = dir.join("copy.spy");
+    fs::copy(recording(), &copy).expect("there is room");
+    let both = [recording().display().to_string(), copy.display().to_string()];
+    let query = |sql: &str| metaspy(&["query", "--format", "csv", sql, &both[0], &both[1]]);
+    let counts = query("SELECT count(DISTINCT process), count(*) FROM events");
+    assert_eq!(String::from_utf8_lossy(&counts.stdout).lines().nth(1), Some(&*format!("2,{}", 2 * CALLS)));
+    let roots = query("SELECT count(DISTINCT root(event, process)) FROM events");
+    assert_eq!(String::from_utf8_lossy(&roots.stdout).lines().nth(1), Some(&*FRAMES.to_string()));
+    let ambiguous = query("SELECT root(event) FROM events LIMIT 1");
+    let message = String::from_utf8_lossy(&ambiguous.stderr).into_owned();
+    assert!(ambiguous.status.code() == Some(2) && message.contains("root(event, process)"), "{message}");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn every_format_holds_the_same_rows() {
+    let path = recording().display().to_string();
+    let dir = directory("formats");
+    let sql = "SELECT site, count(*) AS calls FROM events GROUP BY site ORDER BY site";
+    let expected = rows(sql);
+    let json: serde_json::Value = serde_json::from_str(&printed(&["query", "--json", sql, &path])).expect("JSON");
+    let lines = printed(&["query", "--format", "jsonl", sql, &path]);
+    for (at, row) in expected.iter().enumerate() {
+        let text =
+            |value: &serde_json::Value| format!("{},{}", value["site"].as_str().expect("a text"), value["calls"]);
+        assert_eq!(&text(&json[at]), row);
+        let line = lines.lines().nth(at).expect("a line for each row");
+        assert_eq!(&text(&serde_json::from_str(line).expect("JSON")), row);
+    }
+    let parquet = dir.join("events.parquet").display().to_string();
+    printed(&["query", "--format", "parquet", "-o", &parquet, "SELECT * FROM events", &path]);
+    assert_eq!(&fs::read(&parquet).expect("it was written")[..4], b"PAR1");
+    let arrow = dir.join("sites.arrow").display().to_string();
+    printed(&["query", "--format", "arrow", "-o", &arrow, sql, &path]);
+    let file = fs::File::open(&arrow).expect("it was written");
+    let reader = datafusion::arrow::ipc::reader::StreamReader::try_new(file, None).expect("a stream of Arrow IPC");
+    let written: usize = reader.map(|batch| batch.expect("a batch").num_rows()).sum();
+    assert_eq!(written, expected.len());
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn an_error_shows_its_place_and_the_nearest_names() {
+    let path = recording().display().to_string();
+    let check = |sql: &str, parts: &[&str]| {
+        let output = metaspy(&["query", sql, &path]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{sql}: {message}");
+        parts.iter().for_each(|part| assert!(message.contains(part), "{sql}: no {part:?} in\n{message}"));
+    };
+    check("SELECT sit FROM events", &["no column `sit`", "line 1, column 8", "^^^", "site, site_id"]);
+    check("SELECT 1\nFROM evnts", &["no table `evnts`", "line 2, column 6", "nearest: events"]);
+    check("SELECT count( FROM events", &["Line: 1", "^"]);
+    check("SELECT rooot(event) FROM events", &["line 1, column 8", "Did you mean 'root'"]);
+    check("DROP TABLE events", &["a query only reads"]);
+    let missing = metaspy(&["query", "SELECT 1", "no-such-recording"]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("metaspy list"));
+}
+
+#[test]
+fn a_damaged_recording_gives_its_readable_rows_and_a_warning() {
+    let dir = directory("damaged");
+    let cut = dir.join("cut.spy");
+    let bytes = fs::read(recording()).expect("it was recorded");
+    // The end of the file may be empty, so the cut moves forward until it removes events.
+    let lengths = (1..20).map(|part| bytes.len() / 20 * (20 - part));
+    let stored = |length: usize| {
+        fs::write(&cut, &bytes[..length]).expect("there is room");
+        Store::open(&cut).map_or(0, |store| store.totals().stored)
+    };
+    lengths.into_iter().find(|length| stored(*length) < CALLS).expect("the file has events");
+    let cut = cut.display().to_string();
+    let output = metaspy(&["query", "--format", "csv", "SELECT count(*) FROM events", &cut]);
+    let read: u64 = String::from_utf8_lossy(&output.stdout).lines().nth(1).expect("a row").parse().expect("a number");
+    assert!(read > 0 && read < CALLS, "{read} of {CALLS} events");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("cut.spy"));
+    let warnings = metaspy(&["query", "--format", "csv", "SELECT warnings FROM recordings", &cut]);
+    assert_ne!(String::from_utf8_lossy(&warnings.stdout).lines().nth(1), Some("0"));
+    fs::remove_dir_all(dir).expect("it is ours");
+}

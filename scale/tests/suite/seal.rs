@@ -1,0 +1,167 @@
+//! `metaspy seal`, and queries on what it wrote.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::fixture::{CALLS, directory, metaspy, printed, recording, rows, rows_of};
+
+/// Queries whose results must not depend on where the rows are.
+const QUERIES: &[&str] = &[
+    "SELECT site, count(*), count(took_ns), min(time_ns), max(time_ns) FROM events GROUP BY site ORDER BY site",
+    "SELECT run, process, subject_kind, subject_key, outcome, count(*), sum(cause) FROM events \
+     GROUP BY run, process, subject_kind, subject_key, outcome ORDER BY subject_kind, subject_key, outcome",
+    "SELECT e.site, c.site, e.cause_site, count(*) FROM events AS e JOIN events AS c ON e.cause = c.event \
+     GROUP BY e.site, c.site, e.cause_site ORDER BY e.site, c.site",
+    "SELECT event, time_ns, took_ns, cause, thread, lane FROM events WHERE subject_key = 5 ORDER BY event",
+    "SELECT site, subject_key, calls, failed FROM tallies ORDER BY site, subject_key",
+    "SELECT subject_key, label, calls FROM subjects ORDER BY subject_key",
+    "SELECT relation, from_key, to_key FROM relations",
+    "SELECT site, kind, first_line FROM sites ORDER BY site_id",
+];
+
+fn seal(target: &Path, host: &str) -> String {
+    let (from, to) = (recording().display().to_string(), target.display().to_string());
+    printed(&["seal", &from, "--to", &to, "--host", host])
+}
+
+/// The only partition of a sealed set.
+fn partition(target: &Path) -> PathBuf {
+    let mut path = target.to_owned();
+    for name in ["run=", "host=", "process="] {
+        let entries = fs::read_dir(&path).expect("it was sealed").filter_map(Result::ok);
+        let mut found: Vec<PathBuf> =
+            entries.map(|it| it.path()).filter(|it| it.display().to_string().contains(name)).collect();
+        assert_eq!(found.len(), 1, "{found:?}");
+        path = found.remove(0);
+    }
+    path
+}
+
+#[test]
+fn a_sealed_set_answers_as_the_recording_does() {
+    let target = directory("sealed");
+    assert!(seal(&target, "rack/7 ü").contains(&format!("{CALLS} events")));
+    for query in QUERIES {
+        assert_eq!(rows_of(query, &target), rows(query), "{query}");
+    }
+    assert_eq!(rows_of("SELECT DISTINCT host FROM events", &target), ["rack/7 ü"]);
+    let again = seal(&target, "rack/7 ü");
+    assert!(again.contains("already sealed"), "{again}");
+    let missing = metaspy(&["query", "SELECT 1 FROM evnts", &target.display().to_string()]);
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("nearest: events"));
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn seals_at_once_publish_one_partition() {
+    let target = directory("at once");
+    let (from, to) = (recording().display().to_string(), target.display().to_string());
+    let start = || Command::new(env!("CARGO_BIN_EXE_metaspy-scale")).args(["seal", &from, "--to", &to]).spawn();
+    let seals: Vec<_> = (0..3).map(|_| start().expect("the command starts")).collect();
+    for mut seal in seals {
+        assert!(seal.wait().expect("it ends").success());
+    }
+    partition(&target);
+    assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
+    let left: Vec<_> = fs::read_dir(&target).expect("it is there").map(|it| it.expect("a name").file_name()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn an_interrupted_seal_is_invisible_and_removed() {
+    let target = directory("interrupted");
+    // As a killed seal leaves it: a directory, and a lock that its process no longer holds.
+    let left = target.join(".sealing-tree-1-1-0");
+    fs::create_dir(&left).expect("there is room");
+    fs::write(left.join("events.parquet"), "half").expect("there is room");
+    fs::write(target.join(".sealing-tree-1-1-0.lock"), "").expect("there is room");
+    // A partition without a manifest, as an interrupted upload leaves it.
+    let half = target.join("run=a/host=b/process=c");
+    fs::create_dir_all(&half).expect("there is room");
+    fs::write(half.join("events.parquet"), "half").expect("there is room");
+    seal(&target, "here");
+    assert!(!left.exists() && !target.join(".sealing-tree-1-1-0.lock").exists());
+    assert_eq!(rows_of("SELECT count(*) FROM events", &target), [CALLS.to_string()]);
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+/// A Python with a module.
+fn python_with(module: &str) -> Option<PathBuf> {
+    let python = PathBuf::from(std::env::var_os("METASPY_PYTHON").unwrap_or("python3".into()));
+    let import = format!("import {module}");
+    let found = Command::new(&python).args(["-c", &import]).output().is_ok_and(|it| it.status.success());
+    found.then_some(python)
+}
+
+/// A server that speaks S3, with an empty bucket `spies`, until its standard input closes.
+const S3_SERVER: &str = "\
+import boto3, sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
+server.start()
+url = 'http://%s:%s' % server.get_host_and_port()
+keys = dict(aws_access_key_id='x', aws_secret_access_key='y', region_name='us-east-1')
+boto3.client('s3', endpoint_url=url, **keys).create_bucket(Bucket='spies')
+print(url, flush=True)
+sys.stdin.read()
+";
+
+#[test]
+fn a_bucket_holds_what_a_directory_holds() {
+    let Some(python) = python_with("moto") else {
+        println!("SKIPPED: s3: no Python with moto; set METASPY_PYTHON");
+        return;
+    };
+    let mut server = Command::new(python);
+    server.args(["-c", S3_SERVER]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.spawn().expect("it starts");
+    let mut url = String::new();
+    BufReader::new(server.stdout.take().expect("it is a pipe")).read_line(&mut url).expect("it prints its address");
+    let run = |arguments: &[&str]| {
+        let keys = [("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "y"), ("AWS_REGION", "us-east-1")];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        command.args(arguments).envs(keys).envs([("AWS_ENDPOINT", url.trim()), ("AWS_ALLOW_HTTP", "true")]);
+        let output = command.output().expect("the command starts");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let from = recording().display().to_string();
+    let seal = |to: &str| run(&["seal", &from, "--to", to, "--host", "rack/7"]);
+    assert_eq!(seal("s3://spies/prod").0, Some(0));
+    assert!(seal("s3://spies/prod").1.contains("already sealed"));
+    for query in QUERIES {
+        let (code, text) = run(&["query", "--format", "csv", query, "s3://spies/prod"]);
+        assert_eq!((code, text.lines().skip(1).map(str::to_owned).collect()), (Some(0), rows(query)), "{query}");
+    }
+    let (code, text) = seal("s3://nowhere/prod");
+    assert!(code == Some(2) && text.contains("NoSuchBucket") && text.matches("NoSuchBucket").count() == 1, "{text}");
+    let (code, text) = run(&["query", "SELECT 1 FROM events", "s3://spies/other"]);
+    assert!(code == Some(2) && text.contains("no sealed recording"), "{text}");
+    drop(server.stdin.take());
+    server.wait().expect("it ends");
+}
+
+#[test]
+fn duckdb_reads_the_same_rows() {
+    let Some(python) = python_with("duckdb") else {
+        println!("SKIPPED: duckdb: no Python with it; set METASPY_PYTHON");
+        return;
+    };
+    let target = directory("duckdb");
+    seal(&target, "rack/7");
+    let script = "import csv, duckdb, sys\n\
+        for table in ['events', 'tallies', 'subjects', 'relations', 'sites']:\n\
+        \x20   duckdb.sql(f\"CREATE VIEW {table} AS SELECT * FROM read_parquet('{sys.argv[1]}/*/*/*/{table}.parquet')\")\n\
+        csv.writer(sys.stdout, lineterminator='\\n').writerows(duckdb.sql(sys.argv[2]).fetchall())\n";
+    for query in QUERIES {
+        let mut command = Command::new(&python);
+        let output = command.args(["-c", script, &target.display().to_string(), query]).output().expect("it starts");
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{query}: {error}");
+        let found: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
+        assert_eq!(found, rows(query), "{query}");
+    }
+    fs::remove_dir_all(target).expect("it is ours");
+}
