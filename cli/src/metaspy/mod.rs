@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Result;
+use clap::CommandFactory;
 use metaspy_blueprints::Kind;
 use metaspy_core::Store;
 use metaspy_report::table::{Column, Table};
@@ -86,6 +87,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
             crawl(store, &paths)
         }
         Command::List { json } => list(&json, &mut out),
+        Command::Completions { shell } => completions(shell, &mut out),
         Command::Stream { source } => {
             drop(out);
             stream::send(&source)
@@ -110,6 +112,16 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Seal(options) => scale::run("seal", &options.arguments),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
+}
+
+/// Writes the completions for a shell.
+fn completions(shell: clap_complete::Shell, out: &mut impl Write) -> Result<Ended> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "metaspy", &mut script);
+    // In bash, it offers hidden commands, too.
+    let script = String::from_utf8(script)?.replace(&format!(" {}", arguments::STORY), "");
+    out.write_all(script.as_bytes())?;
+    Ok(Ended::Fine)
 }
 
 /// Fails without a terminal: the crawler needs one.

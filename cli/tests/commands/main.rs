@@ -6,6 +6,7 @@ mod client_and_servers;
 mod fixture;
 
 mod bad_input;
+mod completions;
 mod contexts;
 #[cfg(feature = "demo")]
 mod demo;

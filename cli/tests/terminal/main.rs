@@ -347,6 +347,20 @@ fn a_closed_terminal_ends_the_demo() {
     }
 }
 
+#[test]
+fn the_shell_has_the_terminal_while_the_crawler_is_suspended() {
+    let Some((mut terminal, _)) = crawl("suspended.spy") else { return };
+    terminal.wait_for("760 events");
+    terminal.keys(&["3"]);
+    terminal.wait_for("8 sites");
+    terminal.keys(&["C-z"]);
+    terminal.wait_for("ended with 1");
+    assert_eq!(terminal.ask("#{alternate_on}"), "0", "the shell has the screen");
+    terminal.command("fg");
+    terminal.wait_for("8 sites");
+    quits(&mut terminal);
+}
+
 /// The demo allows it, and the process of this test does not.
 #[cfg(feature = "demo")]
 #[test]

@@ -11,6 +11,8 @@ pub use super::state::line::Caret;
 pub enum Command {
     /// Leave the crawler.
     Quit,
+    /// Stop the process and return to the shell, until it continues.
+    Suspend,
     /// Show or hide the keys.
     Help,
     /// List all commands by name.

@@ -73,6 +73,7 @@ pub fn run(mut crawler: Crawler) -> std::io::Result<()> {
             dirty = true;
             match handle(&mut crawler, event::read()?) {
                 Some(Request::Quit) => return Ok(()),
+                Some(Request::Suspend) => screen.suspend(terminal::stop_process)??,
                 Some(Request::Edit { file, line }) => {
                     let done = screen.suspend(|| edit(&file, line, config.editor.as_deref()))?;
                     crawler.message = done.err();

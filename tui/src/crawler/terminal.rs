@@ -54,6 +54,13 @@ impl TerminalGuard {
     }
 }
 
+/// Stops this process, as Ctrl-Z does in a terminal that is not raw. Returns when it continues.
+pub fn stop_process() -> io::Result<()> {
+    #[cfg(unix)]
+    signal_hook::low_level::raise(signal_hook::consts::SIGTSTP)?;
+    Ok(())
+}
+
 /// A flag that is set by a signal to terminate. Then the loop ends, and the terminal is restored.
 ///
 /// A loop that does not end soon is blocked reading a closed terminal (crossterm never returns from that). Then the

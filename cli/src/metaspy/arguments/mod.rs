@@ -56,7 +56,7 @@ pub enum Command {
     /// Opens the crawler on a running process
     #[command(
         after_help = "Examples:\n  metaspy attach          the only live recording, or the choice\n  metaspy attach 4711\n  metaspy attach dash     by the name of the program\n\n\
-        A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything."
+        A process is recorded live when it was started with METASPY_RECORD=live;\nMETASPY_OBSERVE='Scene::*' says what of it, else it is everything.\nWith METASPY_CONTROL=1 the crawler changes that while it runs (docs/crawler.md)."
     )]
     Attach {
         /// The number or the name of the process, or a file; of several with this name the newest. `metaspy list`
@@ -95,6 +95,15 @@ pub enum Command {
     /// Removes the live recordings of processes that ended
     #[command(after_help = "Example:\n  metaspy clean")]
     Clean,
+    /// Prints the completions of this command for a shell
+    #[command(
+        after_help = "Examples:\n  metaspy completions bash > ~/.local/share/bash-completion/completions/metaspy\n  \
+        metaspy completions zsh > ~/.zfunc/_metaspy\n  metaspy completions fish > ~/.config/fish/completions/metaspy.fish"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// Prints what was counted, for people or for programs
     #[command(after_help = "Examples:\n  metaspy report run.spy\n  metaspy report run.spy --by subject --top 20\n  \
         metaspy report run.spy --by site,subject\n  metaspy report run.spy --by subject --cpu\n  \

@@ -162,6 +162,10 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Screens, Char('?'), Help, "help", "keys of this screen").hint("help"),
     bind(Place::Screens, Char('q'), Quit, "quit", "quit").hint("quit"),
     control(Place::Screens, 'c', Quit),
+    Binding {
+        key: Key { code: Char('z'), control: true },
+        ..bind(Place::Screens, Char('z'), Suspend, "suspend", "back to the shell; `fg` continues")
+    },
     unbound(SetTheme(Theme::Terminal), "theme terminal", "the sixteen colours of the terminal"),
     unbound(SetTheme(Theme::Dark), "theme dark", "colours for a dark background"),
     unbound(SetTheme(Theme::Light), "theme light", "colours for a light background"),

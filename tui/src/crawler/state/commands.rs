@@ -68,6 +68,7 @@ impl Crawler {
     pub(super) fn apply_to_screen(&mut self, command: Command) -> Option<Request> {
         match command {
             Command::Quit => return Some(Request::Quit),
+            Command::Suspend => return Some(Request::Suspend),
             Command::OpenSource => return self.open_source(),
             Command::Help => self.help = Some(0),
             Command::Palette => self.open_palette(),

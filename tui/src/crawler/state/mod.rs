@@ -69,6 +69,8 @@ const REREAD_FACTOR: u64 = 4;
 pub enum Request {
     /// End the crawler.
     Quit,
+    /// Return to the shell, until the process continues.
+    Suspend,
     /// Open a line of source in the editor.
     Edit {
         /// The file, as the recording names it.
