@@ -5,7 +5,7 @@ mod fixture;
 
 use fixture::program;
 use metaspy_blueprints::graph::{Call, Method};
-use metaspy_blueprints::scene::{Place, Rect};
+use metaspy_blueprints::scene::{Fill, Place, Rect};
 use metaspy_blueprints::{Graph, Kind, Options, Scene, emit, page, picture};
 use metaspy_report::program::{Receivers, Returned};
 use roxmltree::{Document, Node};
@@ -234,4 +234,15 @@ fn a_callee_with_a_million_times_the_roots_time_sets_the_scale() {
     let options = Options { from: Some(path), ..Options::default() };
     let scene = picture::draw(Kind::Behavioural, &graph, &options).expect("it is drawn");
     assert!(scene.size.1 < 1_000.0, "{:?}", scene.size);
+}
+
+#[test]
+fn without_returned_values_the_legend_names_how_to_record_them() {
+    let mut graph = program(60, 16);
+    graph.has_returns = false;
+    graph.methods.iter_mut().for_each(|method| method.returns = None);
+    let scene = draw(Kind::Behavioural, &graph);
+    assert!(scene.nodes.iter().all(|node| node.fill == Fill::Unknown), "no colour states what is not known");
+    assert!(scene.lists.is_empty(), "nothing is a candidate for a cache: {:?}", scene.lists);
+    assert!(emit::svg(&scene, &graph).contains("not recorded: record with --returns"));
 }
