@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
-use metaspy_report::program::{Builder, Edge, Element, Method, Program, Receivers, Returned};
+use metaspy_report::program::{Builder, Edge, Element, Method, Objects, Program, Receivers, Returned};
 
 use crate::heat::{Classes, Metric, Scale};
 use crate::runs::Run;
@@ -67,6 +67,8 @@ pub struct Numbers {
     pub total_ns: Option<u64>,
     /// The objects that it was called on, if they were counted.
     pub receivers: Option<Receivers>,
+    /// Objects that they allocated, if they were counted.
+    pub objects: Option<Objects>,
     /// What it returned, if values were recorded.
     pub returns: Option<Returned>,
     /// The number of tests in which it ran.
@@ -165,6 +167,11 @@ impl Model {
                 let before = sum.receivers.unwrap_or_default();
                 let Receivers { count, is_least } = element.receivers;
                 sum.receivers = Some(Receivers { count: before.count + count, is_least: before.is_least || is_least });
+            }
+            if let Some(objects) = profile.objects {
+                let before = sum.objects.unwrap_or_default();
+                let (count, bytes) = (before.count + objects.count, before.bytes + objects.bytes);
+                sum.objects = Some(Objects { count, bytes });
             }
             sum.returns = sum.returns.max(profile.returns);
             sum.tests = sum.tests.max(profile.tests.len());

@@ -43,6 +43,7 @@ impl Conditions {
             ("--profile", !options.profile.is_empty()),
             ("--by-test", options.by_test),
             ("--contexts", options.contexts),
+            ("--allocations", options.allocations),
             ("--fail-under", options.least.fail_under.is_some()),
             ("--baseline", options.baseline.is_some()),
         ];

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, io};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use metaspy_blueprints::Kind;
 use metaspy_core::Selector;
 use metaspy_report::runs::Note;
@@ -151,6 +151,12 @@ fn plan(
     let cache = runtime::cache_directory(dir)?;
     let (mut targets, is_core_needed) = target_crates::targets(graph, &selection, callers, with_tests, dir)?;
     profilers::check(graph, &options.profiler, is_core_needed)?;
+    if options.allocations && !is_core_needed {
+        bail!(
+            "--allocations: no program is built that gets metaspy's core from this command. In a program that depends on metaspy, \
+             put its allocator into a `metaspy_core::hook::Counting` and use `--profile allocations`"
+        );
+    }
     let core = match is_core_needed {
         true => Some(runtime::core(settings, &cache, &options.profiler)?),
         false => None,

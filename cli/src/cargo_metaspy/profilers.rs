@@ -18,6 +18,8 @@ pub const COVERAGE: &str = "coverage";
 pub const CALLS: &str = "calls";
 /// The profiler of calling contexts.
 pub const CONTEXTS: &str = "contexts";
+/// The profiler of objects, and of calling contexts.
+pub const ALLOCATIONS: &str = "allocations";
 /// In what is options: not even unnamed ones.
 const NONE: &str = "none";
 /// In the environment of programs: all profilers of the user's own.
@@ -43,7 +45,8 @@ impl Requested {
         needed(COVERAGE, with_defaults && (command == "test" || options.returns || options.args));
         needed(COVERAGE, options.by_test);
         needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && command != "test");
-        needed(CONTEXTS, options.contexts);
+        needed(ALLOCATIONS, options.allocations);
+        needed(CONTEXTS, options.contexts && !options.allocations);
         Requested { names, with_own: !options.profiler.is_empty() }
     }
 
@@ -65,9 +68,9 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     if !options.profiler.is_empty() || graph.has_own_core() {
         return Ok(());
     }
-    match options.profile.iter().find(|name| ![COVERAGE, CALLS, CONTEXTS, NONE].contains(&name.as_str())) {
+    match options.profile.iter().find(|name| ![COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, NONE].contains(&name.as_str())) {
         Some(name) => bail!(
-            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}` or `{NONE}`, or link one of your own with \
+            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}` or `{NONE}`, or link one of your own with \
              --profiler"
         ),
         None => Ok(()),
@@ -137,6 +140,7 @@ mod tests {
         check("test --profile none --profile mine --timed", Some("mine,calls"));
         check("run --timed", Some("calls"));
         check("run --timed --contexts", Some("calls,contexts"));
+        check("run --contexts --allocations", Some("allocations"));
         check("run --returns --profile coverage", Some("coverage"));
         check("run --args --callers x", Some("coverage,calls"));
         check("run --profiler ../p --profile a", Some("a,+"));

@@ -75,6 +75,7 @@ fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> Strin
         hooks_source(),
         if needs_core { core_stamp() } else { String::new() },
         depth.to_owned(),
+        if needs_core && selection.allocations { "allocations".to_owned() } else { String::new() },
     ];
     stamp(weaver.iter().chain(chosen))
 }

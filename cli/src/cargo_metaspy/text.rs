@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 
 use metaspy_core::Selector;
-use metaspy_report::contexts::write_text;
+use metaspy_report::contexts::{write_allocations_text, write_text};
 use metaspy_report::coverage::{Comparison, text};
+use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
 
 use crate::cargo_metaspy::arguments;
@@ -14,6 +15,8 @@ use crate::cargo_metaspy::results::{Results, Woven};
 const REASONS: usize = 4;
 /// Calling contexts by default.
 const CONTEXTS: usize = 40;
+/// Functions that allocate, by default.
+const ALLOCATIONS: usize = 20;
 
 /// Prints what ran.
 pub fn print(results: &Results, options: &arguments::Woven, is_terminal: bool) {
@@ -68,6 +71,12 @@ fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
     // The selector was checked before the build.
     let callers = options.callers.as_ref().and_then(|selector| selector.parse::<Selector>().ok());
     lines.extend(callers.into_iter().flat_map(|selector| text::callers(&run.program, &selector)));
+    if let Some(contexts) = contexts.as_ref().filter(|contexts| options.allocations && contexts.has_objects) {
+        let mut text = Vec::new();
+        // As below.
+        let _ = write_allocations_text(&mut text, contexts, By::Site, options.top.rows().limit(ALLOCATIONS));
+        lines.push(String::from_utf8_lossy(&text).trim_end().to_owned());
+    }
     if let Some(contexts) = contexts.as_ref().filter(|_| options.contexts) {
         let contexts = options.shown.of(contexts);
         let mut text = Vec::new();

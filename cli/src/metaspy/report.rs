@@ -7,7 +7,9 @@ use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::store::{By, DetailLevel, Filter, Scope};
 use metaspy_report::condition::{Condition, Verdict};
-use metaspy_report::contexts::{Contexts, write_json, write_text};
+use metaspy_report::contexts::{
+    Contexts, Weight, write_allocations_json, write_allocations_text, write_json, write_text,
+};
 use metaspy_report::expectation::{Expectation, Outcome};
 use metaspy_report::export::{Format, Selection};
 use metaspy_report::rows;
@@ -32,7 +34,7 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
     let expectations = parsed.map_err(say)?;
     let filter = filter::parse(options.filter.as_deref())?;
     let store = live::open_all(&options.sources)?;
-    if options.contexts {
+    if options.contexts || options.allocations {
         return contexts(options, &store, out);
     }
     let beside = beside(&options.sources, &store);
@@ -100,11 +102,27 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
 fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) -> Result<Ended> {
     let Some(contexts) = Contexts::read(store) else {
         return Err(say(
-            "--contexts: the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
+            "the recording has no calling contexts: run the program with METASPY_PROFILE=contexts, or with \
              `cargo metaspy run --contexts`",
         ));
     };
-    let (contexts, top) = (options.shown.of(&contexts), options.top.rows());
+    if options.allocations && !contexts.has_objects {
+        return Err(say(
+            "--allocations: the recording has no objects: run the program with `cargo metaspy run --allocations`, or with \
+             METASPY_PROFILE=allocations and a `metaspy_core::hook::Counting` as its allocator",
+        ));
+    }
+    let top = options.top.rows();
+    if !options.contexts {
+        options.json.write(
+            out,
+            |out| write_allocations_json(out, &contexts, options.by),
+            |out| write_allocations_text(out, &contexts, options.by, top.limit(TOP)),
+        )?;
+        return Ok(Ended::Fine);
+    }
+    let contexts = if options.allocations { contexts.weighed_by(Weight::Bytes) } else { contexts };
+    let contexts = options.shown.of(&contexts);
     options.json.write(
         out,
         |out| write_json(out, &contexts, options.shown.shown(0.0)),

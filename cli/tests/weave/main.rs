@@ -1,5 +1,6 @@
 //! `cargo metaspy` on small packages, with the cargo and the compiler that run these tests.
 
+mod allocations;
 mod blueprints;
 mod builds;
 mod common;

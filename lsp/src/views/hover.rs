@@ -1,7 +1,7 @@
 //! Hovers: on the name of a function, on a call, on a type or a module.
 
-use metaspy_report::program::{Edge, Returned};
-use metaspy_report::text::{grouped, last_segment, percent};
+use metaspy_report::program::{Edge, Objects, Returned};
+use metaspy_report::text::{counted, grouped, last_segment, percent, short};
 
 use super::item;
 use crate::document::View;
@@ -53,7 +53,7 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
     }
     text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
-    if numbers.calls > 0 && !model.program.profiles.has_calls() {
+    if numbers.calls > 0 && all.callers.is_empty() && !model.program.profiles.has_calls() {
         text = text
             .end_of_paragraph()
             .words("Record callers and times with ")
@@ -82,6 +82,9 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
     if let Some(ns) = numbers.total_ns {
         phrases.push(format!("{} total", duration(ns)));
         phrases.extend(ns.checked_div(numbers.calls).map(|each| format!("{} a call", duration(each))));
+    }
+    if let Some(Objects { count, bytes }) = numbers.objects.filter(|objects| objects.count > 0) {
+        phrases.push(format!("{} allocated, {}B", counted(count, "object"), short(bytes)));
     }
     for (count, word) in
         [(numbers.failed, "failed"), (numbers.panicked, "panicked"), (numbers.running, "still running")]

@@ -6,7 +6,13 @@ impl Contexts {
     /// The same tree, in which each path of calls has a method at most once.
     #[must_use]
     pub fn folded(&self) -> Contexts {
-        let mut folded = Contexts { lost: self.lost, ..Contexts::default() };
+        let mut folded = Contexts {
+            contexts: Contexts::default().contexts,
+            lost: self.lost,
+            peak: self.peak,
+            has_objects: self.has_objects,
+            weight: self.weight,
+        };
         let mut places = vec![0; self.contexts.len()];
         for (at, context) in self.contexts.iter().enumerate() {
             let Some(parent) = context.parent else {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json};
 
-use super::{Context, Contexts, Shown, Weight, text};
+use super::{Context, Contexts, Shown, text};
 
 /// The version of the JSON. It changes with a change that is more than an addition.
-const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 1;
 
 /// Writes the contexts that pass. A context comes before those that it called.
 pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Result<()> {
@@ -21,7 +21,7 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Resu
         object.insert("path".into(), json!(context.name));
         object.insert("parent".into(), json!(parent));
         object.insert("depth".into(), json!(depth));
-        object.extend(numbers(context, contexts.weight() == Weight::Time));
+        object.extend(numbers(context, contexts.has_objects));
         Value::Object(object)
     });
     let whole = &contexts.all()[0].inclusive;
@@ -38,7 +38,7 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown) -> io::Resu
     writeln!(out)
 }
 
-fn numbers(context: &Context, is_timed: bool) -> Map<String, Value> {
+fn numbers(context: &Context, has_objects: bool) -> Map<String, Value> {
     let values = &context.values;
     let mut numbers = vec![
         ("calls", values.calls),
@@ -46,8 +46,18 @@ fn numbers(context: &Context, is_timed: bool) -> Map<String, Value> {
         ("cut", values.cut),
         ("calls_inclusive", context.inclusive.calls),
     ];
-    if is_timed {
+    if values.total_ns > 0 {
         numbers.extend([("total_ns", values.total_ns), ("self_ns", values.self_ns)]);
+    }
+    if has_objects {
+        numbers.extend([
+            ("objects", values.objects),
+            ("bytes", values.bytes),
+            ("freed", values.freed),
+            ("freed_bytes", values.freed_bytes),
+            ("lifetime_ns", values.lifetime_ns),
+            ("bytes_inclusive", context.inclusive.bytes),
+        ]);
     }
     numbers.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
 }

@@ -2,6 +2,7 @@
 //!
 //! Contexts with the same path of calls are one, in all processes and recordings.
 
+mod allocations;
 mod fold;
 mod json;
 mod text;
@@ -11,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use metaspy_core::Store;
 use metaspy_core::store::{KeyKind, ProfileRow, ProfileTable, RowKey};
 
+pub use allocations::{Allocated, write_json as write_allocations_json, write_text as write_allocations_text};
 pub use json::write as write_json;
 pub use text::{notes, write as write_text};
 
@@ -23,6 +25,12 @@ pub struct Contexts {
     contexts: Vec<Context>,
     /// Values that found no room in a recording.
     pub lost: u64,
+    /// The most bytes on the heap at once; of several processes, the largest.
+    pub peak: u64,
+    /// True if objects were counted.
+    pub has_objects: bool,
+    /// The weight that was chosen.
+    weight: Option<Weight>,
 }
 
 /// A calling context, or several that recursion folds into one.
@@ -53,6 +61,16 @@ pub struct Values {
     pub total_ns: u64,
     /// The time without that.
     pub self_ns: u64,
+    /// Objects that were allocated on the heap.
+    pub objects: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Those that were freed.
+    pub freed: u64,
+    /// Their bytes.
+    pub freed_bytes: u64,
+    /// The sum of their lifetimes.
+    pub lifetime_ns: u64,
 }
 
 /// What contexts are compared by.
@@ -62,6 +80,8 @@ pub enum Weight {
     Calls,
     /// The time of a context.
     Time,
+    /// Bytes that a context and those below it allocated.
+    Bytes,
 }
 
 /// What of a tree is shown.
@@ -75,7 +95,13 @@ pub struct Shown {
 
 impl Default for Contexts {
     fn default() -> Self {
-        Contexts { contexts: vec![Context { name: ROOT.into(), ..Context::default() }], lost: 0 }
+        Contexts {
+            contexts: vec![Context { name: ROOT.into(), ..Context::default() }],
+            lost: 0,
+            peak: 0,
+            has_objects: false,
+            weight: None,
+        }
     }
 }
 
@@ -100,6 +126,8 @@ impl Contexts {
             self.contexts[places[at]].values.add(&context.values);
         }
         self.lost += other.lost;
+        self.peak = self.peak.max(other.peak);
+        self.has_objects |= other.has_objects;
         self.add_up();
     }
 
@@ -116,8 +144,17 @@ impl Contexts {
         children
     }
 
-    /// Time if calls were timed, otherwise calls.
+    /// The same contexts, compared by this weight.
+    #[must_use]
+    pub fn weighed_by(self, weight: Weight) -> Contexts {
+        Contexts { weight: Some(weight), ..self }
+    }
+
+    /// The chosen weight, or time if calls were timed, otherwise calls.
     pub fn weight(&self) -> Weight {
+        if let Some(weight) = self.weight {
+            return weight;
+        }
         if self.contexts.iter().any(|context| context.values.total_ns > 0) { Weight::Time } else { Weight::Calls }
     }
 
@@ -126,6 +163,7 @@ impl Contexts {
         let weight = self.weight();
         match weight {
             Weight::Calls => self.contexts[0].inclusive.calls,
+            Weight::Bytes => self.contexts[0].inclusive.bytes,
             Weight::Time => self.contexts[0].children.values().map(|&child| self.contexts[child].weight(weight)).sum(),
         }
     }
@@ -155,10 +193,14 @@ impl Contexts {
 
     fn add(&mut self, store: &Store, table: &ProfileTable) {
         self.lost += table.lost;
+        self.has_objects |= table.column("objects").is_some();
         let mut below: HashMap<u64, Vec<&ProfileRow>> = HashMap::new();
         for row in &table.rows {
             match row.key {
-                RowKey::Context(site, _) if site.0 == 0 => self.contexts[0].values.add(&values(table, row)),
+                RowKey::Context(site, _) if site.0 == 0 => {
+                    self.contexts[0].values.add(&values(table, row));
+                    self.peak = self.peak.max(table.value(row.key, "peak").number().unwrap_or(0));
+                }
                 RowKey::Context(_, around) => below.entry(around).or_default().push(row),
                 _ => {}
             }
@@ -204,6 +246,7 @@ impl Context {
         match by {
             Weight::Calls => self.inclusive.calls,
             Weight::Time => self.inclusive.total_ns,
+            Weight::Bytes => self.inclusive.bytes,
         }
     }
 }
@@ -215,12 +258,43 @@ impl Values {
         self.cut += other.cut;
         self.total_ns += other.total_ns;
         self.self_ns += other.self_ns;
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+        self.freed += other.freed;
+        self.freed_bytes += other.freed_bytes;
+        self.lifetime_ns += other.lifetime_ns;
+    }
+
+    /// Objects that were not freed.
+    pub fn live(&self) -> u64 {
+        self.objects.saturating_sub(self.freed)
+    }
+
+    /// Their bytes.
+    pub fn live_bytes(&self) -> u64 {
+        self.bytes.saturating_sub(self.freed_bytes)
+    }
+
+    /// The mean lifetime of the freed objects; `None` if there are none.
+    pub fn mean_lifetime_ns(&self) -> Option<u64> {
+        self.lifetime_ns.checked_div(self.freed)
     }
 }
 
 fn values(table: &ProfileTable, row: &ProfileRow) -> Values {
     let number = |name| table.column(name).and_then(|column| row.value(table, column).number()).unwrap_or(0);
-    Values { calls: number("calls"), folded: 0, cut: number("cut"), total_ns: number("total"), self_ns: number("self") }
+    Values {
+        calls: number("calls"),
+        folded: 0,
+        cut: number("cut"),
+        total_ns: number("total"),
+        self_ns: number("self"),
+        objects: number("objects"),
+        bytes: number("bytes"),
+        freed: number("freed"),
+        freed_bytes: number("freed bytes"),
+        lifetime_ns: number("lifetime"),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Contexts, Shown, Weight};
+use super::{Contexts, Shown};
 use crate::table::{Column, Table};
 use crate::text::{clean, counted, duration, grouped, percent};
 
@@ -13,7 +13,7 @@ const INDENTED: usize = 40;
 pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown, rows: usize) -> io::Result<()> {
     let all = contexts.walk(shown);
     let lines = &all[..all.len().min(rows)];
-    let is_timed = contexts.weight() == Weight::Time;
+    let is_timed = contexts.all().iter().any(|context| context.values.total_ns > 0);
     let whole = contexts.whole();
     let column = |title: &str, cell: &dyn Fn(&super::Context) -> String| {
         Column::numbers(title, lines.iter().map(|&(at, _)| cell(&contexts.all()[at])))
@@ -25,6 +25,10 @@ pub fn write(out: &mut dyn Write, contexts: &Contexts, shown: Shown, rows: usize
     if is_timed {
         columns.push(column("total", &|context| duration(context.values.total_ns)));
         columns.push(column("self", &|context| duration(context.values.self_ns)));
+    }
+    if contexts.has_objects {
+        columns.push(column("objects", &|context| grouped(context.values.objects)));
+        columns.push(column("bytes", &|context| grouped(context.values.bytes)));
     }
     columns.push(column("share", &|context| percent(context.weight(contexts.weight()), whole)));
     columns.push(Column::words("context", lines.iter().map(|&(at, depth)| indented(&contexts.all()[at].name, depth))));

@@ -38,8 +38,19 @@ pub struct MethodProfile {
     pub callers: Vec<(Option<String>, Edge)>,
     /// The methods that it called, by path.
     pub callees: Vec<(String, Edge)>,
+    /// The objects that it allocated on the heap, if they were counted.
+    pub objects: Option<Objects>,
     /// Columns of other profilers, by the names of profiler and column.
     pub columns: BTreeMap<String, BTreeMap<String, ColumnValue>>,
+}
+
+/// Objects on the heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Objects {
+    /// The number of objects.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// Calls from one method to another.

@@ -21,7 +21,7 @@ use metaspy_core::{SiteId, Store};
 
 pub use builder::{Builder, Identity};
 pub use element::{Element, Key, Of, Receivers};
-pub use method::{Edge, Method, MethodProfile, Returned};
+pub use method::{Edge, Method, MethodProfile, Objects, Returned};
 pub use profiles::{ColumnValue, Profiles};
 pub use ratio::{Ratio, rate};
 

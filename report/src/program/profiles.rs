@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::method_profilers::{Calls, Contexts, Facts, MethodProfiler, TestCoverage};
+use metaspy_core::method_profilers::{Allocations, Calls, Contexts, Facts, MethodProfiler, TestCoverage};
 use metaspy_core::store::{Column, KeyKind, Profile, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store};
 
@@ -52,7 +52,7 @@ impl Profiles {
 
     /// The columns of all other profilers: name of the profiler, name and unit of the column.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME];
+        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME];
         let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
         others.flat_map(|(profiler, columns)| {
             columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
@@ -89,9 +89,13 @@ impl Builder {
                     (Calls::NAME, "") => self.add_times(table, places),
                     (Calls::NAME, "callers") => self.add_callers(table, places),
                     (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
-                    // `Calls` has the same edges, with times.
-                    _ if has_calls => {}
-                    (name, _) => self.add_contexts(name, table, places),
+                    (name, _) => {
+                        self.add_objects(table, places);
+                        // `Calls` has the same edges, with times.
+                        if !has_calls {
+                            self.add_contexts(name, table, places);
+                        }
+                    }
                 }
             }
             if profile.name == TestCoverage::NAME {
@@ -161,6 +165,20 @@ impl Builder {
             let number = |column| table.value(row.key, column).number().unwrap_or(0);
             let edge = Edge { count: number("calls"), total_ns: number("total") };
             self.edges.entry((callee, caller)).or_default().add(edge);
+        }
+    }
+
+    /// The objects that methods allocate, in whatever context.
+    fn add_objects(&mut self, table: &ProfileTable, places: &HashMap<SiteId, usize>) {
+        if table.column("objects").is_none() {
+            return;
+        }
+        for row in &table.rows {
+            let Some(profile) = self.profile_at(places, row.key.site()) else { continue };
+            let number = |column| table.value(row.key, column).number().unwrap_or(0);
+            let known = profile.objects.get_or_insert_default();
+            known.count += number("objects");
+            known.bytes += number("bytes");
         }
     }
 

@@ -23,8 +23,19 @@ const WITH_VALUE: [&str; 15] = [
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";
 /// Words without a value.
-const ALONE: [&str; 10] =
-    ["--by-test", "--contexts", "--folded", "--timed", "--returns", "--args", "--closures", "--tree", "--help", "-h"];
+const ALONE: [&str; 11] = [
+    "--allocations",
+    "--by-test",
+    "--contexts",
+    "--folded",
+    "--timed",
+    "--returns",
+    "--args",
+    "--closures",
+    "--tree",
+    "--help",
+    "-h",
+];
 /// The word for cargo's `--profile`, as `cargo nextest` calls it.
 const CARGO_PROFILE: &str = "--cargo-profile";
 

@@ -38,7 +38,7 @@ pub struct Woven {
     #[arg(long, value_name = "SELECTOR=PARAMETER")]
     pub subject: Vec<String>,
     /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
-    /// (times, callers and callees), `contexts` (the tree of calls), or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
+    /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
     /// `--cargo-profile` here
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     pub profile: Vec<String>,
@@ -57,6 +57,9 @@ pub struct Woven {
     /// Prints the tree of calling contexts: what was called on which path of calls, and how often; with --timed, its time
     #[arg(long)]
     pub contexts: bool,
+    /// Counts objects on the heap: who allocates how many bytes, and how long they live; with --contexts, in the tree
+    #[arg(long)]
+    pub allocations: bool,
     /// What of the tree is printed
     #[command(flatten)]
     pub shown: ContextOptions,
@@ -101,6 +104,7 @@ impl Woven {
             args: self.args,
             subjects: self.subject.clone(),
             trust: self.trust.clone(),
+            allocations: self.allocations,
         }
     }
 }

@@ -41,6 +41,10 @@ pub struct Report {
     /// --contexts`
     #[arg(long, conflicts_with_all = ["cpu", "sort", "percent", "filter", "profile", "fail_if", "expect", "lcov", "cobertura"])]
     pub contexts: bool,
+    /// Prints who allocates objects on the heap, --by site, type or package; with --contexts, the tree by bytes. The program
+    /// ran with `cargo metaspy … --allocations`, or with METASPY_PROFILE=allocations and an allocator that counts
+    #[arg(long, conflicts_with_all = ["cpu", "sort", "percent", "filter", "profile", "fail_if", "expect", "lcov", "cobertura"])]
+    pub allocations: bool,
     /// What of the tree is printed
     #[command(flatten)]
     pub shown: ContextOptions,

@@ -72,6 +72,7 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
         by: By::Site,
         cpu: false,
         contexts: false,
+        allocations: false,
         shown: ContextOptions::default(),
         top: TopOption::default(),
         sort: None,

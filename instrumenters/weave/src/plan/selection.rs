@@ -23,6 +23,9 @@ pub struct Selection {
     pub subjects: Vec<String>,
     /// Functions whose values are given to code of any type, although no other crate can call them.
     pub trust: Vec<String>,
+    /// True if programs that get a core count their objects on the heap.
+    #[serde(default)]
+    pub allocations: bool,
 }
 
 /// The selected functions, as parsed selectors.

@@ -27,6 +27,22 @@ const TRIES: usize = 10;
 const DIAGNOSTICS: &str = "METASPY_WEAVE_DIAGNOSTICS";
 /// The name of the core in a program that gets one.
 const CORE: &str = "__metaspy_core";
+/// The warning about a program whose objects are not counted.
+const OWN_ALLOCATOR: &str = "has a global allocator of its own, so its objects are not counted: depend on metaspy-core, and put \
+    the allocator into a `metaspy_core::hook::Counting`";
+/// The same, about a program that only the linker can give a core.
+const NO_CORE: &str = "cannot name metaspy's core without becoming ambiguous, so its objects are not counted";
+/// The allocator that counts objects, at the end of a program's root.
+const ALLOCATOR: &str = "
+#[doc(hidden)]
+mod __metaspy_allocator {
+    extern crate __metaspy_core as core_of_metaspy;
+    extern crate std;
+    #[global_allocator]
+    static ALLOCATOR: core_of_metaspy::hook::Counting<std::alloc::System> =
+        core_of_metaspy::hook::Counting::new(std::alloc::System);
+}
+";
 /// The name of a profiler, before its number.
 const PROFILER: &str = "__metaspy_profiler";
 
@@ -46,6 +62,7 @@ pub struct Crate<'a> {
 pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
     let source = source::read(of.root).context("its source cannot be read")?;
     let mut choice = of.choose(&source)?;
+    choice.counts_objects = of.plan.selection.allocations && of.core().is_some();
     let (mut why, mut is_linked) = (None::<String>, false);
     for attempt in 0..=TRIES + 1 {
         if attempt > TRIES {
@@ -55,6 +72,11 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         let output = diagnostics::run(of.command(&mirror, !choice.is_empty(), is_linked)?, true)?;
         if output.status.success() {
             return of.finish(&choice, &mirror, &output);
+        }
+        if choice.counts_objects && diagnostics::is_second_allocator(&output.held) {
+            choice.counts_objects = false;
+            print_message(&format!("warning: metaspy: {} {OWN_ALLOCATOR}", of.target.krate));
+            continue;
         }
         if !is_refusal(&output) {
             // The compiler was killed, or the linker failed: no hook is the cause.
@@ -72,6 +94,9 @@ pub fn compile(of: &Crate<'_>) -> Result<ExitCode> {
         }
         if !is_linked && of.core().is_some() && diagnostics::is_ambiguous(&output.held) {
             is_linked = true;
+            if std::mem::take(&mut choice.counts_objects) {
+                print_message(&format!("warning: metaspy: {} {NO_CORE}", of.target.krate));
+            }
             continue;
         }
         // If the compiler points at no hook, larger hooks shrink before light ones are removed.
@@ -152,6 +177,9 @@ impl Crate<'_> {
         let text = woven.entry(root.path.clone()).or_insert_with(|| root.text.clone());
         for (name, _) in self.given().into_iter().filter(|_| !is_linked) {
             write!(text, "\nextern crate {name} as _;\n")?;
+        }
+        if choice.counts_objects {
+            text.push_str(ALLOCATOR);
         }
         let dir = self.plan.dir.join("overlays").join(self.arguments.unit());
         Overlay::build(&dir, &self.target.root, source, &woven).context("its source cannot be copied")

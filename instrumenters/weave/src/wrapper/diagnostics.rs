@@ -67,6 +67,13 @@ pub fn is_ambiguous(held: &[String]) -> bool {
     codes.any(|code| ["E0034", "E0282", "E0283", "E0284", "E0790"].iter().any(|it| code == *it))
 }
 
+/// True if an error is about a second global allocator. It has no code.
+pub fn is_second_allocator(held: &[String]) -> bool {
+    let messages = held.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let texts = messages.filter(|message| message["level"] == "error").map(|message| message["message"].to_string());
+    texts.into_iter().any(|text| text.contains("global_allocator") || text.contains("multiple global allocators"))
+}
+
 /// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {

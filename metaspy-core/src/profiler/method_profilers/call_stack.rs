@@ -159,6 +159,12 @@ pub(super) fn end_thread() {
     });
 }
 
+/// True while a profiler runs on this thread.
+#[inline]
+pub(crate) fn is_busy() -> bool {
+    LOCAL.with(|local| local.busy.get())
+}
+
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
 #[inline]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {

@@ -28,7 +28,7 @@ const TEST: u32 = 1 << 31;
 /// the child cannot reach its parent.
 pub(super) fn forget_profilers() {
     present::forget();
-    contexts::publish_alone(None, &[]);
+    contexts::publish(None, &[], false);
     unsettle();
 }
 
@@ -54,9 +54,9 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
 /// Makes hooks call other profilers than before, and returns those.
 pub(super) fn publish(present: Present) -> Option<Replaced<Present>> {
     let interests = present.interests.clone();
-    let tree = present.tree.filter(|_| !present.timed);
+    let (tree, is_timed) = (present.tree, present.timed);
     let replaced = present.publish();
-    contexts::publish_alone(tree, &interests);
+    contexts::publish(tree, &interests, is_timed);
     unsettle();
     let mut arms = arm::arms();
     for entry in site::entries() {

@@ -3,7 +3,7 @@
 use linkme::distributed_slice;
 
 use crate::Profiler;
-use crate::method_profilers::{Calls, Contexts, MethodProfiler, TestCoverage};
+use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, TestCoverage};
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -23,6 +23,8 @@ static COVERAGE: ProfilerFactory = ProfilerFactory::new::<TestCoverage>();
 static CALLS: ProfilerFactory = ProfilerFactory::new::<Calls>();
 #[distributed_slice(FACTORIES)]
 static CONTEXTS: ProfilerFactory = ProfilerFactory::new::<Contexts>();
+#[distributed_slice(FACTORIES)]
+static ALLOCATIONS: ProfilerFactory = ProfilerFactory::new::<Allocations>();
 
 impl ProfilerFactory {
     /// A factory for a method profiler with a default value.
@@ -37,7 +39,7 @@ impl ProfilerFactory {
 
     /// True for the method profilers of metaspy itself.
     pub fn is_built_in(&self) -> bool {
-        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME)
+        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME | Allocations::NAME)
     }
 
     /// Adds the method profiler to a profiler.

@@ -77,11 +77,12 @@ mod too_many;
 
 pub(crate) use async_call::AsyncCall;
 pub use call::{Argument, Call, CallEnd};
-pub(crate) use call_stack::Activation;
+pub(crate) use call_stack::{Activation, is_busy as runs_profiler};
 pub use calls::{Calls, Timed};
 #[doc(hidden)]
 pub use contexts::ContextTree;
-pub use contexts::Contexts;
+pub use contexts::{Allocations, Contexts};
+pub(crate) use contexts::{Birth, born, died, uncounted};
 pub(crate) use contexts::{Node as Context, alone_at, go_to as go_to_context};
 pub use coverage::{Covered, TestCoverage};
 pub(crate) use dispatch::{enter, finish, returned};

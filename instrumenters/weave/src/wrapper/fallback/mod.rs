@@ -23,6 +23,8 @@ pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
     /// The list of functions with and without hooks.
     pub listing: Listing,
+    /// True if the program gets an allocator that counts its objects.
+    pub counts_objects: bool,
 }
 
 /// A function's hook.
@@ -73,7 +75,7 @@ impl ChosenHooks {
         as_test: bool,
     ) -> Result<ChosenHooks> {
         let selectors = plan.selection.parse()?;
-        let mut choice = ChosenHooks { hooks: BTreeMap::new(), listing };
+        let mut choice = ChosenHooks { hooks: BTreeMap::new(), listing, counts_objects: false };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {

@@ -9,6 +9,7 @@ use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
+use crate::method_profilers::contexts::births;
 use crate::method_profilers::table::{ContextRow, Table, Written};
 use crate::site;
 
@@ -33,6 +34,7 @@ pub(crate) struct Tree {
     names: Box<[u64]>,
     /// By the number of a site, true if nothing else observes its calls.
     alone: Box<[AtomicBool]>,
+    pub(super) counts_objects: bool,
 }
 
 /// A context.
@@ -59,14 +61,17 @@ thread_local! {
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of their site.
-pub(in super::super) fn publish_alone(tree: Option<(&'static Tree, u32)>, interests: &[u32]) {
-    if let Some((tree, bit)) = tree {
+/// Publishes which calls are counted in a tree alone: the bit of its profiler is the only one of their site, and no profiler
+/// needs their time.
+pub(in super::super) fn publish(tree: Option<(&'static Tree, u32)>, interests: &[u32], is_timed: bool) {
+    births::publish(tree.map(|(tree, _)| tree).filter(|tree| tree.counts_objects));
+    if let Some((tree, bit)) = tree.filter(|_| !is_timed) {
         for (alone, &interest) in tree.alone.iter().zip(interests) {
             alone.store(interest == bit, Relaxed);
         }
     }
-    let tree = tree.map_or(std::ptr::null_mut(), |(tree, _)| std::ptr::from_ref(tree).cast_mut());
+    let alone = tree.filter(|_| !is_timed);
+    let tree = alone.map_or(std::ptr::null_mut(), |(tree, _)| std::ptr::from_ref(tree).cast_mut());
     ALONE.store(tree, Release);
 }
 
@@ -92,8 +97,10 @@ pub(crate) fn go_to(node: Node) -> Node {
 
 impl Tree {
     /// Makes a tree in the recording of these tables.
-    pub fn install(tables: &mut Tables<'_>) -> &'static Tree {
-        let columns = [Column::new("calls"), Column::new("cut"), Column::ticks("total"), Column::ticks("self")];
+    pub fn install(tables: &mut Tables<'_>, counts_objects: bool) -> &'static Tree {
+        let calls = [Column::new("calls"), Column::new("cut"), Column::ticks("total"), Column::ticks("self")];
+        let objects = counts_objects.then(births::columns).into_iter().flatten();
+        let columns = calls.into_iter().chain(objects);
         let entries = site::entries();
         let mut names = vec![0; entries.len() + 1];
         for entry in entries {
@@ -104,7 +111,7 @@ impl Tree {
         }
         let table = tables.by_context("tree", columns);
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
-        Box::leak(Box::new(Tree { table, names: names.into(), alone }))
+        Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }))
     }
 
     /// Counts a call of this site, and moves this thread into its context. Returns the context around it, which this thread
@@ -153,6 +160,36 @@ impl Tree {
     /// The row of code without hooks.
     fn root(&'static self, written: Written) -> ContextRow {
         self.table.context_row(written, 0, 0, 0)
+    }
+
+    /// Counts an object in the context of this thread. Returns the number of the recording and the row; `None` if there is no
+    /// room, which is counted as lost.
+    #[inline]
+    pub(super) fn count_birth(&'static self, bytes: u64) -> Option<(u32, u32)> {
+        let (here, written) = (here(), self.table.written());
+        let is_known = here.written == written && !here.row.is_none();
+        let row = if is_known { here.row } else { self.root(written) };
+        self.table.add_to(row, births::column::OBJECTS, 1);
+        self.table.add_to(row, births::column::BYTES, bytes);
+        Some((self.table.recording()?, row.number()?))
+    }
+
+    /// Counts the end of an object. False if it was counted in another recording.
+    #[inline]
+    pub(super) fn count_death(&'static self, recording: u32, row: u32, bytes: u64, lifetime: u64) -> bool {
+        if self.table.recording() != Some(recording) {
+            return false;
+        }
+        let row = self.table.row_of_this_thread(row);
+        self.table.add_to(row, births::column::FREED, 1);
+        self.table.add_to(row, births::column::FREED_BYTES, bytes);
+        self.table.add_to(row, births::column::LIFETIME, lifetime);
+        true
+    }
+
+    /// Stores the most bytes that were alive at once.
+    pub(super) fn raise_peak(&'static self, live: u64) {
+        self.table.merge_into(self.root(self.table.written()), births::column::PEAK, live);
     }
 
     /// Adds the time of the call that this thread is in. The time of a cut call is not known.

@@ -32,6 +32,12 @@ impl ContextRow {
     pub fn is_none(self) -> bool {
         self.row == u32::MAX
     }
+
+    /// Its number in the table.
+    #[inline]
+    pub fn number(self) -> Option<u32> {
+        (!self.is_none()).then_some(self.row)
+    }
 }
 
 impl Table {
@@ -76,6 +82,26 @@ impl Table {
         let first = at.row as usize * self.def.columns.len();
         let words = if at.is_none() { None } else { self.own_word(first).ok() };
         ContextRow { words: words.map_or(std::ptr::null(), std::ptr::from_ref), ..at }
+    }
+
+    /// The row with this number, with the words of this thread.
+    #[inline]
+    pub fn row_of_this_thread(&self, row: u32) -> ContextRow {
+        self.of_this_thread(ContextRow { row, words: std::ptr::null() })
+    }
+
+    /// The number of the recording that the table is written into now.
+    #[inline]
+    pub fn recording(&self) -> Option<u32> {
+        // SAFETY: as above.
+        unsafe { self.current.load(Acquire).as_ref() }.map(|instance| instance.number)
+    }
+
+    /// Merges a value into a column of a row, by the rule of the column.
+    pub fn merge_into(&self, at: ContextRow, column: usize, value: u64) {
+        if let Some(declared) = self.def.columns.get(column).filter(|_| !at.is_none()) {
+            self.put(at.row as usize * self.def.columns.len() + column, value, declared.merge);
+        }
     }
 
     /// Adds to a column of a row.

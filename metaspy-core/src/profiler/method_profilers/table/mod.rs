@@ -44,6 +44,8 @@ pub(crate) struct Table {
 /// A table in one recording.
 struct Instance {
     log: &'static Log,
+    /// Distinguishes it from all others of the process; from 1 on.
+    number: u32,
     /// Counts of loss; `None` if there was no room even for these.
     head: Option<&'static [AtomicU64]>,
     keys: Option<KeyIndex>,
@@ -90,8 +92,10 @@ impl Table {
         let content = Content { table: self.number, kind: Kind::Head };
         let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number) };
         let segments = self.words.div_ceil(SEGMENT);
+        static NEXT: AtomicU32 = AtomicU32::new(1);
         let instance = Box::new(Instance {
             log,
+            number: NEXT.fetch_add(1, Relaxed),
             head: pages::take(log, content, 0, HEAD_WORDS),
             keys,
             shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),

@@ -1,0 +1,124 @@
+//! Objects on the heap, by the calling context that allocated them.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicPtr, AtomicU64};
+
+use crate::clock;
+use crate::format::profile::{Column, Merge};
+use crate::method_profilers::contexts::Tree;
+use crate::recorder;
+
+/// The columns of objects, behind those of calls.
+pub(super) mod column {
+    pub const OBJECTS: usize = 5;
+    pub const BYTES: usize = 6;
+    pub const FREED: usize = 7;
+    pub const FREED_BYTES: usize = 8;
+    pub const LIFETIME: usize = 9;
+    pub const PEAK: usize = 10;
+}
+
+/// The columns of objects.
+pub(super) fn columns() -> [Column; 6] {
+    let bytes = |name| Column::new(name).unit("B");
+    [
+        Column::new("objects"),
+        bytes("bytes"),
+        Column::new("freed"),
+        bytes("freed bytes"),
+        Column::ticks("lifetime"),
+        bytes("peak").merged_by(Merge::Max),
+    ]
+}
+
+/// The tree that counts objects; null if none does, and in a forked child.
+static COUNTING: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
+/// Bytes of counted objects that are alive, and the most that there were.
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    /// True while this thread counts an object, or allocates for metaspy.
+    static IS_BUSY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// What an object remembers of its allocation. Zeroes if it was not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub(crate) struct Birth {
+    /// The recording of the tree, as a number from 1 on.
+    recording: u32,
+    /// The row of the context.
+    row: u32,
+    at: u64,
+}
+
+/// Lets objects be counted in this tree, or in none.
+pub(super) fn publish(tree: Option<&'static Tree>) {
+    let tree = tree.map_or(std::ptr::null_mut(), |tree| std::ptr::from_ref(tree).cast_mut());
+    if COUNTING.load(Relaxed) != tree {
+        LIVE.store(0, Relaxed);
+        PEAK.store(0, Relaxed);
+        COUNTING.store(tree, Release);
+    }
+}
+
+/// Runs code whose objects are metaspy's.
+pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
+    let was_busy = IS_BUSY.replace(true);
+    let result = f();
+    IS_BUSY.set(was_busy);
+    result
+}
+
+#[inline]
+fn tree() -> Option<&'static Tree> {
+    // SAFETY: it is null, or a box that is never freed.
+    unsafe { COUNTING.load(Acquire).as_ref() }
+}
+
+/// Counts an object of the program. `runs_profiler` is true if a profiler runs on this thread: its objects are metaspy's.
+#[inline]
+pub(crate) fn born(bytes: usize, runs_profiler: impl Fn() -> bool) -> Birth {
+    match tree() {
+        Some(tree) if !runs_profiler() => count_birth(tree, bytes as u64).unwrap_or_default(),
+        _ => Birth::default(),
+    }
+}
+
+#[inline(never)]
+fn count_birth(tree: &'static Tree, bytes: u64) -> Option<Birth> {
+    if IS_BUSY.replace(true) {
+        return None;
+    }
+    // What the recorder and handlers allocate is not the program's.
+    let is_own = recorder::lane_level() == 0;
+    let birth = if is_own { tree.count_birth(bytes) } else { None };
+    IS_BUSY.set(false);
+    let (recording, row) = birth?;
+    let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
+    // The largest value of the sum itself is exact: additions have one order.
+    if live > PEAK.load(Relaxed) && PEAK.fetch_max(live, Relaxed) < live {
+        uncounted(|| tree.raise_peak(live));
+    }
+    Some(Birth { recording, row, at: clock::now() })
+}
+
+/// Counts the end of an object, on whatever thread.
+#[inline]
+pub(crate) fn died(birth: Birth, bytes: usize) {
+    if birth.recording != 0
+        && let Some(tree) = tree()
+    {
+        count_death(tree, birth, bytes as u64);
+    }
+}
+
+#[inline(never)]
+fn count_death(tree: &'static Tree, birth: Birth, bytes: u64) {
+    let lifetime = clock::now().saturating_sub(birth.at);
+    if uncounted(|| tree.count_death(birth.recording, birth.row, bytes, lifetime)) {
+        LIVE.fetch_sub(bytes, Relaxed);
+    }
+}

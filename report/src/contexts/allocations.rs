@@ -1,0 +1,119 @@
+//! Objects on the heap by method, type or package: who allocates, how much, and how long it lives.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde_json::json;
+
+use super::{Contexts, Values, text};
+use crate::rows::By;
+use crate::table::{Column, Table};
+use crate::text::{clean, counted, duration, grouped, percent, short};
+
+/// What one method, type or package allocates.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Allocated {
+    /// Its path.
+    pub name: String,
+    /// Its own objects.
+    pub own: Values,
+    /// Bytes of its objects, and of those of everything that it calls.
+    pub total_bytes: u64,
+}
+
+impl Contexts {
+    /// What methods, types or packages allocate, those with the most bytes first. Only those with objects.
+    pub fn allocated(&self, by: By) -> Vec<Allocated> {
+        let mut rows: BTreeMap<String, Allocated> = BTreeMap::new();
+        let names: Vec<String> = self.all().iter().map(|context| group(&context.name, by)).collect();
+        for (at, context) in self.all().iter().enumerate() {
+            let row = rows.entry(names[at].clone()).or_default();
+            row.own.add(&context.values);
+            // Bytes within another context of the same name are a part of that one's. Nothing is within the root.
+            let mut around = std::iter::successors(context.parent, |&at| self.all()[at].parent);
+            if at == 0 {
+                row.total_bytes += context.values.bytes;
+            } else if !around.any(|other| names[other] == names[at]) {
+                row.total_bytes += context.inclusive.bytes;
+            }
+        }
+        let named = rows.into_iter().map(|(name, row)| Allocated { name, ..row });
+        let mut rows: Vec<Allocated> = named.filter(|row| row.own.objects > 0).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.own.bytes));
+        rows
+    }
+}
+
+/// The type or the package of a method's path.
+fn group(path: &str, by: By) -> String {
+    let parent = |path: &str| path.rsplit_once("::").map_or(path.to_owned(), |(parent, _)| parent.to_owned());
+    match by {
+        By::Type => parent(path),
+        By::Package => path.split("::").next().unwrap_or(path).to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// Writes the table of what allocates, at most `rows`.
+pub fn write_text(out: &mut dyn Write, contexts: &Contexts, by: By, rows: usize) -> io::Result<()> {
+    let all = contexts.allocated(by);
+    let shown = &all[..all.len().min(rows)];
+    let sum = &contexts.all()[0].inclusive;
+    writeln!(
+        out,
+        "{}, {}B; at the end {} alive, {}B; at most {}B at once",
+        counted(sum.objects, "object"),
+        short(sum.bytes),
+        grouped(sum.live()),
+        short(sum.live_bytes()),
+        short(contexts.peak)
+    )?;
+    let numbers = |title: &str, cell: &dyn Fn(&Allocated) -> String| Column::numbers(title, shown.iter().map(cell));
+    let table = Table::new([
+        numbers("objects", &|row| grouped(row.own.objects)),
+        numbers("bytes", &|row| grouped(row.own.bytes)),
+        numbers("share", &|row| percent(row.own.bytes, sum.bytes)),
+        numbers("with callees", &|row| grouped(row.total_bytes)),
+        numbers("alive", &|row| grouped(row.own.live())),
+        numbers("bytes alive", &|row| grouped(row.own.live_bytes())),
+        numbers("lifetime", &|row| row.own.mean_lifetime_ns().map_or("–".into(), duration)),
+        Column::words("allocated by", shown.iter().map(|row| clean(&row.name).into_owned())),
+    ]);
+    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))?;
+    if all.len() > shown.len() {
+        writeln!(out, "{} more; --top all shows all", grouped((all.len() - shown.len()) as u64))?;
+    }
+    text::notes(contexts).iter().try_for_each(|note| writeln!(out, "{note}"))
+}
+
+/// Writes all of it as JSON.
+pub fn write_json(out: &mut dyn Write, contexts: &Contexts, by: By) -> io::Result<()> {
+    let sum = &contexts.all()[0].inclusive;
+    let rows = contexts.allocated(by).into_iter().map(|row| {
+        json!({
+            "key": row.name,
+            "objects": row.own.objects,
+            "bytes": row.own.bytes,
+            "total_bytes": row.total_bytes,
+            "freed": row.own.freed,
+            "freed_bytes": row.own.freed_bytes,
+            "live": row.own.live(),
+            "live_bytes": row.own.live_bytes(),
+            "mean_lifetime_ns": row.own.mean_lifetime_ns(),
+        })
+    });
+    let document = json!({
+        "format": super::json::FORMAT,
+        "objects": sum.objects,
+        "bytes": sum.bytes,
+        "freed": sum.freed,
+        "freed_bytes": sum.freed_bytes,
+        "live": sum.live(),
+        "live_bytes": sum.live_bytes(),
+        "peak_bytes": contexts.peak,
+        "lost": contexts.lost,
+        "rows": rows.collect::<Vec<_>>(),
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
