@@ -222,8 +222,8 @@ fn the_mouse_the_editor_and_the_help_work_as_on_the_other_screens() {
     assert_eq!((current(&user), &user.request), ("town::roads::Road::drive".into(), &edit(26)));
     user.press("Home / \"roads::Road\" Enter e");
     assert!(user.screen().contains("no source is known for this row"), "{}", user.screen());
-    let screen = user.press("? PageDown").screen();
-    assert!(screen.contains("1 2 3 4 6 ") && screen.contains("next method that never ran"), "{screen}");
+    let pages = ["?", "PageDown", "PageDown"].map(|key| user.press(key).screen()).concat();
+    assert!(pages.contains("1 2 3 4 6 ") && pages.contains("next method that never ran"), "{pages}");
 }
 
 #[test]
