@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use metaspy_probe::{SiteId, Subject};
 
+use crate::code_map::CodeFunction;
+
 /// A sample: a period of processor time of a thread, with its stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
@@ -88,6 +90,13 @@ pub enum Place {
         /// The address.
         address: u64,
     },
+    /// In code that the process made and registered: its place in [`Samples::made`], and the address.
+    Made {
+        /// The place of the function.
+        function: u32,
+        /// The address.
+        address: u64,
+    },
     /// Nowhere: no code is known to be there.
     Nowhere,
 }
@@ -134,6 +143,8 @@ pub struct Samples {
     pub stacks: Vec<Stack>,
     /// Distinct addresses.
     pub addresses: Vec<Place>,
+    /// Functions that the processes made and registered. One that was moved is there twice.
+    pub made: Vec<CodeFunction>,
     /// Threads with samples.
     pub threads: Vec<Thread>,
     /// Files with code.

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use metaspy_sampler::code_map::{Bytecode, CodeMap, Kind};
 use metaspy_sampler::options::{Choice, Clock};
+use metaspy_sampler::samples::Place;
 use metaspy_sampler::{Options, Profile, SampleError, Sampler, Target, sample};
 
 /// Signals and timers belong to the whole process.
@@ -147,6 +149,64 @@ fn refused() {
     let other = Target::Command(vec!["true".into()]);
     let error = sample(&other, &Options::default(), &AtomicBool::new(false)).expect_err("it contains nothing");
     println!("error: {error}");
+}
+
+/// An interpreter of two functions, each with an instruction that takes long and one that does not. The second function is
+/// where the first one was.
+#[test]
+#[ignore = "a program for other tests"]
+fn interpreter() {
+    let mut code = [60_u64, 1];
+    for name in ["first", "second"] {
+        let range = code.as_ptr_range();
+        let (start, end) = (range.start as u64, range.end as u64);
+        CodeMap::register(name, Kind::Bytecode, start..end, &[(start, 1), (start + 8, 2)]);
+        interpret(&mut code);
+        CodeMap::unregister(start..end);
+    }
+    // Nothing is registered there now.
+    interpret(&mut code);
+}
+
+#[inline(never)]
+fn interpret(code: &mut [u64; 2]) {
+    let current = Bytecode::new();
+    for instruction in black_box(code).iter() {
+        current.at(instruction);
+        work(Duration::from_millis(3 * instruction));
+    }
+}
+
+#[test]
+fn samples_of_an_interpreter_are_at_its_bytecodes_also_after_these_are_gone() {
+    // Unwinding takes processor time of this process.
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let own = std::env::current_exe().expect("a program has a path");
+    let words = [own.as_os_str(), "--exact".as_ref(), "interpreter".as_ref(), "--ignored".as_ref()];
+    let target = Target::Command(words.map(Into::into).to_vec());
+    let run = match sample(&target, &Options::default(), &AtomicBool::new(false)) {
+        Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
+            return println!("SKIPPED: sampling: {error}");
+        }
+        run => run.expect("it starts"),
+    };
+    let made: Vec<&str> = run.samples.made.iter().map(|of| &*of.name).collect();
+    assert_eq!(made.len(), 2, "{made:?}");
+    let profile = Profile::new(run);
+    let (first, second) = (samples_with(&profile, "first (bytecode)"), samples_with(&profile, "second (bytecode)"));
+    let all = samples_with(&profile, "own::interpret");
+    assert!(first > 60 && second > 60 && first + second < all, "{first} and {second} of {all}");
+    // The frame of the loop is its caller, so the bytecode is what the loop called.
+    let methods = profile.methods();
+    let name = |function: u32| &*profile.symbols.functions[function as usize].name;
+    let method = methods.iter().find(|method| name(method.function) == "first (bytecode)").expect("it has samples");
+    assert!(name(method.callers[0].function).ends_with("interpret"), "{}", name(method.callers[0].function));
+    let at = |place: &Place| match *place {
+        Place::Made { function, address } => profile.run.samples.made[function as usize].range(address),
+        _ => None,
+    };
+    let places = profile.run.samples.addresses.iter().filter_map(at);
+    assert!(places.into_iter().all(|range| [(1, 2), (2, u64::MAX)].contains(&range)));
 }
 
 /// Runs a program of this file with an environment; returns what it printed to both streams.

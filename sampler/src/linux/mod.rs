@@ -10,4 +10,5 @@ mod timer;
 
 pub use sampler::Sampler;
 pub use session::sample;
+pub use timer::copy_memory;
 pub use timer::threads::attach;

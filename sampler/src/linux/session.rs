@@ -113,8 +113,9 @@ impl Started {
 fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleError> {
     let (sender, opened) = channel();
     let started = Started::now();
+    let dumps = CodeDumps::new();
     std::thread::scope(|scope| {
-        let child = scope.spawn(|| start(words, options, sender));
+        let child = scope.spawn(|| start(words, options, dumps.as_ref(), sender));
         // Without events the thread has ended, and returns why.
         let collected = opened.recv().ok().map(|(mut chosen, pid): (Chosen, u32)| {
             let collected = collect(&mut *chosen.back_end, Collector::default(), || child.is_finished());
@@ -131,6 +132,25 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
     })
 }
 
+/// A directory for what the programs register of the code that they make. Dropping it removes it.
+struct CodeDumps(PathBuf);
+
+impl CodeDumps {
+    /// None if the user has chosen one, or if none can be made.
+    fn new() -> Option<CodeDumps> {
+        use std::os::unix::fs::DirBuilderExt;
+        let path = std::env::temp_dir().join(format!("metaspy-code-{}", std::process::id()));
+        let is_chosen = std::env::var_os("METASPY_CODE_MAP").is_some();
+        (!is_chosen && fs::DirBuilder::new().mode(0o700).create(&path).is_ok()).then_some(CodeDumps(path))
+    }
+}
+
+impl Drop for CodeDumps {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 /// Opens the events, starts the program, and waits for its end.
 ///
 /// Events belong to the thread that opens them. Its child inherits them before it runs, so nothing is missed, and they
@@ -138,6 +158,7 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
 fn start(
     words: &[OsString],
     options: &Options,
+    dumps: Option<&CodeDumps>,
     opened: Sender<(Chosen, u32)>,
 ) -> Result<(ExitStatus, Statistics), SampleError> {
     let program = words.first().cloned().unwrap_or_default();
@@ -149,6 +170,7 @@ fn start(
     };
     let chosen = Chosen::new(options, || Perf::open_for_children(options), timer)?;
     command.args(words.get(1..).unwrap_or_default());
+    command.envs(dumps.map(|dumps| ("METASPY_CODE_MAP", &dumps.0)));
     if options.output == Output::StandardError {
         command.stdout(io::stderr());
     }

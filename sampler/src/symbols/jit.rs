@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-use crate::code_map::CodeMap;
-use crate::symbols::{Category, Resolved, Symbols};
+use crate::code_map::{CodeFunction, CodeMap};
+use crate::symbols::{Category, Frame, Function, Resolved, Symbols};
 
 /// The module of such code.
 const MODULE: &str = "[made while it ran]";
@@ -39,6 +39,19 @@ impl Jit {
             None => symbols.simple("[code without a map]".to_owned(), Category::Unknown, MODULE),
         }
     }
+}
+
+/// What an address in a registered function means: a line of its file, or a range of its positions.
+pub fn made(symbols: &mut Symbols, found: &CodeFunction, address: u64) -> Resolved {
+    let range = found.range(address);
+    let Some(file) = &found.file else {
+        return Resolved { range, ..symbols.simple(found.name.clone(), Category::Registered, MODULE) };
+    };
+    let (name, module) = (found.name.clone(), MODULE.to_owned());
+    let function =
+        symbols.function(Function { name, file: Some(file.clone()), category: Category::Registered, module });
+    let line = range.and_then(|(line, _)| u32::try_from(line).ok()).unwrap_or(0);
+    Resolved { frames: vec![Frame { function, line }], range: None }
 }
 
 /// Lines of address, size and name, both numbers in hexadecimal. Lines that are none are left out.

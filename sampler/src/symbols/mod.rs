@@ -82,6 +82,9 @@ impl Symbols {
                 Place::Anonymous { pid, address } => {
                     jits.entry(pid).or_insert_with(|| Jit::read(pid)).resolve(&mut symbols, address)
                 }
+                Place::Made { function, address } => {
+                    jit::made(&mut symbols, &run.samples.made[function as usize], address)
+                }
                 Place::Nowhere => symbols.simple("[no code is mapped here]".into(), Category::Unknown, "[unmapped]"),
             };
             symbols.addresses.push(resolved);

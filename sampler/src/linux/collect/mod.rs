@@ -1,6 +1,7 @@
 //! From the kernel's records to samples: each stack is unwound at once, so that no copy of a stack is kept.
 
 mod image;
+mod made;
 mod modules;
 pub mod process;
 
@@ -9,11 +10,20 @@ use std::path::{Path, PathBuf};
 
 use metaspy_reader::Store;
 
+use crate::code_map::find_bytecode;
 use crate::events::Recordings;
 use crate::linux::perf::record::{Map, RawSample, Record, What};
 use crate::samples::{Module, NO_EVENT, Place, Sample, Samples, Stack, StackEnd, Thread};
+use made::Made;
 use modules::Modules;
 use process::{Cache, Process};
+
+/// What a frame is, as it is found on the stack.
+enum Found {
+    Code(Place),
+    /// An instruction of an interpreter.
+    Bytecode(u64),
+}
 
 /// Turns records into samples.
 #[derive(Default)]
@@ -32,7 +42,8 @@ pub struct Collector {
     waiting: Vec<Record>,
     /// The newest time of the round before.
     settled_ns: u64,
-    frames: Vec<u32>,
+    places: Vec<Found>,
+    made: Made,
     samples: Samples,
     recordings: Recordings,
 }
@@ -45,7 +56,7 @@ impl Collector {
             self.programs.extend(process.module_of(&program, &self.modules));
         }
         for map in process::mappings(pid) {
-            self.note_recording(pid, &map.path);
+            self.note_file(pid, &map.path);
         }
         self.processes.insert(pid, process);
     }
@@ -55,6 +66,7 @@ impl Collector {
     pub fn round(&mut self, records: &mut Vec<Record>) {
         let newest = records.iter().map(|record| record.time_ns).max();
         self.waiting.append(records);
+        self.made.read();
         self.apply_until(self.settled_ns);
         self.settled_ns = self.settled_ns.max(newest.unwrap_or(0));
         self.recordings.look(&mut self.samples);
@@ -62,6 +74,7 @@ impl Collector {
 
     /// Takes what is left, and returns the samples, with the recordings that the processes wrote.
     pub fn finish(mut self) -> (Samples, Vec<(PathBuf, Store)>) {
+        self.made.read();
         self.apply_until(u64::MAX);
         let stores = self.recordings.finish(&mut self.samples);
         let module = |(number, module): (usize, modules::Module)| Module {
@@ -123,7 +136,7 @@ impl Collector {
     }
 
     fn map(&mut self, map: &Map) {
-        self.note_recording(map.pid, &map.path);
+        self.note_file(map.pid, &map.path);
         let modules = &mut self.modules;
         let process = self.processes.entry(map.pid).or_insert_with(|| Process::read(map.pid, modules));
         process.map(map, modules);
@@ -133,7 +146,8 @@ impl Collector {
         }
     }
 
-    fn note_recording(&mut self, pid: u32, path: &Path) {
+    fn note_file(&mut self, pid: u32, path: &Path) {
+        self.made.note(pid, path);
         if path.extension().is_some_and(|extension| extension == "spy") {
             let found = (pid, PathBuf::from(path));
             if !self.samples.recordings.contains(&found) {
@@ -145,37 +159,54 @@ impl Collector {
     fn sample(&mut self, time_ns: u64, raw: &RawSample) {
         let modules = &mut self.modules;
         let process = self.processes.entry(raw.pid).or_insert_with(|| Process::read(raw.pid, modules));
-        let (samples, addresses, frames) = (&mut self.samples, &mut self.addresses, &mut self.frames);
-        let mut add = |place: Place| {
+        let places = &mut self.places;
+        let kernel = raw.kernel.iter().enumerate();
+        places.extend(kernel.map(|(depth, &address)| Found::Code(Place::Kernel(address - u64::from(depth > 0)))));
+        let mut end = StackEnd::Whole;
+        if let Some(registers) = raw.registers {
+            let cache = self.cache.get_or_insert_with(Cache::new);
+            let mut cells = find_bytecode(&raw.stack, registers[registers.len() - 2]).peekable();
+            let frame = |address: u64, end: u64| {
+                // What a loop interprets is above the loop's own frame.
+                while let Some((_, instruction)) = cells.next_if(|&(at, _)| at < end) {
+                    places.push(Found::Bytecode(instruction));
+                }
+                places.push(Found::Code(process.place(address)));
+            };
+            if !process.unwind(cache, registers, &raw.stack, frame) {
+                end = if raw.is_cut { StackEnd::Cut } else { StackEnd::Broken };
+            }
+        } else {
+            let chain = raw.chain.iter().enumerate();
+            let address = |(depth, &address): (usize, &u64)| address - u64::from(depth > 0 && address > 0);
+            places.extend(chain.map(|frame| Found::Code(process.place(address(frame)))));
+        }
+        if places.is_empty() {
+            places.push(Found::Code(process.place(raw.ip)));
+        }
+        let (samples, addresses) = (&mut self.samples, &mut self.addresses);
+        let mut made = |address| self.made.place(&mut samples.made, raw.pid, address, time_ns);
+        let mut frames = Vec::with_capacity(places.len());
+        for found in places.drain(..) {
+            let place = match found {
+                Found::Code(place @ Place::Anonymous { address, .. }) => made(address).unwrap_or(place),
+                Found::Code(place) => place,
+                Found::Bytecode(instruction) => match made(instruction) {
+                    Some(place) => place,
+                    None => continue,
+                },
+            };
             frames.push(*addresses.entry(place).or_insert_with(|| {
                 samples.addresses.push(place);
                 samples.addresses.len() as u32 - 1
             }));
-        };
-        for (depth, &address) in raw.kernel.iter().enumerate() {
-            add(Place::Kernel(address - u64::from(depth > 0)));
-        }
-        let mut end = StackEnd::Whole;
-        if let Some(registers) = raw.registers {
-            let cache = self.cache.get_or_insert_with(Cache::new);
-            if !process.unwind(cache, registers, &raw.stack, |address| add(process.place(address))) {
-                end = if raw.is_cut { StackEnd::Cut } else { StackEnd::Broken };
-            }
-        } else {
-            for (depth, &address) in raw.chain.iter().enumerate() {
-                add(process.place(address - u64::from(depth > 0 && address > 0)));
-            }
-        }
-        if raw.kernel.is_empty() && raw.chain.is_empty() && raw.registers.is_none() {
-            add(process.place(raw.ip));
         }
         let thread = *self.threads.entry((raw.pid, raw.tid)).or_insert_with(|| {
             let name = self.names.get(&(raw.pid, raw.tid)).unwrap_or(&process.name).clone();
             samples.threads.push(Thread { pid: raw.pid, tid: raw.tid, name });
             samples.threads.len() as u32 - 1
         });
-        let stack = Stack { frames: frames.as_slice().into(), end };
-        frames.clear();
+        let stack = Stack { frames: frames.into(), end };
         let stack = *self.stacks.entry(stack).or_insert_with_key(|stack| {
             samples.stacks.push(stack.clone());
             samples.stacks.len() as u32 - 1

@@ -116,26 +116,28 @@ impl Process {
         }
     }
 
-    /// Finds the frames of a stack, innermost first, as addresses of instructions: that of a caller is in its call. False
-    /// if the frames end before the stack does.
+    /// Finds the frames of a stack, innermost first: the address of the instruction, which is in the call of a caller, and
+    /// where the frame ends on the stack. False if the frames end before the stack does.
     pub fn unwind(
         &self,
         cache: &mut Cache,
         registers: [u64; REGISTERS.len()],
         stack: &[u8],
-        mut each: impl FnMut(u64),
+        mut each: impl FnMut(u64, u64),
     ) -> bool {
-        let (ip, sp, registers) = unwind_registers(registers);
+        let (ip, sp, mut registers) = unwind_registers(registers);
         let mut read = |address: u64| {
             let at = usize::try_from(address.checked_sub(sp).ok_or(())?).map_err(|_| ())?;
             let bytes = stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
             Ok(u64::from_ne_bytes(bytes.try_into().map_err(|_| ())?))
         };
-        let mut frames = self.unwinder.iter_frames(ip, registers, cache, &mut read);
+        let mut address = FrameAddress::from_instruction_pointer(ip);
         for _ in 0..DEPTH_MAX {
-            match frames.next() {
-                Ok(Some(FrameAddress::InstructionPointer(ip))) => each(ip),
-                Ok(Some(FrameAddress::ReturnAddress(after))) => each(after.get() - 1),
+            let caller = self.unwinder.unwind_frame(address, &mut registers, cache, &mut read);
+            let end = if matches!(caller, Ok(Some(_))) { registers.sp() } else { u64::MAX };
+            each(address.address_for_lookup(), end);
+            match caller.map(|caller| caller.and_then(FrameAddress::from_return_address)) {
+                Ok(Some(caller)) => address = caller,
                 Ok(None) => return true,
                 Err(_) => return false,
             }
@@ -232,7 +234,7 @@ mod tests {
                     registers[REGISTERS.len() - 2] = sp;
                     registers[REGISTERS.len() - 1] = ip;
                     let mut frames = 0;
-                    process.unwind(&mut cache, registers, &stack, |_| frames += 1);
+                    process.unwind(&mut cache, registers, &stack, |_, _| frames += 1);
                     assert!(frames <= DEPTH_MAX);
                 }
             }

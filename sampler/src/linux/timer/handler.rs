@@ -87,7 +87,7 @@ extern "C" fn handle(_: i32, info: *mut libc::siginfo_t, context: *mut libc::c_v
     // SAFETY: `errno` is the thread's own, and the kernel passes valid pointers to both structures.
     unsafe {
         let errno = *libc::__errno_location();
-        // A signal that somebody else sent has another value, or is of another kind.
+        // A signal of another sender has another value, or is of another kind.
         let place = ((*info).si_value().sival_ptr as usize).wrapping_sub(MARK);
         if (*info).si_code == libc::SI_TIMER
             && let Some(thread) = THREADS.get(place)

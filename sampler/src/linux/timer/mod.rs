@@ -201,6 +201,15 @@ impl Drop for Timer {
     }
 }
 
+/// Memory of this process, as far as it can be read.
+pub fn copy_memory(range: std::ops::Range<u64>) -> Vec<u8> {
+    let mut bytes = vec![0; range.end.saturating_sub(range.start) as usize];
+    for (at, part) in bytes.chunks_mut(1 << 16).enumerate() {
+        handler::copy(range.start + (at << 16) as u64, part.as_mut_ptr(), part.len());
+    }
+    bytes
+}
+
 /// The chain of frame pointers in a copy of a stack: each points to the next one, below the return address.
 fn chain(ip: u64, sp: u64, mut fp: u64, stack: &[u8]) -> Vec<u64> {
     let word = |at: u64| {

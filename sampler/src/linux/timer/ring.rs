@@ -33,7 +33,7 @@ pub enum Word {
     PeriodNs,
     /// 1 if the wall clock is sampled.
     IsWall,
-    /// 1 if no further sample is wanted.
+    /// 1 if no further sample is needed.
     IsStopped,
     /// The turn of the next writer.
     Next,

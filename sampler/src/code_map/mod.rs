@@ -3,8 +3,17 @@
 //! This is the `mcpcbcpcmap` of *A detailed VM profiler for the Cog VM* (section 3): sorted pairs of a machine address and
 //! a position split a function into ranges. What lies before the first pair is the range from the first position on.
 
+mod bytecode;
+mod dump;
+mod register;
+
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+pub use bytecode::Bytecode;
+pub(crate) use bytecode::find as find_bytecode;
+pub(crate) use dump::{Dump, is_dump};
+pub use register::Kind;
 
 /// Functions by address. A later one replaces what it overlaps.
 #[derive(Clone, Debug, Default)]
@@ -21,24 +30,44 @@ pub struct CodeFunction {
     pub code: Range<u64>,
     /// Where the code of a position ends, and that position, in the order of addresses.
     positions: Vec<(u64, u64)>,
+    /// The file whose lines the positions are.
+    pub file: Option<String>,
+    /// When it was made, in ns of the monotonic clock.
+    pub since_ns: u64,
 }
 
 impl CodeMap {
     /// Adds a function. `positions` has pairs of an address and the position that the code before this address leads to, as
     /// a debugger needs it at calls. Pairs outside the function are left out. An empty function is none.
     pub fn add(&mut self, name: &str, code: Range<u64>, positions: &[(u64, u64)]) {
-        if code.is_empty() {
-            return;
+        if let Some(function) = CodeFunction::new(name, code, positions, None, 0) {
+            self.insert(function);
         }
+    }
+
+    /// Adds a function.
+    pub(crate) fn insert(&mut self, function: CodeFunction) {
+        let code = &function.code;
         // What it overlaps is gone: memory has only one content.
         let overlapped: Vec<u64> = (self.functions.range(..code.end).rev())
             .take_while(|(_, it)| it.code.end > code.start)
             .map(|(&at, _)| at)
             .collect();
         overlapped.iter().for_each(|at| _ = self.functions.remove(at));
-        let mut positions: Vec<(u64, u64)> = positions.iter().copied().filter(|(at, _)| code.contains(at)).collect();
-        positions.sort_unstable();
-        self.functions.insert(code.start, CodeFunction { name: name.to_owned(), code, positions });
+        self.functions.insert(code.start, function);
+    }
+
+    /// Moves the function that begins at an address.
+    pub(crate) fn move_to(&mut self, from: u64, to: Range<u64>) {
+        let Some(mut function) = self.functions.remove(&from) else { return };
+        if to.is_empty() {
+            return;
+        }
+        for (address, _) in &mut function.positions {
+            *address = address.wrapping_sub(from).wrapping_add(to.start);
+        }
+        function.code = to;
+        self.insert(function);
     }
 
     /// The function at an address.
@@ -54,6 +83,20 @@ impl CodeMap {
 }
 
 impl CodeFunction {
+    /// A function; `None` if it is empty.
+    pub(crate) fn new(
+        name: &str,
+        code: Range<u64>,
+        positions: &[(u64, u64)],
+        file: Option<String>,
+        since_ns: u64,
+    ) -> Option<CodeFunction> {
+        let mut positions: Vec<(u64, u64)> = positions.iter().copied().filter(|(at, _)| code.contains(at)).collect();
+        positions.sort_unstable();
+        let is_some = !code.is_empty();
+        is_some.then(|| CodeFunction { name: name.to_owned(), code, positions, file, since_ns })
+    }
+
     /// The range of positions that the code at an address was made from: from one mapped position to the next. `u64::MAX`
     /// is the end of the function. `None` if no position is mapped.
     pub fn range(&self, address: u64) -> Option<(u64, u64)> {

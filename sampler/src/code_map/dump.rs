@@ -1,0 +1,253 @@
+//! The dump of a JIT: what code it made, moved, and freed, with times. The format is that of `perf` (*jitdump specification*,
+//! version 2, in the kernel's `tools/perf/Documentation`), and times are of the monotonic clock.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::code_map::{CodeFunction, CodeMap};
+
+/// The first word of a dump.
+pub const MAGIC: u32 = 0x4A69_5444;
+/// Bytes of the header.
+pub const HEADER: usize = 40;
+/// Bytes of the beginning of each record.
+pub const RECORD: usize = 16;
+/// Kinds of records.
+pub const LOAD: u32 = 0;
+const MOVE: u32 = 1;
+/// Positions of the next load.
+pub const POSITIONS: u32 = 2;
+/// The name of memory that code has left.
+pub const FREED: &str = "[freed]";
+/// Bytes of a record at most. Others are no records.
+const RECORD_MAX: usize = 64 << 20;
+
+/// A dump that is still written.
+#[derive(Debug)]
+pub struct Dump {
+    path: PathBuf,
+    /// Where the next record begins.
+    at: u64,
+    is_broken: bool,
+    /// Records that were read and are not yet in force.
+    later: std::collections::VecDeque<Change>,
+    positions: Vec<(u64, u64)>,
+    file: Option<String>,
+    map: CodeMap,
+}
+
+/// A change of the code in memory.
+#[derive(Debug)]
+enum Change {
+    Load(u64, CodeFunction),
+    Move { time_ns: u64, from: u64, to: Range<u64> },
+}
+
+impl Change {
+    fn time_ns(&self) -> u64 {
+        match self {
+            Change::Load(time_ns, _) | Change::Move { time_ns, .. } => *time_ns,
+        }
+    }
+}
+
+/// True for the name of a dump, `jit-PID.dump`.
+pub fn is_dump(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.strip_prefix("jit-").and_then(|rest| rest.strip_suffix(".dump")).is_some_and(|pid| pid.parse::<u32>().is_ok())
+}
+
+impl Dump {
+    /// A dump of which nothing was read.
+    pub fn new(path: &Path) -> Dump {
+        Dump {
+            path: path.to_owned(),
+            at: 0,
+            is_broken: false,
+            later: Default::default(),
+            positions: Vec::new(),
+            file: None,
+            map: CodeMap::default(),
+        }
+    }
+
+    /// Reads what was added since the last call. A record that is not whole is read later; a false one ends the reading.
+    pub fn read(&mut self) {
+        let mut bytes = Vec::new();
+        let read = |bytes: &mut Vec<u8>| -> std::io::Result<()> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.at))?;
+            file.take(RECORD_MAX as u64).read_to_end(bytes).map(drop)
+        };
+        if self.is_broken || read(&mut bytes).is_err() {
+            return;
+        }
+        self.take(&bytes);
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        if self.at == 0 {
+            let mut fields = Fields(rest);
+            let (Some(magic), Some(_), Some(size)) = (fields.u32(), fields.u32(), fields.u32()) else { return };
+            self.is_broken = magic != MAGIC || (size as usize) < HEADER;
+            let Some(behind) = rest.get(size as usize..).filter(|_| !self.is_broken) else { return };
+            self.at = size.into();
+            rest = behind;
+        }
+        loop {
+            let mut fields = Fields(rest);
+            let (Some(kind), Some(size), Some(time_ns)) = (fields.u32(), fields.u32(), fields.u64()) else { return };
+            let size = size as usize;
+            if !(RECORD..=RECORD_MAX).contains(&size) {
+                self.is_broken = true;
+                return;
+            }
+            let Some((record, behind)) = rest.split_at_checked(size) else { return };
+            self.record(kind, time_ns, Fields(&record[RECORD..]));
+            self.at += size as u64;
+            rest = behind;
+        }
+    }
+
+    /// Takes a record. One that contradicts itself is left out.
+    fn record(&mut self, kind: u32, time_ns: u64, mut fields: Fields<'_>) -> Option<()> {
+        match kind {
+            LOAD => {
+                let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
+                let (start, bytes, _index) = (fields.u64()?, fields.u64()?, fields.u64()?);
+                let name = fields.text()?;
+                let positions = std::mem::take(&mut self.positions);
+                let file = self.file.take();
+                let function = CodeFunction::new(&name, start..start.checked_add(bytes)?, &positions, file, time_ns)?;
+                self.later.push_back(Change::Load(time_ns, function));
+            }
+            MOVE => {
+                let (_pid, _tid, _vma) = (fields.u32()?, fields.u32()?, fields.u64()?);
+                let (from, to, bytes) = (fields.u64()?, fields.u64()?, fields.u64()?);
+                self.later.push_back(Change::Move { time_ns, from, to: to..to.checked_add(bytes)? });
+            }
+            POSITIONS => {
+                let (_address, count) = (fields.u64()?, fields.u64()?);
+                (self.positions, self.file) = (Vec::new(), None);
+                for _ in 0..count {
+                    let (address, line, _) = (fields.u64()?, fields.u32()?, fields.u32()?);
+                    let file = fields.text()?;
+                    self.positions.push((address, line.into()));
+                    // 0xFF stands for the file of the entry before.
+                    if self.file.is_none() && !file.is_empty() && file != "\u{FFFD}" {
+                        self.file = Some(file);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// The function that was at an address at a time. Times of calls do not decrease.
+    pub fn find(&mut self, address: u64, time_ns: u64) -> Option<&CodeFunction> {
+        while self.later.front().is_some_and(|change| change.time_ns() <= time_ns) {
+            match self.later.pop_front() {
+                Some(Change::Load(_, function)) => self.map.insert(function),
+                Some(Change::Move { from, to, .. }) => self.map.move_to(from, to),
+                None => {}
+            }
+        }
+        self.map.find(address).filter(|function| function.name != FREED)
+    }
+}
+
+/// The fields of a record that were not read yet.
+struct Fields<'a>(&'a [u8]);
+
+impl Fields<'_> {
+    fn bytes<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (bytes, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*bytes)
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        self.bytes().map(u32::from_ne_bytes)
+    }
+
+    fn u64(&mut self) -> Option<u64> {
+        self.bytes().map(u64::from_ne_bytes)
+    }
+
+    /// The text up to its zero, which is taken, too.
+    fn text(&mut self) -> Option<String> {
+        let end = self.0.iter().position(|&byte| byte == 0)?;
+        let text = String::from_utf8_lossy(&self.0[..end]).into_owned();
+        self.0 = &self.0[end + 1..];
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code_map::register::{load, positions};
+
+    /// A dump of records that are in force at their times.
+    fn dump(records: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = crate::code_map::register::header(7);
+        records.iter().for_each(|record| bytes.extend(record));
+        bytes
+    }
+
+    fn moved(time_ns: u64, from: u64, to: u64, size: u64) -> Vec<u8> {
+        let mut record = [MOVE.to_ne_bytes(), 64_u32.to_ne_bytes()].concat();
+        record.extend(time_ns.to_ne_bytes());
+        [7 << 32 | 7, to, from, to, size, 0].iter().for_each(|word: &u64| record.extend(word.to_ne_bytes()));
+        record
+    }
+
+    #[test]
+    fn code_that_moves_or_ends_keeps_the_samples_from_before() {
+        let records = [
+            load(10, "fib", 100..200, &[]),
+            moved(20, 100, 300, 100),
+            load(25, "next", 150..180, &[]),
+            load(30, FREED, 300..400, &[]),
+        ];
+        let mut dump_of = Dump::new("none".as_ref());
+        dump_of.take(&dump(&records));
+        let mut at = |address, time| dump_of.find(address, time).map(|of| of.name.clone());
+        assert_eq!(
+            [at(150, 9), at(150, 10), at(150, 20), at(350, 20)],
+            [None, Some("fib".into()), None, Some("fib".into())]
+        );
+        assert_eq!([at(150, 26), at(350, 29), at(350, 30)], [Some("next".into()), Some("fib".into()), None]);
+    }
+
+    #[test]
+    fn a_dump_that_is_cut_anywhere_or_lies_has_what_is_whole() {
+        let whole = dump(&[
+            positions(5, 100, &[(104, 2), (108, 9)]),
+            load(5, "f", 100..120, &[1; 20]),
+            load(6, "g", 200..u64::MAX, &[]),
+        ]);
+        for length in 0..=whole.len() {
+            let mut cut = Dump::new("none".as_ref());
+            cut.take(&whole[..length]);
+            // The rest comes later.
+            let read = cut.at as usize;
+            cut.take(&whole[read..]);
+            assert_eq!(cut.find(105, 6).and_then(|of| of.range(105)), Some((2, 9)), "cut at {length}");
+        }
+        for at in 0..whole.len() {
+            for lie in [0, 0xFF, 0x80] {
+                let mut bytes = whole.clone();
+                bytes[at] = lie;
+                let mut false_one = Dump::new("none".as_ref());
+                false_one.take(&bytes);
+                false_one.find(105, u64::MAX);
+            }
+        }
+        assert!(is_dump("/tmp/jit-12.dump".as_ref()) && !is_dump("/tmp/jit-x.dump".as_ref()));
+    }
+}

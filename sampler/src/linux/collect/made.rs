@@ -1,0 +1,43 @@
+//! Code that the sampled processes made and registered, at the time of each sample.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use crate::code_map::{CodeFunction, Dump, is_dump};
+use crate::samples::Place;
+
+/// The dumps of the processes.
+#[derive(Default)]
+pub struct Made {
+    dumps: HashMap<u32, Vec<(std::path::PathBuf, Dump)>>,
+    /// Functions by process, address and time.
+    numbers: HashMap<(u32, u64, u64), u32>,
+}
+
+impl Made {
+    /// Notes the dump that a process maps, if the file is one.
+    pub fn note(&mut self, pid: u32, path: &Path) {
+        if is_dump(path) {
+            let dumps = self.dumps.entry(pid).or_default();
+            if dumps.iter().all(|(known, _)| known != path) {
+                dumps.push((path.to_owned(), Dump::new(path)));
+            }
+        }
+    }
+
+    /// Reads what was added to the dumps.
+    pub fn read(&mut self) {
+        self.dumps.values_mut().flatten().for_each(|(_, dump)| dump.read());
+    }
+
+    /// The place of an address in a registered function. Times do not decrease.
+    pub fn place(&mut self, made: &mut Vec<CodeFunction>, pid: u32, address: u64, time_ns: u64) -> Option<Place> {
+        let dumps = self.dumps.get_mut(&pid)?;
+        let found = dumps.iter_mut().find_map(|(_, dump)| dump.find(address, time_ns))?;
+        let function = *self.numbers.entry((pid, found.code.start, found.since_ns)).or_insert_with(|| {
+            made.push(found.clone());
+            made.len() as u32 - 1
+        });
+        Some(Place::Made { function, address })
+    }
+}
