@@ -85,6 +85,16 @@ impl Clock {
     }
 }
 
+/// How the instances of a generic function are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Instances {
+    /// As one function.
+    #[default]
+    Merged,
+    /// Each as a function of its own, as far as symbols distinguish them.
+    Split,
+}
+
 /// What takes the samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
@@ -108,6 +118,8 @@ pub struct Options {
     pub stacks: Stacks,
     /// Bytes of each stack that are copied: a multiple of 8, below 64 KiB. Deeper frames are cut off.
     pub stack_bytes: u32,
+    /// How the instances of a generic function are counted.
+    pub instances: Instances,
     /// Leaves a process that ran already after this time.
     pub limit: Option<Duration>,
     /// Where a started program writes.
@@ -127,8 +139,8 @@ pub enum Output {
 impl Default for Options {
     fn default() -> Self {
         let (clock, back_end) = (Clock::default(), Choice::default());
-        let (stacks, output) = (Stacks::default(), Output::default());
-        Options { clock, back_end, rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, limit: None, output }
+        let (stacks, instances, output) = (Stacks::default(), Instances::default(), Output::default());
+        Options { clock, back_end, rate_hz: RATE_HZ, stacks, stack_bytes: STACK_BYTES, instances, limit: None, output }
     }
 }
 

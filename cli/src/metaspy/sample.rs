@@ -1,17 +1,18 @@
 //! `metaspy sample`: where the processor time of a program goes.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use metaspy_report::text::print_message;
-use metaspy_sampler::options::{Choice, Output};
+use metaspy_sampler::export::{Collapsed, Exporter, Firefox, Flame, Pprof, Speedscope};
+use metaspy_sampler::options::{Choice, Instances, Output};
 use metaspy_sampler::record::{self, Appended};
 use metaspy_sampler::run::Ended as TargetEnded;
-use metaspy_sampler::{Options, Profile, Run, SampleError, Target, export, json, sample, text};
+use metaspy_sampler::{Options, Profile, Run, SampleError, Target, json, sample, text};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
@@ -19,7 +20,7 @@ use crate::exit::{Ended, complain, say};
 use crate::metaspy::arguments;
 
 /// A format: the option's file, and what writes it.
-type Format<'a> = (&'a Option<std::path::PathBuf>, fn(&mut dyn Write, &Profile) -> io::Result<()>);
+type Format<'a> = (&'a Option<std::path::PathBuf>, &'a dyn Exporter<Profile>);
 
 /// Samples the target, then writes the report and the files.
 pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
@@ -32,6 +33,7 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
         back_end: if options.timer { Choice::Timer } else { Choice::Best },
         rate_hz: options.rate,
         stacks: options.stacks,
+        instances: if options.split_generics { Instances::Split } else { Instances::Merged },
         stack_bytes: options.stack_size.unwrap_or(metaspy_sampler::options::STACK_BYTES),
         limit: options.seconds.map(std::time::Duration::from_secs_f64),
         output: if options.json.replaces_text() { Output::StandardError } else { Output::Shared },
@@ -40,23 +42,25 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let stop = Arc::new(AtomicBool::new(false));
     flag::register(SIGINT, stop.clone()).context("cannot handle Ctrl-C")?;
     // A file that cannot be written is reported before the program runs.
-    let formats: [Format; 3] = [
-        (&options.html, export::flame::write),
-        (&options.collapsed, export::collapsed::write),
-        (&options.speedscope, export::speedscope::write),
+    let formats: [Format<'_>; 5] = [
+        (&options.html, &Flame),
+        (&options.collapsed, &Collapsed),
+        (&options.speedscope, &Speedscope),
+        (&options.firefox, &Firefox),
+        (&options.pprof, &Pprof),
     ];
     let mut files = Vec::new();
-    for (path, write) in formats {
+    for (path, exporter) in formats {
         if let Some(path) = path {
-            files.push((path, create(path)?, write));
+            files.push((path, create(path)?, exporter));
         }
     }
     let run = sample(&target, &sampling, &stop).map_err(refused)?;
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
     append(&run);
     let profile = Profile::new(run);
-    for (path, mut file, write) in files {
-        write(&mut file, &profile).and_then(|()| file.flush()).with_context(|| cannot_write(path))?;
+    for (path, mut file, exporter) in files {
+        exporter.export(&profile, &mut file).and_then(|_| file.flush()).with_context(|| cannot_write(path))?;
         print_message(&format!("metaspy: written to {}", path.display()));
     }
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use metaspy_report::export::{Exporter, Written};
 use serde::Serialize;
 use serde::ser::{SerializeTuple, Serializer};
 
@@ -77,52 +78,59 @@ impl Node {
     }
 }
 
-/// Writes the page.
-pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let samples = &profile.run.samples;
-    let kind = |category: Category| Category::ALL.iter().position(|&it| it == category).unwrap_or(0);
-    let event_kind = Category::ALL.len();
-    let functions = &profile.symbols.functions;
-    let labels: Vec<String> =
-        samples.events.iter().map(|event| event_label(&event.site, event.subject.as_deref())).collect();
-    let whole = functions.len() + labels.len();
-    let mut names: Vec<(&str, &str, usize)> = Vec::with_capacity(whole + 3);
-    names.extend(functions.iter().map(|of| (of.name.as_str(), of.file.as_deref().unwrap_or(""), kind(of.category))));
-    names.extend(labels.iter().map(|label| (label.as_str(), "", event_kind)));
-    names.push(("all", "", kind(Category::Unknown)));
-    names.push(("in no recorded event", "", kind(Category::Unknown)));
-    names.push(("in events that left the window", "", kind(Category::Unknown)));
+/// A page for a browser.
+#[derive(Clone, Copy, Debug)]
+pub struct Flame;
 
-    let mut counts: HashMap<(u32, u32), u64> = HashMap::new();
-    samples.samples.iter().for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
-    let root = || Node { name: whole, ..Node::default() };
-    let (mut code, mut subjects) = (root(), root());
-    for ((events, stack), count) in counts {
-        let mut frames: Vec<usize> = profile.methods_of(stack).map(|function| function as usize).collect();
-        frames.reverse();
-        code.add(frames.iter().copied(), count);
-        let around: Vec<usize> = match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
-            Some(list) => list.iter().map(|&event| functions.len() + event as usize).collect(),
-            None => vec![whole + if events == UNKNOWN { 2 } else { 1 }],
+impl Exporter<Profile> for Flame {
+    fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
+        let samples = &profile.run.samples;
+        let kind = |category: Category| Category::ALL.iter().position(|&it| it == category).unwrap_or(0);
+        let event_kind = Category::ALL.len();
+        let functions = &profile.symbols.functions;
+        let labels: Vec<String> =
+            samples.events.iter().map(|event| event_label(&event.site, event.subject.as_deref())).collect();
+        let whole = functions.len() + labels.len();
+        let mut names: Vec<(&str, &str, usize)> = Vec::with_capacity(whole + 3);
+        names
+            .extend(functions.iter().map(|of| (of.name.as_str(), of.file.as_deref().unwrap_or(""), kind(of.category))));
+        names.extend(labels.iter().map(|label| (label.as_str(), "", event_kind)));
+        names.push(("all", "", kind(Category::Unknown)));
+        names.push(("in no recorded event", "", kind(Category::Unknown)));
+        names.push(("in events that left the window", "", kind(Category::Unknown)));
+
+        let mut counts: HashMap<(u32, u32), u64> = HashMap::new();
+        samples.samples.iter().for_each(|sample| *counts.entry((sample.events, sample.stack)).or_default() += 1);
+        let root = || Node { name: whole, ..Node::default() };
+        let (mut code, mut subjects) = (root(), root());
+        for ((events, stack), count) in counts {
+            let mut frames: Vec<usize> = profile.methods_of(stack).map(|function| function as usize).collect();
+            frames.reverse();
+            code.add(frames.iter().copied(), count);
+            let around: Vec<usize> = match samples.lists.get(events as usize).filter(|list| !list.is_empty()) {
+                Some(list) => list.iter().map(|&event| functions.len() + event as usize).collect(),
+                None => vec![whole + if events == UNKNOWN { 2 } else { 1 }],
+            };
+            subjects.add(around.into_iter().chain(frames), count);
+        }
+        let least = (profile.total() / LEAST).max(1);
+        code.finish(least);
+        subjects.finish(least);
+        let data = Data {
+            title: format!("{}: {} samples", profile.run.target.join(" "), profile.total()),
+            total: profile.total(),
+            period_ns: profile.sample_ns,
+            kinds: Category::ALL.iter().map(|category| category.name()).chain(["recorded events"]).collect(),
+            names,
+            code: &code,
+            subjects: (!samples.events.is_empty()).then_some(&subjects),
         };
-        subjects.add(around.into_iter().chain(frames), count);
+        // No text ends the script that it is in.
+        let json = serde_json::to_string(&data)?.replace('<', "\\u003c");
+        let (before, behind) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
+        [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
+        Ok(Written { events: profile.total(), notes: Vec::new() })
     }
-    let least = (profile.total() / LEAST).max(1);
-    code.finish(least);
-    subjects.finish(least);
-    let data = Data {
-        title: format!("{}: {} samples", profile.run.target.join(" "), profile.total()),
-        total: profile.total(),
-        period_ns: profile.sample_ns,
-        kinds: Category::ALL.iter().map(|category| category.name()).chain(["recorded events"]).collect(),
-        names,
-        code: &code,
-        subjects: (!samples.events.is_empty()).then_some(&subjects),
-    };
-    // No text ends the script that it is in.
-    let json = serde_json::to_string(&data)?.replace('<', "\\u003c");
-    let (before, behind) = PAGE.split_once(MARK).unwrap_or((PAGE, ""));
-    [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))
 }
 
 /// `Scene::layout #412 <p>`.
@@ -144,7 +152,7 @@ mod tests {
             Sampled { count: 1, stack: "main:7" },
         ]);
         let mut page = Vec::new();
-        write(&mut page, &profile).expect("memory has room");
+        Flame.export(&profile, &mut page).expect("memory has room");
         let page = String::from_utf8(page).expect("a page is text");
         let (_, rest) = page.split_once("application/json\">").expect("the page has data");
         let (json, _) = rest.split_once("</script>").expect("the data ends");

@@ -1,8 +1,16 @@
-//! Samples as a page for a browser, and in the formats of other tools, one file each.
+//! Samples as a page for a browser, and in the formats of other tools, one file each. Each is an
+//! [`Exporter`](metaspy_report::export::Exporter) of a [`Profile`].
 
-pub mod collapsed;
-pub mod flame;
-pub mod speedscope;
+mod collapsed;
+mod firefox;
+mod flame;
+mod pprof;
+mod speedscope;
+
+pub use collapsed::Collapsed;
+pub use flame::Flame;
+pub use metaspy_report::export::{Exporter, Firefox, Speedscope};
+pub use pprof::Pprof;
 
 use crate::profile::Profile;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use metaspy_report::export::{Exporter, Speedscope, Written};
 use serde::Serialize;
 
 use crate::export::thread_name;
@@ -42,32 +43,35 @@ struct Thread {
     weights: Vec<u64>,
 }
 
-/// Writes all samples in the order of time.
-pub fn write(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
-    let mut threads: BTreeMap<u32, Vec<Vec<u32>>> = BTreeMap::new();
-    for sample in &profile.run.samples.samples {
-        let mut stack: Vec<u32> = profile.methods_of(sample.stack).collect();
-        stack.reverse();
-        threads.entry(sample.thread).or_default().push(stack);
+impl Exporter<Profile> for Speedscope {
+    /// All samples are in the order of time.
+    fn export(&self, profile: &Profile, out: &mut dyn Write) -> io::Result<Written> {
+        let mut threads: BTreeMap<u32, Vec<Vec<u32>>> = BTreeMap::new();
+        for sample in &profile.run.samples.samples {
+            let mut stack: Vec<u32> = profile.methods_of(sample.stack).collect();
+            stack.reverse();
+            threads.entry(sample.thread).or_default().push(stack);
+        }
+        let period_ns = profile.sample_ns;
+        let thread = |(number, samples): (u32, Vec<Vec<u32>>)| Thread {
+            r#type: "sampled",
+            name: thread_name(profile, number),
+            unit: "nanoseconds",
+            start_value: 0,
+            end_value: samples.len() as u64 * period_ns,
+            weights: vec![period_ns; samples.len()],
+            samples,
+        };
+        let frames = profile.symbols.functions.iter();
+        let document = Document {
+            schema: "https://www.speedscope.app/file-format-schema.json",
+            exporter: concat!("metaspy ", env!("CARGO_PKG_VERSION")),
+            name: profile.run.target.join(" "),
+            shared: Shared { frames: frames.map(|of| FrameOut { name: &of.name, file: of.file.as_deref() }).collect() },
+            profiles: threads.into_iter().map(thread).collect(),
+        };
+        serde_json::to_writer(&mut *out, &document).map_err(io::Error::from)?;
+        writeln!(out)?;
+        Ok(Written { events: profile.total(), notes: Vec::new() })
     }
-    let period_ns = profile.sample_ns;
-    let thread = |(number, samples): (u32, Vec<Vec<u32>>)| Thread {
-        r#type: "sampled",
-        name: thread_name(profile, number),
-        unit: "nanoseconds",
-        start_value: 0,
-        end_value: samples.len() as u64 * period_ns,
-        weights: vec![period_ns; samples.len()],
-        samples,
-    };
-    let frames = profile.symbols.functions.iter();
-    let document = Document {
-        schema: "https://www.speedscope.app/file-format-schema.json",
-        exporter: concat!("metaspy ", env!("CARGO_PKG_VERSION")),
-        name: profile.run.target.join(" "),
-        shared: Shared { frames: frames.map(|of| FrameOut { name: &of.name, file: of.file.as_deref() }).collect() },
-        profiles: threads.into_iter().map(thread).collect(),
-    };
-    serde_json::to_writer(&mut *out, &document).map_err(io::Error::from)?;
-    writeln!(out)
 }

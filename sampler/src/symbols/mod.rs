@@ -3,11 +3,13 @@
 
 mod category;
 mod elf;
+mod generics;
 mod jit;
 mod kernel;
 
 use std::collections::HashMap;
 
+use crate::options::Instances;
 use crate::run::Run;
 use crate::samples::{Module, Place};
 use elf::Elf;
@@ -60,12 +62,13 @@ pub struct Symbols {
     /// Sentences about what could not be named, each with the remedy.
     pub notes: Vec<String>,
     numbers: HashMap<Function, FunctionId>,
+    instances: Instances,
 }
 
 impl Symbols {
     /// Resolves all addresses of a run.
     pub fn read(run: &Run) -> Symbols {
-        let mut symbols = Symbols::default();
+        let mut symbols = Symbols { instances: run.options.instances, ..Symbols::default() };
         let mut files: Vec<Option<Elf>> = run.samples.modules.iter().map(|_| None).collect();
         let mut kernel = None;
         let mut jits: HashMap<u32, Jit> = HashMap::new();
@@ -94,7 +97,10 @@ impl Symbols {
     }
 
     /// The number of a function.
-    fn function(&mut self, function: Function) -> FunctionId {
+    fn function(&mut self, mut function: Function) -> FunctionId {
+        if self.instances == Instances::Merged {
+            function.name = generics::without_arguments(&function.name);
+        }
         if let Some(&number) = self.numbers.get(&function) {
             return number;
         }

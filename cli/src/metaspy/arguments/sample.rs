@@ -47,6 +47,9 @@ pub struct Sample {
     /// Shows the callers and the callees of each method
     #[arg(long)]
     pub callers: bool,
+    /// Shows each instance of a generic function as a function of its own
+    #[arg(long)]
+    pub split_generics: bool,
     /// Writes a flame graph: one page for a browser, also by subject if the program records
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -56,6 +59,12 @@ pub struct Sample {
     /// Writes the samples for speedscope
     #[arg(long, value_name = "FILE")]
     pub speedscope: Option<PathBuf>,
+    /// Writes the samples for the Firefox Profiler
+    #[arg(long, value_name = "FILE")]
+    pub firefox: Option<PathBuf>,
+    /// Writes the stacks for pprof, with labels for threads and recorded events
+    #[arg(long, value_name = "FILE")]
+    pub pprof: Option<PathBuf>,
     /// JSON; the program then writes to standard error
     #[command(flatten)]
     pub json: JsonOption,
