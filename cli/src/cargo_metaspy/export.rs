@@ -9,6 +9,7 @@ use metaspy_blueprints::{Graph, Kind, Options, page};
 use metaspy_report::coverage::{Run, TestReach, by_test};
 use metaspy_report::export::{Cobertura, Exporter, Json, Lcov};
 use metaspy_report::program::Program;
+use metaspy_report::types;
 use metaspy_weave::wrapper::Left;
 use serde_json::{Map, Value, json};
 
@@ -83,6 +84,7 @@ fn more(results: &Results, options: &arguments::Woven) -> Map<String, Value> {
     };
     let tests = options.by_test.then(|| by_test(&results.run.program).iter().map(reach).collect::<Vec<_>>());
     more.insert("tests".into(), json!(tests));
+    more.insert("types".into(), json!(options.types.then(|| types::json(&results.types))));
     more
 }
 

@@ -20,6 +20,8 @@ pub const CALLS: &str = "calls";
 pub const CONTEXTS: &str = "contexts";
 /// The profiler of objects, and of calling contexts.
 pub const ALLOCATIONS: &str = "allocations";
+/// The profiler of types.
+pub const TYPES: &str = "types";
 /// In what is options: not even unnamed ones.
 const NONE: &str = "none";
 /// In the environment of programs: all profilers of the user's own.
@@ -47,6 +49,7 @@ impl Requested {
         needed(CALLS, options.timed || options.callers.is_some() || options.blueprint.is_some() && command != "test");
         needed(ALLOCATIONS, options.allocations);
         needed(CONTEXTS, options.contexts && !options.allocations);
+        needed(TYPES, options.types);
         Requested { names, with_own: !options.profiler.is_empty() }
     }
 
@@ -68,9 +71,9 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     if !options.profiler.is_empty() || graph.has_own_core() {
         return Ok(());
     }
-    match options.profile.iter().find(|name| ![COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, NONE].contains(&name.as_str())) {
+    match options.profile.iter().find(|name| ![COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, TYPES, NONE].contains(&name.as_str())) {
         Some(name) => bail!(
-            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}` or `{NONE}`, or link one of your own with \
+            "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}`, `{TYPES}` or `{NONE}`, or link one of your own with \
              --profiler"
         ),
         None => Ok(()),

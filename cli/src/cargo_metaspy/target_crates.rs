@@ -68,13 +68,13 @@ fn crates(graph: &Graph, with_dependencies: bool) -> Vec<(&Package, &Crate)> {
 
 /// The stamp of a crate. Tests do not change it: without them, nothing of them is compiled.
 fn stamp_of(chosen: &[String], needs_core: bool, selection: &Selection) -> String {
-    let depth = if chosen.is_empty() { "" } else { selection.depth() };
+    let depth = if chosen.is_empty() { String::new() } else { selection.depth() };
     let weaver = [
         env!("CARGO_PKG_VERSION").to_owned(),
         FORMAT.to_owned(),
         hooks_source(),
         if needs_core { core_stamp() } else { String::new() },
-        depth.to_owned(),
+        depth,
         if needs_core && selection.allocations { "allocations".to_owned() } else { String::new() },
     ];
     stamp(weaver.iter().chain(chosen))

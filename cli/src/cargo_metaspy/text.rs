@@ -7,6 +7,7 @@ use metaspy_report::contexts::{write_allocations_text, write_text};
 use metaspy_report::coverage::{Comparison, text};
 use metaspy_report::rows::By;
 use metaspy_report::text::{counted, grouped};
+use metaspy_report::types;
 
 use crate::cargo_metaspy::arguments;
 use crate::cargo_metaspy::results::{Results, Woven};
@@ -47,12 +48,15 @@ fn report(results: &Results, options: &arguments::Woven) -> String {
         lines.push("no program recorded anything".into());
     }
     lines.extend(if options.tree { text::tree(run) } else { text::functions(run, options.top.rows()) });
+    if options.types {
+        lines.extend(types::lines(&results.types, options.top.rows()));
+    }
     lines.extend(summary(results, options));
     lines.join("\n") + "\n"
 }
 
 fn summary(results: &Results, options: &arguments::Woven) -> Vec<String> {
-    let Results { woven, run, contexts, comparison } = results;
+    let Results { woven, run, contexts, comparison, .. } = results;
     let (mut ran, mut all) = (0, 0);
     for method in run.program.methods() {
         ran += u64::from(method.measure.count > 0);

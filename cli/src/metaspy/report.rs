@@ -15,6 +15,7 @@ use metaspy_report::export::{Format, Selection};
 use metaspy_report::rows;
 use metaspy_report::rows::text::Numbers;
 use metaspy_report::text::{clean_lines, file_name};
+use metaspy_report::types::{self, Types};
 
 use crate::exit::{Ended, complain, say};
 use crate::metaspy::{arguments, export, filter, live};
@@ -27,6 +28,9 @@ const THRESHOLD: f64 = 1.0;
 
 /// Writes the report.
 pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
+    if options.types {
+        return types(options, out);
+    }
     // Mistakes on the command line are reported before a recording is opened.
     let parsed: Result<Vec<Condition>, String> = options.fail_if.iter().map(|text| text.parse()).collect();
     let conditions = parsed.map_err(say)?;
@@ -129,6 +133,21 @@ fn contexts(options: &arguments::Report, store: &Store, out: &mut impl Write) ->
         |out| write_text(out, &contexts, options.shown.shown(THRESHOLD), top.limit(CONTEXTS)),
     )?;
     Ok(Ended::Fine)
+}
+
+/// Writes the types that arrived. Each recording has the types of its own program.
+fn types(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
+    let stores: Result<Vec<Store>> =
+        live::paths_of(&options.sources)?.iter().map(|path| live::open_named(path)).collect();
+    let types = Types::read(&stores?);
+    options.json.write(
+        out,
+        |out| Ok(serde_json::to_writer_pretty(out, &types::json(&types))?),
+        |out| {
+            types::lines(&types, options.top.rows()).iter().try_for_each(|line| writeln!(out, "{}", clean_lines(line)))
+        },
+    )?;
+    Ok(if types.is_recorded { Ended::Fine } else { Ended::Failed })
 }
 
 /// The recordings of the other processes that were started with the same `METASPY_RECORD`, which a note names.

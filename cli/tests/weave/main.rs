@@ -1,6 +1,7 @@
 //! `cargo metaspy` on small packages, with the cargo and the compiler that run these tests.
 
 mod allocations;
+mod arrived;
 mod blueprints;
 mod builds;
 mod common;

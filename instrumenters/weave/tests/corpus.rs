@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use metaspy_weave::source::{self, Function, Hook, HookKind, insertions, parse, weave};
+use metaspy_weave::source::{self, Function, Hook, HookKind, Values, insertions, parse, weave};
 
 /// The roots of the libraries of all packages that cargo knows of here: most of them nobody here wrote.
 fn libraries() -> Vec<PathBuf> {
@@ -50,6 +50,8 @@ fn check(file: &source::SourceFile, is_deep: bool) -> usize {
         kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
+        values: Values::default(),
+        type_words: "",
         is_trusted: false,
         is_alone: false,
     };

@@ -226,7 +226,7 @@ impl fmt::Display for Facts {
 }
 
 /// The path of an owner from its crate on. The words may say it relative to the module: `self::`, `super::`, `crate::`.
-fn absolute(owner: &str, module: &str) -> Option<String> {
+pub(crate) fn absolute(owner: &str, module: &str) -> Option<String> {
     if let Some(rest) = owner.strip_prefix("crate::") {
         return Some(joined(module.split("::").next().unwrap_or_default(), rest));
     }

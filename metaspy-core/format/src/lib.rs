@@ -22,6 +22,7 @@ pub mod row;
 
 #[doc(hidden)]
 pub mod arena;
+pub mod declared;
 pub mod facts;
 
 pub mod detail;

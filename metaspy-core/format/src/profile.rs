@@ -46,6 +46,56 @@ pub enum KeyKind {
     Caller,
     /// A calling context: a site, and the context of its caller.
     Context,
+    /// A callee, its caller, and the type of one of its values ([`TypeKey`]).
+    Type,
+}
+
+/// The type of a receiver, an argument or a returned value: the rest of a [`Key`] beside callee and kind. The kind of
+/// subjects with the type's name stands for the type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeKey {
+    /// The site of the caller; 0 = code without hooks.
+    pub caller: u32,
+    /// The value that has the type.
+    pub position: u8,
+    /// The discriminant of an enum; `None` for other types.
+    pub variant: Option<u32>,
+}
+
+impl TypeKey {
+    /// The position of the receiver. Arguments follow, in the order of their names.
+    pub const RECEIVER: u8 = 0;
+    /// The position of the returned value.
+    pub const RETURNED: u8 = 255;
+    /// The first word of kinds whose type is behind a table of a trait object: `&dyn a::Shape @0x5a8f0`, with the address
+    /// of the table in the file of the program.
+    pub const TABLE: &'static str = " @0x";
+    /// What follows such a kind once the type is known: `&dyn a::Shape => a::Circle`.
+    pub const RESOLVED: &'static str = " => ";
+
+    const POSITION: u32 = 20;
+    const HAS_VARIANT: u64 = 1 << 28;
+    const VARIANT: u32 = 29;
+
+    /// As the word of a key.
+    #[inline]
+    pub const fn pack(self) -> u64 {
+        let variant = match self.variant {
+            Some(variant) => Self::HAS_VARIANT | (variant as u64) << Self::VARIANT,
+            None => 0,
+        };
+        self.caller as u64 & Key::SITE_MASK | (self.position as u64) << Self::POSITION | variant
+    }
+
+    /// From the word of a key.
+    pub const fn unpack(word: u64) -> Self {
+        let has_variant = word & Self::HAS_VARIANT != 0;
+        TypeKey {
+            caller: (word & Key::SITE_MASK) as u32,
+            position: (word >> Self::POSITION) as u8,
+            variant: if has_variant { Some((word >> Self::VARIANT) as u32) } else { None },
+        }
+    }
 }
 
 /// A column of a table.
@@ -173,9 +223,9 @@ impl TableDef {
 pub struct Key {
     /// The site; of a pair of methods, the callee. 0 = code without hooks.
     pub site: u32,
-    /// The subject's kind or the caller's site; 0 = none.
+    /// The subject's kind, the kind that stands for a type, or the caller's site; 0 = none.
     pub second: u32,
-    /// The subject's key, or the id of the caller's context; 0 in a pair of methods.
+    /// The subject's key, the id of the caller's context, or a [`TypeKey`]; 0 in a pair of methods.
     pub key: u64,
 }
 

@@ -29,6 +29,7 @@ mod site;
 mod subject;
 mod text;
 mod thunk;
+mod type_layout;
 mod value;
 mod value_copy;
 
@@ -42,8 +43,20 @@ pub use site::{Site, SiteDef, SiteId, SiteKind};
 pub use subject::{KindId, Subject};
 pub use text::Text;
 pub use thunk::{Slowly, Thunks, enter};
+pub use type_layout::*;
 pub use value::*;
 pub use value_copy::*;
+
+/// What a value can do if only its type is of interest: nothing.
+#[doc(hidden)]
+pub mod unseen {
+    pub use crate::type_layout::{Unseen as CanBeHashed, Unseen as CanBeShown};
+    #[cfg(not(metaspy_bare))]
+    pub use crate::type_layout::{Unseen as CanBeKept, Unseen as CanBeListed};
+    pub use crate::value::{CannotBeHashed, CannotBeShown};
+    #[cfg(not(metaspy_bare))]
+    pub use crate::value_copy::{CannotBeKept, CannotBeListed};
+}
 
 /// What a value of any type can do.
 #[doc(hidden)]

@@ -169,7 +169,7 @@ macro_rules! receiver {
         let probe = $crate::Probe::of(key);
         let mut how = probe.how();
         (&probe).can_hash(&mut how);
-        $site.keyed($crate::library::ptr::from_ref(key).cast(), how.hash, probe.type_name())
+        $site.keyed($crate::library::ptr::from_ref(key).cast(), how.hash, $crate::Text::of(probe.type_name()))
     }};
 }
 
@@ -178,6 +178,15 @@ macro_rules! receiver {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! value {
+    ($kind:ident types $name:expr, $value:expr) => {
+        $crate::typed!($kind unseen $name, $value)
+    };
+    ($kind:ident types_known $name:expr, $value:expr) => {
+        $crate::typed!($kind known $name, $value)
+    };
+    ($kind:ident types_any $name:expr, $value:expr) => {
+        $crate::typed!($kind any $name, $value)
+    };
     (own $trust:ident $name:expr, $value:expr) => {{
         #[allow(unused_imports)]
         use $crate::$trust::{CanBeKept as _, CanBeListed as _, CannotBeKept as _, CannotBeListed as _};
@@ -207,6 +216,19 @@ macro_rules! value {
         (&$probe).may_be_err(&mut $how);
         (&$probe).may_be_none(&mut $how);
         $crate::Value::new($name, &$value, $how)
+    }};
+}
+
+/// A value whose type is recorded, too.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! typed {
+    ($kind:ident $trust:ident $name:expr, $value:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::{HasLayout as _, RefersToLayout as _};
+        let mut typed = $crate::value!($kind $trust $name, $value);
+        (&$crate::Probe::of(&$value)).lay_out(typed.how_mut());
+        typed
     }};
 }
 

@@ -8,7 +8,7 @@ use core::fmt::{self, Debug, Write};
 use core::hash::{Hash, Hasher};
 use core::marker::PhantomData;
 
-use crate::{Compare, Kept, Text};
+use crate::{Compare, Kept, Text, TypeLayout};
 
 /// The receiver of a call.
 #[repr(C)]
@@ -85,8 +85,8 @@ pub fn once<R>(body: impl FnOnce() -> R) -> R {
 pub struct Value<'v> {
     /// What it is called.
     pub name: Text,
-    at: *const u8,
-    how: How,
+    pub(crate) at: *const u8,
+    pub(crate) how: How,
     _value: PhantomData<&'v ()>,
 }
 
@@ -94,14 +94,16 @@ pub struct Value<'v> {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct How {
-    /// What the type is called.
-    pub type_name: Text,
+    /// What the type is called. Its address distinguishes types.
+    pub type_name: fn() -> &'static str,
     pub(crate) show: Option<Show>,
     /// A number that equal values have in common.
     pub hash: Option<fn(at: *const u8) -> u64>,
     pub(crate) compare: Option<Compare>,
     pointee: Option<extern "C" fn(at: *const u8) -> Receiver>,
     failed: Option<extern "C" fn(at: *const u8) -> bool>,
+    /// Its size and its variant, if types are recorded.
+    pub layout: Option<fn(at: *const u8) -> TypeLayout>,
 }
 
 /// Prints a value as `Debug` does. It is small, because there is one for each type: the text is put together elsewhere.
@@ -122,7 +124,7 @@ impl<'v> Value<'v> {
 
     /// What its type is called.
     pub fn type_name(&self) -> &'static str {
-        self.how.type_name.get()
+        (self.how.type_name)()
     }
 
     /// Writes it as `Debug` does; false if its type cannot.
@@ -178,14 +180,15 @@ impl<T: ?Sized> Probe<T> {
     }
 
     /// What its values are called.
-    pub fn type_name(&self) -> Text {
-        Text::of(core::any::type_name::<T>())
+    pub fn type_name(&self) -> &'static str {
+        core::any::type_name::<T>()
     }
 
     /// What can be done with any value: nothing.
     #[inline]
     pub fn how(&self) -> How {
-        How { type_name: self.type_name(), show: None, hash: None, compare: None, pointee: None, failed: None }
+        let type_name = core::any::type_name::<T>;
+        How { type_name, show: None, hash: None, compare: None, pointee: None, failed: None, layout: None }
     }
 }
 

@@ -60,7 +60,7 @@ pub use names::relations::Relation;
 pub use names::{RecordedEpoch, RecordedKind, RecordedSite, UserMark};
 pub use open::OpenError;
 pub use open::header::{EndState, Header};
-pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, Value};
+pub use profiles::{Column, ColumnKind, KeyKind, Merge, Profile, ProfileRow, ProfileTable, RowKey, TypeKey, Value};
 pub use scan::current::{CurrentEvents, Enclosing};
 pub use scan::lanes::RecordedLane;
 pub use scan::losses::{Loss, Losses};

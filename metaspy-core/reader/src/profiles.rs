@@ -36,7 +36,7 @@ use metaspy_probe::{KindId, SiteId, Subject};
 use crate::Store;
 use crate::names::sanitise::sanitised;
 
-pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge};
+pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge, TypeKey};
 
 /// What one installation of a method profiler wrote.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +86,8 @@ pub enum RowKey {
     Caller(SiteId, Option<SiteId>),
     /// A calling context: a site, and the id of the context that called it. Site 0 is code without hooks.
     Context(SiteId, u64),
+    /// A callee, the kind that stands for a type, and the value that has the type.
+    Type(SiteId, KindId, TypeKey),
 }
 
 /// A value of a table.
@@ -109,7 +111,11 @@ impl RowKey {
     /// The site; of a pair of methods, the callee.
     pub fn site(self) -> SiteId {
         match self {
-            RowKey::Site(site) | RowKey::Subject(site, _) | RowKey::Caller(site, _) | RowKey::Context(site, _) => site,
+            RowKey::Site(site)
+            | RowKey::Subject(site, _)
+            | RowKey::Caller(site, _)
+            | RowKey::Context(site, _)
+            | RowKey::Type(site, ..) => site,
         }
     }
 
@@ -118,6 +124,7 @@ impl RowKey {
         match kind {
             KeyKind::Site => RowKey::Site(site),
             KeyKind::Subject => RowKey::Subject(site, Subject::new(KindId(key.second as u16), key.key)),
+            KeyKind::Type => RowKey::Type(site, KindId(key.second as u16), TypeKey::unpack(key.key)),
             KeyKind::Caller => RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0)),
             KeyKind::Context => RowKey::Context(site, key.key),
         }

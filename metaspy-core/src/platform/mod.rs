@@ -12,6 +12,7 @@ pub(crate) mod page_vec;
 pub(crate) mod peer;
 pub(crate) mod process;
 pub(crate) mod processor;
+pub(crate) mod program;
 pub(crate) mod readers;
 pub(crate) mod saving;
 pub(crate) mod signal_mask;

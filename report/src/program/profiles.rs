@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use metaspy_core::method_profilers::{Allocations, Calls, Contexts, Facts, MethodProfiler, TestCoverage};
+use metaspy_core::method_profilers::{Allocations, Calls, Contexts, Facts, MethodProfiler, TestCoverage, Types};
 use metaspy_core::store::{Column, KeyKind, Profile, ProfileTable, RowKey, Value};
 use metaspy_core::{SiteId, Store};
 
@@ -52,7 +52,7 @@ impl Profiles {
 
     /// The columns of all other profilers: name of the profiler, name and unit of the column.
     pub fn others(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME];
+        let built_in = [TestCoverage::NAME, Calls::NAME, Contexts::NAME, Allocations::NAME, Types::NAME];
         let others = self.columns.iter().filter(move |(name, _)| !built_in.contains(&name.as_str()));
         others.flat_map(|(profiler, columns)| {
             columns.iter().map(|(name, column)| (profiler.as_str(), name.as_str(), column.unit.as_str()))
@@ -88,6 +88,8 @@ impl Builder {
                     (TestCoverage::NAME, "tests") => self.add_tests(store, table, places),
                     (Calls::NAME, "") => self.add_times(table, places),
                     (Calls::NAME, "callers") => self.add_callers(table, places),
+                    // Several values of a call have types: their sum is no number of the method.
+                    (Types::NAME, _) => {}
                     (name, _) if table.key != KeyKind::Context => self.add_columns(name, table, places),
                     (name, _) => {
                         self.add_objects(table, places);

@@ -26,8 +26,9 @@ impl Profiles {
     pub fn read(store: &Store) -> Profiles {
         let mut profiles = Profiles { by_site: HashMap::new(), by_subject: HashMap::new(), by_both: HashMap::new() };
         for profile in store.profiles() {
-            // Values of contexts belong to no site alone.
-            for table in profile.tables.iter().filter(|table| table.key != KeyKind::Context) {
+            // Values of contexts belong to no site alone, and several values of a call have types.
+            let is_of_sites = |table: &&ProfileTable| !matches!(table.key, KeyKind::Context | KeyKind::Type);
+            for table in profile.tables.iter().filter(is_of_sites) {
                 for row in &table.rows {
                     let values = values(&profile.name, table, row.key);
                     if let RowKey::Subject(_, subject) = row.key {

@@ -23,12 +23,13 @@ const WITH_VALUE: [&str; 15] = [
 /// A word that takes a value behind `=` only.
 const JSON: &str = "--json";
 /// Words without a value.
-const ALONE: [&str; 11] = [
+const ALONE: [&str; 12] = [
     "--allocations",
     "--by-test",
     "--contexts",
     "--folded",
     "--timed",
+    "--types",
     "--returns",
     "--args",
     "--closures",

@@ -37,6 +37,10 @@ pub struct Woven {
     /// `taffy::*::compute_child_layout=node_id` or `Scene::*=self.id`
     #[arg(long, value_name = "SELECTOR=PARAMETER")]
     pub subject: Vec<String>,
+    /// Records the types of receivers, arguments and returned values, and prints them: the types behind trait objects, the
+    /// variants of enums, and what never arrived
+    #[arg(long)]
+    pub types: bool,
     /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
     /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
     /// `--cargo-profile` here
@@ -102,6 +106,7 @@ impl Woven {
             closures: self.closures,
             returns: self.returns,
             args: self.args,
+            types: self.types,
             subjects: self.subject.clone(),
             trust: self.trust.clone(),
             allocations: self.allocations,

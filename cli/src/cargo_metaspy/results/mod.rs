@@ -8,6 +8,7 @@ use metaspy_core::{SiteId, SiteKind, Store};
 use metaspy_report::contexts::Contexts;
 use metaspy_report::coverage::{Comparison, Run};
 use metaspy_report::program::Builder;
+use metaspy_report::types::{self, Types};
 use metaspy_weave::plan::{File, Plan};
 use metaspy_weave::source::Facts;
 use metaspy_weave::wrapper::{Left, Listing, Method, listings};
@@ -38,6 +39,8 @@ pub struct Results {
     pub run: Run,
     /// The calling contexts of all processes, if they were recorded.
     pub contexts: Option<Contexts>,
+    /// The types that arrived.
+    pub types: Types,
     /// The comparison with an earlier run, if it is requested.
     pub comparison: Option<Comparison>,
 }
@@ -52,11 +55,11 @@ impl Results {
                 woven.add(listing, &mut methods);
             }
         }
-        let (run, contexts) = match run {
+        let (run, contexts, types) = match run {
             Some(recordings) => recorded(recordings),
-            None => (without_numbers(&methods), None),
+            None => (without_numbers(&methods), None, Types::default()),
         };
-        Results { woven, run, contexts, comparison: None }
+        Results { woven, run, contexts, types, comparison: None }
     }
 }
 
@@ -74,11 +77,11 @@ impl Woven {
     }
 }
 
-/// The program of the recordings, and their calling contexts.
-fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>) {
+/// The program of the recordings, their calling contexts, and the types that arrived.
+fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>, Types) {
     let files = recordings.recordings();
     let mut run = Run { processes: Some(files.len()), ..Run::default() };
-    let (mut builder, mut contexts) = (Builder::new(), None::<Contexts>);
+    let (mut builder, mut contexts, mut stores) = (Builder::new(), None::<Contexts>, Vec::new());
     for path in files {
         match Store::open(&path) {
             Ok(store) => {
@@ -88,6 +91,9 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>) {
                 if !builder.add_recording(&store, &Filter::all()) {
                     run.doubts.push(format!("the counts of {} may be too low", store.program().name));
                 }
+                // Without it, the types behind trait objects are known until the program is built again.
+                let _ = types::keep(&path, &store);
+                stores.push(store);
             }
             Err(error) => run.doubts.push(format!("a recording cannot be read: {error}")),
         }
@@ -96,7 +102,7 @@ fn recorded(recordings: &Recordings) -> (Run, Option<Contexts>) {
     for (name, lost) in &run.program.profiles.lost {
         run.doubts.push(format!("{lost} values of `{name}` found no room; set METASPY_BUDGET to a larger size"));
     }
-    (run, contexts)
+    (run, contexts, Types::read(&stores))
 }
 
 /// The program as it was woven, without a recording.

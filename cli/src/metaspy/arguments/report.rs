@@ -18,6 +18,9 @@ pub struct Report {
     /// One row for each of these; `cause`: for each site that something began with
     #[arg(long, value_parser = parse_by(), default_value = "site")]
     pub by: By,
+    /// Prints the types that arrived at methods, in place of rows: of a program that ran with `cargo metaspy run --types`
+    #[arg(long, conflicts_with_all = ["by", "cpu", "sort", "percent", "filter", "profile", "fail_if", "expect"])]
+    pub types: bool,
     /// Sorts by processor time: the recording is one that `metaspy sample` sampled
     #[arg(long, conflicts_with = "sort")]
     pub cpu: bool,

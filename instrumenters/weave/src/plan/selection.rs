@@ -19,6 +19,9 @@ pub struct Selection {
     pub returns: bool,
     /// True if their arguments are seen.
     pub args: bool,
+    /// True if the types of receivers, arguments and returned values are seen.
+    #[serde(default)]
+    pub types: bool,
     /// The subjects of the calls of some functions.
     pub subjects: Vec<String>,
     /// Functions whose values are given to code of any type, although no other crate can call them.
@@ -58,13 +61,10 @@ impl Selection {
     }
 
     /// What is seen of calls, as a few words.
-    pub fn depth(&self) -> &'static str {
-        match (self.returns, self.args) {
-            (true, true) => "returns and args",
-            (true, false) => "returns",
-            (false, true) => "args",
-            (false, false) => "calls",
-        }
+    pub fn depth(&self) -> String {
+        let seen = [(self.returns, "returns"), (self.args, "args"), (self.types, "types")];
+        let seen: Vec<&str> = seen.into_iter().filter_map(|(is_seen, word)| is_seen.then_some(word)).collect();
+        if seen.is_empty() { "calls".to_owned() } else { seen.join(" and ") }
     }
 }
 

@@ -20,6 +20,7 @@ use crate::source::macro_generated::{self, MacroGenerated};
 use crate::source::modules::Declared;
 use crate::source::scope::{Returned, Scope, TypeRef};
 use crate::source::signature::{FunctionSignature, Properties};
+use crate::source::type_items::{OfItem, TypeItem};
 
 /// A function with a body.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,6 +66,10 @@ pub struct Functions {
     pub all: Vec<Function>,
     /// What macros generate.
     pub generated: MacroGenerated,
+    /// Enums, traits and implementations.
+    pub(super) types: Vec<TypeItem>,
+    /// The same as words of a site, with the paths of what they name.
+    pub type_words: String,
 }
 
 /// The functions of a file and the modules that it declares. The source began at `offset` in its text.
@@ -329,6 +334,7 @@ impl<'ast> Visit<'ast> for Search<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         self.found.generated.derives += macro_generated::derives(item);
         self.scopes[self.scope].declare(item);
+        self.found.types.extend(OfItem::of(item).map(|of| TypeItem { scope: self.scope, of }));
         self.outside(|search| visit::visit_item(search, item));
     }
 }

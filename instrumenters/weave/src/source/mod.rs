@@ -9,14 +9,16 @@ mod hook;
 mod hook_kind;
 mod macro_generated;
 mod modules;
+mod open_types;
 mod parse;
 mod resolve;
 mod scope;
 mod signature;
+mod type_items;
 
 pub use files::{CrateSource, SourceFile, plain, read};
 pub use functions::{Function, Functions};
-pub use hook::{EXTERN_CRATE, Hook, insertions, weave};
+pub use hook::{EXTERN_CRATE, Hook, Values, insertions, weave};
 pub use hook_kind::HookKind;
 pub use macro_generated::MacroGenerated;
 pub use metaspy_syntax::{Facts, SelfKind, Visibility};

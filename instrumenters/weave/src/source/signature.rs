@@ -8,11 +8,17 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, FnArg, Pat, PatIdent, ReturnType, Signature, Type, TypeImplTrait};
 
+use crate::source::open_types as open;
+
 /// The parts of a signature that a hook contains.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionSignature {
     /// Parameters that are plain names.
     pub parameters: Vec<String>,
+    /// For each of them the type as declared, if that leaves open which type arrives: a trait object, `impl Trait`, or a type
+    /// parameter; else nothing.
+    #[serde(default)]
+    pub open: Vec<String>,
     /// All names that parameters bind, also in patterns, in the order in which they are dropped: the last first.
     pub bound: Vec<String>,
     /// The returned type, in one line.
@@ -54,11 +60,15 @@ impl FunctionSignature {
     /// The signature of a function in this source. `is_tracked` is true if a trait makes it `#[track_caller]`.
     pub fn of(sig: &Signature, attrs: &[Attribute], is_tracked: bool, source: &str) -> Self {
         let typed = sig.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(typed) if !has_condition(&typed.attrs) => Some(&*typed.pat),
+            FnArg::Typed(typed) if !has_condition(&typed.attrs) => {
+                Some((plain_name(&typed.pat)?, open::declared(&typed.ty, &sig.generics, source)))
+            }
             _ => None,
         });
+        let (parameters, open) = typed.unzip();
         FunctionSignature {
-            parameters: typed.filter_map(plain_name).collect(),
+            parameters,
+            open,
             bound: Bound::by(sig),
             returns: returns(&sig.output, source),
             limit: limit(&sig.output, is_tracked || is_marked(attrs)),
@@ -70,6 +80,7 @@ impl FunctionSignature {
     pub fn of_closure(closure: &syn::ExprClosure, source: &str) -> Self {
         FunctionSignature {
             parameters: closure.inputs.iter().filter_map(plain_name).collect(),
+            open: Vec::new(),
             bound: Vec::new(),
             returns: returns(&closure.output, source),
             limit: None,

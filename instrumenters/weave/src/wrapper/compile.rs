@@ -126,7 +126,8 @@ impl Crate<'_> {
     /// because a hook that uses an argument hides that it is unused.
     fn finish(&self, choice: &ChosenHooks, mirror: &Overlay, output: &CompilerOutput) -> Result<ExitCode> {
         name_originals(self.arguments, &mirror.dir)?;
-        let hides = self.plan.selection.args && !choice.is_empty() && !self.arguments.caps_lints();
+        let selection = &self.plan.selection;
+        let hides = (selection.args || selection.types) && !choice.is_empty() && !self.arguments.caps_lints();
         if hides || !diagnostics::is_quiet(&output.held) {
             let original = self.check()?;
             diagnostics::print(&original.held);
@@ -168,7 +169,7 @@ impl Crate<'_> {
         let mut woven = BTreeMap::new();
         for (at, file) in source.files.iter().enumerate() {
             let Ok(parsed) = &file.parsed else { continue };
-            let hooks = choice.hooks(at, &parsed.functions.all);
+            let hooks = choice.hooks(at, &parsed.functions);
             if at == 0 || !hooks.is_empty() {
                 woven.insert(file.path.clone(), source::weave(&file.text, hooks));
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metaspy_format::profile::page::{self, Content, Kind};
-use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef};
+use metaspy_format::profile::{ColumnKind, Key, KeyKind, TableDef, TypeKey};
 
 use crate::merge::remap::Input;
 use crate::profiles::RawTable;
@@ -65,11 +65,17 @@ fn installations(input: &Input) -> BTreeMap<(String, u32), u32> {
 fn renumbered(input: &Input, kind: KeyKind, key: Key) -> Key {
     let second = match kind {
         KeyKind::Site | KeyKind::Context => 0,
-        KeyKind::Subject => input.kind(key.second as u16).into(),
+        KeyKind::Subject | KeyKind::Type => input.kind(key.second as u16).into(),
         KeyKind::Caller if key.second == 0 => 0,
         KeyKind::Caller => input.site(key.second),
     };
-    Key { site: input.site(key.site), second, ..key }
+    let key = Key { site: input.site(key.site), second, ..key };
+    match (kind, TypeKey::unpack(key.key)) {
+        (KeyKind::Type, of) if of.caller != 0 => {
+            Key { key: TypeKey { caller: input.site(of.caller), ..of }.pack(), ..key }
+        }
+        _ => key,
+    }
 }
 
 /// Times of the input's clock as times of the whole.

@@ -96,9 +96,14 @@ impl Call<'_> {
         (test != 0).then_some(TestId(test))
     }
 
+    /// The values that its hook shows, `self` among them.
+    pub(super) fn values(&self) -> &[Value<'_>] {
+        self.arguments
+    }
+
     /// The arguments, if they are recorded (`--args`). Only before the call.
     pub fn arguments(&self) -> impl Iterator<Item = Argument<'_>> {
-        self.arguments.iter().map(Argument)
+        self.arguments.iter().filter(|value| value.name.get() != "self").map(Argument)
     }
 }
 

@@ -3,7 +3,7 @@
 use linkme::distributed_slice;
 
 use crate::Profiler;
-use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, TestCoverage};
+use crate::method_profilers::{Allocations, Calls, Contexts, MethodProfiler, TestCoverage, Types};
 
 /// The method profilers of this program that have a factory: those of metaspy, and those of
 /// [`profiler!`](crate::profiler!).
@@ -25,6 +25,8 @@ static CALLS: ProfilerFactory = ProfilerFactory::new::<Calls>();
 static CONTEXTS: ProfilerFactory = ProfilerFactory::new::<Contexts>();
 #[distributed_slice(FACTORIES)]
 static ALLOCATIONS: ProfilerFactory = ProfilerFactory::new::<Allocations>();
+#[distributed_slice(FACTORIES)]
+static TYPES: ProfilerFactory = ProfilerFactory::new::<Types>();
 
 impl ProfilerFactory {
     /// A factory for a method profiler with a default value.
@@ -39,7 +41,7 @@ impl ProfilerFactory {
 
     /// True for the method profilers of metaspy itself.
     pub fn is_built_in(&self) -> bool {
-        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME | Allocations::NAME)
+        matches!(self.name, TestCoverage::NAME | Calls::NAME | Contexts::NAME | Allocations::NAME | Types::NAME)
     }
 
     /// Adds the method profiler to a profiler.

@@ -74,6 +74,8 @@ mod site_facts;
 mod table;
 mod test_context;
 mod too_many;
+mod type_names;
+mod types;
 
 pub(crate) use async_call::AsyncCall;
 pub use call::{Argument, Call, CallEnd};
@@ -97,5 +99,6 @@ pub use returns::Returns;
 pub use table::{CallerTable, Choice, Columns, Count, Data, Flags, Max, Min, Row, SubjectTable, Tables};
 pub use test_context::TestId;
 pub use too_many::TooManyProfilers;
+pub use types::Types;
 
 pub use crate::format::profile::{Column, Merge};

@@ -4,7 +4,7 @@
 //! column but those behind that brace on its own line; rustfmt ends a line there unless the whole function is on it. A
 //! hook around the body ends directly before the brace that closes it.
 
-use metaspy_syntax::Facts;
+use metaspy_syntax::{Facts, SelfKind};
 
 use crate::source::functions::Function;
 use crate::source::hook_kind::HookKind;
@@ -23,10 +23,25 @@ pub struct Hook<'f> {
     pub subject: Option<&'f str>,
     /// True if it sees arguments.
     pub with_args: bool,
+    /// What is recorded of values.
+    pub values: Values,
+    /// Declarations of types, as further words of its site.
+    pub type_words: &'f str,
     /// True if values are given to code of their types, whatever these are.
     pub is_trusted: bool,
     /// True if it only marks which test runs.
     pub is_alone: bool,
+}
+
+/// What is recorded of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Values {
+    /// Returned values.
+    pub returns: bool,
+    /// Arguments.
+    pub args: bool,
+    /// The types of both, and of receivers.
+    pub types: bool,
 }
 
 impl Hook<'_> {
@@ -46,7 +61,8 @@ impl Hook<'_> {
             true => {
                 let is_lent = self.kind == HookKind::WholeLent || signature.is_lent();
                 let kind = if is_lent { "borrowed" } else { "own" };
-                format!("{site},[{kind} {} {}],{{{}", self.trust(), signature.returns, self.held())
+                let trust = self.trust(self.values.returns);
+                format!("{site},[{kind} {trust} {}],{{{}", signature.returns, self.held())
             }
             false => format!("{site});"),
         }
@@ -69,14 +85,41 @@ impl Hook<'_> {
         }
     }
 
-    /// The types whose code may run on values of a call.
-    fn trust(&self) -> &'static str {
-        if self.is_trusted { "any" } else { "known" }
+    /// The types whose code may run on values of a call, if the values are recorded; and a word if their types are.
+    fn trust(&self, is_recorded: bool) -> &'static str {
+        match (self.values.types, is_recorded, self.is_trusted) {
+            (true, false, _) => "types",
+            (true, true, true) => "types_any",
+            (true, true, false) => "types_known",
+            (false, _, true) => "any",
+            (false, _, false) => "known",
+        }
     }
 
     fn facts(&self) -> String {
         let facts = &self.function.facts;
-        Facts { is_alone: self.is_alone, is_deep: self.kind.is_deep(), ..facts.clone() }.to_string()
+        let is_deep = self.kind.is_deep() && self.values.returns;
+        let facts = Facts { is_alone: self.is_alone, is_deep, ..facts.clone() }.to_string();
+        facts + &self.parameters() + self.type_words
+    }
+
+    /// The names of the arguments whose types are recorded, and how the open ones are declared.
+    fn parameters(&self) -> String {
+        let Hook { values: Values { types: true, .. }, with_args: true, .. } = self else { return String::new() };
+        let signature = &self.function.signature;
+        let open = signature.open.iter().map(String::as_str).chain(std::iter::repeat(""));
+        let receiver = self.receiver().map(|name| (name, ""));
+        let all = receiver.into_iter().chain(signature.parameters.iter().map(String::as_str).zip(open));
+        let word = |(name, open): (&str, &str)| match open {
+            "" => format!("{name}|"),
+            open => format!("{name}|*{}", open.replace(';', ",").replace('|', "").replace(char::is_whitespace, "~")),
+        };
+        format!(" params={}", all.map(word).collect::<Vec<_>>().join(";"))
+    }
+
+    /// The receiver, if its type is recorded.
+    fn receiver(&self) -> Option<&'static str> {
+        (self.values.types && self.function.facts.self_kind != SelfKind::None).then_some("self")
     }
 
     fn subject(&self) -> String {
@@ -88,8 +131,13 @@ impl Hook<'_> {
     }
 
     fn arguments(&self) -> String {
-        let parameters = self.function.signature.parameters.iter().filter(|_| self.with_args);
-        parameters.map(|name| format!("{} {name}", self.trust())).collect::<Vec<_>>().join(",")
+        let parameters = self.function.signature.parameters.iter().map(String::as_str);
+        let all = self.receiver().into_iter().chain(parameters).filter(|_| self.with_args);
+        let shown = |name: &str| match name {
+            "self" => "types self".to_owned(),
+            name => format!("{} {name}", self.trust(self.values.args)),
+        };
+        all.map(shown).collect::<Vec<_>>().join(",")
     }
 }
 

@@ -13,6 +13,8 @@ fn hooks(functions: &[Function], is_deep: bool) -> Vec<Hook<'_>> {
         kind: HookKind::of(function, is_deep).0,
         subject: None,
         with_args: true,
+        values: Values { returns: true, args: true, types: false },
+        type_words: "",
         is_trusted: function.is_exported,
         is_alone: false,
     };
@@ -150,6 +152,19 @@ fn a_hook_is_a_macro_of_the_functions_name_lines_and_facts() {
     assert_eq!(
         text_of(method, |hook| (hook.kind, hook.subject, hook.with_args) = (HookKind::Hook, Some("self.id"), false)),
         r#"__metaspy::hook!("A::f",2,3,"c=2 self=mut type=A vis=restricted",[key self.id],[]);…"#
+    );
+}
+
+#[test]
+fn a_hook_for_types_sees_the_receiver_and_names_open_parameters() {
+    let method = "impl A {\n fn f(&self, a: &dyn B, c: u8) -> u8 {} }";
+    let types = |hook: &mut Hook<'_>| {
+        hook.values = Values { types: true, ..Values::default() };
+        hook.type_words = " enum=crate::E|X,Y";
+    };
+    assert_eq!(
+        text_of(method, types),
+        r#"__metaspy::whole!("A::f",2,2,"c=1 self=ref type=A vis=private params=self|;a|*&dyn~B;c| enum=crate::E|X,Y",[place self],[types self,types a,types c],[own types u8],{__metaspy::held!(c a self);…})"#
     );
 }
 

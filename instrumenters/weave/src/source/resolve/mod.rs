@@ -4,6 +4,7 @@
 //! definition here, and the methods of its `impl`s are marked as unresolved.
 
 mod exported;
+mod type_words;
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,12 +29,13 @@ const STEPS: usize = 4096;
 
 /// Writes the owner of each method into its facts, and corrects what is known of returned types that are aliases.
 pub(super) fn resolve(files: &mut [SourceFile]) {
-    let resolved: Vec<Vec<Resolved>> = {
+    let resolved: Vec<(Vec<Resolved>, String)> = {
         let tree = Tree::new(files);
         let exported = exported::of(&tree);
-        files.iter().map(|file| tree.of_file(file, &exported)).collect()
+        files.iter().map(|file| (tree.of_file(file, &exported), type_words::of_file(&tree, file))).collect()
     };
-    for (file, resolved) in files.iter_mut().zip(resolved) {
+    for (file, (resolved, type_words)) in files.iter_mut().zip(resolved) {
+        file.parsed.iter_mut().for_each(|parsed| parsed.functions.type_words.clone_from(&type_words));
         let functions = file.parsed.iter_mut().flat_map(|parsed| &mut parsed.functions.all);
         for (function, Resolved { owner, is_nothing, is_exported }) in functions.zip(resolved) {
             function.facts.is_unit |= is_nothing;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::plan::{Plan, Target};
-use crate::source::{CrateSource, Facts, Function, Hook, HookKind, SourceFile, plain};
+use crate::plan::{Plan, Selection, Target};
+use crate::source::{CrateSource, Facts, Function, Functions, Hook, HookKind, SelfKind, SourceFile, Values, plain};
 use crate::wrapper::diagnostics;
 use crate::wrapper::listing::{Left, Listing, Method};
 
@@ -21,6 +21,7 @@ pub type Place = (usize, usize);
 /// The hooks of a crate.
 pub struct ChosenHooks {
     hooks: BTreeMap<Place, Chosen>,
+    values: Values,
     /// The list of functions with and without hooks.
     pub listing: Listing,
     /// True if the program gets an allocator that counts its objects.
@@ -75,7 +76,9 @@ impl ChosenHooks {
         as_test: bool,
     ) -> Result<ChosenHooks> {
         let selectors = plan.selection.parse()?;
-        let mut choice = ChosenHooks { hooks: BTreeMap::new(), listing, counts_objects: false };
+        let Selection { returns, args, types, .. } = plan.selection;
+        let values = Values { returns, args, types };
+        let mut choice = ChosenHooks { hooks: BTreeMap::new(), values, listing, counts_objects: false };
         for (at, file) in source.files.iter().enumerate() {
             let shown = shown(file).display().to_string();
             let parsed = match &file.parsed {
@@ -100,7 +103,7 @@ impl ChosenHooks {
                 if !is_selected && (!is_alone || function.skipped.is_some()) {
                     continue;
                 }
-                let (kind, less) = HookKind::of(function, plan.selection.returns && is_selected);
+                let (kind, less) = HookKind::of(function, (returns || types) && is_selected);
                 let subject = selected.iter().find_map(|path| selectors.subject(path, function));
                 let subject = subject.map(|subject| subject.path.clone());
                 let is_trusted = function.is_exported || selected.iter().any(|path| selectors.trusts(path, function));
@@ -110,7 +113,9 @@ impl ChosenHooks {
                     choice.listing.add(method, function.skipped.as_deref(), less);
                 }
                 if function.skipped.is_none() {
-                    let with_args = plan.selection.args && is_selected && !function.signature.parameters.is_empty();
+                    let has_receiver = types && function.facts.self_kind != SelfKind::None;
+                    let has_args = has_receiver || !function.signature.parameters.is_empty();
+                    let with_args = (args || types) && is_selected && has_args;
                     choice
                         .hooks
                         .insert((at, place), Chosen { kind, subject, with_args, is_trusted, is_alone, methods });
@@ -130,14 +135,19 @@ impl ChosenHooks {
     }
 
     /// The hooks of a file.
-    pub fn hooks<'c>(&'c self, file: usize, functions: &'c [Function]) -> Vec<Hook<'c>> {
+    pub fn hooks<'c>(&'c self, file: usize, functions: &'c Functions) -> Vec<Hook<'c>> {
         let chosen = self.hooks.range((file, 0)..(file + 1, 0));
+        // The first hook has the declarations of the file.
+        let type_words = if self.values.types { &*functions.type_words } else { "" };
         chosen
-            .map(|(&(_, place), chosen)| Hook {
-                function: &functions[place],
+            .enumerate()
+            .map(|(at, (&(_, place), chosen))| Hook {
+                function: &functions.all[place],
                 kind: chosen.kind,
                 subject: chosen.subject.as_deref(),
                 with_args: chosen.with_args,
+                values: self.values,
+                type_words: if at == 0 { type_words } else { "" },
                 is_trusted: chosen.is_trusted,
                 is_alone: chosen.is_alone,
             })

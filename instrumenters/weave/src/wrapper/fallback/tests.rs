@@ -36,7 +36,7 @@ impl Case {
 
     /// The macros' names, with the functions'.
     fn check(&self, expected: &[&str]) {
-        let functions = &self.source.files[0].parsed.as_ref().expect("it is Rust").functions.all;
+        let functions = &self.source.files[0].parsed.as_ref().expect("it is Rust").functions;
         let shown = self.choice.hooks(0, functions).into_iter().map(|hook| {
             let text = hook.before();
             let (_, called) = text.split_once(&format!("{EXTERN_CRATE}::")).expect("it is a macro of the hooks");
@@ -160,7 +160,7 @@ fn unselected_tests_have_a_light_hook_and_stand_in_no_list() {
     let mut case = Case::new(text, selection.clone(), true, true);
     case.check(&["hook one", "whole two", "polled three"]);
     case.check_lists(&["a::two"], &[], &[]);
-    let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions.all;
+    let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions;
     let is_alone: Vec<bool> = case.choice.hooks(0, functions).iter().map(|hook| hook.is_alone).collect();
     assert_eq!(is_alone, [true, false, true]);
     case.choice.leave_all(None);
@@ -175,7 +175,7 @@ fn a_subject_is_a_parameter_only_on_request() {
     let subjects = vec!["a::*=first".to_owned(), "g=self.id".to_owned()];
     let selection = Selection { subjects, ..Selection::default() };
     let case = Case::new("fn f(first: u8) {}\nimpl S { fn g(&self) {} }\nfn g() {}", selection, true, false);
-    let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions.all;
+    let functions = &case.source.files[0].parsed.as_ref().expect("it is Rust").functions;
     let subjects: Vec<Option<&str>> = case.choice.hooks(0, functions).iter().map(|hook| hook.subject).collect();
     assert_eq!(subjects, [Some("first"), Some("self.id"), Some("self.id")]);
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef};
+use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef, TypeKey};
 use crate::method_profilers::table::{Table, keys};
 use crate::recorder::Log;
 use crate::site::SiteId;
-use crate::subject::Subject;
+use crate::subject::{KindId, Subject};
 
 /// Makes the tables of a method profiler while it is installed.
 pub struct Tables<'t> {
@@ -24,6 +24,10 @@ pub struct SubjectTable(Option<Arc<Table>>);
 /// A table with rows for callees and callers; it holds nothing until [`Tables::by_caller`] made it.
 #[derive(Clone, Default)]
 pub struct CallerTable(Option<Arc<Table>>);
+
+/// A table with rows for callees, callers and the types of values; it holds nothing until [`Tables::by_type`] made it.
+#[derive(Default)]
+pub(crate) struct TypeTable(Option<Arc<Table>>);
 
 /// A row of such a table. Without room for the row, its values are lost, and counted as lost.
 #[derive(Clone, Copy)]
@@ -48,6 +52,11 @@ impl Tables<'_> {
         // Then a segment of a thread's words holds whole rows.
         all.resize(all.len().next_power_of_two(), Column::default());
         self.install(name, KeyKind::Context, all, 0)
+    }
+
+    /// A table with a row for each callee, caller, and type of a value.
+    pub(crate) fn by_type(&mut self, name: &str, columns: impl IntoIterator<Item = Column>) -> TypeTable {
+        TypeTable(Some(self.install(name, KeyKind::Type, columns, 0)))
     }
 
     pub(crate) fn install(
@@ -79,6 +88,14 @@ impl CallerTable {
     #[inline]
     pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row<'_> {
         row_of(self.0.as_deref(), Key { site: callee.0, second: caller.map_or(0, |site| site.0), key: 0 })
+    }
+}
+
+impl TypeTable {
+    /// The row of a type, which this kind stands for.
+    #[inline]
+    pub fn row(&self, callee: SiteId, kind: KindId, of: TypeKey) -> Row<'_> {
+        row_of(self.0.as_deref(), Key { site: callee.0, second: kind.0.into(), key: of.pack() })
     }
 }
 

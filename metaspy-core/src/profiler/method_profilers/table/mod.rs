@@ -24,6 +24,7 @@ use crate::recorder::{self, Draft, Log};
 
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub(super) use context_rows::{ContextRow, Written};
+pub(super) use keyed::TypeTable;
 pub use keyed::{CallerTable, Row, SubjectTable, Tables};
 use keys::KeyIndex;
 pub(super) use thread_pages::end_thread;

@@ -1,0 +1,180 @@
+//! The types that arrive at methods, checked against the program's own sums and against a debugger.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::common::{Did, Package, manifest};
+
+const SHAPES: &str = r#"use std::cell::RefCell;
+use std::rc::Rc;
+pub trait Shape { fn area(&self) -> u64; }
+pub trait Tall: Shape { fn height(&self) -> u64 { self.area() } }
+pub struct Circle(u64);
+pub struct Square(Box<u64>);
+pub struct Unit;
+pub struct Never;
+impl Shape for Circle { fn area(&self) -> u64 { self.0 * 3 } }
+impl Shape for Square { fn area(&self) -> u64 { *self.0 * *self.0 } }
+impl Shape for Unit { fn area(&self) -> u64 { 1 } }
+impl Shape for Never { fn area(&self) -> u64 { 0 } }
+impl Tall for Circle {}
+impl Tall for Square {}
+#[derive(Clone, Copy)]
+pub enum Color { Red, Green = 7, Blue, Grey }
+impl Drop for Circle { fn drop(&mut self) { std::hint::black_box(self.0); } }
+fn total(shapes: &[Box<dyn Shape>]) -> u64 { shapes.iter().map(|shape| measure(&**shape)).sum() }
+fn measure(shape: &dyn Shape) -> u64 { shape.area() }
+fn owned(shape: Box<dyn Shape>) -> u64 { shape.area() }
+fn shared(shape: Rc<RefCell<dyn Shape>>) -> u64 { shape.borrow().area() }
+fn maybe(shape: Option<&dyn Shape>) -> Option<u64> { shape.map(|shape| shape.area()) }
+fn any<T: Shape>(shape: &T) -> u64 { shape.area() }
+fn paint(color: Color, on: &Color) -> Result<(), String> {
+    match (color, on) { (Color::Red, _) => Ok(()), _ => Err("no".into()) }
+}
+async fn later(shape: &dyn Shape) -> Option<u64> { Some(shape.area()) }
+fn main() {
+    let shapes: Vec<Box<dyn Shape>> =
+        vec![Box::new(Circle(2)), Box::new(Square(Box::new(3))), Box::new(Unit), Box::new(Circle(5))];
+    let mut sum: u64 = (0..10).map(|_| total(&shapes)).sum();
+    sum += std::thread::scope(|scope| scope.spawn(|| measure(&Unit)).join().unwrap());
+    sum += owned(Box::new(Square(Box::new(2)))) + shared(Rc::new(RefCell::new(Unit)));
+    sum += maybe(None).unwrap_or(1) + maybe(Some(&Circle(2))).unwrap();
+    sum += any(&Circle(1)) + any(&Square(Box::new(1))) + any(&Square(Box::new(1))) + Circle(1).height();
+    for (color, on) in [(Color::Red, Color::Green), (Color::Blue, Color::Green), (Color::Green, Color::Red)] {
+        sum += u64::from(paint(color, &on).is_ok());
+    }
+    let mut later = std::pin::pin!(later(&Unit));
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(std::future::Future::poll(later.as_mut(), &mut context).is_ready());
+    println!("{sum}");
+}
+"#;
+
+fn shapes(name: &str) -> Package {
+    Package::new(name, &[("Cargo.toml", &manifest(name, "2024", "")), ("src/main.rs", SHAPES)])
+}
+
+/// The types of a value, as `type` or `type::variant`, with their counts.
+fn arrived(did: &Did, method: &str, value: &str) -> BTreeMap<String, u64> {
+    let methods = did.json["types"]["methods"].as_array().expect("types are requested");
+    let is_method = |one: &&Value| one["path"].as_str().is_some_and(|path| path.ends_with(&format!("::{method}")));
+    let values = methods.iter().find(is_method).map(|method| method["values"].as_array().expect("it has values"));
+    let value = values.into_iter().flatten().find(|one| one["name"] == value);
+    let types = value.unwrap_or_else(|| panic!("{method} has {value:?}"))["types"].as_array().expect("it has types");
+    let last = |text: &str| text.rsplit("::").next().unwrap_or(text).to_owned();
+    let text = |one: &Value| match one["variant"].as_str() {
+        Some(variant) => variant.to_owned(),
+        None => last(one["type"].as_str().unwrap_or("?")),
+    };
+    types.iter().map(|one| (text(one), one["count"].as_u64().expect("it is a number"))).collect()
+}
+
+fn counts<const N: usize>(expected: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    expected.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
+}
+
+/// With debug information and without, the program does the same, and every type is known.
+fn check(name: &str, more: &[&str]) {
+    let package = shapes(name);
+    let plain = package.cargo(&["run", "--quiet"]).stdout;
+    let did = package.metaspy(&[&["run", "--types", "--timed"][..], more].concat());
+    assert!(did.stdout.starts_with(&plain), "{}", did.stdout);
+    let types = &did.json["types"];
+    assert_eq!((&types["unresolved"], &types["lost"]), (&0.into(), &0.into()), "{}", types["notes"]);
+    assert_eq!(arrived(&did, "measure", "shape"), counts([("Circle", 20), ("Square", 10), ("Unit", 11)]));
+    assert_eq!(arrived(&did, "owned", "shape"), counts([("Square", 1)]));
+    assert_eq!(arrived(&did, "shared", "shape"), counts([("Unit", 1)]));
+    assert_eq!(arrived(&did, "later", "shape"), counts([("Unit", 1)]));
+    assert_eq!(arrived(&did, "later", "returned"), counts([("Some", 1)]));
+    assert_eq!(arrived(&did, "maybe", "shape"), counts([("None", 1), ("Circle", 1)]));
+    assert_eq!(arrived(&did, "maybe", "returned"), counts([("None", 1), ("Some", 1)]));
+    assert_eq!(arrived(&did, "any", "shape"), counts([("Circle", 1), ("Square", 2)]));
+    assert_eq!(arrived(&did, "paint", "color"), counts([("Red", 1), ("Green", 1), ("Blue", 1)]));
+    assert_eq!(arrived(&did, "paint", "on"), counts([("Red", 1), ("Green", 2)]));
+    assert_eq!(arrived(&did, "paint", "returned"), counts([("Ok", 1), ("Err", 2)]));
+    assert_eq!(arrived(&did, "Tall::height", "self"), counts([("Circle", 1)]));
+    findings(types);
+}
+
+fn findings(types: &Value) {
+    let all = |key: &str| types[key].as_array().expect("there is a list").clone();
+    let ends = |value: &Value, end: &str| value.as_str().is_some_and(|text| text.ends_with(end));
+    let never = |of: &str| {
+        let found = all("never_arrived").into_iter().find(|one| ends(&one["of"], of));
+        found.unwrap_or_else(|| panic!("of {of} some never arrived"))["never"].clone()
+    };
+    assert!(ends(&never("::Shape")[0], "::Never"), "{}", never("::Shape"));
+    assert_eq!(never("::Color"), serde_json::json!(["Grey"]));
+    let call = |caller: &str, name: &str| {
+        let found = all("calls").into_iter().find(|one| ends(&one["caller"], caller) && one["name"] == name);
+        found.unwrap_or_else(|| panic!("{caller} calls {name}"))
+    };
+    let area = call("::measure", "area");
+    assert_eq!((&area["class"], &area["count"]), (&"polymorphic".into(), &41.into()));
+    let targets = area["targets"].as_array().expect("it has targets");
+    assert!(targets.iter().all(|target| target["total_ns"].as_u64() > Some(0)), "{targets:?}");
+    assert_eq!(call("::owned", "area")["class"], "monomorphic");
+    let wide: Vec<String> = all("wider_than_needed").iter().map(|one| one["path"].to_string()).collect();
+    assert!(wide.iter().any(|path| path.contains("::owned")), "{wide:?}");
+    let any = all("wider_than_needed").into_iter().find(|one| ends(&one["path"], "::any")).expect("it is wide");
+    assert!(ends(&any["common_trait"], "::Tall"), "{any}");
+}
+
+#[test]
+fn types_that_arrive_are_counted_by_debug_information() {
+    check("arrived", &[]);
+}
+
+#[test]
+fn types_that_arrive_are_counted_by_symbols() {
+    check("arrived_symbols", &["--config", "profile.dev.debug=false"]);
+}
+
+#[test]
+fn a_later_build_changes_no_type_of_a_kept_run() {
+    let package = shapes("arrived_kept");
+    package.metaspy(&["run", "--types"]);
+    let metaspy = env!("CARGO_BIN_EXE_metaspy");
+    let report = || {
+        let runs = package.runs().join("1");
+        let output = Command::new(metaspy).arg("report").arg(runs).arg("--types").output().expect("it runs");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let before = report();
+    assert!(before.contains("shape: &dyn Shape = arrived_kept::Circle 20 (48.8 %)"), "{before}");
+    package.write("src/main.rs", &SHAPES.replace("let mut sum", "let _unused = 1; let mut sum"));
+    package.metaspy(&["build", "--types"]);
+    assert_eq!(report(), before);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_debugger_sees_the_same_types() {
+    if Command::new("gdb").arg("--version").output().is_err() {
+        println!("SKIPPED: a_debugger_sees_the_same_types: gdb is not installed");
+        return;
+    }
+    let package = shapes("arrived_gdb");
+    package.cargo(&["build"]);
+    // Word 3 of a table is the first method. The symbol of the method names the type.
+    let script = "set pagination off\nset language c\nbreak arrived_gdb::measure\ncommands\nsilent\n\
+                  info symbol ((unsigned long*)shape.vtable)[3]\ncontinue\nend\nrun\n";
+    package.write("types.gdb", script);
+    let program = package.target_dir().join("debug/arrived_gdb");
+    let output =
+        Command::new("gdb").args(["-q", "-batch", "-x"]).arg(package.dir.join("types.gdb")).arg(program).output();
+    let seen = String::from_utf8_lossy(&output.expect("gdb runs").stdout).into_owned();
+    let mut by_gdb: BTreeMap<String, u64> = BTreeMap::new();
+    for line in seen.lines().filter_map(|line| line.strip_prefix("<arrived_gdb::")) {
+        let name = line.split(' ').next().unwrap_or_default();
+        *by_gdb.entry(name.to_owned()).or_default() += 1;
+    }
+    if by_gdb.is_empty() && seen.contains("ptrace") {
+        println!("SKIPPED: a_debugger_sees_the_same_types: gdb may not trace here");
+        return;
+    }
+    assert_eq!(by_gdb.values().sum::<u64>(), 41, "{seen}");
+    assert_eq!(arrived(&package.metaspy(&["run", "--types"]), "measure", "shape"), by_gdb);
+}

@@ -1,0 +1,52 @@
+//! Inlay hints: the concrete receivers of a call, behind its name.
+//!
+//! The calls of one name in one function are recorded together. So a name that a function contains twice has no hint, and
+//! neither has a call in a function that was edited after the run.
+
+use lsp_types::{InlayHint, InlayHintKind, InlayHintLabel, InlayHintTooltip};
+
+use super::types;
+use crate::document::View;
+use crate::source::{Function, called_at};
+
+/// The hints of a document.
+pub fn of(view: &View<'_>) -> Vec<InlayHint> {
+    let outline = view.document.outline();
+    let mut hints = Vec::new();
+    for (at, (function, found)) in outline.functions.iter().zip(&view.matches).enumerate() {
+        let Some(found) = found.as_ref().filter(|found| !found.is_stale) else { continue };
+        for (name, end) in calls(view, at, function) {
+            let targets = types::targets(view.model, found, name);
+            let is_open = targets.len() > 1 || targets.iter().any(|target| view.model.is_of_trait(&target.path));
+            if targets.is_empty() || !is_open {
+                continue;
+            }
+            hints.push(InlayHint {
+                position: view.range(&(end..end)).start,
+                label: InlayHintLabel::String(format!(": {}", types::receivers(&targets))),
+                kind: Some(InlayHintKind::TYPE),
+                text_edits: None,
+                tooltip: Some(InlayHintTooltip::String(format!("receivers in {}", view.model.title()))),
+                padding_left: None,
+                padding_right: None,
+                data: None,
+            });
+        }
+    }
+    hints
+}
+
+/// The method calls of a function whose name it contains once, each with the byte behind the name.
+fn calls<'v>(view: &'v View<'_>, at: usize, function: &Function) -> Vec<(&'v str, usize)> {
+    let text: &'v str = &view.document.lines.text;
+    let body = &text[function.whole.clone()];
+    let names = body.match_indices('.').filter_map(|(dot, _)| {
+        let start = function.whole.start + dot + 1;
+        let name = called_at(text, start)?;
+        let is_own = view.document.outline().function_around(start) == Some(at);
+        is_own.then_some((name, start + name.len()))
+    });
+    let all: Vec<(&str, usize)> = names.collect();
+    let is_once = |name: &str| body.match_indices(name).count() == 1;
+    all.into_iter().filter(|(name, _)| is_once(name)).collect()
+}

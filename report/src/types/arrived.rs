@@ -1,0 +1,247 @@
+//! The table of types, by method and by call site.
+
+use std::collections::HashMap;
+
+use metaspy_core::format::declared::{Parameter, parameters_of};
+use metaspy_core::method_profilers::{MethodProfiler, Types as Profiler};
+use metaspy_core::store::{ProfileTable, RecordedSite, RowKey, TypeKey};
+use metaspy_core::{KindId, SiteId, Store};
+
+use super::declared::Declared;
+use super::tables::Tables;
+
+/// The types that arrived in one or more recordings.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    /// The methods, by path.
+    pub methods: Vec<MethodTypes>,
+    /// What the woven source declares.
+    pub declared: Declared,
+    /// Values behind tables of trait objects whose type is not known.
+    pub unresolved: u64,
+    /// Values that found no room in a recording.
+    pub lost: u64,
+    /// The reasons why types are not known.
+    pub notes: Vec<String>,
+    /// True if a recording has such a table.
+    pub is_recorded: bool,
+    places: HashMap<(String, u32), usize>,
+}
+
+/// The types at a method.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MethodTypes {
+    /// Its path.
+    pub path: String,
+    /// Its file.
+    pub file: String,
+    /// Its first line.
+    pub line: u32,
+    /// The values of all callers.
+    pub values: Vec<ValueTypes>,
+    /// The values of each caller.
+    pub callers: Vec<CallSite>,
+}
+
+/// The types at the calls of a method in one function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallSite {
+    /// The path of the function; `None` is code without hooks.
+    pub caller: Option<String>,
+    /// The values.
+    pub values: Vec<ValueTypes>,
+}
+
+/// The types of a receiver, an argument or the returned value.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValueTypes {
+    /// Its position: [`TypeKey::RECEIVER`], the number of an argument, or [`TypeKey::RETURNED`].
+    pub position: u8,
+    /// `self`, the name of the parameter, or `returned`.
+    pub name: String,
+    /// The type as it is declared, if that leaves open which type arrives.
+    pub open: Option<String>,
+    /// The types, the most frequent first.
+    pub arrived: Vec<Arrived>,
+}
+
+/// A type that arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// The type, without the reference or the pointer around a trait object.
+    pub name: String,
+    /// The pointer to a trait object through which it arrived.
+    pub through: Option<String>,
+    /// The variant of an enum.
+    pub variant: Option<String>,
+    /// True if the type behind a table is not known.
+    pub is_unresolved: bool,
+    /// The number of values.
+    pub count: u64,
+    /// The time of the calls on receivers of this type; 0 if calls were not timed.
+    pub total_ns: u64,
+}
+
+impl Arrived {
+    /// The path of the type without references and type arguments.
+    pub fn path(&self) -> &str {
+        let plain = self.name.trim_start_matches("&mut ").trim_start_matches('&');
+        plain.split('<').next().unwrap_or(plain)
+    }
+
+    /// The type, and the variant if there is one.
+    pub fn text(&self) -> String {
+        match &self.variant {
+            Some(variant) => format!("{}::{variant}", self.name),
+            None => self.name.clone(),
+        }
+    }
+
+    fn is_same(&self, other: &Arrived) -> bool {
+        (&self.name, &self.through, &self.variant, self.is_unresolved)
+            == (&other.name, &other.through, &other.variant, other.is_unresolved)
+    }
+}
+
+impl ValueTypes {
+    /// All values.
+    pub fn count(&self) -> u64 {
+        self.arrived.iter().map(|one| one.count).sum()
+    }
+
+    fn add(&mut self, arrived: Arrived) {
+        match self.arrived.iter_mut().find(|known| known.is_same(&arrived)) {
+            Some(known) => {
+                known.count += arrived.count;
+                known.total_ns += arrived.total_ns;
+            }
+            None => self.arrived.push(arrived),
+        }
+    }
+}
+
+impl Types {
+    /// The types of these recordings.
+    pub fn read<'s>(stores: impl IntoIterator<Item = &'s Store>) -> Types {
+        let mut types = Types::default();
+        for store in stores {
+            types.add(store);
+        }
+        types.sort();
+        types
+    }
+
+    /// The method with this path and first line.
+    pub fn method(&self, path: &str, line: u32) -> Option<&MethodTypes> {
+        self.places.get(&(path.to_owned(), line)).map(|&at| &self.methods[at])
+    }
+
+    fn add(&mut self, store: &Store) {
+        let profiles = store.profiles();
+        let tables =
+            profiles.iter().filter(|profile| profile.name == Profiler::NAME).flat_map(|profile| &profile.tables);
+        let tables: Vec<&ProfileTable> = tables.filter(|table| table.name == "types").collect();
+        if tables.is_empty() {
+            return;
+        }
+        self.is_recorded = true;
+        self.declared.add(store);
+        let mut names = Tables::of(store);
+        for table in tables {
+            self.lost += table.lost;
+            for row in &table.rows {
+                let RowKey::Type(callee, kind, of) = row.key else { continue };
+                let Some(site) = store.site(callee) else { continue };
+                let number = |column| table.value(row.key, column).number().unwrap_or(0);
+                let arrived = Arrived {
+                    count: number("calls"),
+                    total_ns: number("total"),
+                    ..self.arrived(store, kind, of, &mut names)
+                };
+                if arrived.is_unresolved {
+                    self.unresolved += arrived.count;
+                }
+                let caller = (of.caller != 0).then(|| store.site_path(SiteId(of.caller)).to_owned());
+                self.put(site, of.position, caller, arrived);
+            }
+        }
+        self.notes.extend(names.note());
+    }
+
+    fn arrived(&self, store: &Store, kind: KindId, of: TypeKey, names: &mut Tables) -> Arrived {
+        let Some(kind) = store.kind(kind) else {
+            return Arrived { name: "(other types)".to_owned(), ..Arrived::default() };
+        };
+        let (declared, behind) = names.split(&kind.name);
+        let enum_path = Arrived { name: declared.to_owned(), ..Arrived::default() };
+        let variant = of.variant.map(|number| self.declared.variant(enum_path.path(), number));
+        let plain = declared.trim_start_matches("&mut ").trim_start_matches('&').to_owned();
+        match behind {
+            None => Arrived { name: plain, variant, ..Arrived::default() },
+            Some(behind) => Arrived {
+                is_unresolved: behind.is_none(),
+                name: behind.unwrap_or_else(|| "(unresolved)".to_owned()),
+                through: Some(declared.to_owned()),
+                variant: None,
+                ..Arrived::default()
+            },
+        }
+    }
+
+    fn put(&mut self, site: &RecordedSite, position: u8, caller: Option<String>, arrived: Arrived) {
+        let key = (site.path.clone(), site.lines.0);
+        let at = *self.places.entry(key).or_insert_with(|| {
+            let (path, file, line) = (site.path.clone(), site.file.clone(), site.lines.0);
+            self.methods.push(MethodTypes { path, file, line, ..MethodTypes::default() });
+            self.methods.len() - 1
+        });
+        let method = &mut self.methods[at];
+        let parameters = parameters_of(&site.facts);
+        value(&mut method.values, position, &parameters).add(arrived.clone());
+        let known = method.callers.iter().position(|known| known.caller == caller);
+        let at = known.unwrap_or_else(|| {
+            method.callers.push(CallSite { caller, values: Vec::new() });
+            method.callers.len() - 1
+        });
+        value(&mut method.callers[at].values, position, &parameters).add(arrived);
+    }
+
+    fn sort(&mut self) {
+        for method in &mut self.methods {
+            method.callers.sort_by(|a, b| a.caller.cmp(&b.caller));
+            let of_callers = method.callers.iter_mut().map(|site| &mut site.values);
+            for values in of_callers.chain([&mut method.values]) {
+                values.sort_by_key(|value| value.position);
+                for value in values {
+                    value.arrived.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.text().cmp(&b.text())));
+                }
+            }
+        }
+        self.methods.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+        let places = self.methods.iter().enumerate();
+        self.places = places.map(|(at, method)| ((method.path.clone(), method.line), at)).collect();
+        self.notes.sort();
+        self.notes.dedup();
+    }
+}
+
+/// The value at a position.
+fn value<'v>(values: &'v mut Vec<ValueTypes>, position: u8, parameters: &[Parameter]) -> &'v mut ValueTypes {
+    let at = values.iter().position(|known| known.position == position).unwrap_or_else(|| {
+        let has_receiver = parameters.first().is_some_and(|first| first.name == "self");
+        let parameter = match position {
+            TypeKey::RECEIVER => None,
+            position => parameters.get(usize::from(position) - 1),
+        };
+        let name = match (position, parameter) {
+            (TypeKey::RECEIVER, _) => "self".to_owned(),
+            (TypeKey::RETURNED, _) => "returned".to_owned(),
+            (_, Some(parameter)) => parameter.name.clone(),
+            (position, None) => format!("argument {}", position - u8::from(has_receiver)),
+        };
+        let open = parameter.filter(|parameter| parameter.is_open).map(|parameter| parameter.declared.clone());
+        values.push(ValueTypes { position, name, open, arrived: Vec::new() });
+        values.len() - 1
+    });
+    &mut values[at]
+}

@@ -1,0 +1,78 @@
+//! What the source declares: enums with their variants, traits, and implementations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metaspy_core::Store;
+use metaspy_core::format::declared::{enums_of, impls_of, traits_of};
+
+/// What the woven source declares.
+#[derive(Clone, Debug, Default)]
+pub struct Declared {
+    /// By the path of an enum, the names of its variants with their discriminants.
+    enums: BTreeMap<String, Vec<(String, u32)>>,
+    /// By the path of a trait, its supertraits.
+    pub supertraits: BTreeMap<String, Vec<String>>,
+    /// By the path of a trait, the types that implement it.
+    pub implementations: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Declared {
+    /// Adds what a recording declares.
+    pub fn add(&mut self, store: &Store) {
+        for site in store.sites() {
+            let Some((module, _)) = site.module_and_name() else { continue };
+            self.enums.extend(enums_of(module, &site.facts).into_iter().map(|one| (one.path, one.variants)));
+            self.supertraits.extend(traits_of(module, &site.facts).into_iter().map(|one| (one.path, one.supertraits)));
+            for one in impls_of(module, &site.facts) {
+                self.implementations.entry(one.of_trait).or_default().insert(one.of_type);
+            }
+        }
+    }
+
+    /// The variants of an enum, without those of the standard library.
+    pub fn variants(&self, path: &str) -> Option<&[(String, u32)]> {
+        self.enums.get(path).map(Vec::as_slice)
+    }
+
+    /// The name of a variant; its number if the enum is not known.
+    pub fn variant(&self, path: &str, number: u32) -> String {
+        let of_std: &[(&str, u32)] = match path {
+            "core::option::Option" => &[("None", 0), ("Some", 1)],
+            "core::result::Result" => &[("Ok", 0), ("Err", 1)],
+            "core::cmp::Ordering" => &[("Less", u32::MAX), ("Equal", 0), ("Greater", 1)],
+            _ => &[],
+        };
+        let of_std = of_std.iter().find(|(_, other)| *other == number).map(|(name, _)| *name);
+        let own = || self.variants(path)?.iter().find(|(_, other)| *other == number).map(|(name, _)| name.as_str());
+        of_std.or_else(own).map_or_else(|| format!("variant {number}"), str::to_owned)
+    }
+
+    /// The trait that all of these types implement and that implies most others of this kind; `None` if there is none.
+    ///
+    /// Derived and generic implementations are not known.
+    pub fn common_trait(&self, types: &BTreeSet<&str>) -> Option<&str> {
+        let all = self.implementations.iter();
+        let common: Vec<&str> = all
+            .filter(|(_, known)| types.iter().all(|ty| known.contains(*ty)))
+            .map(|(of_trait, _)| of_trait.as_str())
+            .collect();
+        let implied = |of: &&str| common.iter().filter(|other| self.implies(of, other, 8)).count();
+        let few = |of: &&str| std::cmp::Reverse(self.implementations[*of].len());
+        common.iter().copied().max_by_key(|of| (implied(of), few(of)))
+    }
+
+    /// True if a trait has another one as a supertrait.
+    fn implies(&self, of: &str, other: &str, steps: u32) -> bool {
+        let supertraits = self.supertraits.get(of).into_iter().flatten();
+        steps > 0 && supertraits.into_iter().any(|above| above == other || self.implies(above, other, steps - 1))
+    }
+
+    /// The path of the trait with this name, as `dyn a::Shape + Send` or `impl Shape` name it; `None` if several have it.
+    pub fn trait_named(&self, name: &str) -> Option<&str> {
+        let known = self.implementations.keys().map(String::as_str);
+        let mut found =
+            known.filter(|path| *path == name || path.strip_suffix(name).is_some_and(|rest| rest.ends_with("::")));
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+}

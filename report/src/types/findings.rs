@@ -1,0 +1,175 @@
+//! What the types show: how many arrive at a call, what never arrives, and what is declared wider than needed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metaspy_core::store::TypeKey;
+
+use super::arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
+use crate::text::last_segment;
+
+/// The calls of one name in one function, with all methods that they ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// The function; `None` is code without hooks.
+    pub caller: Option<String>,
+    /// The called name.
+    pub name: String,
+    /// The targets with their receivers, the most frequent first.
+    pub targets: Vec<Target>,
+}
+
+/// A method that ran, for one type of receivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The path of the method.
+    pub path: String,
+    /// The type of the receivers.
+    pub receiver: String,
+    /// The number of calls.
+    pub count: u64,
+    /// Their time; 0 if calls were not timed.
+    pub total_ns: u64,
+}
+
+/// Implementations of a trait, or variants of an enum, that never arrived anywhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unseen {
+    /// The path of the trait or the enum.
+    pub of: String,
+    /// True for an enum.
+    pub is_enum: bool,
+    /// What never arrived.
+    pub never: Vec<String>,
+    /// The number of all implementations or variants.
+    pub all: usize,
+}
+
+/// A parameter that leaves more open than needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wide {
+    /// The path of the method.
+    pub path: String,
+    /// The name of the parameter.
+    pub parameter: String,
+    /// The type as declared.
+    pub declared: String,
+    /// The types that arrived.
+    pub arrived: Vec<String>,
+    /// The most specific trait of all that arrived, if there are several.
+    pub common: Option<String>,
+    /// The number of values.
+    pub count: u64,
+}
+
+impl Shape {
+    /// `monomorphic` with one target, `polymorphic` with at most four, otherwise `megamorphic`.
+    pub fn class(&self) -> &'static str {
+        match self.targets.len() {
+            0 | 1 => "monomorphic",
+            2..=4 => "polymorphic",
+            _ => "megamorphic",
+        }
+    }
+
+    /// All calls.
+    pub fn count(&self) -> u64 {
+        self.targets.iter().map(|target| target.count).sum()
+    }
+}
+
+impl Types {
+    /// The calls of methods with a receiver, those with most targets first.
+    pub fn call_sites(&self) -> Vec<Shape> {
+        let mut shapes: BTreeMap<(Option<&str>, &str), Vec<Target>> = BTreeMap::new();
+        for method in &self.methods {
+            for CallSite { caller, values } in &method.callers {
+                let targets = values.iter().filter(|value| value.position == TypeKey::RECEIVER);
+                let of = shapes.entry((caller.as_deref(), last_segment(&method.path))).or_default();
+                of.extend(targets.flat_map(|value| &value.arrived).map(|one| target(method, one)));
+            }
+        }
+        let shapes = shapes.into_iter().filter(|(_, targets)| !targets.is_empty());
+        let mut shapes: Vec<Shape> = shapes
+            .map(|((caller, name), targets)| Shape {
+                caller: caller.map(str::to_owned),
+                name: name.to_owned(),
+                targets: by_receiver(targets),
+            })
+            .collect();
+        shapes.sort_by_key(|shape| std::cmp::Reverse((shape.targets.len(), shape.count())));
+        shapes
+    }
+
+    /// Implementations of traits and variants of enums that never arrived, where others of them did.
+    pub fn unseen(&self) -> Vec<Unseen> {
+        let seen: BTreeSet<&str> = self.all().map(Arrived::path).collect();
+        let traits = self.declared.implementations.iter().filter_map(|(of, types)| {
+            let never: Vec<String> = types.iter().filter(|ty| !seen.contains(ty.as_str())).cloned().collect();
+            let is_partly = !never.is_empty() && never.len() < types.len();
+            is_partly.then(|| Unseen { of: of.clone(), is_enum: false, never, all: types.len() })
+        });
+        let enums = seen.iter().filter_map(|path| {
+            let variants = self.declared.variants(path)?;
+            let arrived = self.all().filter(|one| one.path() == *path).filter_map(|one| one.variant.as_deref());
+            let arrived: BTreeSet<&str> = arrived.collect();
+            let never = variants.iter().map(|(name, _)| name).filter(|name| !arrived.contains(name.as_str()));
+            let never: Vec<String> = never.cloned().collect();
+            let all = variants.len();
+            (!never.is_empty() && !arrived.is_empty()).then(|| Unseen {
+                of: (*path).to_owned(),
+                is_enum: true,
+                never,
+                all,
+            })
+        });
+        traits.chain(enums).collect()
+    }
+
+    /// Open parameters at which one type arrived, or several with a common trait; those with most values first.
+    pub fn wide(&self) -> Vec<Wide> {
+        let wide = |(method, value): (&MethodTypes, &ValueTypes)| {
+            let types: BTreeSet<&str> = value.arrived.iter().map(|one| one.name.as_str()).collect();
+            let paths: BTreeSet<&str> = value.arrived.iter().map(Arrived::path).collect();
+            let common = if types.len() > 1 { self.declared.common_trait(&paths).map(str::to_owned) } else { None };
+            // Behind a slice of trait objects, and behind an unknown table, anything may be.
+            let is_known = !value.arrived.iter().any(|one| one.is_unresolved || one.name.contains("dyn "));
+            let declared = value.open.clone().unwrap_or_default();
+            let common = common.filter(|common| !declared.contains(last_segment(common)));
+            (is_known && (types.len() == 1 || common.is_some())).then(|| Wide {
+                path: method.path.clone(),
+                parameter: value.name.clone(),
+                declared,
+                arrived: types.into_iter().map(str::to_owned).collect(),
+                common,
+                count: value.count(),
+            })
+        };
+        let values = self.methods.iter().flat_map(|method| method.values.iter().map(move |value| (method, value)));
+        let mut all: Vec<Wide> = values.filter(|(_, value)| value.open.is_some()).filter_map(wide).collect();
+        all.sort_by_key(|one| (one.arrived.len(), std::cmp::Reverse(one.count)));
+        all
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Arrived> {
+        self.methods.iter().flat_map(|method| &method.values).flat_map(|value| &value.arrived)
+    }
+}
+
+fn target(method: &MethodTypes, one: &Arrived) -> Target {
+    Target { path: method.path.clone(), receiver: one.name.clone(), count: one.count, total_ns: one.total_ns }
+}
+
+/// Adds up the variants of an enum, which are one receiver.
+fn by_receiver(mut targets: Vec<Target>) -> Vec<Target> {
+    targets.sort_by(|a, b| (&a.path, &a.receiver).cmp(&(&b.path, &b.receiver)));
+    targets.dedup_by(|more, sum| {
+        let is_same = (&more.path, &more.receiver) == (&sum.path, &sum.receiver);
+        if is_same {
+            sum.count += more.count;
+            sum.total_ns += more.total_ns;
+        }
+        is_same
+    });
+    targets.sort_by_key(|target| std::cmp::Reverse(target.count));
+    targets
+}
