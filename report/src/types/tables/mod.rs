@@ -3,9 +3,10 @@
 mod debug;
 mod symbols;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 
 use metaspy_core::Store;
@@ -22,6 +23,12 @@ pub struct Tables {
     is_incomplete: bool,
 }
 
+/// The types behind tables that were looked for.
+type Looked = HashMap<u64, Option<String>>;
+
+/// By the path and the identity of a program, what was found in it.
+static CACHE: Mutex<BTreeMap<(String, String), Looked>> = Mutex::new(BTreeMap::new());
+
 impl Tables {
     /// The tables that a recording names.
     pub fn of(store: &Store) -> Tables {
@@ -36,14 +43,25 @@ impl Tables {
             );
         }
         let program = store.program();
-        Tables::in_program(Path::new(&program.path), &program.build_id, &wanted).unwrap_or_else(Tables::without)
+        let key = (program.path.clone(), program.build_id.clone());
+        let mut cache = CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = cache.entry(key).or_default();
+        let unknown: BTreeSet<u64> = wanted.iter().filter(|table| !known.contains_key(table)).copied().collect();
+        if !unknown.is_empty() {
+            match Tables::in_program(Path::new(&program.path), &program.build_id, &unknown) {
+                Ok(found) => known.extend(unknown.iter().map(|table| (*table, found.get(table).cloned()))),
+                Err(note) => return Tables::without(note),
+            }
+        }
+        let known = wanted.iter().filter_map(|table| Some((*table, known.get(table)?.clone()?))).collect();
+        Tables { known, ..Tables::default() }
     }
 
     fn without(note: String) -> Tables {
         Tables { note: Some(note), ..Tables::default() }
     }
 
-    fn in_program(path: &Path, build_id: &str, wanted: &BTreeSet<u64>) -> Result<Tables, String> {
+    fn in_program(path: &Path, build_id: &str, wanted: &BTreeSet<u64>) -> Result<HashMap<u64, String>, String> {
         let shown = path.display();
         let cannot = |error: &dyn std::fmt::Display| {
             format!("types behind trait objects are not known: cannot read {shown}: {error}")
@@ -58,8 +76,7 @@ impl Tables {
         let mut known = debug::types(&file, &addresses).unwrap_or_default();
         let left: BTreeSet<u64> = addresses.iter().filter(|address| !known.contains_key(address)).copied().collect();
         known.extend(symbols::types(&file, &left));
-        let known = known.into_iter().map(|(address, name)| (address.wrapping_sub(base), name)).collect();
-        Ok(Tables { known, ..Tables::default() })
+        Ok(known.into_iter().map(|(address, name)| (address.wrapping_sub(base), name)).collect())
     }
 
     /// The declared type of a kind's name, and the type behind its table: `None` without a table, and `Some(None)` if the
