@@ -31,6 +31,8 @@ pub struct Settings {
     pub lenses: Flag,
     /// Hints at functions that never ran.
     pub hints: Flag,
+    /// Inlay hints with the receivers of calls.
+    pub inlays: Flag,
     /// Hovers.
     pub hovers: Flag,
     /// Document symbols with their numbers.
@@ -74,6 +76,7 @@ impl Default for Settings {
             targets: Vec::new(),
             lenses: Flag(true),
             hints: Flag(true),
+            inlays: Flag(true),
             hovers: Flag(true),
             symbols: Flag(true),
             links: Flag(true),

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
 use metaspy_report::program::{Builder, Edge, Element, Method, Objects, Program, Receivers, Returned};
+use metaspy_report::types::{MethodTypes, Shape, Types};
 
 use crate::heat::{Classes, Metric, Scale};
 use crate::runs::Run;
@@ -37,6 +38,10 @@ pub struct Model {
     pub files: HashMap<PathBuf, Vec<usize>>,
     /// The place of a method by its path. Methods that share a path have none.
     by_path: HashMap<String, Option<usize>>,
+    /// The types that arrived at methods.
+    types: Types,
+    /// The calls of one name in one function, with the types of their receivers.
+    pub shapes: Vec<Shape>,
     /// The runs.
     runs: Vec<Run>,
     /// The calls of all methods but tests.
@@ -105,11 +110,14 @@ impl Model {
             files.entry(file.clone()).or_default().push(at);
             by_path.entry(method.site.path.clone()).and_modify(|place| *place = None).or_insert(Some(at));
         }
+        let types = Types::read(stores);
         let runs = runs.iter().map(|&run| run.clone()).collect();
         let mut model = Model {
             program,
             files,
             by_path,
+            shapes: types.call_sites(),
+            types,
             runs,
             calls: 0,
             self_ns: 0,
@@ -179,6 +187,18 @@ impl Model {
             sum.is_test |= method.is_test();
         }
         sum
+    }
+
+    /// The types that arrived at these methods.
+    pub fn types_of(&self, places: &[usize]) -> Vec<&MethodTypes> {
+        let methods = places.iter().filter_map(|&at| self.element(at).method.as_deref());
+        methods.filter_map(|method| self.types.method(&method.site.path, method.site.lines.0)).collect()
+    }
+
+    /// True for a method of a trait, whose call may run others.
+    pub fn is_of_trait(&self, path: &str) -> bool {
+        let method = self.by_path.get(path).copied().flatten().and_then(|at| self.element(at).method.as_deref());
+        method.and_then(|method| method.facts.as_ref()).is_some_and(|facts| facts.of_trait.is_some())
     }
 
     /// The calls from and to these methods together.

@@ -52,6 +52,40 @@ fn an_editor_shows_what_the_tests_ran() {
 }
 
 #[test]
+fn an_editor_shows_the_types_that_arrived() {
+    let package = package("editor_types");
+    let more = "pub fn twice(shape: &dyn Shape) -> Option<u64> {\n    shape.area().checked_mul(2)\n}\n\n\
+                #[test]\nfn areas_double() {\n    assert_eq!(twice(&Square(2)), Some(8));\n    twice(&Circle(2_000_000_000));\n}\n";
+    let source = &format!("{SOURCE}{more}");
+    package.write("src/lib.rs", source);
+    package.metaspy(&["test", "--types"]);
+    let mut client = Client::start(&[&package], json!({}));
+    client.open_file(&package, source);
+    client.await_numbers(&package);
+    let twice = client.hover(&package, source, "fn twice", "twice");
+    assert!(twice.contains("- shape: &dyn Shape was Circle 50.0 %, Square 50.0 %"), "{twice}");
+    assert!(twice.contains("- returned was None 50.0 %, Some 50.0 %"), "{twice}");
+    assert!(!client.hover(&package, source, "fn total", "total").contains("Types"));
+    let called = client.hover(&package, source, "shape.area()", "area");
+    for part in [
+        "`total` called `area` 10 times:",
+        "7 calls (70.0 %): [`editor_types::Square",
+        "Receivers: Square 70.0 %, Circle 30.0 %",
+    ] {
+        assert!(called.contains(part), "{part}: {called}");
+    }
+    let hints = client.about("textDocument/inlayHint", &package);
+    let hints = hints.as_array().expect("it is a list");
+    assert_eq!(hints.len(), 2, "{hints:?}");
+    assert_eq!(hints[0]["label"], ": Square 70.0 %, Circle 30.0 %");
+    assert_eq!(hints[0]["position"], json!({ "line": 31, "character": 41 }));
+
+    // Of the edited function nothing is shown beside the code.
+    client.change_file(&package, &source.replace("shape.area()", "(shape).area()"));
+    assert_eq!(client.about("textDocument/inlayHint", &package), json!([]));
+}
+
+#[test]
 fn the_metric_takes_effect_at_once() {
     let package = recorded("editor_metric", &["--timed"]);
     let mut client = Client::open(&package, json!({ "lenses": false }));

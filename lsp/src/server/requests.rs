@@ -1,7 +1,9 @@
 //! Requests and their results.
 
 use lsp_server::{ErrorCode, Request};
-use lsp_types::request::{CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, HoverRequest, Request as _};
+use lsp_types::request::{
+    CodeLensRequest, DocumentSymbolRequest, ExecuteCommand, HoverRequest, InlayHintRequest, Request as _,
+};
 use lsp_types::{
     ExecuteCommandParams, Hover, HoverContents, MarkupContent, MarkupKind, Position, TextDocumentIdentifier,
 };
@@ -13,7 +15,7 @@ use super::Server;
 use crate::document::View;
 use crate::markdown::Style;
 use crate::settings::Flag;
-use crate::views::{edges, files, heat, hover, lenses, symbols};
+use crate::views::{edges, files, heat, hover, inlays, lenses, symbols};
 
 /// The heat of a document.
 const HEAT: &str = "metaspy/heat";
@@ -53,6 +55,9 @@ impl Server {
             ),
             CodeLensRequest::METHOD => {
                 self.about(request, |settings| settings.lenses, |_, view, _| Some(json!(lenses::of(view))))
+            }
+            InlayHintRequest::METHOD => {
+                self.about(request, |settings| settings.inlays, |_, view, _| Some(json!(inlays::of(view))))
             }
             DocumentSymbolRequest::METHOD => {
                 self.about(request, |settings| settings.symbols, |_, view, _| Some(json!(symbols::of(view))))

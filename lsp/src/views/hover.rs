@@ -3,7 +3,7 @@
 use metaspy_report::program::{Edge, Objects, Returned};
 use metaspy_report::text::{counted, grouped, last_segment, percent, short};
 
-use super::item;
+use super::{item, types};
 use crate::document::View;
 use crate::heat::{Metric, duration};
 use crate::markdown::{Style, Text};
@@ -50,6 +50,11 @@ fn of_function(view: &View<'_>, function: &Function, found: &Match, style: Style
         text = text
             .end_of_paragraph()
             .words("This function was edited after the run: the numbers are those of the earlier code.");
+    }
+    let types = types::of_function(model, found);
+    if !types.is_empty() {
+        text = text.end_of_paragraph().words("Types").end_of_paragraph();
+        text = types.iter().fold(text, |text, line| text.entry().words(line).end_of_line());
     }
     text = edges(text, "Called by", model, all.callers.iter().map(|(path, edge)| (path.as_deref(), edge)));
     text = edges(text, "Calls", model, all.callees.iter().map(|(path, edge)| (Some(path.as_str()), edge)));
@@ -148,13 +153,20 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
     let found = view.matches[around].as_ref()?;
     let edges = view.model.edges(&found.places);
     let invoked: Vec<_> = edges.callees.iter().filter(|(path, _)| last_segment(path) == name).collect();
-    if invoked.is_empty() {
+    let targets = types::targets(view.model, found, name);
+    if invoked.is_empty() && targets.is_empty() {
         return None;
     }
     let function = &view.document.outline().functions[around];
     let mut text = begin(view.model, style).name(&function.name).words(" called ").name(name);
-    let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum();
+    let of_targets = if invoked.is_empty() { targets.iter().map(|target| target.count).sum() } else { 0 };
+    let all: u64 = invoked.iter().map(|(_, edge)| edge.count).sum::<u64>() + of_targets;
     text = text.words(&format!(" {}:", times(all))).end_of_paragraph();
+    for target in targets.iter().filter(|_| invoked.is_empty()) {
+        let share = percent(target.count, all);
+        text = text.entry().words(&format!("{} ({share}): ", Metric::Calls.write(target.count)));
+        text = text.link(&target.path, place_of(view.model, &target.path).as_deref()).end_of_line();
+    }
     for (path, edge) in invoked {
         let share = percent(edge.count, all);
         text = text.entry().words(&format!("{} ({share})", Metric::Calls.write(edge.count)));
@@ -162,6 +174,9 @@ fn on_call(view: &View<'_>, byte: usize, style: Style) -> Option<(String, std::o
             text = text.words(&format!(", {} a call", duration(edge.total_ns.checked_div(edge.count).unwrap_or(0))));
         }
         text = text.words(": ").link(path, place_of(view.model, path).as_deref()).end_of_line();
+    }
+    if !targets.is_empty() {
+        text = text.end_of_paragraph().words(&format!("Receivers: {}", types::receivers(&targets)));
     }
     if found.is_stale {
         text = text.end_of_paragraph().words("This function was edited after the run.");

@@ -5,8 +5,10 @@ pub mod files;
 pub mod heat;
 pub mod hints;
 pub mod hover;
+pub mod inlays;
 pub mod lenses;
 pub mod symbols;
 
 mod item;
 mod summary;
+mod types;

@@ -1,21 +1,17 @@
 //! The types that arrived at a function, and at its calls.
 
 use metaspy_report::program::Method;
-use metaspy_report::text::{percent, short_type};
-use metaspy_report::types::{Arrived, Target, ValueTypes};
+use metaspy_report::types::{Target, short_name, short_shares};
 
 use crate::matching::Match;
 use crate::snapshot::Model;
-
-/// Types of a value that are listed.
-const TYPES: usize = 5;
 
 /// The values of a function that have several types, or whose declaration leaves the type open, one line each.
 pub fn of_function(model: &Model, found: &Match) -> Vec<String> {
     let methods = model.types_of(&found.places);
     // Several runs that recorded it at different lines have types of their own.
     let [method] = methods[..] else { return Vec::new() };
-    method.values.iter().filter(|value| value.is_news()).map(line).collect()
+    method.short_lines()
 }
 
 /// The methods that the calls of a name in these functions ran, with their receivers.
@@ -37,30 +33,9 @@ pub fn receivers(targets: &[Target]) -> String {
         }
     }
     receivers.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    shares(receivers.iter().map(|(name, count)| (short(name).to_owned(), *count)), all)
+    short_shares(receivers.iter().map(|(name, count)| (short_name(name).to_owned(), *count)), all)
 }
 
 fn methods<'m>(model: &'m Model, found: &'m Match) -> impl Iterator<Item = &'m Method> {
     found.places.iter().filter_map(|&at| model.element(at).method.as_deref())
-}
-
-fn line(value: &ValueTypes) -> String {
-    let open = value.open.as_ref().map_or(String::new(), |open| format!(": {open}"));
-    let named = |one: &Arrived| (one.variant.clone().unwrap_or_else(|| short(&one.name).to_owned()), one.count);
-    format!("{}{open} was {}", value.name, shares(value.arrived.iter().map(named), value.count()))
-}
-
-/// The last segment of a path. A slice and a tuple have whole names.
-fn short(name: &str) -> &str {
-    if name.starts_with(|first: char| first.is_alphabetic()) { short_type(name) } else { name }
-}
-
-fn shares(types: impl Iterator<Item = (String, u64)>, all: u64) -> String {
-    let mut types: Vec<String> = types.map(|(name, count)| format!("{name} {}", percent(count, all))).collect();
-    if types.len() > TYPES {
-        let more = types.len() - TYPES;
-        types.truncate(TYPES);
-        types.push(format!("{more} more"));
-    }
-    types.join(", ")
 }

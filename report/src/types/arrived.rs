@@ -109,6 +109,14 @@ impl ValueTypes {
         self.arrived.iter().map(|one| one.count).sum()
     }
 
+    /// True if the values have several types, or one that the declaration leaves open.
+    ///
+    /// The type of a slice of trait objects is known before the program runs.
+    pub fn is_news(&self) -> bool {
+        let is_slice = self.arrived.iter().all(|one| one.name.contains("dyn "));
+        self.arrived.len() > 1 || self.open.is_some() && !is_slice
+    }
+
     fn add(&mut self, arrived: Arrived) {
         match self.arrived.iter_mut().find(|known| known.is_same(&arrived)) {
             Some(known) => {

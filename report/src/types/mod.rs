@@ -8,12 +8,14 @@ mod declared;
 mod findings;
 mod json;
 mod keep;
+mod short;
 mod tables;
 mod text;
 
 pub use arrived::{Arrived, CallSite, MethodTypes, Types, ValueTypes};
 pub use declared::Declared;
-pub use findings::{Shape, Unseen, Wide};
+pub use findings::{Shape, Target, Unseen, Wide};
 pub use json::json;
 pub use keep::keep;
+pub use short::{short_name, short_shares};
 pub use text::lines;
