@@ -4,7 +4,7 @@
 //! │ taffy::compute::Cache::Store::get                             pub fn(&self) │
 //! │ src/compute/cache.rs:88–96  9 lines, complexity 4                           │
 //! │ 40,000 calls, 3 failed   on 256 receivers   total 600 µs   self 400 µs      │
-//! │ Cache implements Store                                                      │
+//! │ Cache implements Store   key: &dyn Key was Node 66.7 %, Leaf 33.3 %         │
 //! └─────────────────────────────────────────────────────────────────────────────┘
 //! ```
 
@@ -35,7 +35,9 @@ pub fn draw(canvas: &mut Canvas<'_>, area: Area, crawler: &Crawler) {
         Some(site) => source_and_size(site, element, room as usize),
         None => size(element),
     };
-    let lines = [where_it_is, counts(store, element), traits(element)];
+    let about = [traits(element), crawler.view.structure.types_of(element)];
+    let about: Vec<String> = about.into_iter().filter(|text| !text.is_empty()).collect();
+    let lines = [where_it_is, counts(store, element), about.join("   ")];
     for (y, text) in (area.y + 1..area.y + area.height).zip(&lines) {
         let style = if y == area.y + 2 { theme::PLAIN } else { theme::FAINT };
         canvas.text(x, y, room, &cut(text, room as usize), style);

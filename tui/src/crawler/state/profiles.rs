@@ -5,7 +5,7 @@ use std::hash::Hash;
 use std::sync::Arc;
 
 use metaspy_core::Store;
-use metaspy_core::store::{Column as Declared, ColumnKind, ProfileTable, RowKey, Value as ProfileValue};
+use metaspy_core::store::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Value as ProfileValue};
 
 use super::table::{Cell, Column, Kind, Width};
 
@@ -50,7 +50,9 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
     pub fn read(&self, store: &Store, items: impl Fn(RowKey) -> Vec<K>) -> Self {
         let mut all: Vec<Profile<K>> = Vec::new();
         for profile in store.profiles() {
-            let columns = profile.tables.iter().flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
+            // Several values of a call have types: their sum is no number of an item.
+            let tables = profile.tables.iter().filter(|table| table.key != KeyKind::Type);
+            let columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
             all.retain(|other| other.name != profile.name);
             if !columns.is_empty() {
                 all.push(Profile { name: profile.name, columns });

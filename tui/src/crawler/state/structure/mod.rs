@@ -8,6 +8,7 @@ use std::sync::Arc;
 use metaspy_core::store::Filter;
 use metaspy_core::{SiteId, Store};
 use metaspy_report::program::{Element, Key, Of, Program};
+use metaspy_report::types::Types;
 
 use super::cursor::Cursor;
 use super::event_list::Side;
@@ -29,6 +30,8 @@ pub struct StructureView {
     pub whole: Option<Arc<Program>>,
     /// The rows: the places of the elements that are not folded away.
     pub rows: Arc<Vec<usize>>,
+    /// The types that arrived at methods.
+    pub types: Arc<Types>,
     /// The columns of method profilers.
     pub profiles: Profiles<Key>,
     /// The elements whose inside is folded away.
@@ -50,6 +53,7 @@ impl Default for StructureView {
         StructureView {
             whole: None,
             rows: Arc::default(),
+            types: Arc::default(),
             profiles: Profiles::default(),
             folded: Arc::default(),
             sort: Sort::by("name"),
@@ -73,9 +77,17 @@ impl StructureView {
             let around = |element: &&Element| element.under.and_then(|at| whole.elements.get(at));
             std::iter::successors(method, around).map(|element| element.key.clone()).collect()
         });
+        self.types = Arc::new(Types::read([store]));
         self.whole = Some(Arc::new(whole));
         self.is_complete = filter.is_all();
         self.sorted(store)
+    }
+
+    /// The types that arrived at a method, in one line.
+    pub fn types_of(&self, element: &Element) -> String {
+        let site = element.method.as_ref().map(|method| &method.site);
+        let types = site.and_then(|site| self.types.method(&site.path, site.lines.0));
+        types.map_or(String::new(), |types| types.short_lines().join("   "))
     }
 
     /// Sorts the elements under the same parent.
