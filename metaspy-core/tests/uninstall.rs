@@ -1,8 +1,9 @@
 //! What an installation costs does not depend on how many came before it. Bytes are counted, because times vary.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use metaspy_core::arm::{Arming, CallView, Handler, Mode, Subjects};
@@ -13,22 +14,24 @@ use metaspy_core::{
     InstallError, Instrumenter, Kind, Outcome, Profile, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
 };
 
-/// Bytes that were allocated, and that still are.
-static ALLOCATED: AtomicU64 = AtomicU64::new(0);
-static KEPT: AtomicI64 = AtomicI64::new(0);
+thread_local! {
+    /// Bytes that this thread allocated, and those that it did not free.
+    static ALLOCATED: Cell<u64> = const { Cell::new(0) };
+    static KEPT: Cell<i64> = const { Cell::new(0) };
+}
 
 struct Counting;
 
 // SAFETY: it passes everything on.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATED.fetch_add(layout.size() as u64, Relaxed);
-        KEPT.fetch_add(layout.size() as i64, Relaxed);
+        ALLOCATED.set(ALLOCATED.get() + layout.size() as u64);
+        KEPT.set(KEPT.get() + layout.size() as i64);
         // SAFETY: as the caller promises.
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        KEPT.fetch_sub(layout.size() as i64, Relaxed);
+        KEPT.set(KEPT.get() - layout.size() as i64);
         // SAFETY: as the caller promises.
         unsafe { System.dealloc(place, layout) }
     }
@@ -66,13 +69,13 @@ impl Instrumenter for Arm {
 
 /// Bytes that ten installations allocate, and bytes that they keep. A call is made in each.
 fn ten(arming: &Arming) -> (u64, i64) {
-    let before = (ALLOCATED.load(Relaxed), KEPT.load(Relaxed));
+    let before = (ALLOCATED.get(), KEPT.get());
     for key in 0..10 {
         let installed = Profiler::new("ten").observe(Arm(arming.clone())).install().expect("the site is there");
         work(key);
         drop(installed.uninstall());
     }
-    (ALLOCATED.load(Relaxed) - before.0, KEPT.load(Relaxed) - before.1)
+    (ALLOCATED.get() - before.0, KEPT.get() - before.1)
 }
 
 /// Armings with and without a plan: for all subjects, and for some of them with a handler.
@@ -120,7 +123,7 @@ fn a_handler_is_dropped_when_no_thread_can_call_it_any_more() {
 
 /// Bytes that installations of a method profiler keep, and a call that each sees.
 fn kept_by(installations: u64) -> i64 {
-    let before = KEPT.load(Relaxed);
+    let before = KEPT.get();
     for key in 0..installations {
         let profiler =
             Profiler::new("short").method_profiler(TestCoverage::default()).method_profiler(Calls::default());
@@ -129,7 +132,7 @@ fn kept_by(installations: u64) -> i64 {
         let profile = installed.uninstall();
         assert_eq!(profile.mirror::<TestCoverage>().map(|mirror| mirror.methods().len()), Some(SITES));
     }
-    KEPT.load(Relaxed) - before
+    KEPT.get() - before
 }
 
 #[test]

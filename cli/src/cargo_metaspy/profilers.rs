@@ -71,7 +71,8 @@ pub fn check_names(graph: &Graph, options: &Woven) -> Result<()> {
     if !options.profiler.is_empty() || graph.has_own_core() {
         return Ok(());
     }
-    match options.profile.iter().find(|name| ![COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, TYPES, NONE].contains(&name.as_str())) {
+    let known = [COVERAGE, CALLS, CONTEXTS, ALLOCATIONS, TYPES, NONE];
+    match options.profile.iter().find(|name| !known.contains(&name.as_str())) {
         Some(name) => bail!(
             "--profile: there is no profiler `{name}`: write `{COVERAGE}`, `{CALLS}`, `{CONTEXTS}`, `{ALLOCATIONS}`, `{TYPES}` or `{NONE}`, or link one of your own with \
              --profiler"

@@ -6,8 +6,8 @@ use datafusion::arrow::array::new_null_array;
 use datafusion::arrow::datatypes::{Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::error::Result;
-use metaspy_probe::Subject;
-use metaspy_reader::{ColumnKind, KeyKind, ProfileRow, ProfileTable, RowKey, Value};
+use metaspy_probe::{SiteId, Subject};
+use metaspy_reader::{ColumnKind, KeyKind, ProfileRow, ProfileTable, RowKey, Store, TypeKey, Value};
 
 use crate::recordings::Recording;
 use crate::tables::columns::{Column, batch, flags, integers, keys, small, subjects, texts};
@@ -110,6 +110,7 @@ fn rows(recording: &Recording, installation: u32, table: &ProfileTable) -> Resul
                 _ => None,
             }),
         )),
+        KeyKind::Type => columns.extend(types(store, all)),
     }
     for (at, declared) in table.columns.iter().enumerate() {
         let values = || all.iter().map(move |row| row.value(table, at));
@@ -124,6 +125,23 @@ fn rows(recording: &Recording, installation: u32, table: &ProfileTable) -> Resul
         }
     }
     batch(recording, columns)
+}
+
+/// The types that arrive: of which value, at calls of which caller, and which variant.
+fn types(store: &Store, all: &[ProfileRow]) -> [Column; 4] {
+    let keys = || {
+        all.iter().map(|row| match row.key {
+            RowKey::Type(_, kind, key) => Some((kind, key)),
+            _ => None,
+        })
+    };
+    let caller = |(_, key): (_, TypeKey)| (key.caller != 0).then(|| store.site_path(SiteId(key.caller)));
+    [
+        texts("caller", keys().map(|key| caller(key?))),
+        small("position", keys().map(|key| Some(key?.1.position.into()))),
+        texts("type", keys().map(|key| Some(store.kind(key?.0)?.name.clone()))),
+        small("variant", keys().map(|key| key?.1.variant)),
+    ]
 }
 
 fn column(name: &str, kind: &ColumnKind, values: impl Iterator<Item = Value>) -> Column {
