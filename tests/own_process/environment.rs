@@ -102,14 +102,15 @@ fn a_selector_that_matches_nothing_is_reported_and_the_program_runs() {
 }
 
 #[test]
-fn a_value_that_is_no_switch_is_reported_and_shows_no_details() {
+fn values_that_are_no_switches_are_reported_and_show_no_details() {
     let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
     command.args(["environment::works", "--exact"]);
     let path = std::env::temp_dir().join(format!("metaspy-environment-{}-switch.spy", std::process::id()));
-    command.env("METASPY_RECORD", &path).env("METASPY_DETAILS", "false");
+    command.env("METASPY_RECORD", &path).env("METASPY_DETAILS", "false").env("METASPY_CONTROL", "7");
     let output = command.output().expect("it can be run again");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && error.contains("METASPY_DETAILS=false"), "{error}");
+    assert!(error.contains("METASPY_CONTROL=7"), "{error}");
     std::fs::remove_file(path).expect("it was recorded all the same");
 }
 

@@ -16,12 +16,14 @@ pub(crate) mod program;
 pub(crate) mod readers;
 pub(crate) mod saving;
 pub(crate) mod signal_mask;
+mod switch;
 pub(crate) mod thread_end;
 pub(crate) mod thread_word;
 pub mod tick;
 mod warn;
 
 pub(crate) use metaspy_reader::platform::{library, map, random, truncation};
+pub(crate) use switch::switch;
 pub(crate) use warn::warn;
 
 /// Locks. A fork waits for those of [`lock::lock`]; those of [`lock::lock_for_long`] may be held while code of the program

@@ -14,7 +14,7 @@ use linkme::distributed_slice;
 use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::FACTORIES;
-use crate::platform::{process, warn};
+use crate::platform::{process, switch, warn};
 use crate::profiler::InstallError;
 use crate::recording::{self, StartError};
 use crate::select::Selector;
@@ -115,18 +115,6 @@ fn mode() -> Mode {
     }
 }
 
-/// True if `METASPY_DETAILS` selects arguments and returned values.
-fn details() -> bool {
-    match std::env::var("METASPY_DETAILS").as_deref() {
-        Err(_) | Ok("" | "0") => false,
-        Ok("1") => true,
-        Ok(other) => {
-            warn(&format!("METASPY_DETAILS={other} is neither `1` nor `0`; details are not recorded"));
-            false
-        }
-    }
-}
-
 /// All objects, at the sites that a selector matches, in a mode.
 struct Selected(String, Mode);
 
@@ -141,7 +129,7 @@ impl Instrumenter for Selected {
                 "METASPY_OBSERVE: {error} (Sites that are registered later, such as spans, are still matched.)"
             ));
         }
-        let details = details();
+        let details = switch("METASPY_DETAILS", "details are not recorded");
         session.arm_pending(&selector, None, &Arming { details, ..Arming::all(self.1) })?;
         Ok(Installation::none())
     }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use metaspy_format::Policy;
 use metaspy_reader::units::parse_size;
 
-use crate::platform::warn;
+use crate::platform::{switch, warn};
 use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
 use crate::recording::{DEFAULT_BUDGET, StartError, directory};
@@ -77,7 +77,7 @@ fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'stat
     })?;
     if is_new {
         SELECTED.store(log.number, Ordering::Relaxed);
-        if std::env::var_os("METASPY_CONTROL").is_some_and(|value| value == "1") {
+        if switch("METASPY_CONTROL", "the crawler may not arm sites") {
             control::allow(log);
         }
     }
