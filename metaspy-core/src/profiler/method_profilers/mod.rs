@@ -68,6 +68,7 @@ mod method_profiler;
 mod mirror;
 mod observer;
 mod present;
+mod receivers;
 mod registry;
 mod returns;
 mod site_facts;

@@ -14,6 +14,7 @@ use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Present};
+use crate::method_profilers::receivers;
 use crate::method_profilers::table::{self, Table, Tables};
 use crate::method_profilers::too_many::{MOST, TooManyProfilers};
 use crate::platform::lock::{Locked, lock};
@@ -92,6 +93,7 @@ impl Listener for Events {
 
     fn thread_ended(&self) {
         call_stack::end_thread();
+        receivers::end_thread();
         table::end_thread();
     }
 }

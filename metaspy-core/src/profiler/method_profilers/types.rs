@@ -1,11 +1,10 @@
 //! The types that arrive: of receivers, arguments and returned values (Keri in *Spy: A flexible code profiling framework*,
 //! section 6; Senseo in *Augmenting Static Source Views in IDEs with Dynamic Metrics*, section 3).
 
-use std::cell::Cell;
-
 use metaspy_probe::Value;
 
 use crate::format::profile::{Column, TypeKey};
+use crate::method_profilers::receivers::{self, Receiver};
 use crate::method_profilers::table::TypeTable;
 use crate::method_profilers::type_names::{Named, TypeNames};
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
@@ -24,17 +23,6 @@ pub struct Types {
     table: TypeTable,
     names: TypeNames,
 }
-
-/// Calls on the stack of a thread whose receivers are remembered until they end.
-const DEPTH: usize = 256;
-
-thread_local! {
-    /// The number of the site and the type of the receiver, by the number of calls around.
-    static RECEIVERS: [Cell<(u32, Option<Receiver>)>; DEPTH] = const { [const { Cell::new((0, None)) }; DEPTH] };
-}
-
-/// The type of a receiver, and its call.
-type Receiver = (KindId, TypeKey);
 
 impl MethodProfiler for Types {
     const NAME: &'static str = "types";
@@ -64,11 +52,7 @@ impl MethodProfiler for Types {
             let named = Named { kind: self.names.of_receiver(call.receiver_type()), variant: None };
             receiver = Some(self.put(spy, call, TypeKey::RECEIVER, named));
         }
-        RECEIVERS.with(|receivers| {
-            if let Some(cell) = receivers.get(call.around.len()) {
-                cell.set((spy.site.0, receiver));
-            }
-        });
+        receivers::remember(call.around.len(), spy.site.0, receiver);
     }
 
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
@@ -79,10 +63,7 @@ impl MethodProfiler for Types {
         if end.ticks() == 0 || call.depth() > 0 || spy.facts.is_async {
             return;
         }
-        let receiver = RECEIVERS.with(|receivers| receivers.get(call.around.len()).map(Cell::get));
-        if let Some((site, Some((kind, of)))) = receiver
-            && site == spy.site.0
-        {
+        if let Some((kind, of)) = receivers::recall(call.around.len(), spy.site.0) {
             self.table.row(spy.site, kind, of).put(1, end.ticks());
         }
     }
