@@ -78,7 +78,7 @@ fn an_editor_shows_the_types_that_arrived() {
     let hints = hints.as_array().expect("it is a list");
     assert_eq!(hints.len(), 2, "{hints:?}");
     assert_eq!(hints[0]["label"], ": Square 70.0 %, Circle 30.0 %");
-    assert_eq!(hints[0]["position"], json!({ "line": 31, "character": 41 }));
+    assert_eq!(hints[0]["position"], json!({ "line": 31, "character": 40 }));
 
     // Of the edited function nothing is shown beside the code.
     client.change_file(&package, &source.replace("shape.area()", "(shape).area()"));

@@ -157,7 +157,8 @@ fn a_debugger_sees_the_same_types() {
         return;
     }
     let package = shapes("arrived_gdb");
-    package.cargo(&["build"]);
+    // The debugger needs the names and places of variables, whatever the tests are built with.
+    package.cargo(&["build", "--config", "profile.dev.debug=2"]);
     // Word 3 of a table is the first method. The symbol of the method names the type.
     let script = "set pagination off\nset language c\nbreak arrived_gdb::measure\ncommands\nsilent\n\
                   info symbol ((unsigned long*)shape.vtable)[3]\ncontinue\nend\nrun\n";
