@@ -1,5 +1,5 @@
 //! Samples as a page for a browser, and in the formats of other tools, one file each. Each is an
-//! [`Exporter`](metaspy_report::export::Exporter) of a [`Profile`].
+//! [`Exporter`] of a [`Profile`].
 
 mod collapsed;
 mod firefox;
