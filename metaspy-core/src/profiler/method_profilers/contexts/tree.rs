@@ -1,9 +1,9 @@
 //! The tree of calling contexts, and the place of this thread in it.
 
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
+use std::sync::{Arc, Mutex};
 
 use metaspy_probe::hash::scatter;
 
@@ -11,6 +11,7 @@ use crate::format::profile::Column;
 use crate::method_profilers::Tables;
 use crate::method_profilers::contexts::births;
 use crate::method_profilers::table::{ContextRow, Table, Written};
+use crate::platform::lock::lock;
 use crate::site;
 
 /// Calls above each other that have contexts of their own. Deeper ones are cut.
@@ -57,6 +58,9 @@ thread_local! {
     // Constant and without a destructor: the first hook of a thread may be in a signal handler.
     static HERE: Cell<Node> = const { Cell::new(Node::NOWHERE) };
 }
+
+/// Every tree: it stays, because nodes in frames and beside objects refer to it.
+static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
 
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
@@ -111,7 +115,9 @@ impl Tree {
         }
         let table = tables.by_context("tree", columns);
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
-        Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }))
+        let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }));
+        lock(&KEPT).push(tree);
+        tree
     }
 
     /// Counts a call of this site, and moves this thread into its context. Returns the context around it, which this thread
