@@ -120,6 +120,7 @@ fn main() {
     unpin(client.unpin());
     assert_eq!(block_on(generic(async { 3 })), 3);
     assert_eq!(block_on(client.fetch()), 7);
+    // SAFETY: nothing is required of its caller.
     assert_eq!(block_on(unsafe { client.dangerous() }), 1);
     drop(client.never());
     drop(client.not_yet());

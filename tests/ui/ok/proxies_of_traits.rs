@@ -121,6 +121,7 @@ fn works<'t>(mut it: impl Layout<'t>) -> u32 {
     it.quiet();
     drop(it.load());
     drop(it.load_boxed());
+    // SAFETY: nothing is required of its caller.
     assert_eq!(unsafe { it.dangerous() }, 7);
     it.finish() + Box::new(other).boxed()
 }

@@ -65,6 +65,8 @@ fn main() {
     assert_eq!(cell.called(), line!());
     assert_eq!(cell.called_and_tracked(), line!());
     assert_eq!(cell.r#type() + cell.shown(0, 1) + cell.patterns((1, 2), [3, 0, 0], 4, 5), 13);
+    // SAFETY: nothing is required of the callers of either.
     unsafe { dangerous() };
+    // SAFETY: as above.
     assert_eq!(unsafe { cell.read() }, 1);
 }
