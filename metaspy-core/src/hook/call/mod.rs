@@ -1,5 +1,6 @@
 //! The guard of an observed call, and its begin.
 
+mod detailed;
 mod end;
 
 use std::fmt::Debug;
@@ -7,19 +8,19 @@ use std::mem::MaybeUninit;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{Ordering, fence};
 
-use metaspy_probe::{Cell, Counters, Entered, Frame, Seen};
+use metaspy_probe::{Cell, Counters, Entered, Frame};
 
-use crate::arm::CallView;
 use crate::arm::{ALL_SUBJECTS, Config, Mode, with_plan};
 use crate::event::{EventId, Outcome};
-use crate::hook::context_call;
-use crate::hook::details::{self, Reify};
 use crate::hook::handler;
-use crate::hook::receiver;
-use crate::method_profilers::{self, Activation};
+use crate::method_profilers::Activation;
 use crate::recorder::{self, About, Begun, Lane};
 use crate::site::Site;
 use crate::subject::Subject;
+
+pub(super) use detailed::count_or_enter_with_in;
+use detailed::{begin_detailed, begin_profiled};
+pub use detailed::{enter_with, enter_with_in};
 
 /// A call that is being observed. Dropping it ends its event: *panicked* if a panic began since, else *returned*.
 ///
@@ -146,26 +147,6 @@ fn is_selected(site: &'static Site, subject: Subject) -> bool {
     filter == ALL_SUBJECTS || filter & subject.bit() != 0
 }
 
-/// Begins a call at a site that method profilers are interested in.
-#[cold]
-#[inline(never)]
-fn begin_profiled<'f, 'a>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Entered<'f> {
-    let seen = Seen::new(receiver::of(subject), &[]);
-    let frame = match context_call::enter(frame, site, seen.counters) {
-        Ok(entered) => return entered,
-        Err(frame) => frame,
-    };
-    let activation = method_profilers::enter(site, &seen);
-    let mut call = enter_with(site, subject, reify);
-    call.activation = activation;
-    put(frame, call)
-}
-
 /// As [`enter_in`], on a thread that does not unwind. Most often the call is an event, and nothing looks into it.
 ///
 /// Every rare case leaves in a tail call, so that the common one saves no registers.
@@ -243,104 +224,6 @@ fn begin_uncommon<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subjec
         return begin_profiled(frame, site, subject, |_| ());
     }
     put(frame, uncommon(site, subject, config))
-}
-
-/// As [`enter_with_in`], or counted.
-#[inline(always)]
-pub fn count_or_enter_with_in<'f, 'a>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Entered<'f> {
-    match site.tally_row() {
-        // Calls at such a site show nothing.
-        Some(_) => count_or_enter_in(frame, site, subject),
-        None => enter_with_in(frame, site, subject, reify),
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn count_or_enter_in<'f>(frame: &'f mut Frame, site: &'static Site, subject: Subject) -> Entered<'f> {
-    count(site, subject).unwrap_or_else(|| enter_in(frame, site, subject))
-}
-
-/// As [`enter_with`], the call made in its frame.
-#[inline(always)]
-pub fn enter_with_in<'f, 'a>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Entered<'f> {
-    let config = Config(site.config.load(Relaxed));
-    if config.looks_inside() {
-        return look_in(frame, site, subject, config, reify);
-    }
-    enter_in(frame, site, subject)
-}
-
-#[cold]
-#[inline(never)]
-fn look_in<'f, 'a>(
-    frame: &'f mut Frame,
-    site: &'static Site,
-    subject: Subject,
-    config: Config,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Entered<'f> {
-    if config.is_profiled() {
-        return begin_profiled(frame, site, subject, reify);
-    }
-    put(frame, enter_with(site, subject, reify))
-}
-
-/// Begins a call whose arguments and receiver may be recorded: `reify` runs only if they are required.
-#[inline(always)]
-pub fn enter_with<'a>(site: &'static Site, subject: Subject, reify: impl FnOnce(&mut Reify<'a>)) -> Call {
-    fence(Ordering::Acquire);
-    if !is_selected(site, subject) {
-        return Call::inert();
-    }
-    let config = Config(site.config.load(Relaxed));
-    if config.looks_inside() && with_plan(site, |plan| plan.looks_inside(subject)).unwrap_or(false) {
-        return begin_detailed(site, subject, config, reify);
-    }
-    begin(site, subject)
-}
-
-#[cold]
-fn begin_detailed<'a>(
-    site: &'static Site,
-    subject: Subject,
-    config: Config,
-    reify: impl FnOnce(&mut Reify<'a>),
-) -> Call {
-    if recorder::lane_level() > 0 {
-        // What a handler or a `Debug` calls is not looked into in turn: that would never end.
-        return Call::new(site, subject, recorder::begin(config.site(), subject, true));
-    }
-    let Some(requirements) = with_plan(site, |plan| plan.requirements(subject)) else { return begin(site, subject) };
-    let mut reified = Reify::default();
-    recorder::at_meta_level(|| reify(&mut reified));
-    let details: &[u8] = if requirements.details { reified.bytes.as_slice() } else { &[] };
-    let begun = recorder::begin_detailed(config.site(), subject, details);
-    let mut call = Call::new(site, subject, begun);
-    call.begun.about.0 |= About::LOOKED_INTO;
-    let view = CallView {
-        site,
-        subject,
-        cause: EventId::from_raw(begun.before),
-        event: call.event(),
-        // Only handlers read them here.
-        arguments: if requirements.handlers.is_empty() { Vec::new() } else { details::read(reified.bytes.as_slice()) },
-        outcome: None,
-        receiver: reified.receiver,
-    };
-    handler::before(&requirements.handlers, &view);
-    handler::remember(begun.id, requirements, view);
-    call
 }
 
 impl Call {
