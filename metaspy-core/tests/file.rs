@@ -381,6 +381,27 @@ fn a_path_with_something_else_in_it_is_refused() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "Dear reader");
 }
 
+#[test]
+#[cfg(unix)]
+fn what_a_process_only_began_before_it_was_killed_is_replaced() {
+    let path = scratch("begun.spy");
+    let whole = Recording::file(&path).start().unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    whole.close();
+    let begun = |pid: u64| {
+        let mut begun = bytes[..512].to_vec();
+        // Without its first word, which is written last, and of another process.
+        begun[..8].fill(0);
+        begun[72..80].copy_from_slice(&pid.to_le_bytes());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, &begun).unwrap();
+        Recording::file(&path).start().map(|recording| recording.close())
+    };
+    // No process has this number, and a file without a process is somebody's.
+    begun(1 << 30).unwrap();
+    assert!(begun(0).unwrap_err().to_string().contains("a file that is no recording exists"));
+}
+
 /// Objects that come and go beside the collector's thread, at the default budget.
 #[test]
 fn a_million_objects_that_come_and_go_leave_a_recording_that_is_whole() {

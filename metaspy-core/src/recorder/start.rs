@@ -1,7 +1,7 @@
 //! Starts a log in memory or in a file, with a layout for its budget.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -154,10 +154,15 @@ fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
 fn in_file(spec: &Spec, path: &Path, number: u8) -> Result<Log, StartError> {
     let failed = |source| StartError::File { path: path.to_owned(), source };
     let layout = Layout::new(spec.budget, spec.policy);
+    // Before the file exists, so that it is empty for no longer than it must.
+    let first_bytes = crate::recording::first_bytes();
     let file = Arc::new(new_file(path).map_err(failed)?);
     metaspy_reader::platform::writer_lock::take(&file);
-    let made =
-        file.set_len(layout.total_bytes() as u64).and_then(|()| allocate_tables(&file, &layout)).and_then(|()| {
+    let made = (&*file)
+        .write_all(&first_bytes)
+        .and_then(|()| file.set_len(layout.total_bytes() as u64))
+        .and_then(|()| allocate_tables(&file, &layout))
+        .and_then(|()| {
             let [arena, first, second, profiles] = in_steps(&layout).map(|area| Stepped::in_file(area, &file));
             Ok((map::file(&file, layout.total_bytes())?, [arena?, first?, second?, profiles?]))
         });

@@ -23,12 +23,49 @@ pub fn is_recording(path: &Path) -> bool {
 
 /// The process that made a recording. `None` if the file is no recording, or not yet.
 pub(crate) fn writer_of(file: &mut File) -> Option<Writer> {
-    let mut head = Vec::new();
-    file.take(HEAD).read_to_end(&mut head).ok()?;
-    let word = |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
-    let is_recording = word(sb::MAGIC)? == sb::MAGIC_WORD;
-    let has_closed = word(sb::STATE)? == sb::STATE_CLOSED;
-    is_recording.then_some(Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed })
+    let head = Head::read(file)?;
+    (head.magic == sb::MAGIC_WORD).then_some(head.writer)
+}
+
+/// The process that made a recording, or that [began](first_bytes) to.
+fn maker_of(file: &mut File) -> Option<Writer> {
+    let head = Head::read(file)?;
+    let was_begun = head.magic == 0 && head.version == VERSION && head.writer.pid != 0;
+    (head.magic == sb::MAGIC_WORD || was_begun).then_some(head.writer)
+}
+
+/// The version that this program writes.
+const VERSION: u64 = sb::version(sb::MAJOR, sb::MINOR);
+
+/// The first words of a file.
+struct Head {
+    magic: u64,
+    version: u64,
+    writer: Writer,
+}
+
+impl Head {
+    fn read(file: &mut File) -> Option<Head> {
+        let mut head = Vec::new();
+        file.take(HEAD).read_to_end(&mut head).ok()?;
+        let word = |at: usize| Some(u64::from_le_bytes(head.get(at * 8..at * 8 + 8)?.try_into().ok()?));
+        let has_closed = word(sb::STATE)? == sb::STATE_CLOSED;
+        let writer = Writer { pid: word(sb::PID)? as u32, start: word(sb::PROCESS_START)?, has_closed };
+        Some(Head { magic: word(sb::MAGIC)?, version: word(sb::VERSION)?, writer })
+    }
+}
+
+/// What a new file begins with, in one write: the process that makes a recording of it. If that is killed before the file is
+/// a recording, the next one takes its place.
+pub(crate) fn first_bytes() -> [u8; (sb::PROCESS_START + 1) * 8] {
+    let pid = std::process::id();
+    let words =
+        [(sb::VERSION, VERSION), (sb::PID, pid.into()), (sb::PROCESS_START, process::start_of(pid).unwrap_or(0))];
+    let mut bytes = [0; _];
+    for (at, word) in words {
+        bytes[at * 8..][..8].copy_from_slice(&u64::to_le_bytes(word));
+    }
+    bytes
 }
 
 /// Bytes from the beginning of a recording to the end of the words about its process.
@@ -36,7 +73,7 @@ const HEAD: u64 = 512;
 /// Why a recording is not replaced.
 pub(crate) const BUSY: &str = "another process records there";
 
-/// Removes a recording whose process has ended, or that is this process's own. Anything else stays, and is an error: a file
+/// Removes a recording whose process has ended, also one that it only began, or that is this process's own. Anything else stays, and is an error: a file
 /// that is no recording, also an empty one, or a recording that another process writes.
 pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let Ok(found) = std::fs::symlink_metadata(path) else { return Ok(()) };
@@ -47,7 +84,7 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
     let mut file = File::open(path)?;
     // The lock is held until the file is removed, so two processes do not remove each other's new file.
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-    let writer = writer_of(&mut file);
+    let writer = maker_of(&mut file);
     let is_busy = match writer {
         Some(Writer { pid, start, .. }) if is_own(pid, start) => false,
         // A file system may have no locks.

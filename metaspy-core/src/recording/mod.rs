@@ -8,7 +8,7 @@ mod requested;
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};
 pub use identity::is_recording;
-pub(crate) use identity::{BUSY, build_id, remove_dead};
+pub(crate) use identity::{BUSY, build_id, first_bytes, remove_dead};
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
