@@ -13,6 +13,7 @@
 //! - [`grammar`]: the coverage of a grammar.
 //! - [`export`]: the formats of other tools.
 //! - [`table`] and [`text`]: tables, numbers, durations, and names that fit into columns.
+//! - [`append`]: writes to recordings whose process has ended.
 //! - [`runs`]: the runs that `cargo metaspy` keeps.
 //! - [`source_line`]: the line of source where a site begins.
 
@@ -32,6 +33,7 @@ pub mod grammar;
 
 pub mod export;
 
+pub mod append;
 pub mod runs;
 
 pub mod source_line;

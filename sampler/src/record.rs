@@ -14,6 +14,7 @@ use metaspy_format::profile::page::{self, Content, HEAD_WORDS, HEADER_WORDS, Kin
 use metaspy_format::profile::{Column, Key, KeyKind, ROWS_MAX, TableDef};
 use metaspy_format::superblock as sb;
 use metaspy_reader::{EndState, Store};
+use metaspy_report::append::write_words;
 
 use crate::run::Run;
 use crate::samples::UNKNOWN;
@@ -95,10 +96,10 @@ fn append_to(run: &Run, path: &Path, store: &Store) -> io::Result<Appended> {
     add_page(&mut pages, Content { table, kind: Kind::Values }, &values);
 
     let file = OpenOptions::new().write(true).open(path)?;
-    write(&file, layout.profiles.at * 8 + pages_used, &pages)?;
-    write(&file, (layout.arena.at + arena_used) * 8, &entry)?;
-    write(&file, sb::PROFILES_USED * 8, &[(pages_used + pages.len() * 8) as u64])?;
-    write(&file, sb::ARENA_USED * 8, &[(arena_used + entry.len()) as u64])?;
+    write_words(&file, layout.profiles.at * 8 + pages_used, &pages)?;
+    write_words(&file, (layout.arena.at + arena_used) * 8, &entry)?;
+    write_words(&file, sb::PROFILES_USED * 8, &[(pages_used + pages.len() * 8) as u64])?;
+    write_words(&file, sb::ARENA_USED * 8, &[(arena_used + entry.len()) as u64])?;
     Ok(Appended::Rows(kept.len()))
 }
 
@@ -109,18 +110,6 @@ fn add_page(pages: &mut Vec<u64>, content: Content, words: &[u64]) {
     header[page::CONTENT] = content.pack();
     pages.extend(header);
     pages.extend(words);
-}
-
-#[cfg(unix)]
-fn write(file: &std::fs::File, at: usize, words: &[u64]) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    file.write_all_at(&bytes, at as u64)
-}
-
-#[cfg(not(unix))]
-fn write(_: &std::fs::File, _: usize, _: &[u64]) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Samples by site and subject of the innermost event, the most frequent first. Those in no event have no site.

@@ -153,7 +153,7 @@ fn a_later_build_changes_no_type_of_a_kept_run() {
 #[test]
 fn a_debugger_sees_the_same_types() {
     if Command::new("gdb").arg("--version").output().is_err() {
-        println!("SKIPPED: a_debugger_sees_the_same_types: gdb is not installed");
+        println!("SKIPPED: debugger: gdb is not installed");
         return;
     }
     let package = shapes("arrived_gdb");
@@ -173,7 +173,7 @@ fn a_debugger_sees_the_same_types() {
         *by_gdb.entry(name.to_owned()).or_default() += 1;
     }
     if by_gdb.is_empty() && seen.contains("ptrace") {
-        println!("SKIPPED: a_debugger_sees_the_same_types: gdb may not trace here");
+        println!("SKIPPED: debugger: gdb may not trace here");
         return;
     }
     assert_eq!(by_gdb.values().sum::<u64>(), 41, "{seen}");

@@ -9,6 +9,7 @@ use metaspy_core::format::superblock as sb;
 use metaspy_core::store::{EndState, TypeKey};
 
 use super::tables::Tables;
+use crate::append::write_words;
 
 /// Writes the resolved types into a recording whose process has ended. Later builds of the program then change nothing.
 ///
@@ -36,18 +37,6 @@ pub fn keep(path: &Path, store: &Store) -> io::Result<()> {
         return Ok(());
     }
     let file = std::fs::OpenOptions::new().write(true).open(path)?;
-    write(&file, (arena.at + used) * 8, &entries)?;
-    write(&file, sb::ARENA_USED * 8, &[(used + entries.len()) as u64])
-}
-
-#[cfg(unix)]
-fn write(file: &std::fs::File, at: usize, words: &[u64]) -> io::Result<()> {
-    use std::os::unix::fs::FileExt;
-    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    file.write_all_at(&bytes, at as u64)
-}
-
-#[cfg(not(unix))]
-fn write(_: &std::fs::File, _: usize, _: &[u64]) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+    write_words(&file, (arena.at + used) * 8, &entries)?;
+    write_words(&file, sb::ARENA_USED * 8, &[(used + entries.len()) as u64])
 }

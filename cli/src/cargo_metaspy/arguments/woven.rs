@@ -42,8 +42,8 @@ pub struct Woven {
     #[arg(long)]
     pub types: bool,
     /// Starts a method profiler: `coverage` (objects and tests; the default with `test`, `--returns` and `--args`), `calls`
-    /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, or one of your own; `none` does not start the default ones. Cargo's own `--profile` is
-    /// `--cargo-profile` here
+    /// (times, callers and callees), `contexts` (the tree of calls), `allocations`, `types`, or one of your own; `none`
+    /// does not start the default ones. Cargo's own `--profile` is `--cargo-profile` here
     #[arg(long, value_name = "NAME", value_parser = parse_profile)]
     pub profile: Vec<String>,
     /// Takes the time of each call: `--profile calls`
