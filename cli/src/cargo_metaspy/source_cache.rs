@@ -19,8 +19,6 @@ use crate::cargo_metaspy::graph::Crate;
 const SETTLED: Duration = Duration::from_secs(2);
 /// A message is printed if reading takes longer.
 const LONG: Duration = Duration::from_secs(1);
-/// The stack of a main thread: source may be deeply nested.
-const STACK: usize = 8 << 20;
 
 /// The functions of a crate.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +47,7 @@ pub fn of_all(crates: &[&Crate], dir: &Path) -> Vec<CachedCrate> {
     };
     let threads = thread::available_parallelism().map_or(1, usize::from).min(crates.len());
     let mut all: Vec<(usize, CachedCrate)> = thread::scope(|scope| {
-        let start = |_| thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read);
+        let start = |_| thread::Builder::new().spawn_scoped(scope, read);
         let running: Vec<_> = (0..threads).map(start).collect();
         // Without further threads this one reads all of it.
         let mut all = if running.iter().all(Result::is_err) { read() } else { Vec::new() };

@@ -1,7 +1,8 @@
 //! One source file, read by `syn`.
 
-use std::fmt;
+use std::panic::resume_unwind;
 use std::str::FromStr;
+use std::{fmt, thread};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -34,13 +35,24 @@ impl fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
+/// The stack of a thread that reads a file, in bytes: `syn` calls itself once for each level of a nested type or
+/// expression, and published crates have a thousand levels. The system adds a page when it is touched.
+const STACK: usize = 256 << 20;
+
 /// Reads a file.
 pub fn parse(text: &str) -> Result<Parsed, Unreadable> {
     let skipped = before_the_source(text);
-    let parsed = read(&text[skipped..], skipped);
-    // The places are known; the texts of the spans are no longer needed.
-    proc_macro2::extra::invalidate_current_thread_spans();
-    parsed
+    let parse = || {
+        let parsed = read(&text[skipped..], skipped);
+        // The places are known; the texts of the spans are no longer needed.
+        proc_macro2::extra::invalidate_current_thread_spans();
+        parsed
+    };
+    thread::scope(|scope| match thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse) {
+        Ok(reader) => reader.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        // Most files need no more than this stack.
+        Err(_) => parse(),
+    })
 }
 
 fn read(source: &str, offset: usize) -> Result<Parsed, Unreadable> {
@@ -86,5 +98,16 @@ fn search_included(tokens: TokenStream, found: &mut Vec<String>) {
         if let TokenTree::Group(group) = token {
             search_included(group.stream(), found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deeply_nested_file_is_read() {
+        let nested = format!("type T = {}(){};\nfn f() {{}}", "Option<".repeat(5_000), ">".repeat(5_000));
+        assert_eq!(parse(&nested).unwrap().functions.all.len(), 1);
     }
 }
