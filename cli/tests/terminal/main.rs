@@ -88,7 +88,12 @@ fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {
     // Which node is displayed too often? Sites, the subjects of one, and its events.
     terminal.keys(&["7"]);
     terminal.wait_for("Too often: site");
-    terminal.keys(&["Down", "Right", "Down", "Enter"]);
+    terminal.wait_for("▸hit");
+    terminal.keys(&["Down"]);
+    terminal.wait_for("│ #5 <div>");
+    terminal.keys(&["Right", "Down"]);
+    terminal.wait_for("▸#5 <div>");
+    terminal.keys(&["Enter"]);
     terminal.wait_for("filter: site:measure subject:node:#5");
     terminal.wait_for("40 of 760");
     // What activated this cache? Up the causes of a hit.
