@@ -115,6 +115,29 @@ fn values_that_are_no_switches_are_reported_and_show_no_details() {
 }
 
 #[test]
+fn variables_without_effect_and_misspelt_ones_are_reported_in_one_line_each() {
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+        command.args(["environment::works", "--exact"]).envs(variables.iter().copied());
+        let output = command.output().expect("it can be run again");
+        assert!(output.status.success());
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let error = run(&[("METASPY_CONTROL", "7"), ("METASPY_OBSERVE", "Scene::*"), ("METASPY_DETAILS", "0")]);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("METASPY_OBSERVE, METASPY_CONTROL have no effect: set METASPY_RECORD"), "{error}");
+    let error = run(&[("METASPY_RECORD", "memory"), ("METASPY_MODE", "tally")]);
+    assert!(error.contains("METASPY_MODE has no effect"), "{error}");
+    let error = run(&[("METASPY_RECROD", "run.spy")]);
+    assert_eq!(error, "metaspy: METASPY_RECROD is no variable of metaspy: set METASPY_RECORD\n");
+    // With the feature, the sampler reports values that it cannot read.
+    let error = run(&[("METASPY_SAMPLE", "yes")]);
+    assert_eq!(error.lines().count(), 1, "{error}");
+    assert!(error.contains("METASPY_SAMPLE"), "{error}");
+    assert_eq!(run(&[("METASPY_CONTROL", "0"), ("METASPY_OBSERVE", ""), ("METASPY_LONG", "1")]), "");
+}
+
+#[test]
 fn the_reason_of_an_error_is_in_its_message_once() {
     let error = metaspy::Recording::file("/nowhere/at/all.spy").start().expect_err("there is no such directory");
     let chain = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());

@@ -17,7 +17,7 @@ use crate::method_profilers::FACTORIES;
 use crate::platform::{process, switch, warn};
 use crate::profiler::InstallError;
 use crate::recording::{self, StartError};
-use crate::select::Selector;
+use crate::select::{Selector, distance};
 use crate::{Profiler, Recording};
 
 /// Not empty in a program that is never recorded unless it says so itself, as the `metaspy` command, which many run
@@ -39,6 +39,7 @@ pub(crate) fn start() {
     }
     let is_recorded = std::env::var_os("METASPY_RECORD").is_some_and(|value| !value.is_empty() && value != "memory");
     let is_profiled = is_set("METASPY_PROFILE");
+    report_without_effect(is_recorded || is_profiled);
     if !is_recorded && !is_profiled {
         return;
     }
@@ -66,6 +67,44 @@ pub(crate) fn start() {
 
 fn is_set(name: &str) -> bool {
     std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+/// The variables that programs read.
+const READ: [&str; 10] = [
+    "METASPY_RECORD",
+    "METASPY_OBSERVE",
+    "METASPY_MODE",
+    "METASPY_DETAILS",
+    "METASPY_BUDGET",
+    "METASPY_DIR",
+    "METASPY_CONTROL",
+    "METASPY_RUN",
+    "METASPY_PROFILE",
+    "METASPY_SAMPLE",
+];
+
+/// Of those, the ones that have an effect only on a program that the environment records.
+const OF_RECORDED: [&str; 4] = ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL"];
+
+/// Reports variables that are set and have no effect, and misspelt ones.
+fn report_without_effect(is_recorded: bool) {
+    let is_on = |name: &&str| is_set(name) && std::env::var_os(name).is_none_or(|value| value != "0");
+    let unused: Vec<&str> = OF_RECORDED.into_iter().filter(|name| !is_recorded && is_on(name)).collect();
+    if !unused.is_empty() {
+        let (names, verb) = (unused.join(", "), if unused.len() == 1 { "has" } else { "have" });
+        warn(&format!("{names} {verb} no effect: set METASPY_RECORD to `live` or to a path as well"));
+    }
+    if !cfg!(feature = "sampler") && is_set("METASPY_SAMPLE") {
+        warn("METASPY_SAMPLE has no effect: build the program with metaspy's feature `sample`, or run `metaspy sample`");
+    }
+    for (name, _) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with("METASPY_") && !READ.contains(name)) else {
+            continue;
+        };
+        if let Some(known) = READ.into_iter().find(|read| distance(name, read) <= 2) {
+            warn(&format!("{name} is no variable of metaspy: set {known}"));
+        }
+    }
 }
 
 /// Installs the method profilers that `METASPY_PROFILE` names, for the rest of the process.

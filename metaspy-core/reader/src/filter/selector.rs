@@ -199,7 +199,7 @@ fn end_of(path: &str, segments: usize) -> &str {
 
 /// Letters to insert, delete or replace to turn one text into the other. Only the first hundred letters count, because
 /// the cost grows with the product of both lengths.
-fn distance(a: &str, b: &str) -> usize {
+pub fn distance(a: &str, b: &str) -> usize {
     let start = |text: &str| text.chars().take(100).collect::<String>();
     strsim::levenshtein(&start(a), &start(b))
 }
