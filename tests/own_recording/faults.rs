@@ -348,3 +348,41 @@ fn with_panic_abort_handlers_are_refused_unless_a_variable_allows_them() {
     assert!(refused.starts_with("refused: ") && refused.contains("panic = \"abort\""), "{refused}");
     assert_eq!(run("1"), "handled\n");
 }
+
+#[test]
+fn a_profile_whose_recording_is_replaced_has_lower_bounds() {
+    let _turn = turn();
+    #[observe]
+    fn works_on() {}
+    let replaced = || {
+        works_on();
+        metaspy::Recording::memory().budget(4 << 20).start().expect("there is memory");
+        works_on();
+    };
+    let installed = Profiler::new("whole").observe(methods("works_on")).install().expect("it can be installed");
+    let before = installed.so_far();
+    replaced();
+    let whole = installed.uninstall();
+    let ((), of_thread) = Profiler::new("block").observe(methods("works_on")).profile(replaced).expect("as above");
+    for profile in [&before, &whole, &of_thread] {
+        let rows = profile.counts().by_site();
+        assert!(!rows.exact && profile.counts().total() <= 1, "{rows}");
+        assert!(rows.to_string().contains("works_on  ≥         1"), "{rows}");
+    }
+    let ((), after) = Profiler::new("after").observe(methods("works_on")).profile(works_on).expect("as above");
+    assert!(after.counts().by_site().exact && after.counts().total() == 1);
+}
+
+#[test]
+fn calls_behind_the_end_of_a_closed_recording_are_counted() {
+    let _turn = turn();
+    #[observe]
+    fn works_behind() {}
+    let installed = Profiler::new("closed").observe(methods("works_behind")).install().expect("it can be installed");
+    works_behind();
+    metaspy::Recording::current().expect("there is one").close();
+    works_behind();
+    let rows_of = installed.uninstall();
+    let rows = rows_of.counts().by_site();
+    assert!(!rows.exact || rows_of.counts().total() == 2, "{rows}");
+}

@@ -95,7 +95,9 @@ fn report_without_effect(is_recorded: bool) {
         warn(&format!("{names} {verb} no effect: set METASPY_RECORD to `live` or to a path as well"));
     }
     if !cfg!(feature = "sampler") && is_set("METASPY_SAMPLE") {
-        warn("METASPY_SAMPLE has no effect: build the program with metaspy's feature `sample`, or run `metaspy sample`");
+        warn(
+            "METASPY_SAMPLE has no effect: build the program with metaspy's feature `sample`, or run `metaspy sample`",
+        );
     }
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str().filter(|name| name.starts_with("METASPY_") && !READ.contains(name)) else {

@@ -14,7 +14,8 @@ use crate::subject::Identify;
 
 /// What one profiler saw: counts and times by subject, site or cause, and the events themselves.
 ///
-/// It reads the recording on each request, so taking it costs nothing.
+/// It reads the recording on each request, so taking it costs nothing. If another recording has begun while the profiler was
+/// installed, the profile ends there, and its counts are lower bounds.
 #[derive(Clone)]
 pub struct Profile {
     view: View,
@@ -147,13 +148,15 @@ impl<'a> Counts<'a> {
         let lease = self.profile.recording.lease();
         let tally = self.profile.store().tally(by, &self.profile.scope);
         drop(lease);
+        // Calls that a later recording has are not counted.
+        let is_whole = self.profile.recording.log().is_whole_until(self.profile.scope.epochs.end);
         let shares = tally.shares();
         let mut rows = tally.rows;
         rows.sort_by_key(|row| std::cmp::Reverse((row.measure.count, row.measure.total_ticks)));
         Rows {
             profile: self.profile,
-            exact: tally.exact && !self.profile.is_too_wide,
-            rows_exact: tally.rows_exact,
+            exact: tally.exact && is_whole && !self.profile.is_too_wide,
+            rows_exact: tally.rows_exact && is_whole,
             shares,
             rows,
         }

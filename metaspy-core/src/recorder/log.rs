@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::Thread;
 
@@ -108,6 +108,8 @@ pub(crate) struct Log {
     pub(super) closing: AtomicBool,
     /// True if it was closed. The collector no longer touches it.
     pub(super) closed: AtomicBool,
+    /// The epoch in which another log became the current one; `u32::MAX` before.
+    pub(super) replaced_in: AtomicU32,
     /// The page of threads that have no lane (too many, or already ending).
     pub(super) late: Mutex<Page>,
     pub(super) lanes: Mutex<LaneRows>,
@@ -151,6 +153,11 @@ impl Log {
     /// True if it was closed.
     pub fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)
+    }
+
+    /// True if it was the current log until this epoch.
+    pub fn is_whole_until(&self, epoch: u32) -> bool {
+        epoch <= self.replaced_in.load(Ordering::Acquire)
     }
 
     /// True if it was closed, or is being closed.

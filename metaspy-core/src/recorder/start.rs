@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::clock;
@@ -15,7 +15,7 @@ use crate::platform::lock::lock;
 use crate::platform::{self, map, warn};
 use crate::recorder::arena::Draft;
 use crate::recorder::cut_spans::CutSpans;
-use crate::recorder::epoch::EPOCH;
+use crate::recorder::epoch::{EPOCH, epoch};
 use crate::recorder::folder::Folder;
 use crate::recorder::lane_rows::retire_lane;
 use crate::recorder::listener::{self, sync_names};
@@ -116,6 +116,7 @@ fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     next_epoch("a recording begins");
     // SAFETY: logs are leaked boxes.
     if let Some(before) = unsafe { before.as_ref() } {
+        before.replaced_in.store(epoch(), Ordering::Release);
         ends(before);
         before.close();
     }
@@ -243,6 +244,7 @@ impl Log {
             stopped: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            replaced_in: AtomicU32::new(u32::MAX),
             late: Mutex::new(Page::none()),
             lanes: Mutex::new(LaneRows::default()),
             delivering: Mutex::new(()),
