@@ -267,6 +267,14 @@ pub mod page {
     pub const CONTENT: usize = 1;
     /// The number of the table's word, or of the row's key, that stands first.
     pub const FIRST: usize = 2;
+    /// One of [`USED`], [`ENDED`] and [`FREE`].
+    pub const STATE: usize = 3;
+    /// Its table may be written.
+    pub const USED: u64 = 0;
+    /// The profiler of its table has ended.
+    pub const ENDED: u64 = 1;
+    /// It holds nothing, and another table may take it. All words behind the header are 0.
+    pub const FREE: u64 = 2;
 
     /// In a page of [`Kind::Head`]: values of the table that found no room.
     pub const LOST: usize = HEADER_WORDS;

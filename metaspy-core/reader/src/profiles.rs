@@ -60,7 +60,8 @@ pub struct ProfileTable {
     pub columns: Vec<Column>,
     /// The rows, in the order of their keys.
     pub rows: Vec<ProfileRow>,
-    /// Values that found no room in the recording: the others are then lower bounds.
+    /// Values that found no room in the recording: the others are then lower bounds. Of a table that ended, and whose room
+    /// a later one took, it is at least 1.
     pub lost: u64,
     /// Nanoseconds per tick of the recording's clock.
     tick_ns: TickNs,
@@ -300,7 +301,10 @@ impl Store {
             let Some(def) = defs.get(&content.table) else { return };
             let Some(table) = tables.get_mut(&content.table) else { return };
             match content.kind {
-                Kind::Head => table.lost = table.lost.saturating_add(words.get(page::LOST - page::HEADER_WORDS)),
+                Kind::Head => {
+                    table.has_head = true;
+                    table.lost = table.lost.saturating_add(words.get(page::LOST - page::HEADER_WORDS));
+                }
                 Kind::Values => table.merge(def, first, words, |row| match def.key {
                     KeyKind::Site if row == 0 => None,
                     KeyKind::Site => Some(Key { site: row as u32, second: 0, key: 0 }),
@@ -309,6 +313,8 @@ impl Store {
                 Kind::Keys => {}
             }
         });
+        // Its pages were taken by the table of a later profiler, or there was no room for one.
+        tables.values_mut().filter(|table| !table.has_head).for_each(|table| table.lost = table.lost.max(1));
         tables
     }
 }
@@ -318,6 +324,8 @@ impl Store {
 pub(crate) struct RawTable {
     pub rows: HashMap<Key, Vec<(u16, u64)>>,
     pub lost: u64,
+    /// True if the recording has its counts of loss.
+    has_head: bool,
 }
 
 impl RawTable {

@@ -158,6 +158,36 @@ fn a_recording_that_begins_later_has_the_tables_too() {
     assert_eq!((read.data.bytes.get(), read.data.smallest.get()), (3, 1), "the process knows both");
 }
 
+#[test]
+fn profilers_without_end_count_exactly_and_the_oldest_give_their_room_in_the_recording() {
+    let _alone = alone();
+    let recording = Recording::memory().budget(6 << 20).start().expect("it starts");
+    for number in 1..=100 {
+        let installed = crate::install(Sizes);
+        let all_read = std::sync::Barrier::new(32);
+        let reads = || {
+            read(7);
+            all_read.wait();
+        };
+        std::thread::scope(|scope| (0..32).for_each(|_| _ = scope.spawn(reads)));
+        let mirror = installed.mirror();
+        let method = mirror.methods().iter().find(|method| method.facts.name == "read_now").expect("it is there");
+        assert_eq!((method.data.bytes.get(), method.data.largest.get()), (7 * 32, 7), "of the {number}th");
+    }
+    let store = recording.store();
+    let notes = store.notes().join("\n");
+    assert!(notes.contains("give theirs to later ones"), "{notes}");
+    let profiles = store.profiles();
+    let sizes = profiles.iter().filter(|profile| profile.name == "sizes");
+    let tables: Vec<&ProfileTable> = sizes.filter_map(|profile| profile.table("")).collect();
+    let is_whole = |table: &&ProfileTable| (table.lost, table.rows.len()) == (0, 1);
+    let first_whole = tables.iter().position(is_whole).expect("some are whole");
+    let (gone, whole) = tables.split_at(first_whole);
+    assert!(!gone.is_empty() && gone.iter().all(|table| table.lost > 0), "what is gone is marked");
+    assert!(whole.len() > 8 && whole.iter().all(is_whole), "{} are whole", whole.len());
+    assert_eq!(tables.len(), 100);
+}
+
 /// In a child process: records into a file, and waits to be killed.
 const CHILD: &str = "METASPY_TEST_TABLES";
 

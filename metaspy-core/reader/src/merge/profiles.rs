@@ -89,11 +89,9 @@ fn rescaled(input: &Input, def: &TableDef, column: u16, word: u64) -> u64 {
 /// Appends the pages of a table.
 fn write(area: &mut Vec<u64>, table: u32, def: &TableDef, raw: RawTable) {
     let columns = def.columns.len();
-    if raw.lost > 0 {
-        let mut head = vec![0; page::HEAD_WORDS];
-        head[page::LOST - page::HEADER_WORDS] = raw.lost;
-        push(area, Content { table, kind: Kind::Head }, 0, &head);
-    }
+    let mut head = vec![0; page::HEAD_WORDS];
+    head[page::LOST - page::HEADER_WORDS] = raw.lost;
+    push(area, Content { table, kind: Kind::Head }, 0, &head);
     let rows: BTreeMap<Key, Vec<(u16, u64)>> = raw.rows.into_iter().collect();
     if def.key != KeyKind::Site {
         let keys: Vec<u64> = rows.keys().flat_map(|key| [key.key, key.who()]).collect();

@@ -89,15 +89,18 @@ impl Table {
 
     fn declare(&self, log: &'static Log) {
         let Ok(json) = serde_json::to_string(&self.def) else { return };
-        log.append(Draft::new(Entry::Table, self.number).text(&json));
         let content = Content { table: self.number, kind: Kind::Head };
+        pages::make_room(log);
+        // A table without it is one whose pages were used again.
+        let head = pages::take(log, content, 0, HEAD_WORDS);
+        log.append(Draft::new(Entry::Table, self.number).text(&json));
         let keys = if self.def.key == KeyKind::Site { None } else { KeyIndex::new(log, self.number) };
         let segments = self.words.div_ceil(SEGMENT);
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let instance = Box::new(Instance {
             log,
             number: NEXT.fetch_add(1, Relaxed),
-            head: pages::take(log, content, 0, HEAD_WORDS),
+            head,
             keys,
             shared: (0..segments).map(|_| AtomicPtr::new(std::ptr::null_mut())).collect(),
             before: self.current.load(Acquire),
@@ -232,6 +235,7 @@ impl Drop for Table {
             // SAFETY: `declare` made each from a box, and nothing else refers to them: hooks hold the table.
             instance = unsafe { Box::from_raw(instance) }.before;
         }
+        pages::give_up(self.number);
     }
 }
 
