@@ -141,7 +141,7 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
-fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
+pub(super) fn in_memory(spec: &Spec, number: u8) -> Result<Log, StartError> {
     // A log in memory does not grow without bound. It keeps the newest events.
     let policy = if spec.policy == Policy::Grow { Policy::KeepNewest } else { spec.policy };
     let layout = Layout::new(spec.budget, policy);

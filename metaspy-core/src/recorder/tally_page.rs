@@ -215,9 +215,14 @@ impl Page {
         let eighths = || self.eighths.load(Relaxed);
         let probe = |eighths, places| self.probe(key, who, eighths, places);
         let found = probe(eighths(), PLACES)
-            .or_else(|| if self.merge(log, owner) { probe(eighths(), 8) } else { None })
+            .or_else(|| match self.merge(log, owner) {
+                Some(true) => probe(eighths(), 8),
+                Some(false) => None,
+                // They can be merged a little later, so the page does not grow before nearly all of it is in use.
+                None => probe(MERGED_EIGHTHS + 2, 8),
+            })
             .or_else(|| if self.grow(log, owner.lane) { probe(eighths(), PLACES) } else { None })
-            // Rows can be merged, but not at this moment.
+            // There is no larger page, and rows can be merged later.
             .or_else(|| if eighths() == MERGED_EIGHTHS { probe(MERGED_EIGHTHS + 2, 8) } else { None });
         if found.is_some() {
             return found;
@@ -272,16 +277,17 @@ impl Page {
         row
     }
 
-    /// Merges the rows of epochs that no view distinguishes. True if there is room for more rows.
+    /// Merges the rows of epochs that no view distinguishes. True if there is room for more rows; `None` if they cannot be
+    /// merged at this moment.
     #[cold]
-    fn merge(&self, log: &Log, owner: Owner) -> bool {
+    fn merge(&self, log: &Log, owner: Owner) -> Option<bool> {
         let given_up = given_up();
         let (word, rows) = (self.word.load(Relaxed), self.mask.load(Relaxed) + 1);
         if self.merged_at.load(Relaxed) == given_up || self.rows.load(Relaxed) == 0 {
-            return false;
+            return Some(false);
         }
         let boundaries = (0..TRIES).find_map(|_| Boundaries::now());
-        let Some((mut folder, boundaries)) = log.folder_to_merge().zip(boundaries) else { return false };
+        let (mut folder, boundaries) = log.folder_to_merge().zip(boundaries)?;
         // A signal handler counts in no row of this page meanwhile, nor later in a row that is freed.
         (owner.forget_rows)();
         let Merged { used, freed, emptied } =
@@ -292,7 +298,7 @@ impl Page {
         self.merged_at.store(if emptied == 0 { given_up } else { usize::MAX }, Relaxed);
         let is_worth_it = (used - emptied) * 8 < rows * EIGHTHS;
         self.eighths.store(if is_worth_it { MERGED_EIGHTHS } else { EIGHTHS }, Relaxed);
-        is_worth_it
+        Some(is_worth_it)
     }
 
     /// Continues in a page of an ended thread, or in a new one of twice the size.
@@ -355,5 +361,33 @@ impl Log {
     pub(super) fn late_row(&self, key: u64, who: u64, f: impl FnOnce(Row<'_>)) -> bool {
         let Ok(page) = self.late.try_lock() else { return false };
         page.row(self, Owner { lane: u64::from(u32::MAX), forget_rows: || {} }, key, who).map(f).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::Policy;
+    use crate::recorder::boundaries::Boundary;
+    use crate::recorder::start::{Backing, Spec, in_memory};
+
+    #[test]
+    fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
+        let policy = Policy::KeepNewest;
+        let spec = Spec { backing: Backing::Memory, budget: 4 << 20, policy, linked_sites: false, collector: false };
+        let log: &'static Log = Box::leak(Box::new(in_memory(&spec, 255).expect("there is memory")));
+        drop(Boundary::at(u32::MAX - 9));
+        let page = Page::none();
+        let owner = Owner { lane: 0, forget_rows: || {} };
+        let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
+        let row = |key| page.row(log, owner, key, who).expect("there is room").0[row::KEY].load(Relaxed);
+        let reading = log.lease();
+        let first = row(0);
+        let size = log.word(sb::PAGES_USED).load(Relaxed);
+        let keys: Vec<u64> = (0..FIRST_ROWS as u64 / 8 * 7).map(row).collect();
+        assert_eq!((first, keys), (0, (0..56).collect()));
+        assert_eq!(log.word(sb::PAGES_USED).load(Relaxed), size, "no further page");
+        drop(reading);
+        (56..200).for_each(|key| assert_eq!(row(key), key));
     }
 }
