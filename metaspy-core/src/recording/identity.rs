@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::format::superblock as sb;
 use crate::platform::process;
@@ -70,6 +71,8 @@ pub(crate) fn first_bytes() -> [u8; (sb::PROCESS_START + 1) * 8] {
 
 /// Bytes from the beginning of a recording to the end of the words about its process.
 const HEAD: u64 = 512;
+/// How often it is looked whether another process has written the first bytes.
+const MOMENTS: usize = 20;
 /// Why a recording is not replaced.
 pub(crate) const BUSY: &str = "another process records there";
 
@@ -82,6 +85,7 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
         return Err(other());
     }
     let mut file = File::open(path)?;
+    await_first_bytes(&file, || std::thread::sleep(Duration::from_millis(1)));
     // The lock is held until the file is removed, so two processes do not remove each other's new file.
     let is_locked = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
     let writer = maker_of(&mut file);
@@ -96,6 +100,12 @@ pub(crate) fn remove_dead(path: &Path) -> io::Result<()> {
         None => Err(other()),
         Some(_) => std::fs::remove_file(path),
     }
+}
+
+/// Waits while a file is empty, as one is that another process has made a moment ago; `wait` is called some times at most.
+fn await_first_bytes(file: &File, mut wait: impl FnMut()) {
+    let is_empty = || file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+    (0..MOMENTS).take_while(|_| is_empty()).for_each(|_| wait());
 }
 
 /// True if this process has the number, and began at this time: numbers are used again, also in other namespaces.
@@ -122,4 +132,31 @@ fn note_in(program: &Path) -> Option<String> {
     let mark = b"\x14\0\0\0\x03\0\0\0GNU\0";
     let at = head.windows(mark.len()).position(|bytes| bytes == mark)? + mark.len();
     Some(head.get(at..at + 20)?.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_another_process_has_just_made_is_busy_once_it_has_its_first_bytes() {
+        let path = std::env::temp_dir().join(format!("metaspy-test-moment-{}.spy", std::process::id()));
+        std::fs::write(&path, "").expect("the file is ours");
+        let file = File::open(&path).expect("it is there");
+        let mut waits = 0;
+        await_first_bytes(&file, || {
+            waits += 1;
+            if waits == 3 {
+                std::fs::write(&path, first_bytes()).expect("the file is ours");
+            }
+        });
+        assert_eq!(
+            (waits, maker_of(&mut File::open(&path).expect("it is there")).map(|maker| maker.pid)),
+            (3, Some(std::process::id()))
+        );
+        std::fs::write(&path, "").expect("the file is ours");
+        await_first_bytes(&file, || waits += 1);
+        assert_eq!(waits, 3 + MOMENTS);
+        std::fs::remove_file(path).expect("the file is ours");
+    }
 }

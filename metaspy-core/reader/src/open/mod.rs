@@ -54,7 +54,12 @@ impl fmt::Display for OpenError {
                 write!(f, "{} cannot be read ({error}): check who owns it and its permissions", file_name(path))
             }
             OpenError::Empty(path) => {
-                write!(f, "{} is empty: its recorder stopped before it wrote anything; record again", file_name(path))
+                write!(
+                    f,
+                    "{} is empty: if it was started just now, try again; else its recorder stopped before it wrote \
+                     anything: record again",
+                    file_name(path)
+                )
             }
             OpenError::NotARecording => {
                 write!(f, "this is not a metaspy recording: give a `.spy` file, or the name that `metaspy list` shows")
