@@ -134,6 +134,14 @@ fn variables_without_effect_and_misspelt_ones_are_reported_in_one_line_each() {
     let error = run(&[("METASPY_SAMPLE", "yes")]);
     assert_eq!(error.lines().count(), 1, "{error}");
     assert!(error.contains("METASPY_SAMPLE"), "{error}");
+    let directory = std::env::temp_dir().join(format!("metaspy-environment-{}-words", std::process::id()));
+    std::fs::create_dir(&directory).expect("the name is ours");
+    let mut command = Command::new(std::env::current_exe().expect("a test knows its own program"));
+    command.args(["environment::works", "--exact"]).env("METASPY_RECORD", "Live").current_dir(&directory);
+    let error = String::from_utf8_lossy(&command.output().expect("it can be run again").stderr).into_owned();
+    assert!(error.contains("METASPY_RECORD=Live is a path") && error.lines().count() == 1, "{error}");
+    assert_eq!(counts(directory.join("Live")).len(), 2);
+    std::fs::remove_dir(directory).expect("it is empty");
     assert_eq!(run(&[("METASPY_CONTROL", "0"), ("METASPY_OBSERVE", ""), ("METASPY_LONG", "1")]), "");
 }
 

@@ -4,7 +4,7 @@
 //! It never makes the program fail: a recording that cannot be made is reported once, and the program's own profilers use
 //! memory.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -97,10 +97,25 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         _ if IS_REFUSED.load(Ordering::Relaxed) => Backing::Memory,
         None if otherwise == Otherwise::Memory => Backing::Memory,
         Some(value) if value == "memory" => Backing::Memory,
-        Some(path) if path != "live" => Backing::File(place(Path::new(&path))),
+        Some(path) if path != "live" => {
+            report_word(&path);
+            Backing::File(place(Path::new(&path)))
+        }
         None | Some(_) => Backing::File(directory::new_live_file(budget)?),
     };
     Ok(Spec { backing, budget, policy: Policy::default(), collector: true, linked_sites: true })
+}
+
+/// Reports a path that looks like a switch or a misspelt word.
+fn report_word(path: &OsStr) {
+    let word = path.to_string_lossy().trim().to_lowercase();
+    if ["live", "memory", "0", "1", "on", "off", "yes", "no", "true", "false"].contains(&word.as_str()) {
+        warn(&format!(
+            "METASPY_RECORD={} is a path: the recording is a file of this name here. Write `live`, `memory`, or a name that \
+             ends with `.spy`",
+            path.display()
+        ));
+    }
 }
 
 /// The file of this process beside that of another one: `run.4711.spy` beside `run.spy`.
