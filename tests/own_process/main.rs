@@ -7,3 +7,5 @@ mod feature_off;
 mod other_processes;
 #[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
 mod profiles;
+#[cfg(all(feature = "record", any(target_os = "linux", target_vendor = "apple", windows)))]
+mod rotation;

@@ -35,7 +35,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 
 /// Parses `300ns`, `50us`, `50µs`, `1.5ms`, `2s` or `1min`: a duration in nanoseconds. The unit is required.
 pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
-    let help = || format!("`{text}` is not a duration: write 500ns, 50us, 1.5ms, 2s or 1min");
+    let help = || format!("`{text}` is not a duration: write 500ns, 50us, 1.5ms, 2s, 1min or 1h");
     let (value, unit) = split(text).ok_or_else(help)?;
     let factor = match unit {
         "ns" => 1.0,
@@ -43,6 +43,7 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, String> {
         "ms" => 1e6,
         "s" => 1e9,
         "min" => 60e9,
+        "h" => 3_600e9,
         _ => return Err(help()),
     };
     whole(value * factor).ok_or_else(help)
@@ -98,8 +99,8 @@ mod tests {
     #[test]
     fn a_duration_has_a_unit() {
         let durations =
-            ["300ns", "50us", "50µs", "1.5ms", "2 s", "1min"].map(|text| parse_duration_ns(text).unwrap_or(0));
-        assert_eq!(durations, [300, 50_000, 50_000, 1_500_000, 2_000_000_000, 60_000_000_000]);
+            ["300ns", "50us", "50µs", "1.5ms", "2 s", "1min", "1h"].map(|text| parse_duration_ns(text).unwrap_or(0));
+        assert_eq!(durations, [300, 50_000, 50_000, 1_500_000, 2_000_000_000, 60_000_000_000, 3_600_000_000_000]);
         assert!(["5", "1x", "fast", ""].iter().all(|bad| parse_duration_ns(bad).is_err()));
     }
 }

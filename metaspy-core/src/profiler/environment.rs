@@ -70,12 +70,13 @@ fn is_set(name: &str) -> bool {
 }
 
 /// The variables that programs read.
-const READ: [&str; 10] = [
+const READ: [&str; 11] = [
     "METASPY_RECORD",
     "METASPY_OBSERVE",
     "METASPY_MODE",
     "METASPY_DETAILS",
     "METASPY_BUDGET",
+    "METASPY_ROTATE",
     "METASPY_DIR",
     "METASPY_CONTROL",
     "METASPY_RUN",
@@ -84,7 +85,8 @@ const READ: [&str; 10] = [
 ];
 
 /// Of those, the ones that have an effect only on a program that the environment records.
-const OF_RECORDED: [&str; 4] = ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL"];
+const OF_RECORDED: [&str; 5] =
+    ["METASPY_OBSERVE", "METASPY_MODE", "METASPY_DETAILS", "METASPY_CONTROL", "METASPY_ROTATE"];
 
 /// Reports variables that are set and have no effect, and misspelt ones.
 fn report_without_effect(is_recorded: bool) {

@@ -105,6 +105,11 @@ impl Log {
         }
     }
 
+    /// Blocks that lanes have taken for the first time.
+    pub fn used_blocks(&self) -> u64 {
+        self.word(sb::FRESH).load(Ordering::Relaxed)
+    }
+
     /// Populates the pages of `blocks` blocks from `place` on.
     pub(super) fn populate(&self, place: u64, blocks: u64) -> std::io::Result<()> {
         let Some(map) = self.region.map() else { return Ok(()) };

@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
+use std::time::Duration;
 
 use crate::clock;
 use crate::format::Policy;
@@ -67,6 +68,18 @@ pub(crate) fn ensure(default: impl FnOnce() -> Result<Spec, StartError>) -> Resu
 pub(crate) fn start(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
     let _starting = lock(&STARTING);
     begin(spec, ends)
+}
+
+/// Starts the log that follows another one. `None` if that one is not the current log any more, or is being closed.
+pub(crate) fn follow(
+    before: &Log,
+    spec: impl FnOnce() -> Result<Spec, StartError>,
+) -> Result<Option<&'static Log>, StartError> {
+    let _starting = lock(&STARTING);
+    match current() {
+        Some(log) if log.number == before.number && !log.is_closing() => begin(spec()?, |_| ()).map(Some),
+        _ => Ok(None),
+    }
 }
 
 fn begin(spec: Spec, ends: fn(&Log)) -> Result<&'static Log, StartError> {
@@ -341,9 +354,22 @@ fn close_at_exit() {
     ONCE.call_once(|| {
         platform::exit::at_exit(|status| {
             retire_lane();
+            let _starting = await_starting();
             if let Some(log) = current() {
                 log.close_with(status);
             }
         });
     });
+}
+
+/// Waits until no log is being replaced, so that the one before is closed as well; for a second at most.
+fn await_starting() -> Option<MutexGuard<'static, ()>> {
+    for _ in 0..1_000 {
+        match STARTING.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    None
 }

@@ -4,6 +4,7 @@ pub(crate) mod directory;
 mod identity;
 mod names;
 mod requested;
+mod rotation;
 
 pub use crate::recorder::StartError;
 pub use directory::{Listed, clean, directory, find, list, removed_from, run};

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use metaspy_format::Policy;
+use metaspy_reader::platform::writer_lock;
 use metaspy_reader::units::parse_size;
 
 use crate::platform::{switch, warn};
 use crate::profiler::control;
 use crate::recorder::{self, Backing, Log, Spec};
+use crate::recording::rotation::Rotation;
 use crate::recording::{DEFAULT_BUDGET, StartError, directory};
 
 /// The place of the recording where `METASPY_RECORD` selects none.
@@ -76,12 +78,31 @@ fn ensure_in(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<&'stat
         spec(otherwise, place)
     })?;
     if is_new {
-        SELECTED.store(log.number, Ordering::Relaxed);
-        if switch("METASPY_CONTROL", "the crawler may not arm sites") {
-            control::allow(log);
+        select(log);
+        if let Some(rotation) = Rotation::of_environment().filter(|_| log.file.is_some()) {
+            rotation.watch(log);
         }
     }
     Ok(log)
+}
+
+fn select(log: &'static Log) {
+    SELECTED.store(log.number, Ordering::Relaxed);
+    if switch("METASPY_CONTROL", "the crawler may not arm sites") {
+        control::allow(log);
+    }
+}
+
+/// Starts the recording that follows a selected one in the rotation. `None` if the program ends, or has started one of its
+/// own.
+pub(super) fn follow(log: &Log) -> Result<Option<&'static Log>, StartError> {
+    let Some(next) = recorder::follow(log, || spec(Otherwise::Live, next_of_this_process))? else { return Ok(None) };
+    select(next);
+    crate::arm::renew();
+    if let Some((_, file)) = &log.file {
+        writer_lock::release(file);
+    }
+    Ok(Some(next))
 }
 
 fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, StartError> {
@@ -92,6 +113,7 @@ fn spec(otherwise: Otherwise, place: fn(&Path) -> PathBuf) -> Result<Spec, Start
         }),
         Err(_) => DEFAULT_BUDGET,
     };
+    let budget = Rotation::of_environment().and_then(|rotation| rotation.bytes).unwrap_or(budget);
     let selected = std::env::var_os("METASPY_RECORD").filter(|value| !value.is_empty());
     let backing = match selected {
         _ if IS_REFUSED.load(Ordering::Relaxed) => Backing::Memory,
@@ -120,7 +142,17 @@ fn report_word(path: &OsStr) {
 
 /// The file of this process beside that of another one: `run.4711.spy` beside `run.spy`.
 fn of_this_process(path: &Path) -> PathBuf {
-    let mut extension = OsString::from(std::process::id().to_string());
+    beside(path, std::process::id().to_string())
+}
+
+/// The next file of this process in the rotation: `run.4711.2.spy` after `run.spy`.
+fn next_of_this_process(path: &Path) -> PathBuf {
+    let mut paths = (2..).map(|number: u64| beside(path, format!("{}.{number}", std::process::id())));
+    paths.find(|path| !path.exists()).expect("there is always a next number")
+}
+
+fn beside(path: &Path, middle: String) -> PathBuf {
+    let mut extension = OsString::from(middle);
     if let Some(last) = path.extension() {
         extension.push(".");
         extension.push(last);
