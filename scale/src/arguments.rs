@@ -55,7 +55,7 @@ pub struct Seal {
 #[derive(Args, Debug)]
 pub struct Query {
     /// The query, and the recordings: files, directories of them, the names or the numbers of
-    /// recorded processes; or one sealed set, a directory or s3://bucket/prefix
+    /// recorded processes; and sealed sets, directories or s3://bucket/prefix
     #[arg(value_name = "SQL RECORDING…", required_unless_present = "examples")]
     words: Vec<String>,
     /// The format of the result

@@ -98,10 +98,10 @@ impl ScalarUDFImpl for EventFunction {
             Some((&self.recordings[(*recording)?], id))
         });
         let column: ArrayRef = match self.which {
-            Which::Root => {
-                let mut roots = Roots::default();
-                Arc::new(Int64Array::from_iter(rows.map(|row| row.and_then(|(recording, id)| roots.of(recording, id)))))
-            }
+            Which::Root => Arc::new(Int64Array::from_iter(rows.map(|row| {
+                let (recording, id) = row?;
+                Some(recording.roots().root(id)?.raw() as i64)
+            }))),
             Which::Causes => Arc::new(lists(rows, |recording, id| {
                 recording.store.event(id)?;
                 Some(recording.store.causes(id).map(|event| event.id).collect())
@@ -133,30 +133,6 @@ fn lists<'r>(
         lists.append(of_event.is_some());
     }
     lists.finish()
-}
-
-/// Roots of the events of a batch. Neighbours share most of their chains.
-#[derive(Default)]
-struct Roots(HashMap<(usize, EventId), EventId>);
-
-impl Roots {
-    /// The root of an event; `None` if the event is not in the recording.
-    fn of(&mut self, recording: &Recording, id: EventId) -> Option<i64> {
-        let number = std::ptr::from_ref(recording) as usize;
-        recording.store.event(id)?;
-        let mut chain = vec![id];
-        let mut root = id;
-        for cause in recording.store.causes(id) {
-            root = cause.id;
-            if let Some(known) = self.0.get(&(number, cause.id)) {
-                root = *known;
-                break;
-            }
-            chain.push(cause.id);
-        }
-        self.0.extend(chain.into_iter().map(|event| ((number, event), root)));
-        Some(root.raw() as i64)
-    }
 }
 
 // Two functions are equal if they do the same on the same recordings.

@@ -6,6 +6,8 @@
 
 pub mod recordings;
 
+pub mod roots;
+
 pub mod tables;
 
 pub mod functions;

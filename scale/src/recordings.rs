@@ -9,6 +9,8 @@ use datafusion::arrow::temporal_conversions::timestamp_ns_to_datetime;
 use metaspy_core::recording;
 use metaspy_reader::{EffectsIndex, EndState, Store};
 
+use crate::roots::Roots;
+
 /// An open recording.
 #[derive(Clone)]
 pub struct Recording {
@@ -23,6 +25,7 @@ pub struct Recording {
     /// The file.
     pub path: PathBuf,
     effects: Arc<OnceLock<EffectsIndex>>,
+    roots: Arc<OnceLock<Roots>>,
 }
 
 impl Recording {
@@ -44,6 +47,7 @@ impl Recording {
             process: format!("{name}-{}", header.pid),
             path: path.to_owned(),
             effects: Arc::default(),
+            roots: Arc::default(),
             store,
         })
     }
@@ -64,6 +68,11 @@ impl Recording {
     pub fn effects(&self) -> &EffectsIndex {
         let build = || EffectsIndex::build(&self.store, |_, _| true).expect("nothing stops it");
         self.effects.get_or_init(build)
+    }
+
+    /// The roots of its events, found at the first use.
+    pub fn roots(&self) -> &Roots {
+        self.roots.get_or_init(|| Roots::of(&self.store))
     }
 
     /// Sentences about what is wrong with the recording.

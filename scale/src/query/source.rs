@@ -1,6 +1,7 @@
-//! [`Source`]: what a query reads: recordings in place, or a sealed set.
+//! [`Source`]: what a query reads: recordings in place, and sealed sets.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
@@ -14,70 +15,92 @@ use crate::tables::{self, sealed::SealedSet};
 
 /// What a query reads.
 #[derive(Clone)]
-pub enum Source {
-    /// Recordings in place.
-    Recordings(Arc<[Recording]>),
-    /// Sealed recordings.
-    Sealed(SealedSet),
+pub struct Source {
+    recordings: Arc<[Recording]>,
+    sets: Vec<SealedSet>,
 }
 
 impl Source {
-    /// Opens recordings, or one sealed set.
+    /// Opens recordings and sealed sets.
     pub async fn open(sources: &[PathBuf]) -> Result<Self> {
-        if let [only] = sources {
-            let text = only.to_string_lossy();
-            if text.starts_with("s3://") || only.is_dir() {
-                match SealedSet::open(&text).await? {
-                    Some(set) => return Ok(Source::Sealed(set)),
-                    None if !only.is_dir() => {
-                        bail!("{text} has no sealed recording: metaspy seal RECORDING --to {text}")
-                    }
-                    None => {}
-                }
+        let (mut in_place, mut sets) = (Vec::new(), Vec::new());
+        for source in sources {
+            match sealed_set(source).await? {
+                Some(set) => sets.push(set),
+                None => in_place.push(source.clone()),
             }
         }
-        Ok(Source::Recordings(Recording::open_all(sources)?))
+        Ok(Source { recordings: Recording::open_all(&in_place)?, sets })
+    }
+
+    /// The recordings in place.
+    pub fn recordings(&self) -> &Arc<[Recording]> {
+        &self.recordings
     }
 
     /// The names of the tables.
     pub fn names(&self) -> Vec<String> {
-        match self {
-            Source::Recordings(recordings) => tables::names(recordings).into_iter().map(|(name, _)| name).collect(),
-            Source::Sealed(set) => set.names(),
-        }
+        let in_place = if self.recordings.is_empty() { Vec::new() } else { tables::names(&self.recordings) };
+        let in_place: Vec<String> = in_place.into_iter().map(|(name, _)| name).collect();
+        let sealed: BTreeSet<String> = self.sets.iter().flat_map(SealedSet::names).collect();
+        let further = sealed.into_iter().filter(|name| !in_place.contains(name)).collect();
+        [in_place, further].concat()
     }
 
-    /// The table with this name.
+    /// The table with this name: the rows of all sources that have it.
     pub async fn table(
         &self,
         context: &SessionContext,
         name: &str,
     ) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
-        match self {
-            Source::Recordings(recordings) => tables::table(recordings, name),
-            Source::Sealed(set) => {
-                set.table(context, name).await.map_err(|error| DataFusionError::External(error.into()))
-            }
+        let mut parts = Vec::new();
+        if !self.recordings.is_empty() {
+            parts.extend(tables::table(&self.recordings, name)?);
         }
+        for set in &self.sets {
+            let part = set.table(context, name).await.map_err(|error| DataFusionError::External(error.into()))?;
+            parts.extend(part);
+        }
+        if parts.len() < 2 {
+            return Ok(parts.pop());
+        }
+        let mut parts = parts.into_iter().map(|part| context.read_table(part));
+        let first = parts.next().expect("there are two or more")?;
+        let all = parts.try_fold(first, |all, part| all.union_by_name(part?))?;
+        Ok(Some(all.into_view()))
     }
 
     /// Adds the functions on events, which only recordings have.
     pub fn add_functions(&self, context: &SessionContext) {
-        if let Source::Recordings(recordings) = self {
-            functions::register(context, recordings);
+        if !self.recordings.is_empty() {
+            functions::register(context, &self.recordings);
         }
     }
 
     /// Sentences about what is wrong.
     pub fn warnings(&self) -> Vec<String> {
-        match self {
-            Source::Recordings(recordings) => recordings.iter().flat_map(Recording::warnings).collect(),
-            Source::Sealed(_) => Vec::new(),
-        }
+        self.recordings.iter().flat_map(Recording::warnings).collect()
     }
 
     /// True if a part cannot be read.
     pub fn is_damaged(&self) -> bool {
-        matches!(self, Source::Recordings(recordings) if recordings.iter().any(Recording::is_damaged))
+        self.recordings.iter().any(Recording::is_damaged)
+    }
+
+    /// True if a process still records.
+    pub fn may_grow(&self) -> bool {
+        self.recordings.iter().any(|recording| recording.store.is_live())
+    }
+}
+
+/// The sealed set with this name, if it is one.
+async fn sealed_set(source: &Path) -> Result<Option<SealedSet>> {
+    let text = source.to_string_lossy();
+    if !text.starts_with("s3://") && !source.is_dir() {
+        return Ok(None);
+    }
+    match SealedSet::open(&text).await? {
+        None if !source.is_dir() => bail!("{text} has no sealed recording: metaspy seal RECORDING --to {text}"),
+        set => Ok(set),
     }
 }

@@ -1,8 +1,9 @@
 //! A small domain, its recordings, and the command.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::thread;
 
@@ -94,4 +95,67 @@ pub fn rows(sql: &str) -> Vec<String> {
 pub fn rows_of(sql: &str, source: &Path) -> Vec<String> {
     let text = printed(&["query", "--format", "csv", sql, &source.display().to_string()]);
     text.lines().skip(1).map(str::to_owned).collect()
+}
+
+/// A Python with a module.
+pub fn python_with(module: &str) -> Option<PathBuf> {
+    let python = PathBuf::from(std::env::var_os("METASPY_PYTHON").unwrap_or("python3".into()));
+    let import = format!("import {module}");
+    let found = Command::new(&python).args(["-c", &import]).output().is_ok_and(|it| it.status.success());
+    found.then_some(python)
+}
+
+/// A server that speaks S3, with an empty bucket `spies`, until its standard input closes.
+const S3_SERVER: &str = "\
+import boto3, sys
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
+server.start()
+url = 'http://%s:%s' % server.get_host_and_port()
+keys = dict(aws_access_key_id='x', aws_secret_access_key='y', region_name='us-east-1')
+boto3.client('s3', endpoint_url=url, **keys).create_bucket(Bucket='spies')
+print(url, flush=True)
+sys.stdin.read()
+";
+
+/// A server that speaks S3, until it is dropped.
+pub struct S3 {
+    url: String,
+    process: Option<Child>,
+}
+
+impl S3 {
+    /// Starts one.
+    pub fn start(python: &Path) -> Self {
+        let mut command = Command::new(python);
+        command.args(["-c", S3_SERVER]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("it starts");
+        let mut url = String::new();
+        let out = process.stdout.take().expect("it is a pipe");
+        BufReader::new(out).read_line(&mut url).expect("it prints its address");
+        S3 { url: url.trim().to_owned(), process: Some(process) }
+    }
+
+    /// The address of none.
+    pub fn away() -> Self {
+        S3 { url: "http://127.0.0.1:9".to_owned(), process: None }
+    }
+
+    /// Runs the command with keys for this server. Returns its exit code and its output.
+    pub fn run(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let keys = [("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "y"), ("AWS_REGION", "us-east-1")];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        command.args(arguments).envs(keys).envs([("AWS_ENDPOINT", self.url.as_str()), ("AWS_ALLOW_HTTP", "true")]);
+        let output = command.output().expect("the command starts");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    }
+}
+
+impl Drop for S3 {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            drop(process.stdin.take());
+            let _ = process.wait();
+        }
+    }
 }

@@ -1,11 +1,10 @@
 //! `metaspy seal`, and queries on what it wrote.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::fixture::{CALLS, directory, metaspy, printed, recording, rows, rows_of};
+use crate::fixture::{CALLS, S3, directory, metaspy, printed, python_with, recording, rows, rows_of};
 
 /// Queries whose results must not depend on where the rows are.
 const QUERIES: &[&str] = &[
@@ -88,45 +87,14 @@ fn an_interrupted_seal_is_invisible_and_removed() {
     fs::remove_dir_all(target).expect("it is ours");
 }
 
-/// A Python with a module.
-fn python_with(module: &str) -> Option<PathBuf> {
-    let python = PathBuf::from(std::env::var_os("METASPY_PYTHON").unwrap_or("python3".into()));
-    let import = format!("import {module}");
-    let found = Command::new(&python).args(["-c", &import]).output().is_ok_and(|it| it.status.success());
-    found.then_some(python)
-}
-
-/// A server that speaks S3, with an empty bucket `spies`, until its standard input closes.
-const S3_SERVER: &str = "\
-import boto3, sys
-from moto.server import ThreadedMotoServer
-server = ThreadedMotoServer(ip_address='127.0.0.1', port=0, verbose=False)
-server.start()
-url = 'http://%s:%s' % server.get_host_and_port()
-keys = dict(aws_access_key_id='x', aws_secret_access_key='y', region_name='us-east-1')
-boto3.client('s3', endpoint_url=url, **keys).create_bucket(Bucket='spies')
-print(url, flush=True)
-sys.stdin.read()
-";
-
 #[test]
 fn a_bucket_holds_what_a_directory_holds() {
     let Some(python) = python_with("moto") else {
         println!("SKIPPED: s3: no Python with moto; set METASPY_PYTHON");
         return;
     };
-    let mut server = Command::new(python);
-    server.args(["-c", S3_SERVER]).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut server = server.spawn().expect("it starts");
-    let mut url = String::new();
-    BufReader::new(server.stdout.take().expect("it is a pipe")).read_line(&mut url).expect("it prints its address");
-    let run = |arguments: &[&str]| {
-        let keys = [("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "y"), ("AWS_REGION", "us-east-1")];
-        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(arguments).envs(keys).envs([("AWS_ENDPOINT", url.trim()), ("AWS_ALLOW_HTTP", "true")]);
-        let output = command.output().expect("the command starts");
-        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
-    };
+    let server = S3::start(&python);
+    let run = |arguments: &[&str]| server.run(arguments);
     let from = recording().display().to_string();
     let seal = |to: &str| run(&["seal", &from, "--to", to, "--host", "rack/7"]);
     assert_eq!(seal("s3://spies/prod").0, Some(0));
@@ -139,8 +107,6 @@ fn a_bucket_holds_what_a_directory_holds() {
     assert!(code == Some(2) && text.contains("NoSuchBucket") && text.matches("NoSuchBucket").count() == 1, "{text}");
     let (code, text) = run(&["query", "SELECT 1 FROM events", "s3://spies/other"]);
     assert!(code == Some(2) && text.contains("no sealed recording"), "{text}");
-    drop(server.stdin.take());
-    server.wait().expect("it ends");
 }
 
 #[test]
@@ -163,5 +129,20 @@ fn duckdb_reads_the_same_rows() {
         let found: Vec<String> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect();
         assert_eq!(found, rows(query), "{query}");
     }
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
+fn sealed_sets_and_recordings_are_one_table() {
+    let target = directory("mixed");
+    seal(&target, "rack/7");
+    let (set, spy) = (target.display().to_string(), recording().display().to_string());
+    let query = |sql: &str| printed(&["query", "--format", "csv", sql, &set, &spy]).lines().skip(1).collect::<String>();
+    assert_eq!(
+        query("SELECT count(*), count(DISTINCT host), sum(event) % 2 FROM events"),
+        format!("{},2,0", 2 * CALLS)
+    );
+    assert_eq!(query("SELECT sum(calls) FROM tallies"), (2 * CALLS).to_string());
+    assert_eq!(query("SELECT count(*) FROM events WHERE site LIKE '%paint' AND thread = 'painter'"), "2");
     fs::remove_dir_all(target).expect("it is ours");
 }
