@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use metaspy_reader::units::parse_size;
 
 /// Recordings as tables, on engines that exist. `metaspy query` is `metaspy-scale query`.
 #[derive(Debug, Parser)]
@@ -34,6 +35,36 @@ pub enum Command {
         metaspy query 'SELECT site, count(*) FROM events GROUP BY site' sealed\n\n\
         A recording that is sealed already is left as it is. The files are described in docs/scale.md.")]
     Seal(Seal),
+    /// Seals the recordings of a directory as they end, and removes each one when it is sealed
+    #[command(
+        after_help = "Examples:\n  METASPY_RECORD=live METASPY_DIR=/var/spool/metaspy METASPY_ROTATE=256MiB,1h app\n  \
+        metaspy ship /var/spool/metaspy --to s3://bucket/prefix --most 8GiB\n  \
+        metaspy ship /var/spool/metaspy --to sealed --once\n\n\
+        Recordings of running processes stay until they end or rotate. If the store fails, the recordings wait, and \
+        another trial follows.\n\n\
+        Exit codes: 0 fine; 1 a recording is damaged, or was lost to keep the bound; 2 usage, or the store fails."
+    )]
+    Ship(Ship),
+}
+
+/// Arguments of `metaspy ship`.
+#[derive(Args, Debug)]
+pub struct Ship {
+    /// The directory of the recordings; it may have directories of runs
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+    /// A directory, or s3://bucket/prefix, as of `metaspy seal`
+    #[arg(long, value_name = "DIR|URL")]
+    pub to: String,
+    /// The machine on which they were recorded [default: this one]
+    #[arg(long, value_name = "NAME")]
+    pub host: Option<String>,
+    /// The bound of what waits on the disk: beyond it, the oldest recordings are removed unsealed, and reported
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub most: Option<u64>,
+    /// Ends when all recordings are sealed that have ended
+    #[arg(long)]
+    pub once: bool,
 }
 
 /// Arguments of `metaspy seal`.

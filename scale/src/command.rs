@@ -7,7 +7,7 @@ use clap::Parser;
 use metaspy_reader::text::print_message;
 
 use crate::arguments::{Cli, Command};
-use crate::{query, seal};
+use crate::{query, seal, ship};
 
 /// Parses the arguments of the process, runs the command, and returns its exit code.
 pub fn run() -> ExitCode {
@@ -41,6 +41,7 @@ fn run_command(command: Command) -> Result<bool> {
         match command {
             Command::Query(options) => query::run(&options).await,
             Command::Seal(options) => seal::run(&options).await,
+            Command::Ship(options) => ship::run(&options).await,
         }
     })
 }

@@ -1,6 +1,7 @@
 //! Recordings as tables, on engines that exist.
 //!
 //! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as Parquet.
+//! `metaspy ship` does so as they end.
 
 #![forbid(unsafe_code)]
 
@@ -15,6 +16,8 @@ pub mod functions;
 pub mod query;
 
 pub mod seal;
+
+pub mod ship;
 
 pub mod arguments;
 

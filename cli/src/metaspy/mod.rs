@@ -110,6 +110,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Query(options) => scale::run("query", &options.arguments),
         Command::Seal(options) => scale::run("seal", &options.arguments),
+        Command::Ship(options) => scale::run("ship", &options.arguments),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
 }

@@ -88,7 +88,7 @@ fn write_table(rows: &RecordBatch, path: &Path) -> Result<()> {
 }
 
 /// The name of this machine.
-fn this_host() -> String {
+pub fn this_host() -> String {
     let from_system = fs::read_to_string("/proc/sys/kernel/hostname").ok().or_else(|| std::env::var("HOSTNAME").ok());
     from_system.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or("localhost".to_owned())
 }

@@ -4,13 +4,14 @@ use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use futures::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, WriteMultipart};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig, WriteMultipart};
 use url::Url;
 
 use super::manifest::{MANIFEST, Manifest};
@@ -61,7 +62,7 @@ impl Target {
         if text.starts_with("s3://") {
             let url = Url::parse(text).with_context(|| format!("{text} is no address: write s3://bucket/prefix"))?;
             let bucket = url.host_str().with_context(|| format!("{text} names no bucket"))?;
-            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).build()?;
+            let store = AmazonS3Builder::from_env().with_bucket_name(bucket).with_retry(retry()).build()?;
             let prefix = Path::from_url_path(url.path())?;
             return Ok(Target { store: Arc::new(store), prefix, directory: None, url });
         }
@@ -187,6 +188,11 @@ impl Target {
         upload.finish().await?;
         Ok(())
     }
+}
+
+/// A store that does not answer for some seconds is reported. Whoever waits for it longer decides when to try again.
+fn retry() -> RetryConfig {
+    RetryConfig { max_retries: 4, retry_timeout: Duration::from_secs(30), ..RetryConfig::default() }
 }
 
 fn publish_by_rename(directory: &FilePath, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {

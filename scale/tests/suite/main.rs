@@ -3,3 +3,4 @@
 mod fixture;
 mod query;
 mod seal;
+mod ship;

@@ -176,6 +176,12 @@ pub enum Command {
     /// Writes recordings as partitioned Parquet; the package `metaspy-scale` has it
     #[command(disable_help_flag = true, after_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix")]
     Seal(Scale),
+    /// Seals the recordings of a directory as they end; the package `metaspy-scale` has it
+    #[command(
+        disable_help_flag = true,
+        after_help = "Example:\n  metaspy ship /var/spool/metaspy --to s3://bucket/prefix"
+    )]
+    Ship(Scale),
     /// Reads a whole recording and lists its content, damage and gaps
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {

@@ -1,0 +1,101 @@
+//! `metaspy ship`: recordings leave their directory, each of them once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use metaspy_reader::Store;
+
+use crate::fixture::{CALLS, S3, directory, metaspy, python_with, recording, rows_of};
+
+/// A directory with copies of the recording, which differ by the number of their process.
+fn spool(name: &str, copies: u64) -> PathBuf {
+    let dir = directory(name);
+    let bytes = fs::read(recording()).expect("it was recorded");
+    let pid = Store::open(&recording()).expect("it was recorded").header().pid;
+    let at = metaspy_core::format::superblock::PID * 8;
+    assert_eq!(bytes[at..at + 4], pid.to_le_bytes());
+    for copy in 0..copies {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 4].copy_from_slice(&(1_000_000 + copy as u32).to_le_bytes());
+        fs::write(dir.join(format!("tree-{copy}.spy")), bytes).expect("there is room");
+    }
+    dir
+}
+
+fn recordings(dir: &Path) -> usize {
+    let entries = fs::read_dir(dir).expect("it is there").map(|it| it.expect("a name").path());
+    entries.filter(|path| path.extension().is_some_and(|it| it == "spy")).count()
+}
+
+fn ship(dir: &Path, to: &Path, further: &[&str]) -> Output {
+    let (from, to) = (dir.display().to_string(), to.display().to_string());
+    metaspy(&[&["ship", &from, "--to", &to, "--once"], further].concat())
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+#[test]
+fn shipped_recordings_are_sealed_and_removed() {
+    let (dir, target) = (spool("spool", 3), directory("shipped"));
+    fs::create_dir(dir.join("run-7")).expect("there is room");
+    fs::rename(dir.join("tree-2.spy"), dir.join("run-7/tree-2.spy")).expect("it is ours");
+    fs::write(dir.join("notes.spy"), "no recording").expect("there is room");
+    let output = ship(&dir, &target, &[]);
+    assert!(output.status.success(), "{}", text(&output));
+    assert_eq!((recordings(&dir), recordings(&dir.join("run-7"))), (1, 0), "what is no recording stays");
+    assert_eq!(rows_of("SELECT count(*), count(DISTINCT process) FROM events", &target), [format!("{},3", 3 * CALLS)]);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_kill_at_any_time_loses_and_duplicates_nothing() {
+    let (dir, target) = (spool("killed", 6), directory("after kills"));
+    let (from, to) = (dir.display().to_string(), target.display().to_string());
+    for waits_ms in [50, 150, 300, 500] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        let mut child = command.args(["ship", &from, "--to", &to, "--once"]).spawn().expect("the command starts");
+        std::thread::sleep(std::time::Duration::from_millis(waits_ms));
+        child.kill().expect("it is a child");
+        child.wait().expect("it ends");
+    }
+    let output = ship(&dir, &target, &[]);
+    assert!(output.status.success() && recordings(&dir) == 0, "{}", text(&output));
+    let counts = rows_of("SELECT count(*) FROM events GROUP BY process", &target);
+    assert_eq!(counts, vec![CALLS.to_string(); 6]);
+    let left: Vec<_> = fs::read_dir(&target).expect("it is there").map(|it| it.expect("a name").file_name()).collect();
+    assert!(!left.iter().any(|name| name.to_string_lossy().starts_with(".sealing")), "{left:?}");
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn beyond_the_bound_the_oldest_are_lost_and_reported() {
+    let (dir, target) = (spool("bound", 3), directory("within bound"));
+    let bytes = fs::metadata(dir.join("tree-0.spy")).expect("it is there").len();
+    let output = ship(&dir, &target, &["--most", &format!("{}", bytes * 2)]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output));
+    assert!(text(&output).contains("is lost with") && recordings(&dir) == 0, "{}", text(&output));
+    assert_eq!(rows_of("SELECT count(DISTINCT process) FROM events", &target), ["2"]);
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
+
+#[test]
+fn a_store_that_is_away_keeps_the_recordings_until_it_is_back() {
+    let Some(python) = python_with("moto") else {
+        println!("SKIPPED: ship to s3: no Python with moto; set METASPY_PYTHON");
+        return;
+    };
+    let dir = spool("away", 2);
+    let from = dir.display().to_string();
+    let away = S3::away().run(&["ship", &from, "--to", "s3://spies/fleet", "--once"]);
+    assert!(away.0 == Some(2) && recordings(&dir) == 2, "{away:?}");
+    let server = S3::start(&python);
+    let shipped = server.run(&["ship", &from, "--to", "s3://spies/fleet", "--once"]);
+    assert!(shipped.0 == Some(0) && recordings(&dir) == 0, "{shipped:?}");
+    let query = "SELECT count(*) AS n FROM events";
+    let (code, rows) = server.run(&["query", "--format", "csv", query, "s3://spies/fleet"]);
+    assert_eq!((code, rows.lines().last()), (Some(0), Some(&*(2 * CALLS).to_string())), "{rows}");
+    fs::remove_dir_all(dir).expect("it is ours");
+}
