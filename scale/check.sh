@@ -4,9 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 cargo fmt --check
-# DuckDB and a server that speaks S3 read what was sealed.
-if ! target/python/bin/python -c 'import duckdb, moto' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
-    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' || true
+# DuckDB and a server that speaks S3 read what was sealed, and the client of Prometheus what is served.
+if ! target/python/bin/python -c 'import duckdb, moto, prometheus_client' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
+    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' prometheus_client || true
 fi
 # `cargo clippy` would check all engines once more; as a wrapper of the compiler it sees this package alone. Nothing is
 # optimised, because the engines then compile in a third of the time.

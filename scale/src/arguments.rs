@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -45,6 +46,44 @@ pub enum Command {
         Exit codes: 0 fine; 1 a recording is damaged, or was lost to keep the bound; 2 usage, or the store fails."
     )]
     Ship(Ship),
+    /// Serves recordings over HTTP, to read: tallies for Prometheus, tables and events as JSON
+    #[command(
+        after_help = "Examples:\n  metaspy serve layout                            # a recorded process, by name\n  \
+        metaspy serve run.spy --listen 127.0.0.1:0      # prints the address it chose\n  \
+        curl localhost:9464/metrics\n  curl localhost:9464/tables/subjects?limit=10\n\n\
+        The paths are described in docs/scale.md. It ends when it is interrupted."
+    )]
+    Serve(Serve),
+    /// Sends events as OpenTelemetry spans and tallies as metrics, over OTLP
+    #[command(
+        after_help = "Examples:\n  metaspy otlp run.spy                                 # to http://localhost:4317\n  \
+        metaspy otlp client.spy server.spy --to http://collector:4318 --transport http\n\n\
+        The spans are described in docs/scale.md."
+    )]
+    Otlp(Otlp),
+}
+
+/// Arguments of `metaspy otlp`.
+#[derive(Args, Debug)]
+pub struct Otlp {
+    /// Files, directories of them, the names or the numbers of recorded processes
+    #[arg(required = true, value_name = "RECORDING")]
+    pub recordings: Vec<PathBuf>,
+    /// The receiver, without a path
+    #[arg(long, value_name = "URL", default_value = "http://localhost:4317")]
+    pub to: String,
+    /// The protocol of the receiver
+    #[arg(long, value_enum, default_value_t = Transport::Grpc)]
+    pub transport: Transport,
+}
+
+/// A protocol of OTLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// gRPC, by custom at port 4317
+    Grpc,
+    /// HTTP with protobuf, by custom at port 4318
+    Http,
 }
 
 /// Arguments of `metaspy ship`.
@@ -65,6 +104,17 @@ pub struct Ship {
     /// Ends when all recordings are sealed that have ended
     #[arg(long)]
     pub once: bool,
+}
+
+/// Arguments of `metaspy serve`.
+#[derive(Args, Debug)]
+pub struct Serve {
+    /// Files, directories of them, the names or the numbers of recorded processes, or sealed sets
+    #[arg(required = true, value_name = "RECORDING")]
+    pub sources: Vec<PathBuf>,
+    /// The address: loopback, because every reader of it reads the recordings
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:9464")]
+    pub listen: SocketAddr,
 }
 
 /// Arguments of `metaspy seal`.

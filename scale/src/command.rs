@@ -7,7 +7,7 @@ use clap::Parser;
 use metaspy_reader::text::print_message;
 
 use crate::arguments::{Cli, Command};
-use crate::{query, seal, ship};
+use crate::{otlp, query, seal, serve, ship};
 
 /// Parses the arguments of the process, runs the command, and returns its exit code.
 pub fn run() -> ExitCode {
@@ -42,6 +42,8 @@ fn run_command(command: Command) -> Result<bool> {
             Command::Query(options) => query::run(&options).await,
             Command::Seal(options) => seal::run(&options).await,
             Command::Ship(options) => ship::run(&options).await,
+            Command::Otlp(options) => otlp::run(&options).await,
+            Command::Serve(options) => serve::run(&options).await,
         }
     })
 }

@@ -1,7 +1,8 @@
 //! Recordings as tables, on engines that exist.
 //!
 //! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as Parquet.
-//! `metaspy ship` does so as they end.
+//! `metaspy ship` does so as they end. `metaspy serve` has them over HTTP.
+//! `metaspy otlp` sends them to OpenTelemetry.
 
 #![forbid(unsafe_code)]
 
@@ -18,6 +19,12 @@ pub mod query;
 pub mod seal;
 
 pub mod ship;
+
+pub mod metrics;
+
+pub mod serve;
+
+pub mod otlp;
 
 pub mod arguments;
 

@@ -111,6 +111,8 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Query(options) => scale::run("query", &options.arguments),
         Command::Seal(options) => scale::run("seal", &options.arguments),
         Command::Ship(options) => scale::run("ship", &options.arguments),
+        Command::Otlp(options) => scale::run("otlp", &options.arguments),
+        Command::Serve(options) => scale::run("serve", &options.arguments),
         Command::Verify { file, json } => verify::run(&file, &json, &mut out),
     }
 }

@@ -13,6 +13,7 @@ use metaspy_reader::text::print_message;
 use crate::arguments;
 
 pub use examples::EXAMPLES;
+pub use output::print;
 pub use session::{Query, run as run_sql};
 pub use source::Source;
 

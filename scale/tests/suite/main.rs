@@ -1,6 +1,8 @@
 //! The commands of `metaspy-scale` on recordings of a small domain.
 
 mod fixture;
+mod otlp;
 mod query;
 mod seal;
+mod serve;
 mod ship;

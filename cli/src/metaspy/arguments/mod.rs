@@ -182,6 +182,12 @@ pub enum Command {
         after_help = "Example:\n  metaspy ship /var/spool/metaspy --to s3://bucket/prefix"
     )]
     Ship(Scale),
+    /// Serves tallies to Prometheus, and tables as JSON; the package `metaspy-scale` has it
+    #[command(disable_help_flag = true, after_help = "Example:\n  metaspy serve run.spy --listen 127.0.0.1:9464")]
+    Serve(Scale),
+    /// Sends spans and metrics to OpenTelemetry; the package `metaspy-scale` has it
+    #[command(disable_help_flag = true, after_help = "Example:\n  metaspy otlp run.spy --to http://localhost:4317")]
+    Otlp(Scale),
     /// Reads a whole recording and lists its content, damage and gaps
     #[command(after_help = "Example:\n  metaspy verify run.spy --json")]
     Verify {

@@ -1,0 +1,69 @@
+//! `metaspy otlp`: events as spans, further reasons as span links, and tallies as metrics, sent over OTLP.
+
+mod metrics;
+mod spans;
+
+use anyhow::{Context, Result, bail};
+use metaspy_reader::text::print_message;
+use metaspy_reader::units::grouped;
+use opentelemetry::KeyValue;
+use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
+
+use opentelemetry_sdk::Resource;
+
+use crate::arguments::{self, Transport};
+use crate::query::{Source, print};
+use crate::recordings::Recording;
+
+/// Runs the command.
+pub async fn run(options: &arguments::Otlp) -> Result<bool> {
+    let source = Source::open(&options.recordings).await?;
+    if source.recordings().is_empty() {
+        bail!("a sealed set has no causes to send: name recordings");
+    }
+    let (mut span_exporter, metric_exporter) = exporters(options).context("cannot send")?;
+    let (mut spans, mut running) = (0, 0);
+    for recording in source.recordings().iter() {
+        let sent = spans::send(recording, &mut span_exporter).await?;
+        (spans, running) = (spans + sent.spans, running + sent.running);
+    }
+    metrics::send(&source, metric_exporter).await?;
+    let left_out =
+        if running > 0 { format!("; {} that still run have no span", grouped(running)) } else { String::new() };
+    print(&format!("{} spans sent to {}{left_out}\n", grouped(spans), options.to))?;
+    for warning in source.warnings() {
+        print_message(&format_args!("metaspy otlp: {warning}"));
+    }
+    Ok(!source.is_damaged())
+}
+
+/// The service of a recording's spans.
+fn resource(recording: &Recording) -> Resource {
+    let (program, header) = (recording.store.program(), recording.store.header());
+    let service = recording.process.rsplit_once('-').map_or(recording.process.as_str(), |(name, _)| name);
+    let attributes = [
+        KeyValue::new("service.instance.id", recording.process.clone()),
+        KeyValue::new("process.pid", i64::from(header.pid)),
+        KeyValue::new("process.executable.path", program.path.clone()),
+        KeyValue::new("metaspy.run", recording.run.clone()),
+    ];
+    Resource::builder().with_service_name(service.to_owned()).with_attributes(attributes).build()
+}
+
+fn exporters(options: &arguments::Otlp) -> Result<(SpanExporter, MetricExporter)> {
+    let base = options.to.trim_end_matches('/');
+    Ok(match options.transport {
+        Transport::Grpc => (
+            SpanExporter::builder().with_tonic().with_endpoint(base).build()?,
+            MetricExporter::builder().with_tonic().with_endpoint(base).build()?,
+        ),
+        Transport::Http => {
+            let path = |signal: &str| format!("{base}/v1/{signal}");
+            let binary = Protocol::HttpBinary;
+            (
+                SpanExporter::builder().with_http().with_protocol(binary).with_endpoint(path("traces")).build()?,
+                MetricExporter::builder().with_http().with_protocol(binary).with_endpoint(path("metrics")).build()?,
+            )
+        }
+    })
+}

@@ -1,0 +1,160 @@
+//! Events as spans. Their numbers are those that the process sends as `traceparent`, so the spans of several services meet.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, Result};
+use metaspy_core::format::{span, superblock as sb};
+use metaspy_reader::{Conditions, Event, EventId, Outcome};
+use opentelemetry::trace::{Link, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_otlp::SpanExporter;
+use opentelemetry_sdk::trace::{SpanData, SpanExporter as _, SpanLinks};
+
+use super::resource;
+use crate::recordings::Recording;
+
+/// Spans of a message: some 300 kB, where a receiver takes 4 MB.
+const SPANS: usize = 1_000;
+
+/// What was sent.
+pub struct Sent {
+    /// Spans.
+    pub spans: u64,
+    /// Events without a span, because they have no end.
+    pub running: u64,
+}
+
+/// Sends the events of a recording.
+pub async fn send(recording: &Recording, exporter: &mut SpanExporter) -> Result<Sent> {
+    exporter.set_resource(&resource(recording));
+    let spans = Spans::of(recording);
+    let scan = recording.store.scan(Conditions::default());
+    let (mut sent, mut events) = (Sent { spans: 0, running: 0 }, Vec::new());
+    for part in 0..scan.parts() {
+        events.clear();
+        scan.read(part, &mut events);
+        let all = events.len();
+        events.retain(|event| !event.is_running());
+        sent.running += (all - events.len()) as u64;
+        for some in events.chunks(SPANS) {
+            let batch = some.iter().map(|event| spans.span(event)).collect();
+            exporter.export(batch).await.context("the receiver takes no spans: does it speak OTLP there?")?;
+            sent.spans += some.len() as u64;
+        }
+    }
+    Ok(sent)
+}
+
+/// What spans need of a recording.
+struct Spans<'r> {
+    recording: &'r Recording,
+    span_word: u64,
+    trace_word: u64,
+    scope: InstrumentationScope,
+    reasons: HashMap<EventId, Vec<EventId>>,
+}
+
+impl<'r> Spans<'r> {
+    fn of(recording: &'r Recording) -> Self {
+        let words = recording.store.ring().words;
+        let mut reasons: HashMap<EventId, Vec<EventId>> = HashMap::new();
+        for (event, reason) in recording.store.all_links().iter() {
+            reasons.entry(event).or_default().push(reason);
+        }
+        Spans {
+            recording,
+            span_word: words.get(sb::SPAN_WORD),
+            trace_word: words.get(sb::TRACE_WORD),
+            scope: InstrumentationScope::builder("metaspy").with_version(env!("CARGO_PKG_VERSION")).build(),
+            reasons,
+        }
+    }
+
+    fn span(&self, event: &Event) -> SpanData {
+        let store = &self.recording.store;
+        let start_time = SystemTime::UNIX_EPOCH + Duration::from_nanos(store.real_ns(event.start));
+        let took = Duration::from_nanos(event.span.map_or(0, |ticks| store.span_ns(ticks)));
+        let remote = store.remote_cause(event);
+        let parent = match (remote, event.cause) {
+            (Some(remote), _) => SpanId::from(remote.span),
+            // A cause that has left the window has no span.
+            (None, Some(cause)) if store.event(cause).is_some() => self.span_id(cause),
+            _ => SpanId::INVALID,
+        };
+        let mut links = SpanLinks::default();
+        let reasons = self.reasons.get(&event.id).into_iter().flatten();
+        links.links = reasons.map(|reason| Link::new(self.context(*reason), Vec::new(), 0)).collect();
+        SpanData {
+            span_context: self.context(event.id),
+            parent_span_id: parent,
+            parent_span_is_remote: remote.is_some(),
+            span_kind: if remote.is_some() { SpanKind::Server } else { SpanKind::Internal },
+            name: store.site_path(event.site).to_owned().into(),
+            start_time,
+            end_time: start_time + took,
+            attributes: self.attributes(event),
+            dropped_attributes_count: 0,
+            events: Default::default(),
+            links,
+            status: status(event.outcome),
+            instrumentation_scope: self.scope.clone(),
+        }
+    }
+
+    fn attributes(&self, event: &Event) -> Vec<KeyValue> {
+        let store = &self.recording.store;
+        let mut attributes = vec![
+            KeyValue::new("metaspy.event", event.id.raw() as i64),
+            KeyValue::new("metaspy.outcome", event.outcome.name()),
+            KeyValue::new("thread.id", i64::from(event.lane.0)),
+        ];
+        if let Some(site) = store.site(event.site) {
+            attributes.push(KeyValue::new("code.function.name", site.path.clone()));
+            attributes.push(KeyValue::new("code.file.path", site.file.clone()));
+            attributes.push(KeyValue::new("code.line.number", i64::from(site.lines.0)));
+        }
+        if let Some(subject) = event.subject {
+            let kind = store.kind(subject.kind).map_or_else(String::new, |kind| kind.name.clone());
+            attributes.push(KeyValue::new("metaspy.subject.kind", kind));
+            // Text, because attributes have no unsigned numbers.
+            attributes.push(KeyValue::new("metaspy.subject.key", subject.key.to_string()));
+            if let Some(label) = store.label(subject) {
+                attributes.push(KeyValue::new("metaspy.subject.label", label.to_owned()));
+            }
+        }
+        attributes
+    }
+
+    fn context(&self, event: EventId) -> SpanContext {
+        let (trace, span) = (TraceId::from(self.trace(event)), self.span_id(event));
+        SpanContext::new(trace, span, TraceFlags::SAMPLED, false, TraceState::default())
+    }
+
+    fn span_id(&self, event: EventId) -> SpanId {
+        SpanId::from(span::of_event(event.raw(), self.span_word))
+    }
+
+    /// The trace of an event: that of the cause of its root in another process, otherwise the one that its root begins.
+    fn trace(&self, event: EventId) -> u128 {
+        let store = &self.recording.store;
+        let root = self.recording.roots().root(event).and_then(|root| store.event(root));
+        match root {
+            Some(root) => match (store.remote_cause(&root), root.cause) {
+                (Some(remote), _) => remote.trace,
+                (None, None) => span::trace_of_root(root.id.raw(), self.trace_word),
+                // Its cause has left the window: such events share a trace, as in the process itself.
+                (None, Some(_)) => span::trace_of_root(0, self.trace_word),
+            },
+            None => span::trace_of_root(0, self.trace_word),
+        }
+    }
+}
+
+fn status(outcome: Outcome) -> Status {
+    match outcome {
+        Outcome::Failed | Outcome::Panicked => Status::error(outcome.name()),
+        Outcome::Succeeded => Status::Ok,
+        _ => Status::Unset,
+    }
+}

@@ -1,0 +1,115 @@
+//! Tables, events and queries as JSON.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use datafusion::arrow::json::ArrayWriter;
+use futures::StreamExt;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Failed, Recent};
+use crate::query::{Source, run_sql};
+use crate::tables::SCHEMA_VERSION;
+
+/// Rows of a table in an answer, unless the request has a limit.
+const ROWS: usize = 1_000;
+/// Bytes of an answer at most.
+const BYTES: usize = 256 << 20;
+
+/// Which rows of a table.
+#[derive(Deserialize)]
+pub struct Rows {
+    limit: Option<usize>,
+    offset: Option<usize>,
+}
+
+/// The process of an event, where there are several.
+#[derive(Deserialize)]
+pub struct OfProcess {
+    process: Option<String>,
+}
+
+/// A query.
+#[derive(Deserialize)]
+pub struct Sql {
+    sql: String,
+}
+
+/// The tables, and how to read them.
+pub async fn contents(State(recent): State<Recent>) -> Json<Value> {
+    let names = recent.source().await.names();
+    Json(json!({
+        "schema_version": SCHEMA_VERSION,
+        "tables": names.iter().map(|name| format!("/tables/{name}")).collect::<Vec<_>>(),
+        "read": [
+            format!("/tables/events?limit={ROWS}&offset=0"),
+            "/events/4711?process=layout-815".to_owned(),
+            "/query?sql=SELECT site, count(*) FROM events GROUP BY site".to_owned(),
+            "/metrics".to_owned(),
+        ],
+    }))
+}
+
+/// Rows of a table.
+pub async fn table(
+    State(recent): State<Recent>,
+    Path(name): Path<String>,
+    Query(Rows { limit, offset }): Query<Rows>,
+) -> Result<Response, Failed> {
+    let source = recent.source().await;
+    if !source.names().contains(&name) {
+        return Err(Failed(StatusCode::NOT_FOUND, format!("there is no table `{name}`: / lists them")));
+    }
+    let (limit, offset) = (limit.unwrap_or(ROWS), offset.unwrap_or(0));
+    answer(&format!("SELECT * FROM \"{name}\" LIMIT {limit} OFFSET {offset}"), &source).await
+}
+
+/// Events with this number, with their causes, effects and roots.
+pub async fn event(
+    State(recent): State<Recent>,
+    Path(event): Path<i64>,
+    Query(OfProcess { process }): Query<OfProcess>,
+) -> Result<Response, Failed> {
+    let condition =
+        process.map_or(String::new(), |process| format!(" AND process = '{}'", process.replace('\'', "''")));
+    let source = recent.source().await;
+    let columns = match source.recordings().is_empty() {
+        // Sealed events have no index of their effects.
+        true => "",
+        false => ", causes(event, process) AS causes, effects(event, process) AS effects, root(event, process) AS root",
+    };
+    answer(&format!("SELECT *{columns} FROM events WHERE event = {event}{condition}"), &source).await
+}
+
+/// The rows of a query. It can read, and nothing else.
+pub async fn query(State(recent): State<Recent>, Query(Sql { sql }): Query<Sql>) -> Result<Response, Failed> {
+    answer(&sql, &recent.source().await).await
+}
+
+/// The rows as an array of objects. They are complete, or the answer is an error.
+async fn answer(sql: &str, source: &Source) -> Result<Response, Failed> {
+    let wrong = |error: &dyn std::fmt::Display| Failed(StatusCode::BAD_REQUEST, error.to_string());
+    let query = run_sql(sql, source).await.map_err(|error| wrong(&error))?;
+    let mut batches = query.execute_stream().await.map_err(|error| wrong(&error))?;
+    let mut bytes = 0;
+    let mut rows = Vec::new();
+    while let Some(batch) = batches.next().await {
+        let batch = batch.map_err(|error| wrong(&error))?;
+        bytes += batch.get_array_memory_size();
+        if bytes > BYTES {
+            return Err(Failed(StatusCode::PAYLOAD_TOO_LARGE, "too many rows: add LIMIT, or run metaspy query".into()));
+        }
+        rows.push(batch);
+    }
+    let mut writer = explicit(Vec::new());
+    let write = rows.iter().try_for_each(|batch| writer.write(batch)).and_then(|()| writer.finish());
+    write.map_err(|error| Failed(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], writer.into_inner()).into_response())
+}
+
+/// A writer of JSON with nulls.
+fn explicit(out: Vec<u8>) -> ArrayWriter<Vec<u8>> {
+    datafusion::arrow::json::WriterBuilder::new().with_explicit_nulls(true).build(out)
+}

@@ -1,0 +1,110 @@
+//! `metaspy serve`, read by other programs.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::fixture::{CALLS, FRAMES, python_with, recording};
+
+/// A server, until it is dropped.
+struct Server {
+    process: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(source: &str) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        command.args(["serve", source, "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the command starts");
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().expect("it is a pipe")).read_line(&mut line).expect("it prints a line");
+        let address = line.split('/').nth(2).expect("it prints its address").to_owned();
+        Server { process, address }
+    }
+
+    /// The status and the body of an answer.
+    fn get(&self, path: &str, host: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
+        (head[9..12].parse().expect("a status"), body.to_owned())
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let (status, body) = self.get(path, "localhost");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).expect("JSON")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Prints each sample as name, site and value, as the official client reads it.
+const READ: &str = "\
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+for family in text_string_to_metric_families(sys.stdin.read()):
+    for sample in family.samples:
+        print(family.type, sample.name, sample.labels.get('site', '').split('::')[-1], int(sample.value))
+";
+
+#[test]
+fn tallies_are_metrics_that_the_client_of_prometheus_reads() {
+    let server = Server::start(&recording().display().to_string());
+    let (status, text) = server.get("/metrics", "127.0.0.1");
+    assert_eq!(status, 200, "{text}");
+    let Some(python) = python_with("prometheus_client") else {
+        println!("SKIPPED: metrics: no Python with prometheus_client; set METASPY_PYTHON");
+        return;
+    };
+    let mut reader = Command::new(python);
+    reader.args(["-c", READ]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut reader = reader.spawn().expect("it starts");
+    reader.stdin.take().expect("it is a pipe").write_all(text.as_bytes()).expect("it reads");
+    let output = reader.wait_with_output().expect("it ends");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let samples = String::from_utf8_lossy(&output.stdout).into_owned();
+    let has = |line: &str| assert!(samples.lines().any(|it| it == line), "no {line:?} in\n{samples}");
+    let half = (CALLS - 1) / 2;
+    has(&format!("counter metaspy_calls_total layout {half}"));
+    has("counter metaspy_calls_total paint 1");
+    has("counter metaspy_calls_lost_total measure 0");
+    has("gauge metaspy_recording_live  0");
+    has("gauge metaspy_recording_exact  1");
+    assert!(samples.contains("counter metaspy_calls_self_time_seconds_total layout"), "{samples}");
+}
+
+#[test]
+fn tables_events_and_queries_are_json() {
+    let server = Server::start(&recording().display().to_string());
+    assert!(server.json("/")["tables"].as_array().expect("a list").contains(&"/tables/events".into()));
+    let events = server.json("/tables/events?limit=3&offset=2");
+    assert_eq!(events.as_array().map(Vec::len), Some(3));
+    let paint = &server.json("/query?sql=SELECT%20event,cause%20FROM%20events%20WHERE%20thread='painter'")[0];
+    let event = &server.json(&format!("/events/{}", paint["event"]))[0];
+    assert_eq!((event["causes"].as_array().map(Vec::len), &event["causes"][0]), (Some(6), &paint["cause"]));
+    assert_eq!(event["root"], event["causes"][5]);
+    let roots = server.json("/query?sql=SELECT%20count(*)%20AS%20roots%20FROM%20events%20WHERE%20cause%20IS%20NULL");
+    assert_eq!(roots[0]["roots"], FRAMES);
+    for (path, status, part) in [
+        ("/tables/evnts", 404, "no table `evnts`"),
+        ("/query?sql=SELECT%20sit%20FROM%20events", 400, "nearest: site"),
+        ("/query?sql=DROP%20TABLE%20events", 400, "only reads"),
+        ("/nothing", 404, ""),
+    ] {
+        let (found, body) = server.get(path, "localhost");
+        assert!(found == status && body.contains(part), "{path}: {found} {body}");
+    }
+    let (status, body) = server.get("/metrics", "evil.example");
+    assert!(status == 403 && body.contains("not this machine"), "{status} {body}");
+}
