@@ -35,6 +35,19 @@ impl Area {
         }
     }
 
+    /// One of `count` areas side by side. Neighbours share their borders.
+    pub fn share(self, at: usize, count: usize) -> Area {
+        let each = self.width.saturating_sub(1) / count.max(1) as u16;
+        let x = self.x + at as u16 * each;
+        let right = if at + 1 >= count { self.x + self.width } else { x + each + 1 };
+        Area { x, width: right - x, ..self }
+    }
+
+    /// The number of the share that holds this column.
+    pub fn share_at(self, column: u16, count: usize) -> usize {
+        (1..count).take_while(|&at| self.share(at, count).x <= column).count()
+    }
+
     /// True if a cell is inside.
     pub fn contains(self, column: u16, row: u16) -> bool {
         (self.x..self.x + self.width).contains(&column) && (self.y..self.y + self.height).contains(&row)

@@ -116,9 +116,8 @@ fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
     let filters = files.filters().map_err(&mut or_message).unwrap_or_default();
     let theme = config.chosen_theme(|name| std::env::var(name).ok()).map_err(&mut or_message).unwrap_or_default();
     for browser in files.browsers() {
-        match browser {
-            Ok(browser) => crawler.browsers.push(std::sync::Arc::new(browser)),
-            Err(error) => or_message(error),
+        if let Err(error) = browser.map(|browser| crawler.add_browser(browser)) {
+            crawler.message = Some(error);
         }
     }
     (crawler.theme, crawler.saved_filters) = (theme, filters);

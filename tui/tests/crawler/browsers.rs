@@ -1,7 +1,5 @@
 //! Browsers: columns that depend on the selections before them.
 
-use std::sync::Arc;
-
 use metaspy_tui::crawler::config::Browser;
 
 use crate::fixture;
@@ -46,7 +44,7 @@ fn what_activated_a_cache_is_read_from_root_to_hit() {
 fn a_browser_of_the_user_is_in_the_palette_and_under_the_filter_of_the_screen() {
     let mut user = user("own-browser.spy");
     let text = "title = 'Slow layouts'\n[[column]]\nrows = 'subject'\nquery = 'site:layout'\nvalue = 'longest'\n";
-    user.crawler.browsers.push(Arc::new(Browser::parse("mine.toml", text).expect("a browser")));
+    user.crawler.add_browser(Browser::parse("mine.toml", text).expect("a browser"));
     user.press("f \"took:>1ms\" Enter : \"slow\" Enter");
     let screen = user.screen();
     assert!(screen.contains("Slow layouts: subjects"), "{screen}");
@@ -62,4 +60,55 @@ fn a_browser_fits_every_size() {
         user.press("7 Down Right");
         insta::assert_snapshot!(format!("browser_{width}x{height}"), user.screen());
     }
+}
+
+/// A browser of a user, as it is opened by its name.
+fn own(name: &str, frames: usize, text: &str) -> User {
+    let mut user = User::new(fixture::open(&fixture::closed(name, frames)));
+    user.crawler.add_browser(Browser::parse("mine.toml", text).expect("a browser"));
+    user
+}
+
+#[test]
+fn a_column_has_tabs_and_several_values() {
+    let text = "title = 'Mine'\n\
+        [[column]]\n\
+        [[column.tab]]\nrows = 'site'\nshow = ['count', 'bar', 'total']\n\
+        [[column.tab]]\nrows = 'subject'\nvalue = 'max'\nshow = ['max', { show = 'count', title = 'calls' }]\n\
+        [[column]]\nrows = 'event'\n";
+    let mut user = own("tabs.spy", 3, text);
+    user.press(": \"mine\" Enter");
+    insta::assert_snapshot!("tabs_first", user.screen());
+    user.press("Tab");
+    insta::assert_snapshot!("tabs_second", user.screen());
+    // The selection is that of the open tab.
+    user.press("Down Right Enter");
+    assert!(user.selected().contains("#1 <html>"), "{}", user.screen());
+    user.press("Backspace Tab");
+    assert!(user.screen().contains("this column has one tab"), "{}", user.screen());
+    // The next tab after the last one is the first one.
+    user.press("Left Tab");
+    assert!(user.screen().contains("Mine: [sites] subjects"), "{}", user.screen());
+}
+
+#[test]
+fn a_file_of_a_user_lays_out_a_screen() {
+    let text = "title = 'Sites'\nscreen = 'sites'\n[[column]]\ntitle = 'place'\nrows = 'site'\n\
+        show = ['max', { show = 'count', title = 'calls' }]\n";
+    let mut user = own("laid-out.spy", 3, text);
+    user.press("3");
+    let screen = user.screen();
+    let head = screen.lines().nth(3).unwrap_or_default();
+    assert_eq!(head.split_whitespace().collect::<Vec<_>>(), ["│", "place", "max", "µs", "calls", "│"], "{screen}");
+    user.press("> >");
+    assert!(user.screen().contains("sort: max"), "{}", user.screen());
+}
+
+#[test]
+fn a_click_selects_the_column_under_the_mouse() {
+    let mut user = user("click-browser.spy");
+    user.press("7").click(30, 5);
+    assert_eq!(user.crawler.view.browser.focus, 1);
+    user.press("Enter");
+    assert!(user.crawler.view.filter.text().ends_with("subject:node:#5"), "{}", user.crawler.view.filter.text());
 }

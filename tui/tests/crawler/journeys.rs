@@ -141,7 +141,7 @@ fn the_source_of_an_event_opens_by_file_and_line() {
 #[test]
 fn sites_are_sorted_by_any_column() {
     let mut user = user("sorted.spy");
-    user.press("3 > >");
+    user.press("3 >");
     assert!(user.screen().contains("sort: total ▼"), "{}", user.screen());
     let line = |user: &User| user.screen().lines().nth(4).unwrap_or("").to_owned();
     assert!(line(&user).contains("page::frame"), "{}", user.screen());

@@ -38,6 +38,21 @@ pub fn shipped_browsers() -> Vec<Browser> {
         include_str!("../../../browsers/who-caused.toml"),
         include_str!("../../../browsers/failures.toml"),
     ];
+    parsed(&texts)
+}
+
+/// The layouts of the screens that are tables.
+pub fn shipped_screens() -> Vec<Browser> {
+    let texts = [
+        include_str!("../../../browsers/screens/sites.toml"),
+        include_str!("../../../browsers/screens/subjects.toml"),
+        include_str!("../../../browsers/screens/productions.toml"),
+        include_str!("../../../browsers/screens/structure.toml"),
+    ];
+    parsed(&texts)
+}
+
+fn parsed(texts: &[&str]) -> Vec<Browser> {
     texts.iter().filter_map(|text| Browser::parse("", text).ok()).collect()
 }
 

@@ -16,8 +16,18 @@ use crate::crawler::state::accuracy::Inaccuracy;
 use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Tone, Value, fitting};
 use crate::crawler::state::{Crawler, name};
 
-/// Draws the head and the rows in view.
+/// Draws the head and the rows in view, with a cursor.
 pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
+    draw_rows(canvas, area, store, list);
+    let (cursor, rows) = (list.cursor(), area.height.saturating_sub(1) as usize);
+    let line = cursor.visible(list.row_count()).take(rows).position(|row| row == cursor.row);
+    if let Some(line) = line {
+        canvas.paint(Area { y: area.y + 1 + line as u16, height: 1, ..area }, theme::CURSOR);
+    }
+}
+
+/// Draws the head and the rows in view.
+pub fn draw_rows<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, list: &L) {
     let columns = list.columns(store);
     let mut x = area.x;
     let placed: Vec<Placed<'_, L>> = (fitting(&columns, list.sort(), area.width).into_iter())
@@ -35,9 +45,6 @@ pub fn draw<L: TableList>(canvas: &mut Canvas<'_>, area: Area, store: &Store, li
     let rows = list.cursor().visible(list.row_count());
     for (y, row) in (area.y + 1..area.y + area.height).zip(rows) {
         draw_row(canvas, y, store, list, list.item(row), &placed);
-        if row == list.cursor().row {
-            canvas.paint(Area { y, height: 1, ..area }, theme::CURSOR);
-        }
     }
 }
 

@@ -15,7 +15,7 @@ use metaspy_report::source_line;
 
 pub use effects::{Effect, Effects, Reach};
 
-use super::config::browser::BrowserColumn;
+use super::config::browser::BrowserTab;
 use super::reasons::{self, Path};
 use super::state::arming;
 use super::state::blueprint::BlueprintView;
@@ -90,7 +90,7 @@ pub enum Job {
     /// Reads the lanes over time.
     Lanes { part: Part, columns: usize, filter: Filter },
     /// Reads a column of a browser.
-    Browse { at: usize, column: BrowserColumn, filter: Filter },
+    Browse { at: usize, tab: BrowserTab, filter: Filter },
     /// Nothing: the screen reads itself.
     Nothing,
     /// Counts the events that pass the filter.
@@ -266,9 +266,9 @@ impl Job {
             Job::Lanes { part, columns, filter } => {
                 Answer::Lanes(lanes::read(store, part, columns, &filter, |tested| progress.goes_on(tested))?)
             }
-            Job::Browse { at, column, filter } => {
+            Job::Browse { at, tab, filter } => {
                 let text = filter.text().to_owned();
-                Answer::Browsed(at, text, browser::read(store, &column, filter))
+                Answer::Browsed(at, text, browser::read(store, &tab, filter))
             }
             Job::Nothing => Answer::Nothing,
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),

@@ -90,6 +90,8 @@ pub const BINDINGS: &[Binding] = &[
     bind(Place::Events, Return, Enter, "open", "into the pane; there: the event of the row"),
     bind(Place::Events, Tab, NextTab, "next tab", "next tab of the pane"),
     bind(Place::Events, BackTab, PreviousTab, "previous tab", "previous tab"),
+    bind(Place::Browser, Tab, NextTab, "next tab", "next, previous tab of the column"),
+    bind(Place::Browser, BackTab, PreviousTab, "previous tab", ""),
     bind(Place::Screens, Char('1'), Show(Screen::Events), "events", "screens"),
     bind(Place::Screens, Char('2'), Show(Screen::Subjects), "subjects", ""),
     bind(Place::Screens, Char('3'), Show(Screen::Sites), "sites", ""),

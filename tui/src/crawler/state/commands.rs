@@ -10,6 +10,7 @@ use super::prompt::{Problem, Prompt, Purpose};
 use super::table::SortChange;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
+use crate::crawler::config::Browser;
 use crate::crawler::jobs::Slot;
 use crate::crawler::keys;
 use crate::crawler::layout::Focus;
@@ -79,6 +80,12 @@ impl Crawler {
             Command::Click { column, row } => self.click(column, row),
             Command::Wheel { column, row, by } => self.wheel(column, row, by),
             Command::Enter => self.enter(),
+            Command::NextTab | Command::PreviousTab if self.view.screen == Screen::Browser => {
+                let by = if command == Command::NextTab { 1 } else { -1 };
+                if !self.view.browser.move_tab(by) {
+                    self.message = Some("this column has one tab".into());
+                }
+            }
             Command::NextTab => self.open_tab(self.view.pane.tab.next()),
             Command::PreviousTab => self.open_tab(self.view.pane.tab.previous()),
             Command::GoToCause if self.view.pane.has_focus() => self.view.pane.focus = Focus::List,
@@ -156,6 +163,14 @@ impl Crawler {
             && let Some(first) = pane.rows.iter().position(|row| row.is_target())
         {
             pane.select(first);
+        }
+    }
+
+    /// Adds a browser, or lays out the screen that it is for.
+    pub fn add_browser(&mut self, browser: Browser) {
+        match browser.screen {
+            Some(_) => self.view.lay_out(browser),
+            None => self.browsers.push(Arc::new(browser)),
         }
     }
 

@@ -34,6 +34,9 @@ impl Crawler {
                 self.click_pane(line(layout.pane, 1), column - layout.pane.inner().x);
             }
             _ => {
+                if view.screen == Screen::Browser {
+                    view.browser.focus = layout.body.share_at(column, view.browser.columns.len());
+                }
                 if let Some(rows) = view.rows_mut()
                     && let Some(line) = line(layout.body, 1).filter(|&line| line < rows.cursor().height)
                 {

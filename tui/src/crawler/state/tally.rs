@@ -10,7 +10,9 @@ use metaspy_core::{SiteId, Store, Subject};
 use super::arming;
 use super::cursor::Cursor;
 use super::profiles::Profiles;
-use super::table::{self, Cell, Column, Key, Kind, Largest, Rows, Sort, SortChange, TableList, Value, Width};
+use super::table::{
+    self, Arrangement, Cell, Column, Key, Kind, Largest, Rows, Sort, SortChange, TableList, Value, Width,
+};
 use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
 
@@ -74,6 +76,8 @@ pub struct TallyView {
     pub lists_unobserved: bool,
     /// The columns of method profilers.
     pub profiles: Profiles<TallyKey>,
+    /// The columns that are shown.
+    pub arrangement: Arrangement,
     /// True if every number is exact.
     pub exact: bool,
     /// True if calls of a row found no room as events.
@@ -100,6 +104,7 @@ impl TallyView {
             unobserved: Arc::default(),
             lists_unobserved: false,
             profiles: Profiles::default(),
+            arrangement: Arrangement::default(),
             exact: true,
             has_losses: false,
             observed: Arc::default(),
@@ -284,24 +289,22 @@ impl TableList for TallyView {
                 let lost = list.row(item).measure.lost;
                 Cell::optional((lost > 0).then_some(lost), "")
             };
-            columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost).shown_from(50));
+            columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost));
         }
         if !self.observed.is_empty() {
-            columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed).shown_from(50));
+            columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed));
         }
-        let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+        // A recording that has ended does not change.
+        if store.is_live() {
+            let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+            columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
+        }
         columns.extend([
-            // A recording that has ended does not change.
-            Column::new("Δ", Kind::Change, Width::Cells(10), delta).titled(since).shown_from(if store.is_live() {
-                50
-            } else {
-                u16::MAX
-            }),
-            Self::time("total", |measure| Some(measure.total_ticks)).shown_from(50),
-            Self::time("self", |measure| measure.self_ticks).shown_from(100),
-            Self::time("max", |measure| Some(measure.max_ticks)).shown_from(100),
+            Self::time("total", |measure| Some(measure.total_ticks)),
+            Self::time("self", |measure| measure.self_ticks),
+            Self::time("max", |measure| Some(measure.max_ticks)),
         ]);
-        columns
+        self.arrangement.of(columns)
     }
 
     fn largest(&self, column: &str) -> Option<u64> {

@@ -11,9 +11,11 @@ use super::lanes::LanesView;
 use super::pane::Pane;
 use super::productions::ProductionsView;
 use super::structure::StructureView;
-use super::table::{Rows, Sort};
+use super::table::{Arrangement, Rows, Sort};
 use super::tally::TallyView;
 use crate::crawler::command::Screen;
+use crate::crawler::config::browser::{Browser, Laid};
+use crate::crawler::config::shipped_screens;
 use crate::crawler::layout::{Focus, LaneColumns, Layout};
 
 /// The number of events that pass a filter.
@@ -71,8 +73,21 @@ impl View {
             structure: StructureView::default(),
             blueprint: BlueprintView::default(),
         };
+        shipped_screens().into_iter().for_each(|screen| view.lay_out(screen));
         view.resize(width, height);
         view
+    }
+
+    /// Shows the columns of a file on the screen that it lays out.
+    pub fn lay_out(&mut self, mut file: Browser) {
+        let (Some(screen), Some(tab)) = (file.screen, file.columns.swap_remove(0).pop()) else { return };
+        let arrangement = match screen {
+            Laid::Sites => &mut self.sites.arrangement,
+            Laid::Subjects => &mut self.subjects.arrangement,
+            Laid::Productions => &mut self.productions.arrangement,
+            Laid::Structure => &mut self.structure.arrangement,
+        };
+        *arrangement = Arrangement::new(tab);
     }
 
     /// Fits it to a screen of this size.
@@ -133,5 +148,33 @@ impl View {
             &mut self.browser,
             &mut self.blueprint,
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_core::Recording;
+
+    use super::*;
+    use crate::crawler::config::browser::{RowsOf, values};
+    use crate::crawler::state::table::TableList;
+
+    /// The columns that a list has without a file. Some appear only with losses, or while the program runs.
+    fn check<L: TableList>(view: &mut L, rows: RowsOf, set: fn(&mut L) -> &mut Arrangement, rare: &[&str]) {
+        *set(view) = Arrangement::default();
+        let recording = Recording::memory().budget(1 << 20).start().expect("a small recording");
+        let known: Vec<String> = view.columns(&recording.store()).iter().map(|it| it.name.to_string()).collect();
+        let expected = values(rows, true).iter().filter(|value| !rare.contains(value));
+        let expected: Vec<&str> = std::iter::once("name").chain(expected.copied()).collect();
+        assert_eq!(known, expected);
+    }
+
+    #[test]
+    fn a_file_may_show_every_column_of_a_screen() {
+        let mut view = View::new(80, 24);
+        check(&mut view.sites, RowsOf::Site, |list| &mut list.arrangement, &["lost", "observed"]);
+        check(&mut view.subjects, RowsOf::Subject, |list| &mut list.arrangement, &["lost"]);
+        check(&mut view.productions, RowsOf::Production, |list| &mut list.arrangement, &[]);
+        check(&mut view.structure, RowsOf::Element, |list| &mut list.arrangement, &[]);
     }
 }

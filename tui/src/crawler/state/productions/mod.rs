@@ -12,7 +12,7 @@ pub use tree::{Production, Tree};
 
 use super::cursor::Cursor;
 use super::event_list::Side;
-use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
+use super::table::{Arrangement, Cell, Column, Kind, Rows, TableList, Tone, Width};
 use super::{filter_edit, indent};
 use crate::crawler::jobs::Job;
 
@@ -27,6 +27,8 @@ pub struct ProductionsView {
     pub cursor: Cursor,
     /// Time of the last reading, in ns since the crawler began.
     pub read_ns: u64,
+    /// The columns that are shown.
+    pub arrangement: Arrangement,
     /// Lines of the screen, with head and footer.
     lines: usize,
 }
@@ -175,16 +177,16 @@ impl TableList for ProductionsView {
             let sign = if production.again { "↑" } else { "" };
             Cell::text(format!("{sign}{}", list.name(store, item))).toned(production.tone(store))
         };
-        vec![
+        self.arrangement.of(vec![
             Column::name("rule", name),
             Self::number("entered", |measure| measure.count),
-            Self::number("matched", matched).shown_from(60),
-            Self::number("failed", failed).shown_from(60),
+            Self::number("matched", matched),
+            Self::number("failed", failed),
             Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 17 }, |store, list: &Self, item| {
                 list.bar(store, item)
             })
             .titled(""),
-        ]
+        ])
     }
 
     fn tree_lines(&self, item: usize, levels: usize) -> String {

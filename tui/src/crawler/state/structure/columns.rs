@@ -33,7 +33,6 @@ impl TableList for StructureView {
         }
         columns.extend([
             Column::new("never ran", Kind::Number, Width::Cells(8), |_, list: &Self, item| list.ran_cell(item))
-                .titled("ran")
                 .sorted_by(move |_, list, item| key(list.element(item).map(|it| (it.methods - it.ran).into()))),
             Self::number("receivers", Kind::Number, 10, |_, element| {
                 let receivers = element.receivers;
@@ -44,30 +43,27 @@ impl TableList for StructureView {
                     Some(receivers.count).filter(|&count| count > 0),
                     if receivers.is_least { "≥" } else { "" },
                 )
-            })
-            .shown_from(66),
+            }),
             Self::number("total", Kind::Time, 10, move |store, element| {
                 let sign = if element.measure.is_partly_timed() { "≥" } else { "" };
                 Cell::optional(ns(store, element.total_ticks()), sign)
             })
             // What is no method has no total, but a place in the order.
-            .sorted_by(move |_, list, item| key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks()))))
-            .shown_from(66),
+            .sorted_by(move |_, list, item| {
+                key(list.element(item).and_then(|it| it.total_ticks().or(it.self_ticks())))
+            }),
             Self::number("self", Kind::Time, 10, move |store, element| {
                 let sign = if element.measure.is_partly_timed() { "~" } else { "" };
                 Cell::optional(ns(store, element.self_ticks()), sign)
-            })
-            .shown_from(66),
+            }),
             Self::number("lines", Kind::Number, 11, |_, element| {
                 Cell::optional(Some(element.lines).filter(|&lines| lines > 0), "")
-            })
-            .shown_from(100),
+            }),
             Self::number("complexity", Kind::Number, 11, |_, element| {
                 Cell::optional(element.complexity.map(Into::into), "")
-            })
-            .shown_from(100),
+            }),
         ]);
-        columns
+        self.arrangement.of(columns)
     }
 
     fn item_count(&self) -> usize {

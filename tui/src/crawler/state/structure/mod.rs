@@ -14,7 +14,7 @@ use super::cursor::Cursor;
 use super::event_list::Side;
 use super::filter_edit;
 use super::profiles::Profiles;
-use super::table::{Rows, Sort, SortChange, TableList};
+use super::table::{Arrangement, Rows, Sort, SortChange, TableList};
 use crate::crawler::command::Step;
 use crate::crawler::jobs::Job;
 
@@ -34,6 +34,8 @@ pub struct StructureView {
     pub types: Arc<Types>,
     /// The columns of method profilers.
     pub profiles: Profiles<Key>,
+    /// The columns that are shown.
+    pub arrangement: Arrangement,
     /// The elements whose inside is folded away.
     pub folded: Arc<HashSet<Key>>,
     /// The order of the elements under the same parent.
@@ -55,6 +57,7 @@ impl Default for StructureView {
             rows: Arc::default(),
             types: Arc::default(),
             profiles: Profiles::default(),
+            arrangement: Arrangement::default(),
             folded: Arc::default(),
             sort: Sort::by("name"),
             cursor: Cursor::default(),

@@ -20,6 +20,7 @@ pub use sort::{Key, Sort, SortChange, reorder};
 
 use super::cursor::Cursor;
 use super::event_list::Side;
+use crate::crawler::config::browser::BrowserTab;
 use crate::crawler::jobs::Job;
 
 /// The rows of a screen.
@@ -228,6 +229,34 @@ impl<L> fmt::Debug for Column<L> {
     }
 }
 
+/// What a file shows of the known columns, in its order, behind the column of names. A layout of no file shows all.
+#[derive(Clone, Debug, Default)]
+pub struct Arrangement(Option<Arc<BrowserTab>>);
+
+impl Arrangement {
+    /// As this file states.
+    pub fn new(tab: BrowserTab) -> Self {
+        Arrangement(Some(Arc::new(tab)))
+    }
+
+    /// Selects the columns. The first of them is the one of names. A column that has nothing to show now is left out.
+    pub fn of<L>(&self, columns: Vec<Column<L>>) -> Vec<Column<L>> {
+        let Some(tab) = &self.0 else { return columns };
+        let mut known = columns.into_iter();
+        let name = known.next().map(|name| name.titled(tab.title.clone()));
+        let mut known: Vec<Column<L>> = known.collect();
+        let shown = tab.show.iter().filter_map(|show| {
+            let at = known.iter().position(|column| column.name == show.name)?;
+            let column = known.swap_remove(at).shown_from(show.from);
+            Some(match &show.title {
+                Some(title) => column.titled(title.clone()),
+                None => column,
+            })
+        });
+        name.into_iter().chain(shown).collect()
+    }
+}
+
 /// The columns that fit into a table of this width, each with its own width.
 pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16) -> Vec<(&'a Column<L>, u16)> {
     /// Columns of a name at least, before numbers give way to it.
@@ -263,12 +292,12 @@ pub fn fitting<'a, L>(columns: &'a [Column<L>], sort: Option<&Sort>, table: u16)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::crawler::state::structure::StructureView;
+    use crate::crawler::state::view::View;
 
     /// The names and widths of the columns of the structure in a table of this width.
     fn check(table: u16, sort: &'static str, expected: &str) {
         let recording = metaspy_core::Recording::memory().budget(1 << 20).start().expect("a small recording");
-        let columns = StructureView::default().columns(&recording.store());
+        let columns = View::new(80, 24).structure.columns(&recording.store());
         let fitting = fitting(&columns, Some(&Sort::by(sort)), table);
         assert_eq!(fitting.iter().map(|(_, width)| width).sum::<u16>(), table);
         let text: Vec<String> = fitting.iter().map(|(column, width)| format!("{}:{width}", column.name)).collect();

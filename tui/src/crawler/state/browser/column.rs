@@ -1,0 +1,211 @@
+//! A column of a browser: rows of one kind with their values.
+
+use std::cmp::Reverse;
+
+use metaspy_core::store::{By, Filter, Measure, Position, Scope, TallyRow};
+use metaspy_core::{Event, SiteId, Store};
+use metaspy_report::text::{clean, grouped, short_path, width};
+
+use crate::crawler::config::browser::{BrowserTab, RowsOf, Show, ValueOf};
+use crate::crawler::jobs::Job;
+use crate::crawler::state::cursor::Cursor;
+use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Width};
+use crate::crawler::state::{filter_edit, name};
+
+/// Most rows of a column.
+const ROWS: usize = 2_000;
+/// Most events that are tested for a column of events.
+const BUDGET: usize = 50_000_000;
+
+/// A row of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BrowserRow {
+    /// Its name.
+    pub name: String,
+    /// Its values, in the order of the file.
+    pub cells: Vec<Cell>,
+    /// The filter term that selects it.
+    pub term: Option<String>,
+    /// The event, in a column of events.
+    pub event: Option<Event>,
+}
+
+/// A column as it is shown.
+#[derive(Clone, Debug)]
+pub struct ColumnView {
+    /// The number of its tab.
+    pub tab: usize,
+    /// The tab.
+    pub of: BrowserTab,
+    /// The rows. `None` before the first reading.
+    pub rows: Option<Vec<BrowserRow>>,
+    cursor: Cursor,
+    /// The text of the filter that the rows were read for.
+    read: Option<String>,
+}
+
+impl ColumnView {
+    /// A column that shows one of its tabs.
+    pub fn new(tabs: &[BrowserTab], tab: usize) -> Self {
+        ColumnView { tab, of: tabs[tab].clone(), rows: None, cursor: Cursor::default(), read: None }
+    }
+
+    /// The row under the cursor.
+    pub fn selected(&self) -> Option<&BrowserRow> {
+        self.rows.as_ref()?.get(self.cursor.row)
+    }
+
+    /// True if the rows, or their job, are for this filter.
+    pub fn was_read_for(&self, filter: Option<&str>) -> bool {
+        self.read.as_deref() == filter
+    }
+
+    /// Expects the rows for another filter.
+    pub fn begin(&mut self, filter: Option<String>) {
+        (self.read, self.rows) = (filter, None);
+        self.cursor.reset();
+    }
+
+    /// The width of a value: that of its widest number.
+    fn cells_of(&self, at: usize, title: &str) -> u16 {
+        let rows = self.rows.iter().flatten();
+        let largest = rows.filter_map(|row| row.cells.get(at)?.number()).max().unwrap_or(0);
+        // A sign before it, and a blank behind it.
+        (width(&grouped(largest)) + 2).max(width(title) + 1) as u16
+    }
+}
+
+impl TableList for ColumnView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let row = |list: &Self, item: usize| list.rows.as_ref().and_then(|rows| rows.get(item)).cloned();
+        let name = Column::name("", move |_, list: &Self, item| {
+            Cell::text(row(list, item).map_or(String::new(), |row| row.name))
+        });
+        let values = self.of.show.iter().enumerate().map(|(at, show)| {
+            let title = show.title.clone().unwrap_or_else(|| show.name.clone());
+            let (kind, cells) = match show.name.as_str() {
+                "bar" => (Kind::Bar, Width::Part { of: (2, 5), min: 8 }),
+                "count" | "lost" => (Kind::Number, Width::Cells(self.cells_of(at, &title))),
+                _ => (Kind::Time, Width::Cells(10)),
+            };
+            let cell = move |_: &Store, list: &Self, item: usize| {
+                row(list, item).and_then(|row| row.cells.into_iter().nth(at)).unwrap_or(Cell::blank())
+            };
+            let title = if kind == Kind::Bar { String::new() } else { title };
+            Column::new(show.name.clone(), kind, cells, cell).titled(title).shown_from(show.from)
+        });
+        std::iter::once(name).chain(values).collect()
+    }
+}
+
+impl Rows for ColumnView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.rows.as_ref().map_or(0, Vec::len)
+    }
+
+    fn read_ns(&self) -> u64 {
+        0
+    }
+
+    fn discard(&mut self) {
+        self.read = None;
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(1);
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.rows.as_ref().and_then(|rows| rows.get(row)).map_or(String::new(), |row| row.name.clone())
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.selected()?.event.map(|event| event.site)
+    }
+
+    fn filter_term(&self, _: &Store) -> Option<String> {
+        self.selected()?.term.clone()
+    }
+
+    fn job(&self, _: Filter) -> Job {
+        Job::Nothing
+    }
+}
+
+/// Reads the rows of a column.
+pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> {
+    let by = match tab.rows {
+        RowsOf::Site => By::Site,
+        RowsOf::Subject => By::Subject,
+        RowsOf::Root => By::RootCause,
+        RowsOf::Event => return events(store, &filter),
+        // They have a screen of their own.
+        RowsOf::Production | RowsOf::Element => return Vec::new(),
+    };
+    let mut rows = store.tally(by, &Scope::matching(filter)).rows;
+    rows.retain(|row| row.measure.count > 0 && !row.is_others());
+    rows.sort_by_key(|row| Reverse(number(&row.measure, tab.value)));
+    rows.truncate(ROWS);
+    rows.iter().map(|row| counted(store, tab, row)).collect()
+}
+
+fn counted(store: &Store, tab: &BrowserTab, row: &TallyRow) -> BrowserRow {
+    let term = |site: SiteId| match tab.rows {
+        RowsOf::Root => filter_edit::site_term(store, site).replacen("site:", "cause:", 1),
+        _ => filter_edit::site_term(store, site),
+    };
+    BrowserRow {
+        name: match (row.site, row.subject) {
+            (Some(site), _) => clean(short_path(store.site_path(site))).into_owned(),
+            (None, Some(subject)) => name::subject(store, subject),
+            (None, None) if tab.rows == RowsOf::Root => "(left the window)".into(),
+            (None, None) => "(no subject)".into(),
+        },
+        cells: tab.show.iter().map(|show| cell(store, &row.measure, show)).collect(),
+        term: match (row.site, row.subject) {
+            (Some(site), _) => Some(term(site)),
+            (None, Some(subject)) => Some(filter_edit::subject_term(store, subject)),
+            (None, None) => None,
+        },
+        event: None,
+    }
+}
+
+fn number(measure: &Measure, value: ValueOf) -> u64 {
+    match value {
+        ValueOf::Count => measure.count,
+        ValueOf::Total => measure.total_ticks,
+        ValueOf::Max => measure.max_ticks,
+    }
+}
+
+fn cell(store: &Store, measure: &Measure, show: &Show) -> Cell {
+    let time =
+        |ticks: Option<u64>| Cell::optional(ticks.filter(|_| measure.timed > 0).map(|ticks| store.span_ns(ticks)), "");
+    match show.name.as_str() {
+        "total" => time(Some(measure.total_ticks)),
+        "self" => time(measure.self_ticks),
+        "max" => time(Some(measure.max_ticks)),
+        "lost" => Cell::optional(Some(measure.lost).filter(|&lost| lost > 0), ""),
+        _ => Cell::optional(Some(measure.count), measure.sign()),
+    }
+}
+
+fn events(store: &Store, filter: &Filter) -> Vec<BrowserRow> {
+    let events = store.forward(Position::Start, filter, ROWS, BUDGET).events;
+    let row = |event: &Event| BrowserRow {
+        name: name::event(store, event),
+        cells: vec![event.span.filter(|_| event.timed).map_or(Cell::blank(), |span| Cell::amount(store.span_ns(span)))],
+        term: None,
+        event: Some(*event),
+    };
+    events.iter().map(row).collect()
+}

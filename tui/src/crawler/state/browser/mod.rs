@@ -1,0 +1,143 @@
+//! The screen of browsers: columns side by side. The selection in a column decides what the next ones show.
+
+mod column;
+
+use std::sync::Arc;
+
+use metaspy_core::store::Filter;
+use metaspy_core::{Event, SiteId, Store};
+
+use super::cursor::Cursor;
+use super::table::Rows;
+use crate::crawler::config::browser::{Browser, filled};
+use crate::crawler::jobs::Job;
+
+pub use column::{BrowserRow, ColumnView, read};
+
+/// The screen.
+#[derive(Clone, Debug, Default)]
+pub struct BrowserView {
+    /// The browser.
+    pub browser: Option<Arc<Browser>>,
+    /// Its columns.
+    pub columns: Vec<ColumnView>,
+    /// The column that the keys move in.
+    pub focus: usize,
+    /// Lines of a column.
+    lines: usize,
+    empty: Cursor,
+}
+
+impl BrowserView {
+    /// Opens a browser.
+    pub fn open(&mut self, browser: Arc<Browser>) {
+        self.columns = browser.columns.iter().map(|tabs| ColumnView::new(tabs, 0)).collect();
+        (self.browser, self.focus) = (Some(browser), 0);
+        self.resize(self.lines);
+    }
+
+    /// The filter of a column under the filter of the screen. `None` if nothing is selected before it.
+    fn filter(&self, column: usize, all: &Filter) -> Option<Filter> {
+        let selections: Option<Vec<Option<String>>> =
+            self.columns[..column].iter().map(|before| Some(before.selected()?.term.clone())).collect();
+        let filter = filled(&self.columns[column].of.query, &selections?).ok()?;
+        Some(all.clone().and(filter))
+    }
+
+    /// The job for the first column that shows something else than its selections require.
+    pub fn next_job(&mut self, all: &Filter) -> Option<Job> {
+        for at in 0..self.columns.len() {
+            let wanted = self.filter(at, all);
+            let text = wanted.as_ref().map(|filter| filter.text().to_owned());
+            if self.columns[at].was_read_for(text.as_deref()) {
+                continue;
+            }
+            self.columns[at].begin(text);
+            // What follows depends on it.
+            self.columns[at + 1..].iter_mut().for_each(|behind| behind.begin(None));
+            return Some(Job::Browse { at, tab: self.columns[at].of.clone(), filter: wanted? });
+        }
+        None
+    }
+
+    /// Shows the rows of a column, if they are still required.
+    pub fn accept(&mut self, at: usize, filter: &str, rows: Vec<BrowserRow>) {
+        if let Some(column) = self.columns.get_mut(at).filter(|column| column.was_read_for(Some(filter))) {
+            column.rows = Some(rows);
+        }
+    }
+
+    /// Moves the focus to the next column, or to the one before.
+    pub fn move_focus(&mut self, by: isize) {
+        self.focus = self.focus.saturating_add_signed(by).min(self.columns.len().saturating_sub(1));
+    }
+
+    /// Shows the next tab of the focused column, or the one before. False if it has no other.
+    pub fn move_tab(&mut self, by: isize) -> bool {
+        let Some(browser) = &self.browser else { return false };
+        let (tabs, column) = (&browser.columns[self.focus], &mut self.columns[self.focus]);
+        let tab = (column.tab + tabs.len()).wrapping_add_signed(by) % tabs.len();
+        if tab != column.tab {
+            *column = ColumnView::new(tabs, tab);
+            column.resize(self.lines);
+        }
+        tabs.len() > 1
+    }
+
+    fn focused(&self) -> Option<&ColumnView> {
+        self.columns.get(self.focus)
+    }
+
+    /// The event under the cursor, in a column of events.
+    pub fn event(&self) -> Option<Event> {
+        self.focused()?.selected()?.event
+    }
+}
+
+impl Rows for BrowserView {
+    fn cursor(&self) -> &Cursor {
+        self.focused().map_or(&self.empty, ColumnView::cursor)
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        let focus = self.focus;
+        self.columns.get_mut(focus).map_or(&mut self.empty, ColumnView::cursor_mut)
+    }
+
+    fn row_count(&self) -> usize {
+        self.focused().map_or(0, ColumnView::row_count)
+    }
+
+    fn read_ns(&self) -> u64 {
+        0
+    }
+
+    fn discard(&mut self) {
+        self.columns.iter_mut().for_each(ColumnView::discard);
+    }
+
+    fn resize(&mut self, lines: usize) {
+        self.lines = lines;
+        self.columns.iter_mut().for_each(|column| column.resize(lines));
+    }
+
+    fn row_name(&self, store: &Store, row: usize) -> String {
+        self.focused().map_or(String::new(), |column| column.row_name(store, row))
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.event().map(|event| event.site)
+    }
+
+    /// The terms of the selections up to the focused column.
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        let filter = self.filter(self.focus, &Filter::all())?;
+        let own = self.focused()?.filter_term(store)?;
+        Some(format!("{} {own}", filter.text()).trim().to_owned())
+    }
+
+    fn job(&self, _: Filter) -> Job {
+        // Its columns are read one after the other: see `next_job`.
+        Job::Nothing
+    }
+}
