@@ -35,7 +35,7 @@ use clap::CommandFactory;
 use metaspy_blueprints::Kind;
 use metaspy_core::Store;
 use metaspy_report::table::{Column, Table};
-use metaspy_report::text::{clean, counted, file_name, short};
+use metaspy_report::text::{clean, counted, file_name, short_bytes};
 use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
@@ -194,7 +194,7 @@ fn list_as_text(out: &mut impl Write, all: &[Listed]) -> io::Result<()> {
         Column::numbers("process", text(&|it| it.pid.to_string())).at_least(8),
         Column::words("name", text(&|it| clean(&it.name).into_owned())).at_most(40),
         Column::words("state", text(&|it| state(it).to_owned())),
-        Column::numbers("size", text(&|it| format!("{}B", short(it.bytes)))).at_least(8),
+        Column::numbers("size", text(&|it| short_bytes(it.bytes))).at_least(8),
         Column::words("last written", text(&ago)),
         Column::words("file", text(&|it| file_name(&it.path))),
     ]);
@@ -228,7 +228,7 @@ fn clean_up(out: &mut impl Write) -> Result<Ended> {
     for it in &removed {
         writeln!(out, "removed {}", file_name(&it.path))?;
     }
-    writeln!(out, "{} removed, {}B", counted(removed.len() as u64, "recording"), short(bytes))?;
+    writeln!(out, "{} removed, {}", counted(removed.len() as u64, "recording"), short_bytes(bytes))?;
     out.flush()?;
     Ok(Ended::Fine)
 }

@@ -1,7 +1,7 @@
 //! Hovers: on the name of a function, on a call, on a type or a module.
 
 use metaspy_report::program::{Edge, Objects, Returned};
-use metaspy_report::text::{counted, grouped, last_segment, percent, short};
+use metaspy_report::text::{counted, grouped, last_segment, percent, short_bytes};
 
 use super::{item, types};
 use crate::document::View;
@@ -89,7 +89,7 @@ fn sentence(model: &Model, numbers: &Numbers) -> String {
         phrases.extend(ns.checked_div(numbers.calls).map(|each| format!("{} a call", duration(each))));
     }
     if let Some(Objects { count, bytes }) = numbers.objects.filter(|objects| objects.count > 0) {
-        phrases.push(format!("{} allocated, {}B", counted(count, "object"), short(bytes)));
+        phrases.push(format!("{} allocated, {}", counted(count, "object"), short_bytes(bytes)));
     }
     for (count, word) in
         [(numbers.failed, "failed"), (numbers.panicked, "panicked"), (numbers.running, "still running")]

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Contexts, Values, text};
 use crate::rows::By;
 use crate::table::{Column, Table};
-use crate::text::{clean, counted, duration, grouped, percent, short};
+use crate::text::{clean, counted, duration, grouped, percent, short_bytes};
 
 /// What one method, type or package allocates.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -61,12 +61,12 @@ pub fn write_text(out: &mut dyn Write, contexts: &Contexts, by: By, rows: usize)
     let sum = &contexts.all()[0].inclusive;
     writeln!(
         out,
-        "{}, {}B; at the end {} alive, {}B; at most {}B at once",
+        "{}, {}; at the end {} alive, {}; at most {} at once",
         counted(sum.objects, "object"),
-        short(sum.bytes),
+        short_bytes(sum.bytes),
         grouped(sum.live()),
-        short(sum.live_bytes()),
-        short(contexts.peak)
+        short_bytes(sum.live_bytes()),
+        short_bytes(contexts.peak)
     )?;
     let numbers = |title: &str, cell: &dyn Fn(&Allocated) -> String| Column::numbers(title, shown.iter().map(cell));
     let table = Table::new([

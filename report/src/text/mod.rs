@@ -7,7 +7,9 @@ use metaspy_core::store::Measure;
 
 pub use fit::{cut, fit, pad_left, pad_right, shorten, shorten_file, shorten_label, shorten_path, width, wrap};
 pub use metaspy_reader::text::{clean, clean_lines, file_name, print_message};
-pub use units::{Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short};
+pub use units::{
+    Unit, clock, counted, duration, grouped, parse_duration_ns, parse_number, parse_size, percent, short, short_bytes,
+};
 
 /// `3 failed, 1 lost`, behind `before`: the calls that did not succeed. Empty if all did.
 pub fn outcomes(measure: &Measure, before: &str) -> String {

@@ -22,6 +22,13 @@ pub fn short(number: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// A number of bytes: `583 B`, `12.3 MB`.
+pub fn short_bytes(number: u64) -> String {
+    let number = short(number);
+    let separator = if number.ends_with(|last: char| last.is_ascii_digit()) { " " } else { "" };
+    format!("{number}{separator}B")
+}
+
 /// `33.3 %`: a part of a whole; `–` for a part of nothing.
 pub fn percent(part: u64, whole: u64) -> String {
     match whole {
@@ -116,6 +123,7 @@ mod tests {
             ["9,999", "10.0 k", "999.9 k", "1.0 M", "8.4 M"]
         );
         assert_eq!(short(u64::MAX), "18.4 E");
+        assert_eq!([583, 12_345_678].map(short_bytes), ["583 B", "12.3 MB"]);
     }
 
     #[test]

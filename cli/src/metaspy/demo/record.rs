@@ -8,7 +8,7 @@ use anyhow::Result;
 use metaspy_core::Recording;
 use metaspy_core::recording::{self, Policy};
 use metaspy_report::rows::By;
-use metaspy_report::text::{file_name, grouped, print_message, short};
+use metaspy_report::text::{file_name, grouped, print_message, short_bytes};
 
 use super::story::{self, End};
 use crate::exit::{Ended, say};
@@ -89,6 +89,6 @@ pub fn record(page: Option<&Path>, file: &Path, limits: &Limits, out: &mut impl 
     };
     let ended = report::run(&report, out)?;
     warn_if_spent(file, limits)?;
-    writeln!(out, "\n{}: {}B. Now:  metaspy open {}", file_name(file), short(on_disk(file)), file_name(file))?;
+    writeln!(out, "\n{}: {}. Now:  metaspy open {}", file_name(file), short_bytes(on_disk(file)), file_name(file))?;
     Ok(ended)
 }
