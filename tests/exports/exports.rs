@@ -9,6 +9,8 @@ mod recorded;
 
 mod programs;
 mod recordings;
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod samples;
 mod stacks;
 mod tables;
 mod timelines;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use metaspy_core::Store;
 use metaspy_report::export::Format;
@@ -108,12 +109,21 @@ fn every_column_of_a_firefox_profile_has_its_length() {
 
 #[test]
 fn the_firefox_profiler_itself_loads_the_profile() {
-    if std::env::var_os("METASPY_LONG").is_none_or(|value| value.is_empty()) {
-        println!("SKIPPED: firefox-profiler: METASPY_LONG=1 loads the profile with @firefox-devtools/profiler-cli");
-        return;
-    }
     let store = recorded::store("firefox-long.spy");
     let path = file(&store, Format::Firefox, "run.firefox.json");
+    let Some(threads) = load_in_firefox_profiler(&path, &["thread", "list"], "HANDLE") else { return };
+    assert!(threads.contains("chains of causes") && threads.contains("worker"), "{threads}");
+}
+
+/// What the Firefox Profiler prints of a profile as soon as that contains a word; `None`, said aloud, in short runs.
+pub fn load_in_firefox_profiler(path: &Path, query: &[&str], expected: &str) -> Option<String> {
+    if std::env::var_os("METASPY_LONG").is_none_or(|value| value.is_empty()) {
+        println!("SKIPPED: firefox-profiler: METASPY_LONG=1 loads the profile with @firefox-devtools/profiler-cli");
+        return None;
+    }
+    // It has one session at a time.
+    static SESSION: Mutex<()> = Mutex::new(());
+    let _alone = SESSION.lock().unwrap_or_else(PoisonError::into_inner);
     let cli = |arguments: &[&str]| {
         let mut command = Command::new("npx");
         let output = command.args(["--yes", "@firefox-devtools/profiler-cli@0.10.0"]).args(arguments).output();
@@ -122,8 +132,7 @@ fn the_firefox_profiler_itself_loads_the_profile() {
     };
     let loaded = cli(&["load", path.to_str().expect("the paths of tests are UTF-8")]);
     // It reads the profile in a process of its own, which may not be ready at once.
-    let threads = (0..100).map(|_| cli(&["thread", "list"])).find(|text| text.contains("HANDLE"));
+    let text = (0..100).map(|_| cli(query)).find(|text| text.contains(expected));
     let stopped = cli(&["stop"]);
-    let threads = threads.unwrap_or_else(|| panic!("it was not loaded: {loaded}{stopped}"));
-    assert!(threads.contains("chains of causes") && threads.contains("worker"), "{threads}");
+    Some(text.unwrap_or_else(|| panic!("it was not loaded: {loaded}{stopped}")))
 }
