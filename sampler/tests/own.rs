@@ -68,6 +68,20 @@ fn a_program_samples_a_part_of_itself_with_signals() {
 }
 
 #[test]
+fn a_thread_that_ran_before_has_its_own_name() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (begin, begun) = std::sync::mpsc::channel();
+    let thread = std::thread::Builder::new().name("early".into());
+    let early = thread.spawn(move || begun.recv().map(|()| work(Duration::from_millis(300))));
+    let sampler = Sampler::start().expect("it contains the sampler");
+    begin.send(()).expect("the thread waits");
+    early.expect("a thread starts").join().expect("it ends").expect("it was begun");
+    let profile = sampler.stop().expect("it was sampled");
+    let threads = &profile.run.samples.threads;
+    assert!(threads.iter().any(|thread| thread.name == "early"), "{threads:?}");
+}
+
+#[test]
 fn the_wall_clock_has_samples_of_waits() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let sampler = Sampler::with_options(timer(Clock::Wall)).expect("timers need no permission");

@@ -16,6 +16,7 @@ use crate::RING_VARIABLE;
 use crate::error::SampleError;
 use crate::linux::back_end::BackEnd;
 use crate::linux::collect::Collector;
+use crate::linux::collect::process::threads;
 use crate::linux::perf::record::Record;
 use crate::linux::perf::{Begin, Perf};
 use crate::linux::priority::Priority;
@@ -240,11 +241,6 @@ fn join(pid: u32, options: &Options, collector: &mut Collector) -> Result<Perf, 
 fn is_ours(pid: u32, thread: u32) -> bool {
     let name = || fs::read_to_string(format!("/proc/{pid}/task/{thread}/comm"));
     pid == std::process::id() && name().is_ok_and(|name| name.trim_end() == OWN_THREAD)
-}
-
-fn threads(pid: u32) -> Vec<u32> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
 /// True if a process has ended and its parent has not noticed.

@@ -49,7 +49,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Reads the mappings of a process that runs already.
+    /// Reads the mappings and the threads' names of a process that runs already.
     pub fn add_running(&mut self, pid: u32) {
         let process = Process::read(pid, &mut self.modules);
         if let Ok(program) = std::fs::read_link(format!("/proc/{pid}/exe")) {
@@ -58,6 +58,10 @@ impl Collector {
         for map in process::mappings(pid) {
             self.note_file(pid, &map.path);
         }
+        self.names.extend(process::threads(pid).into_iter().filter_map(|tid| {
+            let name = std::fs::read_to_string(format!("/proc/{pid}/task/{tid}/comm")).ok()?;
+            Some(((pid, tid), name.trim_end().to_owned()))
+        }));
         self.processes.insert(pid, process);
     }
 

@@ -163,6 +163,12 @@ pub fn is_file(path: &Path) -> bool {
         && !NO_FILES.iter().any(|start| path.as_os_str().as_encoded_bytes().starts_with(start.as_bytes()))
 }
 
+/// The threads that a process has now.
+pub fn threads(pid: u32) -> Vec<u32> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+}
+
 /// The mappings that a process has now. None if it has ended, or belongs to another user.
 pub fn mappings(pid: u32) -> Vec<Map> {
     let text = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
