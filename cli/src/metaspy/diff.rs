@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use metaspy_core::Store;
 use metaspy_core::store::Filter;
-use metaspy_report::diff::{Diff, Gate, Judgement, Side, json, text};
+use metaspy_report::diff::{Diff, Gate, Judgement, Side, Size, Sort, json, text};
 
 use crate::exit::{Ended, complain, say};
 use crate::metaspy::{arguments, filter, live};
@@ -18,7 +18,13 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
     let side = |of: &Path| Ok::<_, anyhow::Error>(Side::read(&open(of, &filter)?, options.by, &filter));
     let (before, after) = (side(&options.before)?, side(&options.after)?);
-    let diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
+    let mut diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
+    if options.sort.is_some() || options.percent {
+        let usual = || if diff.is_timed { Sort::SelfTime } else { Sort::Count };
+        let sort = options.sort.clone().unwrap_or_else(usual);
+        let size = if options.percent { Size::Percent } else { Size::Difference };
+        diff.sort(&sort, size).map_err(|error| say(format!("--sort: {error}")))?;
+    }
     let judgements: Vec<Judgement> = gates.iter().map(|gate| gate.judge(&diff)).collect();
     let top = options.top.rows();
     options.json.write(

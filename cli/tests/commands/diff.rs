@@ -64,6 +64,25 @@ fn several_recordings_of_a_version_give_an_interval() {
 }
 
 #[test]
+fn rows_are_sorted_by_a_column_in_text_and_json() {
+    let (before, after) = (fixture::closed("diff-g.spy", 2), fixture::closed("diff-h.spy", 3));
+    let (code, diff) = json(text(&before), text(&after), &["--sort", "name", "--top", "2"]);
+    let labels: Vec<_> = diff["rows"].as_array().expect("rows").iter().map(|row| row["label"].to_string()).collect();
+    assert!(code == 0 && labels.len() == 2 && labels.is_sorted(), "{labels:?}");
+    let changes = |diff: &Value| -> Vec<i64> {
+        let count = |row: &Value, at: &str| row["count"][at].as_i64().expect("a number");
+        let rows = diff["rows"].as_array().expect("rows");
+        rows.iter().map(|row| (count(row, "after") - count(row, "before")).abs()).collect()
+    };
+    let (_, diff) = json(text(&before), text(&after), &["--sort", "count"]);
+    assert!(changes(&diff).is_sorted_by(|a, b| a >= b), "{diff}");
+    let (code, _, _) = ended(&["diff", text(&before), text(&after), "--percent"]);
+    let (refused, _, error) = ended(&["diff", text(&before), text(&after), "--sort", "misses"]);
+    assert_eq!((code, refused), (0, 2));
+    assert!(error.contains("--sort: both versions have no `misses`; sort by count, total, self, name"), "{error}");
+}
+
+#[test]
 fn a_check_decides_how_the_command_ends() {
     let (before, after) = (fixture::closed("diff-c.spy", 2), fixture::closed("diff-d.spy", 3));
     let judged = |gate: &str| ended(&["diff", text(&before), text(&after), "--fail-on", gate]);

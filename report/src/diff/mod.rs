@@ -26,6 +26,7 @@ pub mod gate;
 pub mod json;
 pub mod sample;
 pub mod side;
+mod sort;
 pub mod text;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use gate::{Gate, Judgement};
 pub use sample::{Change, Ratio, Sample};
 pub use side::{Identity, Side};
 use side::{Numbers, Thing};
+pub use sort::{Size, Sort};
 
 /// What the rows of a diff are about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -307,6 +309,26 @@ mod tests {
         assert_eq!(rows, expected);
         assert_eq!((diff.count.before.median(), diff.count.after.median()), (7, 11));
         assert_eq!(diff.of_path("young").expect("it is a row").count.ratio(), None);
+    }
+
+    #[test]
+    fn rows_are_sorted_by_a_difference_or_by_a_ratio() {
+        let before = side("a", &[("half", 10), ("much", 1_000), ("same", 5), ("zero", 0)]);
+        let after = side("a", &[("half", 5), ("much", 1_100), ("same", 5), ("zero", 1)]);
+        let mut diff = Diff::new(By::Site, &before, &after).expect("they have sites in common");
+        let mut sorted = |by: &str, size: Size| -> Result<String, String> {
+            diff.sort(&by.parse().expect("every word is one"), size)?;
+            Ok(diff.rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(sorted("count", Size::Difference).as_deref(), Ok("much half zero same"));
+        assert_eq!(sorted("count", Size::Percent).as_deref(), Ok("zero half much same"));
+        assert_eq!(sorted("name", Size::Percent).as_deref(), Ok("half much same zero"));
+        // What is not there is refused, with what there is.
+        assert_eq!(sorted("self", Size::Percent), Err("both versions have no `self`; sort by count, name".into()));
+        assert_eq!(
+            sorted("calls.x", Size::Percent),
+            Err("both versions have no `calls.x`; sort by count, name".into())
+        );
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use metaspy_report::diff::By;
+use metaspy_report::diff::{By, Sort};
 
 use crate::options::{JsonOption, TopOption};
 
@@ -20,6 +20,13 @@ pub struct Diff {
     /// One row for each of these
     #[arg(long, value_parser = parse_diff_by(), default_value = "site")]
     pub by: By,
+    /// The column whose change the rows are sorted by, the largest first: count, total, self, name, or PROFILER.COLUMN
+    /// [default: self, then count]
+    #[arg(long, value_name = "COLUMN")]
+    pub sort: Option<Sort>,
+    /// Sorts by the ratio in place of the difference: 1 → 2 comes before 1000 → 1100
+    #[arg(long)]
+    pub percent: bool,
     /// Only events that pass: 'site:taffy::**'
     #[arg(long, value_name = "FILTER", allow_hyphen_values = true)]
     pub filter: Option<String>,

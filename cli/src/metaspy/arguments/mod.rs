@@ -116,6 +116,7 @@ pub enum Command {
     /// Compares the recordings of two versions: counts exactly, times with their noise
     #[command(
         after_help = "Examples:\n  metaspy diff before.spy after.spy\n  metaspy diff before.spy after.spy --by subject --top 50\n  \
+        metaspy diff before.spy after.spy --by method --sort count --percent\n  \
         metaspy diff a1.spy,a2.spy,a3.spy b1.spy,b2.spy,b3.spy --by method\n  \
         metaspy diff before/ after/ --fail-on 'count +10%' --fail-on 'time +10%' --json=diff.json\n\n\
         It ends with 1 if a change fails. The text and the JSON are described in docs/diff.md."
