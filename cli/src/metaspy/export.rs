@@ -4,10 +4,14 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use metaspy_report::export::{Exporter, Format, Selection, Written};
+use metaspy_report::export::{Exporter, Format, Selection, Written, is_stopped};
 use metaspy_report::text::{counted, file_name, grouped, print_message};
+use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::flag;
 
 use crate::exit::{Ended, complain, say};
 use crate::metaspy::progress::Progress;
@@ -22,11 +26,12 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let paths = live::paths_of(&options.sources)?;
     let store = live::open_all(&options.sources)?;
     filter::check(&filter, &store)?;
+    let stop = stopped_by_signals()?;
     let progress = RefCell::new(Progress::on_stderr());
     let watch = |now: metaspy_report::export::Progress| {
         let (percent, events) = ((now.part * 100.0) as u64, grouped(now.events));
         progress.borrow_mut().update(|| format!("{percent:3} %  {events} events"));
-        true
+        !stop.load(Ordering::Relaxed)
     };
     let selection = Selection::new(&store, &filter).watched(&watch);
     let written = match &options.output {
@@ -66,18 +71,62 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     Ok(Ended::Fine)
 }
 
+/// True once a signal, such as that of Ctrl-C, requests the end. The second one ends the process at once.
+fn stopped_by_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for &signal in TERM_SIGNALS {
+        flag::register_conditional_default(signal, stop.clone())
+            .and_then(|_| flag::register(signal, stop.clone()))
+            .context("cannot handle Ctrl-C")?;
+    }
+    Ok(stop)
+}
+
 /// Writes a file. A file that cannot be written to its end is removed.
 pub fn into_file(format: Format, selection: &Selection<'_>, file: &Path) -> Result<Written> {
     let cannot = || format!("cannot write {}: name a file in a directory that exists and has room", file.display());
     let mut out = BufWriter::with_capacity(BUFFER, File::create(file).with_context(cannot)?);
     let written = format.export(selection, &mut out).and_then(|written| out.flush().map(|()| written));
-    if written.is_err() {
-        // A part of a document is no document. The error is reported in any case.
+    let Err(error) = written else { return written.with_context(cannot) };
+    // A part of a document is no document. A device or a pipe stays.
+    if fs::metadata(file).is_ok_and(|it| it.is_file()) {
         let _ = fs::remove_file(file);
     }
-    written.with_context(cannot)
+    match is_stopped(&error) {
+        true => Err(say(format!("stopped: {} is not written", file_name(file)))),
+        false => Err(error).with_context(cannot),
+    }
 }
 
 fn is_same(a: &Path, b: &Path) -> bool {
     fs::canonicalize(a).ok().is_some_and(|a| fs::canonicalize(b).is_ok_and(|b| a == b))
+}
+
+#[cfg(test)]
+mod tests {
+    use metaspy_core::store::Filter;
+    use metaspy_core::{Recording, Store};
+
+    use super::*;
+
+    #[test]
+    fn a_stopped_export_leaves_no_part_of_a_file_and_removes_no_device() {
+        let directory = std::env::temp_dir().join(format!("metaspy-test-export-{}", std::process::id()));
+        fs::create_dir_all(&directory).expect("the test's directory can be made");
+        let recording = directory.join("empty.spy");
+        Recording::file(&recording).start().expect("the file can be made").close();
+        let (store, filter) = (Store::open(&recording).expect("it is a recording"), Filter::all());
+        let stopped = Selection::new(&store, &filter).watched(&|_| false);
+        let file = directory.join("part.json");
+        let error = into_file(Format::Chrome, &stopped, &file).expect_err("it is stopped");
+        assert!(error.to_string().ends_with("part.json is not written"), "{error}");
+        assert!(!file.exists(), "a part is left");
+        #[cfg(unix)]
+        {
+            let device = Path::new("/dev/null");
+            into_file(Format::Chrome, &stopped, device).expect_err("it is stopped");
+            assert!(device.exists(), "the device is gone");
+        }
+        let _ = fs::remove_dir_all(directory);
+    }
 }
