@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use crate::package::Package;
 use crate::{Line, row};
+use metaspy_benches::package::Package;
 
 /// What is built: a layout engine of some 30,000 lines.
 const CRATE: &str = "taffy";

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::package::Package;
 use crate::{Line, row};
+use metaspy_benches::package::Package;
 
 /// The program measures itself: the same method, plain and woven, on one object, on a thousand, and on two threads.
 const PROGRAM: &str = r#"

@@ -6,15 +6,14 @@
 
 mod builds;
 mod calls;
-mod package;
 mod suite;
 
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use metaspy_benches::child;
 use metaspy_benches::report::target;
 use metaspy_benches::rounds;
+use metaspy_benches::weaver::weaver;
 
 /// A measured row, as a line of JSON in `target/weave.json`.
 #[derive(serde::Serialize)]
@@ -46,22 +45,6 @@ fn main() -> ExitCode {
     let text: Vec<String> = lines.iter().map(|line| serde_json::to_string(line).expect("it is JSON")).collect();
     std::fs::write(target().join("weave.json"), text.join("\n") + "\n").expect("it is written");
     ExitCode::SUCCESS
-}
-
-/// `cargo-metaspy`, built from this repository.
-fn weaver() -> PathBuf {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
-    let output = Command::new(env!("CARGO"))
-        .args(["build", "--release", "--package=metaspy-cli", "--message-format=json"])
-        .stderr(std::process::Stdio::inherit())
-        .current_dir(root)
-        .output()
-        .expect("cargo starts");
-    assert!(output.status.success(), "the weaver is built");
-    let messages = String::from_utf8(output.stdout).expect("it is text");
-    let messages = messages.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    let mut programs = messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from));
-    programs.find(|program| program.file_stem().is_some_and(|stem| stem == "cargo-metaspy")).expect("it has a program")
 }
 
 /// Prints the rows of one table: the median, what it is compared to, and what it adds.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::package::Package;
 use crate::{Line, row};
+use metaspy_benches::package::Package;
 
 const CRATE: &str = "taffy";
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use metaspy_benches::report::target;
+use crate::report::target;
 
 /// A package, and where it is built.
 pub struct Package {
