@@ -19,6 +19,20 @@ pub fn sample(_: &Target, _: &Options, _: &AtomicBool) -> Result<Run, SampleErro
 }
 
 /// Samples nothing.
+///
+/// # Errors
+///
+/// Always: sampling needs Linux on x86-64 or 64-bit ARM.
+pub fn sample_live(
+    _: &Target,
+    _: &Options,
+    _: &AtomicBool,
+    _: impl FnMut(&Profile) + Send,
+) -> Result<Run, SampleError> {
+    Err(SampleError::NotSupported)
+}
+
+/// Samples nothing.
 pub fn attach(_: &OsStr) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

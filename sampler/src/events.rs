@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use metaspy_reader::{CurrentEvents, LaneId, Store};
 
-use crate::samples::{Around, NO_EVENT, Samples, UNKNOWN};
+use crate::samples::{Around, EventOf, NO_EVENT, Sample, Samples, UNKNOWN};
 
 /// Events are looked up this long after their samples, so that all that began before them have been written.
 const SETTLED_NS: u64 = 100_000_000;
@@ -54,12 +54,22 @@ impl Recordings {
     pub fn finish(mut self, samples: &mut Samples) -> Vec<(PathBuf, Store)> {
         self.open(samples);
         self.join(samples, u64::MAX);
-        for event in &mut samples.events {
+        self.name(&mut samples.events);
+        self.all.into_iter().filter_map(|of| Some((of.path, of.store?))).collect()
+    }
+
+    /// Writes the names of events.
+    pub fn name(&self, events: &mut [EventOf]) {
+        for event in events {
             let Some(store) = &self.all[event.of.recording as usize].store else { continue };
             store.site_path(event.of.site).clone_into(&mut event.site);
             event.subject = event.of.subject.map(|subject| store.subject_text(subject));
         }
-        self.all.into_iter().filter_map(|of| Some((of.path, of.store?))).collect()
+    }
+
+    /// The samples that were looked up, or all if nothing records.
+    pub fn known<'a>(&self, samples: &'a Samples) -> &'a [Sample] {
+        &samples.samples[..if samples.recordings.is_empty() { samples.samples.len() } else { self.joined }]
     }
 
     /// Opens recordings that are new, and reads the additions to the others.

@@ -27,6 +27,8 @@ mod vdso;
 
 pub mod profile;
 
+mod source;
+
 pub mod export;
 pub mod json;
 pub mod text;
@@ -38,7 +40,7 @@ mod testing;
 pub(crate) const RING_VARIABLE: &str = "METASPY_SAMPLE_RING";
 
 pub use error::SampleError;
-pub use linux::{Sampler, sample};
+pub use linux::{Sampler, sample, sample_live};
 pub use options::{Options, Stacks, Target};
 pub use profile::Profile;
 pub use run::Run;

@@ -160,6 +160,31 @@ pub struct Samples {
 }
 
 impl Samples {
+    /// Some of the samples, with the stacks and addresses that these have. Names of threads and files are not among them.
+    pub(crate) fn part(&self, of: &[Sample]) -> Samples {
+        let mut part = Samples { made: self.made.clone(), counts: self.counts, ..Samples::default() };
+        part.threads.clone_from(&self.threads);
+        part.recordings.clone_from(&self.recordings);
+        part.events.clone_from(&self.events);
+        part.lists.clone_from(&self.lists);
+        let (mut stacks, mut addresses) = (HashMap::new(), HashMap::new());
+        for sample in of {
+            let stack = *stacks.entry(sample.stack).or_insert_with(|| {
+                let Stack { frames, end } = &self.stacks[sample.stack as usize];
+                let frames = frames.iter().map(|&frame| {
+                    *addresses.entry(frame).or_insert_with(|| {
+                        part.addresses.push(self.addresses[frame as usize]);
+                        part.addresses.len() as u32 - 1
+                    })
+                });
+                part.stacks.push(Stack { frames: frames.collect(), end: *end });
+                part.stacks.len() as u32 - 1
+            });
+            part.samples.push(Sample { stack, ..*sample });
+        }
+        part
+    }
+
     /// The place of a list of events, which is added if it is new.
     pub(crate) fn list_of(
         &mut self,

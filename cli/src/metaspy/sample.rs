@@ -1,18 +1,19 @@
 //! `metaspy sample`: where the processor time of a program goes.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
+use metaspy_report::table::Top;
 use metaspy_report::text::print_message;
 use metaspy_sampler::export::{Collapsed, Exporter, Firefox, Flame, Pprof, Speedscope};
 use metaspy_sampler::options::{Choice, Instances, Output};
 use metaspy_sampler::record::{self, Appended};
 use metaspy_sampler::run::Ended as TargetEnded;
-use metaspy_sampler::{Options, Profile, Run, SampleError, Target, json, sample, text};
+use metaspy_sampler::{Options, Profile, Run, SampleError, Target, json, sample, sample_live, text};
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
@@ -55,7 +56,12 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
             files.push((path, create(path)?, exporter));
         }
     }
-    let run = sample(&target, &sampling, &stop).map_err(refused)?;
+    let run = if options.live {
+        sample_live(&target, &sampling, &stop, |profile| show(profile, options.top.rows()))
+    } else {
+        sample(&target, &sampling, &stop)
+    };
+    let run = run.map_err(refused)?;
     let failed = matches!(run.ended, TargetEnded::Exited(status) if !status.success());
     append(&run);
     let profile = Profile::new(run);
@@ -66,6 +72,14 @@ pub fn run(options: &arguments::Sample, out: &mut impl Write) -> Result<Ended> {
     let layout = text::Layout { top: options.top.rows(), callers: options.callers };
     options.json.write(out, |out| json::write(out, &profile), |out| text::write(out, &profile, layout))?;
     Ok(if failed { Ended::Failed } else { Ended::Fine })
+}
+
+/// Draws the recent samples over the last drawing; below it, if the output is no terminal.
+fn show(profile: &Profile, top: Top) {
+    let mut out = io::stdout();
+    let mut text = Vec::from(if out.is_terminal() { "\x1b[2J\x1b[H" } else { "\n" });
+    // The run goes on, whatever becomes of its output: it is the report that must be written.
+    let _ = text::write_live(&mut text, profile, top).and_then(|()| out.write_all(&text)).and_then(|()| out.flush());
 }
 
 /// Writes the samples into the recordings of the sampled processes.

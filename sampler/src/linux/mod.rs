@@ -7,8 +7,10 @@ mod priority;
 mod sampler;
 mod session;
 mod timer;
+mod watch;
 
 pub use sampler::Sampler;
 pub use session::sample;
 pub use timer::copy_memory;
 pub use timer::threads::attach;
+pub use watch::sample_live;

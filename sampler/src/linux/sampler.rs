@@ -8,6 +8,7 @@ use std::thread::JoinHandle;
 use crate::error::SampleError;
 use crate::linux::session::sample_process;
 use crate::linux::timer::threads::OWN_THREAD;
+use crate::linux::watch::Watched;
 use crate::options::Options;
 use crate::profile::Profile;
 use crate::run::Run;
@@ -51,7 +52,7 @@ impl Sampler {
         let (sender, opened) = channel();
         let run = {
             let stop = Arc::clone(&stop);
-            move || sample_process(std::process::id(), &options, &stop, || _ = sender.send(()))
+            move || sample_process(std::process::id(), &options, &stop, &Watched::default(), || _ = sender.send(()))
         };
         let thread = std::thread::Builder::new().name(OWN_THREAD.into()).spawn(run).map_err(SampleError::System)?;
         let sampler = Sampler { stop, thread: Some(thread) };

@@ -22,6 +22,7 @@ use crate::linux::perf::{Begin, Perf};
 use crate::linux::priority::Priority;
 use crate::linux::timer::Timer;
 use crate::linux::timer::threads::OWN_THREAD;
+use crate::linux::watch::{self, Watched};
 use crate::options::{Choice, Clock, Options, Output, Target};
 use crate::run::{Ended, Run};
 use crate::samples::Samples;
@@ -46,9 +47,19 @@ type Collected = (Samples, Vec<(PathBuf, Store)>);
 /// If the system does not permit it, if there is no such target, or if the program does not start. Where perf events are not
 /// permitted, a program that contains metaspy's feature `sample` is sampled by timers; others are an error, after their end.
 pub fn sample(target: &Target, options: &Options, stop: &AtomicBool) -> Result<Run, SampleError> {
+    sample_watched(target, options, stop, &Watched::default())
+}
+
+/// Samples a target, with a place for what is watched meanwhile.
+pub fn sample_watched(
+    target: &Target,
+    options: &Options,
+    stop: &AtomicBool,
+    watched: &Watched,
+) -> Result<Run, SampleError> {
     match target {
-        Target::Command(words) => sample_command(words, options),
-        Target::Process(pid) => sample_process(*pid, options, stop, || ()),
+        Target::Command(words) => sample_command(words, options, watched),
+        Target::Process(pid) => sample_process(*pid, options, stop, watched, || ()),
     }
 }
 
@@ -77,17 +88,17 @@ impl Chosen {
     }
 
     /// The run that it has sampled.
-    fn run(self, target: Vec<String>, pid: u32, started: Started, ended: Ended, of: (Statistics, Collected)) -> Run {
-        let (statistics, (samples, recordings)) = of;
-        let back_end = self.back_end;
+    fn run(&self, of: &Begun, ended: Ended, statistics: Statistics, collected: Collected) -> Run {
+        let (samples, recordings) = collected;
+        let (back_end, started) = (&self.back_end, &of.started);
         Run {
-            target,
-            pid,
+            target: of.target.clone(),
+            pid: of.pid,
             started_at: started.at,
             elapsed: started.instant.elapsed(),
             processor_ns: back_end.processor_ns().unwrap_or(statistics.processor_ns()),
             back_end: back_end.name(),
-            refused: self.refused.map(|error| error.to_string()),
+            refused: self.refused.as_ref().map(SampleError::to_string),
             untimed: back_end.untimed(),
             with_kernel: back_end.with_kernel(),
             options: back_end.options().clone(),
@@ -99,7 +110,15 @@ impl Chosen {
     }
 }
 
+/// A target that runs.
+struct Begun {
+    target: Vec<String>,
+    pid: u32,
+    started: Started,
+}
+
 /// The beginning of a run.
+#[derive(Clone, Copy)]
 struct Started {
     at: SystemTime,
     instant: Instant,
@@ -111,7 +130,7 @@ impl Started {
     }
 }
 
-fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleError> {
+fn sample_command(words: &[OsString], options: &Options, watched: &Watched) -> Result<Run, SampleError> {
     let (sender, opened) = channel();
     let started = Started::now();
     let dumps = CodeDumps::new();
@@ -119,17 +138,18 @@ fn sample_command(words: &[OsString], options: &Options) -> Result<Run, SampleEr
         let child = scope.spawn(|| start(words, options, dumps.as_ref(), sender));
         // Without events the thread has ended, and returns why.
         let collected = opened.recv().ok().map(|(mut chosen, pid): (Chosen, u32)| {
-            let collected = collect(&mut *chosen.back_end, Collector::default(), || child.is_finished());
-            (chosen, collected, pid)
+            let target = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            let begun = Begun { target, pid, started };
+            let collected = collect(&mut chosen, Collector::default(), &begun, watched, || child.is_finished());
+            (chosen, collected, begun)
         });
         let (status, statistics) = child.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         let ended = || SampleError::System(io::Error::other("the program ended before it was sampled"));
-        let (chosen, collected, pid) = collected.ok_or_else(ended)?;
+        let (chosen, collected, begun) = collected.ok_or_else(ended)?;
         if chosen.back_end.attached() == 0 {
             return Err(chosen.refused.unwrap_or(SampleError::NotInProgram));
         }
-        let target = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        Ok(chosen.run(target, pid, started, Ended::Exited(status), (statistics, collected)))
+        Ok(chosen.run(&begun, Ended::Exited(status), statistics, collected))
     })
 }
 
@@ -188,6 +208,7 @@ pub fn sample_process(
     pid: u32,
     options: &Options,
     stop: &AtomicBool,
+    watched: &Watched,
     opened: impl FnOnce(),
 ) -> Result<Run, SampleError> {
     let exists = |pid: u32| Path::new(&format!("/proc/{pid}/task")).exists();
@@ -201,16 +222,17 @@ pub fn sample_process(
     let timer = || if is_own { Timer::of_this_process(options) } else { Err(SampleError::NotInProgram) };
     let mut chosen = Chosen::new(options, || join(pid, options, &mut collector), timer)?;
     let (before, started) = (Statistics::of_process(pid), Started::now());
+    let target = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
+    let begun = Begun { target, pid, started };
     opened();
     let is_over = || {
         let is_late = options.limit.is_some_and(|limit| started.instant.elapsed() >= limit);
         is_late || stop.load(Ordering::Relaxed) || !exists(pid) || is_zombie(pid)
     };
-    let collected = collect(&mut *chosen.back_end, collector, is_over);
+    let collected = collect(&mut chosen, collector, &begun, watched, is_over);
     let ended = if exists(pid) && !is_zombie(pid) { Ended::Runs } else { Ended::Unknown };
     let statistics = Statistics::of_process(pid).since(&before);
-    let words = words.map(|word| String::from_utf8_lossy(word).into_owned()).collect();
-    Ok(chosen.run(words, pid, started, ended, (statistics, collected)))
+    Ok(chosen.run(&begun, ended, statistics, collected))
 }
 
 /// Opens the events of all threads of a process.
@@ -250,18 +272,30 @@ fn is_zombie(pid: u32) -> bool {
 }
 
 /// Reads the rings until it is over, and once more.
-fn collect(back_end: &mut dyn BackEnd, mut collector: Collector, is_over: impl Fn() -> bool) -> Collected {
+fn collect(
+    chosen: &mut Chosen,
+    mut collector: Collector,
+    begun: &Begun,
+    watched: &Watched,
+    is_over: impl Fn() -> bool,
+) -> Collected {
     // A ring is read when it is a quarter full at the latest.
+    let back_end = &mut chosen.back_end;
     let quarter = back_end.samples_that_fit() * back_end.options().period_ns() / 4;
     let pause = Duration::from_nanos(quarter).clamp(ROUND_MIN, ROUND_MAX);
     let mut records = Vec::new();
     // Among a thousand busy threads this one would not read in time. Few users may do this; others lose samples.
     let _first = Priority::raise();
     while !is_over() {
-        back_end.drain(&mut records);
+        chosen.back_end.drain(&mut records);
         collector.round(&mut records);
+        watched.leave(|| {
+            let recent = (collector.recent(watch::WINDOW), Vec::new());
+            chosen.run(begun, Ended::Runs, Statistics::default(), recent)
+        });
         std::thread::sleep(pause);
     }
+    let back_end = &mut chosen.back_end;
     back_end.disable();
     back_end.drain(&mut records);
     collector.round(&mut records);

@@ -1,12 +1,11 @@
 //! The sections: functions with their ranges, the inlined functions in these, and the lines of hot ranges.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use metaspy_report::text::{clean, fit, grouped, shorten, shorten_file, shorten_path};
 
 use crate::profile::{FunctionRow, Profile, RangeRow, Section, Span};
+use crate::source::Sources;
 use crate::text::percent;
 
 /// Columns of a name.
@@ -25,14 +24,24 @@ const SPLIT_PERCENT: u64 = 1;
 const SPLIT_SAMPLES: u64 = 10;
 /// An inlined function is written from this share of its function on, in percent.
 const INLINED_PERCENT: u64 = 2;
-/// Bytes of a source file that are read at most.
-const SOURCE_BYTES: u64 = 8 << 20;
 
 /// Writes all sections.
 pub fn write(out: &mut dyn Write, profile: &Profile, top: usize) -> io::Result<()> {
-    let mut sources = HashMap::new();
+    let mut sources = Sources::default();
     let sections = profile.sections();
     sections.iter().try_for_each(|section| write_section(out, profile, section, top, &mut sources))
+}
+
+/// Writes the function with the most samples, and its ranges.
+pub fn write_hottest(out: &mut dyn Write, profile: &Profile) -> io::Result<()> {
+    let sections = profile.sections();
+    let rows = sections.iter().filter_map(|section| Some((section, section.functions.first()?)));
+    let Some((section, row)) = rows.max_by_key(|(_, row)| row.samples) else { return Ok(()) };
+    writeln!(out, "\nHottest: % of {}  (% of total)  (samples)  (cumulative)", section.category.name())?;
+    let name = &profile.symbols.functions[row.function as usize].name;
+    let name = shorten_path(&clean(name), NAME);
+    line(out, &name, row.samples, section.samples, profile.total(), row.samples)?;
+    write_ranges(out, profile, row, &mut Sources::default())
 }
 
 fn write_section(
@@ -40,7 +49,7 @@ fn write_section(
     profile: &Profile,
     section: &Section,
     top: usize,
-    sources: &mut HashMap<String, Vec<String>>,
+    sources: &mut Sources,
 ) -> io::Result<()> {
     let total = profile.total();
     writeln!(out, "\n% of {}  (% of total)  (samples)  (cumulative)", section.category.name())?;
@@ -68,12 +77,7 @@ fn line(out: &mut dyn Write, name: &str, part: u64, section: u64, total: u64, so
 }
 
 /// The ranges of a function, in the order of its source. Behind the largest ones the others are one row.
-fn write_ranges(
-    out: &mut dyn Write,
-    profile: &Profile,
-    row: &FunctionRow,
-    sources: &mut HashMap<String, Vec<String>>,
-) -> io::Result<()> {
+fn write_ranges(out: &mut dyn Write, profile: &Profile, row: &FunctionRow, sources: &mut Sources) -> io::Result<()> {
     let function = &profile.symbols.functions[row.function as usize];
     // One range without any line adds nothing to the function.
     if matches!(&row.ranges[..], [RangeRow { span: Span::NoLine, inlined, .. }] if inlined.is_empty()) {
@@ -132,29 +136,17 @@ fn write_lines(
     file: Option<&str>,
     range: &RangeRow,
     whole: u64,
-    sources: &mut HashMap<String, Vec<String>>,
+    sources: &mut Sources,
 ) -> io::Result<()> {
     let Some(file) = file else { return Ok(()) };
-    let source = sources.entry(file.to_owned()).or_insert_with(|| read(file));
     let mut hot = range.lines.clone();
     hot.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));
     hot.truncate(LINES);
     hot.sort_unstable();
     for (line, samples) in hot {
-        let Some(text) = source.get((line as usize).wrapping_sub(1)) else { continue };
+        let Some(text) = sources.line(file, line) else { continue };
         let text = shorten(clean(text).trim_end(), NAME);
         writeln!(out, "{:>16}  {line:>5} | {text}", percent(samples, whole))?;
     }
     Ok(())
-}
-
-/// The lines of a source file. The name comes from the sampled program, so only a plain file is read, and not all of a
-/// large one.
-fn read(file: &str) -> Vec<String> {
-    if !std::path::Path::new(file).is_file() {
-        return Vec::new();
-    }
-    let mut bytes = Vec::new();
-    let _ = File::open(file).and_then(|file| file.take(SOURCE_BYTES).read_to_end(&mut bytes));
-    String::from_utf8_lossy(&bytes).lines().map(|line| line.replace('\t', "    ")).collect()
 }

@@ -4,6 +4,7 @@
 
 mod functions;
 mod header;
+mod live;
 mod methods;
 mod subjects;
 
@@ -14,6 +15,7 @@ use metaspy_report::table::Top;
 use crate::profile::Profile;
 
 pub use header::notes;
+pub use live::write as write_live;
 
 /// What of a report is written.
 #[derive(Clone, Copy, Debug)]

@@ -47,3 +47,18 @@ fn methods_have_self_and_total_time_and_their_callers() {
 fn a_run_without_samples_has_a_hint() {
     assert!(text(&[], false).contains("--rate 10000"));
 }
+
+#[test]
+fn a_live_screen_has_the_methods_and_the_lines_of_the_hottest_function() {
+    let sampled = [Sampled { count: 750, stack: "main:1 > hot:7" }, Sampled { count: 250, stack: "main:1 > cold:9" }];
+    let mut out = Vec::new();
+    write_live(&mut out, &profile(&sampled), Top::First(1)).expect("memory has room");
+    let text = String::from_utf8(out).expect("a report is text");
+    for part in ["the last 1.0 s: 1.00 processors busy", "1,000 samples in 1 thread, 0 lost", "750.0", "main.rs:7 "] {
+        assert!(text.contains(part), "{part} in\n{text}");
+    }
+    assert!(!text.contains("cold") && text.contains("… and 1 more"), "{text}");
+    let mut empty = Vec::new();
+    write_live(&mut empty, &profile(&[]), Top::Default).expect("memory has room");
+    assert!(String::from_utf8_lossy(&empty).contains("there are no samples yet"));
+}

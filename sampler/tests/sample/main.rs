@@ -84,6 +84,27 @@ fn a_process_that_runs_is_joined_with_all_its_threads() {
 }
 
 #[test]
+fn a_run_that_is_watched_shows_its_latest_samples_and_ends_with_all_of_them() {
+    let target = command(&build("shares", &[]), &["400"]);
+    let mut shown = Vec::new();
+    let watch = |profile: &Profile| {
+        let mut screen = Vec::new();
+        metaspy_sampler::text::write_live(&mut screen, profile, Default::default()).expect("memory has room");
+        shown.push((profile.total(), samples_of(profile, "larger"), String::from_utf8_lossy(&screen).into_owned()));
+    };
+    let run = match metaspy_sampler::sample_live(&target, &Options::default(), &Default::default(), watch) {
+        Err(error @ (SampleError::NotPermitted(_) | SampleError::NotSupported)) => {
+            return println!("SKIPPED: sampling: {error}");
+        }
+        run => run.expect("it starts"),
+    };
+    let all = Profile::new(run).total();
+    let (total, larger, screen) = shown.last().expect("the program runs for more than a second");
+    assert!(0 < *larger && larger <= total && *total <= all, "{larger} of {total} of {all}");
+    assert!(screen.contains("processors busy") && screen.contains("shares.rs"), "{screen}");
+}
+
+#[test]
 fn a_thousand_threads_are_sampled_and_end_as_always() {
     let Some(profile) = profile_of(&command(&build("threads", &[]), &[]), &Options::default()) else { return };
     assert!(is_success(&profile));

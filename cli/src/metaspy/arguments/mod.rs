@@ -134,7 +134,7 @@ pub enum Command {
     /// Samples where the processor time of a program goes: by function, line and inlined function
     #[command(
         after_help = "Examples:\n  metaspy sample -- target/release/app --fast\n  metaspy sample --rate 100 --callers -- app\n  \
-        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --html flames.html --speedscope run.json -- app\n\n\
+        metaspy sample --pid 4711 --seconds 10\n  metaspy sample --pid 4711 --live\n  metaspy sample --html flames.html --speedscope run.json -- app\n\n\
         The program needs nothing of metaspy in it. Names and lines need debug information: build it with\n\
         CARGO_PROFILE_RELEASE_DEBUG=limited. The columns and the JSON are described in docs/sampling.md."
     )]

@@ -41,6 +41,9 @@ pub struct Sample {
     /// Bytes of each stack that are copied: up to 64k [default: 16k, or 8k where the system gives little room]
     #[arg(long, value_name = "SIZE", value_parser = parse_stack_size)]
     pub stack_size: Option<u32>,
+    /// Shows the last ten seconds, once a second, while the program runs
+    #[arg(long, conflicts_with = "json")]
+    pub live: bool,
     /// Rows
     #[command(flatten)]
     pub top: TopOption,

@@ -7,6 +7,7 @@ pub mod process;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use metaspy_reader::Store;
 
@@ -80,19 +81,36 @@ impl Collector {
     pub fn finish(mut self) -> (Samples, Vec<(PathBuf, Store)>) {
         self.made.read();
         self.apply_until(u64::MAX);
-        let stores = self.recordings.finish(&mut self.samples);
-        let module = |(number, module): (usize, modules::Module)| Module {
-            path: module.path,
+        let mut samples = std::mem::take(&mut self.samples);
+        self.name(&mut samples);
+        let stores = self.recordings.finish(&mut samples);
+        (samples, stores)
+    }
+
+    /// The samples of the last time.
+    pub fn recent(&self, time: Duration) -> Samples {
+        let known = self.recordings.known(&self.samples);
+        let newest = known.last().map_or(0, |sample| sample.time_ns);
+        let since = newest.saturating_sub(time.as_nanos() as u64);
+        let mut samples = self.samples.part(&known[known.partition_point(|sample| sample.time_ns < since)..]);
+        self.name(&mut samples);
+        self.recordings.name(&mut samples.events);
+        samples
+    }
+
+    /// Writes the names of files and threads.
+    fn name(&self, samples: &mut Samples) {
+        let module = |(number, module): (usize, &modules::Module)| Module {
+            path: module.path.clone(),
             is_replaced: module.is_replaced,
             is_program: self.programs.contains(&(number as u32)),
         };
-        self.samples.modules = self.modules.into_vec().into_iter().enumerate().map(module).collect();
+        samples.modules = self.modules.all().iter().enumerate().map(module).collect();
         for (&(pid, tid), &number) in &self.threads {
             if let Some(name) = self.names.get(&(pid, tid)) {
-                self.samples.threads[number as usize].name.clone_from(name);
+                samples.threads[number as usize].name.clone_from(name);
             }
         }
-        (self.samples, stores)
     }
 
     fn apply_until(&mut self, time_ns: u64) {

@@ -55,7 +55,7 @@ impl Modules {
     }
 
     /// All of them, by number.
-    pub fn into_vec(self) -> Vec<Module> {
-        self.all
+    pub fn all(&self) -> &[Module] {
+        &self.all
     }
 }
