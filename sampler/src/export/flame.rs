@@ -1,15 +1,18 @@
 //! A flame graph as one page for a browser: frames as wide as their samples, callers above callees. Where a process records,
-//! a second graph begins with the subjects: which object the time was for, and then in which code.
+//! a second graph begins with the subjects: which object the time was for, and then in which code. A strip in each frame
+//! divides it by the lines of its function.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
 use metaspy_report::export::{Exporter, Written};
+use metaspy_report::text::{clean, shorten};
 use serde::Serialize;
 use serde::ser::{SerializeTuple, Serializer};
 
 use crate::profile::Profile;
 use crate::samples::UNKNOWN;
+use crate::source::Sources;
 use crate::symbols::Category;
 
 /// The page, with a mark for its data.
@@ -18,6 +21,10 @@ const PAGE: &str = include_str!("flame.html");
 const MARK: &str = "/*DATA*/";
 /// Nodes with less than this part of all samples are left out: nobody could see them.
 const LEAST: u64 = 10_000;
+/// Lines of a function.
+const LINES: usize = 12;
+/// Columns of a line's source.
+const COLUMNS: usize = 100;
 
 #[derive(Serialize)]
 struct Data<'a> {
@@ -28,6 +35,8 @@ struct Data<'a> {
     kinds: Vec<&'static str>,
     /// Name, file and kind.
     names: Vec<(&'a str, &'a str, usize)>,
+    /// The lines of functions, by name: number, samples, source.
+    lines: BTreeMap<usize, Vec<(u32, u64, String)>>,
     code: &'a Node,
     #[serde(skip_serializing_if = "Option::is_none")]
     subjects: Option<&'a Node>,
@@ -122,6 +131,7 @@ impl Exporter<Profile> for Flame {
             period_ns: profile.sample_ns,
             kinds: Category::ALL.iter().map(|category| category.name()).chain(["recorded events"]).collect(),
             names,
+            lines: lines(profile, least),
             code: &code,
             subjects: (!samples.events.is_empty()).then_some(&subjects),
         };
@@ -131,6 +141,24 @@ impl Exporter<Profile> for Flame {
         [before, &json, behind].iter().try_for_each(|part| out.write_all(part.as_bytes()))?;
         Ok(Written { events: profile.total(), notes: Vec::new() })
     }
+}
+
+/// The lines of each function that are not small: those with the most samples, in the order of the source.
+fn lines(profile: &Profile, least: u64) -> BTreeMap<usize, Vec<(u32, u64, String)>> {
+    let mut sources = Sources::default();
+    let of_function = |(function, lines): (u32, BTreeMap<u32, u64>)| {
+        let mut lines: Vec<(u32, u64)> = lines.into_iter().filter(|&(_, samples)| samples >= least).collect();
+        lines.sort_by_key(|&(line, samples)| (std::cmp::Reverse(samples), line));
+        lines.truncate(LINES);
+        lines.sort_unstable();
+        let file = profile.symbols.functions[function as usize].file.as_deref().unwrap_or("");
+        let text = |(line, samples)| {
+            let source = sources.line(file, line).unwrap_or("").trim();
+            (line, samples, shorten(&clean(source), COLUMNS))
+        };
+        (function as usize, lines.into_iter().map(text).collect::<Vec<_>>())
+    };
+    profile.lines().into_iter().map(of_function).filter(|(_, lines)| !lines.is_empty()).collect()
 }
 
 /// `Scene::layout #412 <p>`.
@@ -162,6 +190,8 @@ mod tests {
         let outer = &main[2][0];
         assert_eq!((name(&data["code"]), name(main), name(outer)), ("all".into(), "main".into(), "</script>".into()));
         assert_eq!([&data["code"][1], &main[1], &outer[1], &outer[2][0][1]], [6, 6, 5, 3]);
+        let lines = &data["lines"][outer[0].to_string()];
+        assert_eq!(lines, &serde_json::json!([[10, 3, ""], [11, 2, ""]]));
         assert!(data.get("subjects").is_none() && data["total"] == 6);
     }
 }

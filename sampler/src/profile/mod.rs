@@ -2,6 +2,7 @@
 
 mod events;
 mod functions;
+mod lines;
 mod methods;
 
 use crate::run::Run;
