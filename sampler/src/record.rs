@@ -15,16 +15,10 @@ use metaspy_format::profile::{Column, Key, KeyKind, ROWS_MAX, TableDef};
 use metaspy_format::superblock as sb;
 use metaspy_reader::{EndState, Store};
 use metaspy_report::append::write_words;
+use metaspy_report::rows::cpu::{PROFILE, SAMPLES};
 
 use crate::run::Run;
 use crate::samples::UNKNOWN;
-
-/// The name of the profile.
-pub const PROFILE: &str = "cpu";
-/// The column of the number of samples.
-pub const SAMPLES: &str = "samples";
-/// The column of their processor time.
-pub const TIME: &str = "cpu";
 
 /// Tables of method profilers are numbered from 0 up, those of samples from here up.
 const FIRST_TABLE: u32 = 1 << 31;
@@ -79,7 +73,7 @@ fn append_to(run: &Run, path: &Path, store: &Store) -> io::Result<Appended> {
         installation: FIRST_TABLE + installation,
         name: String::new(),
         key: KeyKind::Subject,
-        columns: vec![Column::new(SAMPLES), Column::ticks(TIME)],
+        columns: vec![Column::new(SAMPLES), Column::ticks(PROFILE)],
     };
     let mut entry = vec![0];
     push_text(&mut entry, &serde_json::to_string(&def)?);

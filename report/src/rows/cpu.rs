@@ -8,7 +8,7 @@ use super::{By, Report, Row};
 /// The name of the profile, which is also that of its column of time.
 pub const PROFILE: &str = "cpu";
 /// The column of the number of samples.
-const SAMPLES: &str = "samples";
+pub const SAMPLES: &str = "samples";
 
 /// The samples of a recording, or of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

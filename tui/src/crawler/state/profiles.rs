@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use metaspy_core::Store;
 use metaspy_core::store::{Column as Declared, ColumnKind, KeyKind, ProfileTable, RowKey, Value as ProfileValue};
+use metaspy_report::rows::cpu;
 
 use super::table::{Cell, Column, Kind, Width};
 
@@ -52,7 +53,10 @@ impl<K: Clone + Eq + Hash + Send + Sync + 'static> Profiles<K> {
         for profile in store.profiles() {
             // Several values of a call have types: their sum is no number of an item.
             let tables = profile.tables.iter().filter(|table| table.key != KeyKind::Type);
-            let columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
+            let mut columns = tables.flat_map(|table| columns(table, &items)).collect::<Vec<_>>();
+            if profile.name == cpu::PROFILE {
+                columns.extend(share(&columns, samples(&profile.tables)));
+            }
             all.retain(|other| other.name != profile.name);
             if !columns.is_empty() {
                 all.push(Profile { name: profile.name, columns });
@@ -137,6 +141,23 @@ fn columns<K: Clone + Eq + Hash>(table: &ProfileTable, items: impl Fn(RowKey) ->
     table.columns.iter().zip(values).filter(|(_, values)| !values.is_empty()).map(column).collect()
 }
 
+/// All samples of the sampler, those in no event included.
+fn samples(tables: &[ProfileTable]) -> u64 {
+    let rows = tables.iter().flat_map(|table| table.rows.iter().map(|row| table.value(row.key, cpu::SAMPLES)));
+    rows.filter_map(|value| value.number()).sum()
+}
+
+/// The share of each item in all samples, with the error of sampling.
+fn share<K: Clone + Eq + Hash>(columns: &[ProfileColumn<K>], all: u64) -> Option<ProfileColumn<K>> {
+    let samples = columns.iter().find(|column| column.name == cpu::SAMPLES)?;
+    let text = |part: u64| format!("{:>5.1} ± {:.1}", 100.0 * part as f64 / all as f64, cpu::error_percent(part, all));
+    let values = samples.values.iter().filter_map(|(item, value)| Some((item.clone(), value.number()?)));
+    let values = values.map(|(item, part)| (item, ProfileValue::Choice(text(part)))).collect();
+    let is_least = samples.is_least;
+    let (name, width) = (String::from("cpu % ±"), Width::Cells(14));
+    Some(ProfileColumn { name, kind: Kind::Text, width, is_least, values: Arc::new(values) })
+}
+
 fn cell(value: &ProfileValue, is_least: bool) -> Cell {
     let sign = if is_least { "≥" } else { "" };
     match value {
@@ -145,5 +166,20 @@ fn cell(value: &ProfileValue, is_least: bool) -> Cell {
         ProfileValue::AtLeast(number) => Cell::optional(Some(*number), "≥"),
         ProfileValue::Choice(name) => Cell::text(name),
         ProfileValue::Flags(names) => Cell::text(names.join(" ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_samples_has_the_error_of_sampling() {
+        let values = HashMap::from([('a', ProfileValue::Number(500)), ('b', ProfileValue::Number(20))]);
+        let (name, width, kind) = (cpu::SAMPLES.to_owned(), Width::Cells(9), Kind::Number);
+        let samples = ProfileColumn { name, kind, width, is_least: false, values: Arc::new(values) };
+        let share = share(&[samples], 1_000).expect("there are samples");
+        let text = |item| share.values.get(&item).map(ToString::to_string);
+        assert_eq!((text('a'), text('b')), (Some(" 50.0 ± 3.1".into()), Some("  2.0 ± 0.9".into())));
     }
 }
