@@ -12,7 +12,7 @@ use crate::layout::tour::Tour;
 use crate::scene::{Edge, LETTER, Label, Place, Rect, fit_start};
 
 /// The heights that the root's box may have.
-const HEIGHTS: [f64; 8] = [60.0, 90.0, 120.0, 150.0, 180.0, 220.0, 260.0, 320.0];
+const HEIGHTS: [f64; 8] = [320.0, 260.0, 220.0, 180.0, 150.0, 120.0, 90.0, 60.0];
 /// A screen.
 const SCREEN: (f64, f64) = (1400.0, 820.0);
 /// The share of the root's time from which on a box has a label.
@@ -208,6 +208,9 @@ fn recursive(graph: &Graph, tree: &Tree) -> Vec<bool> {
     is_recursive
 }
 
+/// How much a layout shows on a screen, the height of its tallest box, the places, and their size.
+type LaidOut = (f64, f64, Vec<Rect>, (f64, f64));
+
 /// The places at the height of the tallest box that shows most on a screen.
 fn best_height(
     graph: &Graph,
@@ -223,7 +226,7 @@ fn best_height(
     let children: Vec<Vec<usize>> = items.iter().map(|item| item.children.clone()).collect();
     let executions = |item: &Item| item.methods.first().map_or(1, |&top| graph.methods[top].executions);
     let widths: Vec<f64> = items.iter().map(|item| form.least.1.max(width(3.0, 3.0, executions(item)))).collect();
-    let laid_out = HEIGHTS.map(|height| {
+    let laid_out = HEIGHTS.into_iter().map(|height| {
         let of = |(item, &w): (&Item, &f64)| (w, form.least.0.max(height * item.total_ns as f64 / tallest_ns as f64));
         let sizes: Vec<(f64, f64)> = items.iter().zip(&widths).map(of).collect();
         let (rects, size) =
@@ -231,6 +234,19 @@ fn best_height(
         let zoom = (SCREEN.0 / size.0.max(1.0)).min(SCREEN.1 / size.1.max(1.0)).min(1.0);
         (zoom * (height * zoom / 150.0).min(1.0), height, rects, size)
     });
-    let best = laid_out.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, height, rects, size)| (height, rects, size)).unwrap_or_default()
+    let (_, height, rects, size) = first_peak(laid_out);
+    (height, rects, size)
+}
+
+/// The first layout that no next one surpasses. A lower tree fits at a larger zoom until its boxes are too low, so there is
+/// one peak, and a layout of thousands of boxes is dear.
+fn first_peak(mut laid_out: impl Iterator<Item = LaidOut>) -> LaidOut {
+    let mut best = laid_out.next().unwrap_or_default();
+    for next in laid_out {
+        if next.0 <= best.0 {
+            break;
+        }
+        best = next;
+    }
+    best
 }
