@@ -24,6 +24,7 @@ fn graph(rows: &[Row]) -> Graph {
             executions,
             total_ns: Some(ms * 1_000_000),
             self_ns: Some(1_000),
+            hooks_ns: 0,
             receivers: Receivers { count: 1, is_least: false },
             returns: None,
             tests: 0,

@@ -52,7 +52,7 @@ impl Shown {
         files.dedup();
         let method = |&at: &usize| {
             let method = &graph.methods[at];
-            json!([
+            let mut row = json!([
                 method.name,
                 owners.binary_search(&method.owner).unwrap_or(0),
                 method.executions,
@@ -64,7 +64,9 @@ impl Shown {
                 method.lines,
                 files.binary_search(&method.file.as_str()).unwrap_or(0),
                 method.line
-            ])
+            ]);
+            row.as_array_mut().into_iter().for_each(|row| row.extend(graph.hooks.map(|_| method.hooks_ns.into())));
+            row
         };
         let call =
             |call: &Call| Some(json!([self.places[call.from]?, self.places[call.to]?, call.count, call.total_ns]));

@@ -31,6 +31,9 @@ fn lines(kind: Kind, graph: &Graph, node: &Node) -> Vec<String> {
     if let Some(total) = method.total_ns {
         let own = method.self_ns.map_or_else(|| "unknown".into(), time);
         lines.push(format!("total {}, own {own}", time(total)));
+        let recorded =
+            || format!("recorded total {}, {} of it hooks", time(total + method.hooks_ns), time(method.hooks_ns));
+        lines.extend((method.hooks_ns > 0).then(recorded));
     }
     lines.extend(method.returns.map(|returned| format!("returns: {}", returned.word())));
     lines.extend((method.tests > 0).then(|| format!("in {} tests", grouped(method.tests))));

@@ -1,5 +1,6 @@
 //! The methods of a program with their numbers, the types that own them, and the calls between them.
 
+pub mod hooks;
 pub mod written_calls;
 
 use std::collections::{BTreeMap, HashMap};
@@ -8,6 +9,8 @@ use metaspy_core::store::{Chain, ChainFrame, Filter};
 use metaspy_core::{SiteId, Store};
 use metaspy_report::coverage::{Found, Pattern, patterns};
 use metaspy_report::program::{Edge, Element, Key, Of, Program, Receivers, Returned};
+
+pub use hooks::HookCost;
 
 /// What pictures are drawn of.
 #[derive(Clone, Debug, Default)]
@@ -30,6 +33,8 @@ pub struct Graph {
     pub has_returns: bool,
     /// True if every count is exact.
     pub exact: bool,
+    /// The cost of hooks that was subtracted from times.
+    pub hooks: Option<HookCost>,
 }
 
 /// A method.
@@ -55,6 +60,8 @@ pub struct Method {
     pub total_ns: Option<u64>,
     /// Its time without them.
     pub self_ns: Option<u64>,
+    /// The time of hooks that was subtracted from the total: see [`Graph::subtract_hooks`].
+    pub hooks_ns: u64,
     /// The objects that it was called on.
     pub receivers: Receivers,
     /// What it returned; `None` if this was not recorded.
@@ -129,6 +136,7 @@ impl Graph {
                 executions: element.measure.count,
                 total_ns: profile.total_ns.or(element.total_ticks().map(&ns)),
                 self_ns: profile.self_ns.or(element.self_ticks().map(&ns)),
+                hooks_ns: 0,
                 receivers: element.receivers,
                 returns: profile.returns,
                 tests: profile.tests.len() as u64,

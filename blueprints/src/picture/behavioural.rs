@@ -6,7 +6,7 @@ use metaspy_report::program::Returned;
 use super::caching::caching;
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
 use super::structural::own;
-use super::{Options, PictureError, widths};
+use super::{Options, PictureError, hooks_note, widths};
 use crate::graph::Graph;
 use crate::scene::{Fill, Kind, Label, Node, Rect, Scene, Sign};
 
@@ -16,7 +16,7 @@ pub fn draw(graph: &Graph, options: &Options) -> Result<Scene, PictureError> {
     let CallTree { items, rects, labels, edges, size, total_ns, mut notes, .. } = call_tree(graph, options, &form)?;
     let boxes = items.iter().zip(&rects).zip(labels);
     let nodes: Vec<Node> = boxes.map(|((item, &rect), label)| node(graph, item, total_ns, rect, label)).collect();
-    notes.push("times include the cost of the hooks of all calls within".into());
+    notes.push(hooks_note(graph));
     Ok(Scene {
         kind: Kind::Behavioural,
         title: String::new(),

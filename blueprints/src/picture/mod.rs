@@ -20,6 +20,7 @@ pub use domain::draw as draw_domain;
 pub use evolution::draw as draw_evolution;
 pub use grammar::draw as draw_grammar;
 
+use crate::emit::time;
 use crate::graph::Graph;
 use crate::scene::{Kind, Scene, Sign};
 
@@ -128,6 +129,20 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
         scene.notes.push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
     }
     Ok(scene)
+}
+
+/// The note on the cost of hooks in the times of a picture.
+fn hooks_note(graph: &Graph) -> String {
+    let Some(cost) = graph.hooks else {
+        return "times include the cost of the hooks of all calls within".into();
+    };
+    let most = graph.methods.iter().map(|method| method.hooks_ns).max().unwrap_or(0);
+    format!(
+        "the cost of hooks is subtracted from times: {:.0} ns within each call, {:.0} ns in all, {} at most for a method",
+        cost.within_ns,
+        cost.whole_ns,
+        time(most)
+    )
 }
 
 /// `least + each · log(1 + n)`: widths.

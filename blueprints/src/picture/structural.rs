@@ -4,7 +4,7 @@
 use metaspy_report::text::{clean, counted};
 
 use super::caching::caching;
-use super::{PictureError, grey, width, widths};
+use super::{PictureError, grey, hooks_note, width, widths};
 use crate::emit::time;
 use crate::graph::{Graph, Method};
 use crate::layout::nested::nested;
@@ -56,7 +56,7 @@ pub fn draw(graph: &Graph) -> Result<Scene, PictureError> {
             counted(low, "method"),
             time((whole as f64 * LEAST / TALLEST) as u64)
         ),
-        "times include the cost of the hooks of all calls within".into(),
+        hooks_note(graph),
         format!("methods that never ran are not drawn: {}", graph.methods.len() - sizes.len()),
     ];
     Ok(Scene {

@@ -26,6 +26,9 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if options.by.is_some() {
         return Err(say("--by is for an evolution: metaspy blueprint evolution before.spy after.spy --by calls"));
     }
+    if options.hooks.is_some() && matches!(options.kind, Kind::Grammar | Kind::Domain) {
+        return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
+    }
     let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
     let drawn = drawing(options, names.join(" "));
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
@@ -42,7 +45,13 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
-    let graph = Graph::read(&store, &filter);
+    let mut graph = Graph::read(&store, &filter);
+    if let Some(hooks) = options.hooks {
+        if graph.callers_are_causes || !graph.has_callers {
+            return Err(say("--hooks subtracts the cost of METASPY_PROFILE=calls, which this recording does not have"));
+        }
+        graph.subtract_hooks(hooks.cost()?);
+    }
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
 }

@@ -19,6 +19,9 @@ const RUNS: usize = 3;
 
 /// Draws each step from version to version.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
+    if options.hooks.is_some() {
+        return Err(say("--hooks is for the pictures of one run: an evolution compares recorded times"));
+    }
     let versions: Vec<Version> =
         options.sources.iter().map(|source| version(source, options.filter.as_deref())).collect::<Result<_>>()?;
     let steps = steps(&versions, options.by)?;

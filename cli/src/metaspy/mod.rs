@@ -15,6 +15,7 @@ mod grammar;
 #[path = "grammar/disabled.rs"]
 mod grammar;
 mod history;
+mod hook_cost;
 mod incoming;
 mod live;
 mod lsp;

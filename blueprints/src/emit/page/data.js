@@ -2,7 +2,7 @@
 // The data of the page, and words for it. D is the graph of the picture that is shown, P the picture.
 const $ = id => document.getElementById(id);
 const PAGE = JSON.parse($('data').textContent);
-const [NAME, OWNER, RUNS, TOTAL, OWN, RECEIVERS, RETURNS, TESTS, LINES, FILE, LINE] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+const [NAME, OWNER, RUNS, TOTAL, OWN, RECEIVERS, RETURNS, TESTS, LINES, FILE, LINE, HOOKS] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
 const RETURNED = { constant: 'always the same value for each receiver', self: 'its receiver', unit: 'nothing',
   varies: 'different values', 'not-comparable': 'values that cannot be compared' };
 let D, P, callers, callees, box, byTime;
@@ -42,6 +42,7 @@ function describe(at) {
   if (!P.of_methods) return [path(m), ...tip].join('\n');
   const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
   if (d[TOTAL] != null && d[RUNS]) out.push(`total ${time(d[TOTAL])}, own ${time(d[OWN])}, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`);
+  if (d[HOOKS]) out.push(`recorded total ${time(d[TOTAL] + d[HOOKS])}, ${time(d[HOOKS])} of it hooks`);
   if (d[RETURNS]) out.push(`returns: ${RETURNED[d[RETURNS]]}`);
   if (d[TESTS]) out.push(`in ${plural(d[TESTS], 'test')}`);
   const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS]).map(([c]) => short(c));

@@ -143,6 +143,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  metaspy blueprint structural run.spy\n  \
         metaspy blueprint behavioural run.spy --html run.html --open\n  \
         metaspy blueprint behavioural run.spy --from Scene::layout --threshold 0.1\n  \
+        metaspy blueprint structural run.spy --hooks measured\n  \
         metaspy blueprint coverage run.spy --svg coverage.svg\n  \
         metaspy blueprint evolution before.spy after.spy --html change.html\n\n\
         Times and callers need a run with METASPY_PROFILE=calls, returned values `cargo metaspy … --returns`.\n\

@@ -1,0 +1,81 @@
+//! Times without the hooks that measure them.
+
+use crate::graph::{Call, Graph, Method};
+
+/// Rounds in which the time of a method follows from the times of its callees. More than the deepest chains need to settle.
+const ROUNDS: usize = 64;
+
+/// The cost of the hooks of a timed call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HookCost {
+    /// Nanoseconds between the two clocks of a call: a part of its own time.
+    pub within_ns: f64,
+    /// Nanoseconds of the hooks in all. The rest of them is own time of the caller.
+    pub whole_ns: f64,
+}
+
+impl Graph {
+    /// Subtracts the cost of hooks from all times. No time falls below zero, and a caller keeps at least the time of its
+    /// callees. What was subtracted stays in [`Method::hooks_ns`].
+    ///
+    /// A method loses `within` for each of its calls and the rest of the hooks for each call that it makes. Its total then is
+    /// its own time and its part of the totals of its callees.
+    pub fn subtract_hooks(&mut self, cost: HookCost) {
+        let mut calls_out = vec![0_u64; self.methods.len()];
+        self.calls.iter().for_each(|call| calls_out[call.from] += call.count);
+        let outside = (cost.whole_ns - cost.within_ns).max(0.0);
+        let own: Vec<f64> = self
+            .methods
+            .iter()
+            .zip(&calls_out)
+            .map(|(method, &out)| {
+                let hooks = cost.within_ns * method.executions as f64 + outside * out as f64;
+                (method.self_ns.unwrap_or(0) as f64 - hooks).max(0.0)
+            })
+            .collect();
+        let kept = kept_shares(&self.methods, &self.calls, &own);
+        for ((method, own), &kept) in self.methods.iter_mut().zip(own).zip(&kept) {
+            let Some(total) = method.total_ns else { continue };
+            let less = (total as f64 * kept).round() as u64;
+            method.hooks_ns = total - less;
+            method.total_ns = Some(less);
+            method.self_ns = method.self_ns.map(|_| own.round() as u64);
+        }
+        for call in &mut self.calls {
+            call.total_ns = (call.total_ns as f64 * kept[call.to]).round() as u64;
+        }
+        for (method, edge) in &mut self.entries {
+            edge.total_ns = (edge.total_ns as f64 * kept[*method]).round() as u64;
+        }
+        self.hooks = Some(cost);
+    }
+}
+
+/// The share of the total of each method that is left without hooks: that of its own time and of the calls that it makes. A
+/// share is a mean of shares, so it stays between 0 and 1 also where methods call each other.
+fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
+    let mut kept = vec![1.0; methods.len()];
+    for _ in 0..ROUNDS {
+        let mut sums: Vec<(f64, f64)> =
+            methods.iter().zip(own).map(|(method, &own)| (method.self_ns.unwrap_or(0) as f64, own)).collect();
+        for call in calls {
+            let time = call.total_ns as f64;
+            sums[call.from].0 += time;
+            sums[call.from].1 += time * kept[call.to];
+        }
+        let next: Vec<f64> = sums
+            .iter()
+            .zip(methods.iter().zip(own))
+            .map(|(&(all, left), (method, &own))| {
+                // Within recursions the calls have more time than the method: its own time is a part of its total all the same.
+                let least = own / method.total_ns.unwrap_or(0).max(1) as f64;
+                if all > 0.0 { (left / all).max(least).clamp(0.0, 1.0) } else { 1.0 }
+            })
+            .collect();
+        if next == kept {
+            break;
+        }
+        kept = next;
+    }
+    kept
+}
