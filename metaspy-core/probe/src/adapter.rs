@@ -4,7 +4,7 @@
 //! may unwind is a Rust function: one compiler compiles both sides, and a call of C that unwinds would keep programs
 //! from `panic = "abort"`. So is what ends a call: it then ends by calling the next function.
 
-use crate::{Counters, Frame, Outcome, Receiver, Site, Thunks, Value};
+use crate::{Counters, Frame, Object, Outcome, Receiver, Site, Thunks, Value};
 
 /// What a core does for instrumented code.
 #[repr(C)]
@@ -67,6 +67,12 @@ impl<'v> Seen<'v> {
     #[inline(always)]
     pub(crate) fn about(receiver: Receiver, kind: u64) -> Self {
         Seen { kind, ..Seen::new(receiver, &[]) }
+    }
+
+    /// A call about an object.
+    #[doc(hidden)]
+    pub fn of_object(object: Object) -> Self {
+        Seen::about(object.receiver(), object.kind())
     }
 
     /// The arguments.

@@ -107,8 +107,7 @@ impl<'f> Guard<'f> {
             return Guard::unarmed(site);
         }
         unlikely();
-        let receiver = (object.place.addr() as u64, object.kind());
-        Guard::new(site, Counters::count(site, receiver).unwrap_or_else(|| ask_about(site, frame, object)))
+        Guard::new(site, crate::thunk::begin(site, frame, object))
     }
 
     /// As [`Guard::begin`], about any receiver, at a site that is armed.
@@ -180,7 +179,7 @@ impl Drop for Guard<'_> {
     fn drop(&mut self) {
         // A call that was only counted needs nothing more, unless it announced an outcome or a panic leaves it.
         if !self.begun.is_null() && (self.begun.addr() & (COUNTED | ANNOUNCED) != COUNTED || is_panicking()) {
-            leave(self.site, self.begun);
+            crate::thunk::leave(self.site, self.begun);
         }
     }
 }
@@ -206,13 +205,6 @@ impl Site {
     }
 }
 
-/// Begins a call in the core. Not in the instrumented function itself: it would be compiled with each of them.
-#[cold]
-#[inline(never)]
-fn ask_about(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
-    ask(site, frame, &Seen::about(object.receiver(), object.kind()))
-}
-
 fn ask(site: &'static Site, frame: &mut Frame, seen: &Seen<'_>) -> *mut u8 {
     site.adapter().map_or(NOT_OBSERVED, |adapter| (adapter.enter)(site, frame, seen))
 }
@@ -222,14 +214,6 @@ fn ask(site: &'static Site, frame: &mut Frame, seen: &Seen<'_>) -> *mut u8 {
 fn announce(site: &'static Site, begun: *mut u8, outcome: Outcome) {
     if let Some(adapter) = site.adapter() {
         (adapter.exit)(begun, outcome);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn leave(site: &'static Site, begun: *mut u8) {
-    if let Some(adapter) = site.adapter() {
-        (adapter.leave)(begun);
     }
 }
 

@@ -4,7 +4,7 @@
 //! stays in its registers, so a function that is not armed saves none. Elsewhere, and under sanitizers, the same calls
 //! are plain Rust.
 
-use crate::{Cell, Entered, Frame, Outcome, Site, Subject};
+use crate::{Cell, Entered, Frame, Object, Outcome, Site, Subject};
 
 /// Begins a call that was not counted at once. The receiver is an address, which only this function reads. The cell is that
 /// of the site, if it was found.
@@ -23,6 +23,8 @@ pub type Slowly = unsafe extern "C" fn(
 /// |---|---|---|
 /// | `enter` | rax: site, rcx: [`Slowly`], rdx: receiver, r8: key, r9: kind, r10: frame | rax: as [`Slowly`] |
 /// | `finish` | rax: what `enter` returned, r8: [`Outcome`] | |
+/// | `begin` | rax: site, rcx: 1 if the thread unwinds, rdx and r9: [`Object`], r10: frame | rax: as `enter` |
+/// | `leave` | rax: what `begin` returned | |
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Thunks {
@@ -30,6 +32,10 @@ pub struct Thunks {
     pub enter: unsafe extern "C" fn(),
     /// Ends it.
     pub finish: unsafe extern "C" fn(),
+    /// Begins a call of a woven function.
+    pub begin: unsafe extern "C" fn(),
+    /// Ends it, as [`Adapter::leave`](crate::Adapter::leave).
+    pub leave: unsafe extern "C" fn(),
 }
 
 /// Assembly that calls a thunk. A thunk has no room for vector registers, whatever their width: the compiler saves those in
@@ -66,6 +72,18 @@ pub unsafe fn enter<'f>(
     unsafe { Entered::from_raw(halves::enter(frame, site, subject, receiver, slowly)) }
 }
 
+/// Begins a call about an object at an armed site.
+#[inline(always)]
+pub(crate) fn begin(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
+    halves::begin(site, frame, object)
+}
+
+/// Ends a call that was begun, if its outcome must be found.
+#[inline(always)]
+pub(crate) fn leave(site: &'static Site, begun: *mut u8) {
+    halves::leave(site, begun);
+}
+
 /// Ends a call at an armed site.
 #[inline(always)]
 pub(crate) fn finish(begun: *mut u8, outcome: Outcome, site: &'static Site) {
@@ -84,8 +102,10 @@ mod halves {
     use core::mem::offset_of;
 
     use super::{Slowly, Thunks};
-    use crate::{Adapter, Frame, Outcome, Site, Subject};
+    use crate::{Adapter, Frame, Object, Outcome, Site, Subject};
 
+    const BEGIN: usize = offset_of!(Adapter, thunks) + offset_of!(Thunks, begin);
+    const LEAVE: usize = offset_of!(Adapter, thunks) + offset_of!(Thunks, leave);
     const ENTER: usize = offset_of!(Adapter, thunks) + offset_of!(Thunks, enter);
     const FINISH: usize = offset_of!(Adapter, thunks) + offset_of!(Thunks, finish);
 
@@ -115,6 +135,49 @@ mod halves {
             );
         }
         begun
+    }
+
+    #[inline(always)]
+    pub fn begin(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
+        let begun;
+        // SAFETY: as above.
+        unsafe {
+            crate::call_thunk!(
+                "mov r11, [rax + {adapter}]",
+                "call [r11 + {begin}]",
+                adapter = const offset_of!(Site, adapter),
+                begin = const BEGIN,
+                inlateout("rax") site => begun,
+                inlateout("rcx") u64::from(crate::guard::is_panicking()) => _,
+                inlateout("rdx") object.place => _,
+                inlateout("r9") object.kind() => _,
+                inlateout("r10") core::ptr::from_mut(frame) => _,
+                out("r8") _,
+                out("r11") _,
+            );
+        }
+        begun
+    }
+
+    #[inline(always)]
+    pub fn leave(site: &'static Site, begun: *mut u8) {
+        // SAFETY: as above.
+        unsafe {
+            crate::call_thunk!(
+                "mov r11, [{site} + {adapter}]",
+                "call [r11 + {leave}]",
+                adapter = const offset_of!(Site, adapter),
+                leave = const LEAVE,
+                site = in(reg) site,
+                inlateout("rax") begun => _,
+                out("rcx") _,
+                out("rdx") _,
+                out("r8") _,
+                out("r9") _,
+                out("r10") _,
+                out("r11") _,
+            );
+        }
     }
 
     #[inline(always)]
@@ -149,7 +212,7 @@ mod halves {
     //! By ordinary calls.
 
     use super::Slowly;
-    use crate::{Counters, Frame, Outcome, Site, Subject};
+    use crate::{Counters, Frame, NOT_OBSERVED, Object, Outcome, Seen, Site, Subject};
 
     #[inline(always)]
     pub unsafe fn enter(
@@ -163,6 +226,27 @@ mod halves {
         let counted = cell.and_then(|cell| cell.count_about(site, subject));
         // SAFETY: as the caller states.
         counted.unwrap_or_else(|| unsafe { slowly(frame, site, receiver, subject.key, subject.kind.0.into(), cell) })
+    }
+
+    #[inline(always)]
+    pub fn begin(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
+        let receiver = (object.place.addr() as u64, object.kind());
+        Counters::count(site, receiver).unwrap_or_else(|| ask_about(site, frame, object))
+    }
+
+    /// Not in the instrumented function itself: it would be compiled with each of them.
+    #[cold]
+    #[inline(never)]
+    fn ask_about(site: &'static Site, frame: &mut Frame, object: Object) -> *mut u8 {
+        site.adapter().map_or(NOT_OBSERVED, |adapter| (adapter.enter)(site, frame, &Seen::of_object(object)))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn leave(site: &'static Site, begun: *mut u8) {
+        if let Some(adapter) = site.adapter() {
+            (adapter.leave)(begun);
+        }
     }
 
     #[inline(never)]

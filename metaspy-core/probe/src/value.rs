@@ -64,6 +64,13 @@ impl Object {
         self.type_name as usize as u64
     }
 
+    /// The object at this place, with the function that [`Object::kind`] is the address of.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub const fn from_parts(place: *const u8, type_name: fn() -> &'static str) -> Self {
+        Object { place, type_name }
+    }
+
     /// The receiver that it is.
     pub fn receiver(self) -> Receiver {
         if self.place.is_null() {

@@ -40,7 +40,7 @@ pub fn address() -> *mut Adapter {
     (&raw const ADAPTER).cast_mut()
 }
 
-extern "C" fn enter(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8 {
+pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, seen: &Seen<'_>) -> *mut u8 {
     // SAFETY: the frame is the caller's, who holds it until the call ends.
     let frame: &'static mut Frame = unsafe { &mut *frame };
     begin(site, frame, seen).into_raw()
@@ -142,7 +142,7 @@ pub(super) fn finish_other(begun: *mut u8, outcome: Outcome) {
     }
 }
 
-fn leave(begun: *mut u8) {
+pub(in crate::hook) fn leave(begun: *mut u8) {
     if let Some(lean) = Lean::from_raw(begun) {
         // It is lean because its thread did not unwind when it began.
         let outcome = if std::thread::panicking() { Outcome::Panicked } else { lean.announced() };

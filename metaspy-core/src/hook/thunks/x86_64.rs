@@ -14,24 +14,12 @@ use metaspy_probe::{Cell, Frame, Lean, Site, Thunks};
 
 use crate::event::Outcome;
 use crate::format::slot::{self, FLAG_BITS, START_BITS};
+use crate::hook::thunks::woven::{begin, leave};
 use crate::hook::{adapter, call};
 use crate::recorder::{Cells, EPOCH, Gate, Lane, end_lean_slowly};
 use crate::subject::{KindId, Subject};
 
-pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish };
-
-/// Calls a function that takes `rdi` and `rsi` from the caller's point of view: both are saved, and `rbp` finds the frame.
-macro_rules! call_saving {
-    ($($before:literal),* ; $call:literal) => {
-        concat!(
-            "push rbp\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\nmov rbp, rsp\n.cfi_def_cfa_register rbp\n",
-            "push rdi\npush rsi\n",
-            $($before, "\n",)*
-            $call, "\n",
-            "pop rsi\npop rdi\npop rbp\n.cfi_def_cfa rsp, 8\nret\n",
-        )
-    };
-}
+pub(in crate::hook) const THUNKS: Thunks = Thunks { enter, finish, begin, leave };
 
 /// Takes a slot. rcx: the event's id, rdx: its slot. Leaves if the gate is not open, or no slot is left.
 macro_rules! take_slot {

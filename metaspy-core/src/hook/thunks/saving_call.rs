@@ -1,0 +1,14 @@
+//! An ordinary call within a thunk.
+
+/// Calls a function that takes `rdi` and `rsi` from the caller's point of view: both are saved, and `rbp` finds the frame.
+macro_rules! call_saving {
+    ($($before:literal),* ; $call:literal) => {
+        concat!(
+            "push rbp\n.cfi_def_cfa_offset 16\n.cfi_offset rbp, -16\nmov rbp, rsp\n.cfi_def_cfa_register rbp\n",
+            "push rdi\npush rsi\n",
+            $($before, "\n",)*
+            $call, "\n",
+            "pop rsi\npop rdi\npop rbp\n.cfi_def_cfa rsp, 8\nret\n",
+        )
+    };
+}
