@@ -107,7 +107,7 @@ impl<'a> Ring<'a> {
                 }
             });
             if is_unchanged(words, sequence) {
-                some[..len].iter().for_each(|&(key, kind)| counts.add(key, kind));
+                some[..len].iter().for_each(|&(key, kind)| counts.add(key, kind, 1));
             }
         }
     }
@@ -212,6 +212,8 @@ fn events_of(words: Words<'_>, lap: u8, slot: usize, mut each: impl FnMut(usize,
 pub struct SubjectCounts {
     /// Counts of small keys, indexed by key, for a few kinds. Each kind has one possible entry.
     small: Vec<(u16, Vec<u64>)>,
+    /// The counts of small keys, in all.
+    small_len: usize,
     /// The rows of all other subjects.
     table: Table,
     counts: Vec<u64>,
@@ -219,31 +221,56 @@ pub struct SubjectCounts {
 
 /// Entries for kinds with small keys: a power of two.
 const KINDS: usize = 64;
-/// Keys below this are small.
-const SMALL: u64 = 65_536;
+/// Keys below this are small for every kind.
+const SMALL: usize = 65_536;
+/// Keys below this are small as long as the counts of all kinds have room: 32 MiB. An index takes one access to memory, a
+/// hash table three.
+const SMALL_MAX: usize = 1 << 22;
 
 impl SubjectCounts {
     pub fn new() -> Self {
-        SubjectCounts { small: vec![(0, Vec::new()); KINDS], table: Table::new(), counts: Vec::new() }
+        SubjectCounts { small: vec![(0, Vec::new()); KINDS], small_len: 0, table: Table::new(), counts: Vec::new() }
     }
 
-    /// Counts an event of a subject.
-    pub fn add(&mut self, key: u64, kind: u16) {
+    /// Counts events of a subject.
+    pub fn add(&mut self, key: u64, kind: u16, events: u64) {
         // Events without a subject share a row, even if the word of the key is not 0.
         let key = if kind == 0 { 0 } else { key };
-        let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
-        if key < SMALL && (*owner == kind || small.is_empty()) {
-            *owner = kind;
-            if small.len() <= key as usize {
-                small.resize((key as usize + 1).next_power_of_two(), 0);
-            }
-            small[key as usize] += 1;
+        if let Some(count) = self.small(key, kind) {
+            *count += events;
             return;
         }
         let row = self.table.row(Key { key, who: kind.into() }, || Key { key: 0, who: OTHERS.into() });
         match self.counts.get_mut(row) {
-            Some(count) => *count += 1,
-            None => self.counts.push(1),
+            Some(count) => *count += events,
+            None => self.counts.push(events),
+        }
+    }
+
+    /// The count of a small key. `None` if the key is not small.
+    #[inline]
+    fn small(&mut self, key: u64, kind: u16) -> Option<&mut u64> {
+        let (owner, small) = &mut self.small[usize::from(kind) % KINDS];
+        if key >= SMALL_MAX as u64 || (*owner != kind && !small.is_empty()) {
+            return None;
+        }
+        let (at, before) = (key as usize, small.len());
+        if at >= before {
+            let len = (at + 1).next_power_of_two();
+            if len > SMALL && self.small_len - before + len > SMALL_MAX {
+                return None;
+            }
+            *owner = kind;
+            self.small_len += len - before;
+            small.resize(len, 0);
+        }
+        small.get_mut(at)
+    }
+
+    /// Adds the counts of another part.
+    pub fn merge(&mut self, other: &SubjectCounts) {
+        for (subject, count) in other.iter() {
+            self.add(subject.key, subject.kind.0, count);
         }
     }
 
@@ -257,7 +284,7 @@ impl SubjectCounts {
             match keys.iter().take_while(known).count() {
                 // The first key is new or not small.
                 0 => {
-                    self.add(first, kind);
+                    self.add(first, kind, 1);
                     keys = behind;
                 }
                 done => keys = &keys[done..],
@@ -286,11 +313,30 @@ mod tests {
         let keys: Vec<u64> = (0..3_000).map(|at| if at % 3 == 0 { at << 40 } else { at }).collect();
         for kind in [0, 1, 2, 65, 129] {
             counts.add_all(&keys, kind);
-            keys.iter().for_each(|&key| counts.add(key, kind));
+            keys.iter().for_each(|&key| counts.add(key, kind, 1));
         }
         let counted: std::collections::BTreeMap<_, _> = counts.iter().collect();
         assert_eq!(counted.len(), 1 + 4 * keys.len());
         assert_eq!(counted[&Subject::NONE], 2 * keys.len() as u64);
         assert!(counted.iter().all(|(subject, &count)| subject.is_none() || count == 2));
+    }
+
+    #[test]
+    fn parts_are_merged_and_dense_keys_of_many_kinds_take_bounded_memory() {
+        let mut whole = SubjectCounts::new();
+        for step in [1, 2] {
+            let mut part = SubjectCounts::new();
+            for kind in 1..=40 {
+                // The largest keys have no room in the end.
+                let keys: Vec<u64> = (0..100).map(|at| at * step * (SMALL_MAX as u64 / 200) + 7).collect();
+                part.add_all(&keys, kind);
+            }
+            assert!(part.small_len <= SMALL_MAX + KINDS * SMALL, "{}", part.small_len);
+            whole.merge(&part);
+        }
+        let counted: std::collections::BTreeMap<_, _> = whole.iter().collect();
+        // Every second key of the first part is in the second one.
+        assert_eq!((counted.len(), counted.values().sum::<u64>()), (40 * 150, 40 * 200));
+        assert!(counted.values().filter(|&&count| count == 2).count() == 40 * 50);
     }
 }

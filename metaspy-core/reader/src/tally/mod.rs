@@ -298,8 +298,11 @@ fn counts_by_subject(ring: Ring<'_>, folds: &Folds, levels: Levels) -> PartialTa
     let parts = scan::each(&chunks, threads, SubjectCounts::new, |counts, &chunk| {
         ring.count_subjects(chunk, folds, levels, counts);
     });
+    let mut parts = parts.into_iter();
+    let mut whole = parts.next().unwrap_or_else(SubjectCounts::new);
+    parts.for_each(|part| whole.merge(&part));
     let mut part = PartialTally::new();
-    for (subject, count) in parts.iter().flat_map(SubjectCounts::iter) {
+    for (subject, count) in whole.iter() {
         let at = part.row(By::Subject, None, Some(subject));
         part.cells[at].measure.count += count;
     }
