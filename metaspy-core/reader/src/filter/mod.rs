@@ -4,6 +4,7 @@
 //! Bare words are searched in paths and labels. [`parse`] turns the line into conditions. [`matcher`] compiles these
 //! for one recording.
 
+pub(crate) mod compiled;
 mod error;
 #[doc(hidden)]
 pub mod matcher;
@@ -106,6 +107,17 @@ impl Compare {
             Compare::Equal => a == b,
             Compare::AtLeast => a >= b,
             Compare::More => a > b,
+        }
+    }
+
+    /// The least and the largest number for which the comparison with `b` holds. The least is the larger one if there is none.
+    pub fn range(self, b: u64) -> (u64, u64) {
+        match self {
+            Compare::Less => b.checked_sub(1).map_or((1, 0), |most| (0, most)),
+            Compare::AtMost => (0, b),
+            Compare::Equal => (b, b),
+            Compare::AtLeast => (b, u64::MAX),
+            Compare::More => b.checked_add(1).map_or((1, 0), |least| (least, u64::MAX)),
         }
     }
 }
@@ -232,4 +244,20 @@ fn taken_apart(event: &Event) -> (Head, Slot) {
     let head = Head { sequence, lane: event.lane.0, epoch: event.epoch, base: event.start, ..Head::default() };
     let cause = event.cause.map_or(0, |cause| cause.raw());
     (head, Slot { slot: event.id.slot(), start: 0, site: event.site.0, cause, key, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_has_the_numbers_for_which_the_comparison_holds() {
+        let numbers = [0, 1, 2, 7, u64::MAX - 1, u64::MAX];
+        for compare in [Compare::Less, Compare::AtMost, Compare::Equal, Compare::AtLeast, Compare::More] {
+            for (a, b) in numbers.iter().flat_map(|&a| numbers.map(|b| (a, b))) {
+                let (least, most) = compare.range(b);
+                assert_eq!((least..=most).contains(&a), compare.holds(a, b), "{a} {compare:?} {b}");
+            }
+        }
+    }
 }

@@ -53,6 +53,31 @@ fn tallies_equal_the_events_when_nothing_was_lost() {
 }
 
 #[test]
+fn blocks_without_a_match_are_skipped_and_no_match_is() {
+    let (mut writer, _) = busy(8, 3, 20_000, 12);
+    writer.summarise();
+    let store = writer.store();
+    let mut spans: Vec<u64> = every_event(&store).iter().filter_map(|event| event.span).collect();
+    spans.sort_unstable();
+    let longest = store.span_ns(*spans.last().expect("calls are timed"));
+    let mut texts: Vec<String> =
+        ["outcome:failed", "-outcome:failed", "outcome:panicked", "subject:#3", "subject:#999", "site:measure"]
+            .map(String::from)
+            .into();
+    for compare in ["<", "<=", ">=", ">"] {
+        texts.extend([0, longest / 2, longest, longest + 1].map(|ns| format!("took:{compare}{ns}ns")));
+    }
+    texts.push(format!("took:>={longest}ns -outcome:panicked"));
+    for text in texts {
+        let scope = |detail| Scope { detail, ..Scope::matching(text.parse().expect("a filter")) };
+        // Only counts skip blocks.
+        let counted = counts(&store.tally(By::Site, &scope(DetailLevel::Counts)));
+        let all = counts(&store.tally(By::Site, &scope(DetailLevel::All)));
+        assert_eq!(counted, all, "{text}");
+    }
+}
+
+#[test]
 fn every_call_is_counted_in_exactly_one_place() {
     let mut writer = scene(1);
     for start in 0..10 {

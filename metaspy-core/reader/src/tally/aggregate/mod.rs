@@ -86,7 +86,13 @@ impl<'a> Aggregation<'a> {
         let chunks = self.ring.chunks().into_iter().filter(|chunk| self.matcher.wants_chunk(chunk));
         let units: Vec<Unit> = chunks.map(Unit::Chunk).collect();
         let threads = scan::threads_for(units.len());
-        let workers = scan::each(&units, threads, || self.worker(None), |worker, unit| self.unit(worker, *unit));
+        let wanted = |place: &u64| self.matcher.wants_words(self.ring.block(*place));
+        let workers = scan::each(
+            &units,
+            threads,
+            || self.worker(None),
+            |worker, unit| self.places(worker, unit.places(self.ring).filter(wanted)),
+        );
         self.merged(workers)
     }
 
@@ -127,7 +133,7 @@ impl<'a> Aggregation<'a> {
             if !is_first {
                 self.enter_lanes(&mut worker, *unit)?;
             }
-            self.unit(&mut worker, *unit);
+            self.places(&mut worker, unit.places(self.ring));
         }
         Some(worker)
     }
@@ -163,9 +169,9 @@ impl<'a> Aggregation<'a> {
         Some(())
     }
 
-    fn unit(&self, worker: &mut Worker<'a>, unit: Unit) {
+    fn places(&self, worker: &mut Worker<'a>, places: impl Iterator<Item = u64>) {
         let Some(mut block) = worker.block.take() else { return };
-        for place in unit.places(self.ring) {
+        for place in places {
             if self.ring.load_stored(place, self.folds, &mut block) {
                 self.block(worker, &block);
             }
