@@ -2,17 +2,19 @@
 //! full scan, counts of a million subjects, and memory.
 //!
 //! A child makes the recording, as for `scan`. Another one crawls: each key is applied and drawn into memory, as the loop
-//! of the crawler does it, while jobs run on their threads.
+//! of the crawler does it, while jobs run on their threads. A third records 5 M events/s, with and without a crawler that
+//! is attached to it, in turns; the processor time of all its threads counts.
 //!
 //! `--events 10M`, `--subjects 1M`, `--rounds N` (3), `--file PATH` to crawl a recording that is there, `--smoke`.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use metaspy::store::{By, DetailLevel, Filter, Scope, Store};
 use metaspy_benches::child::{self, Found, option};
+use metaspy_benches::live_cost::Program;
 use metaspy_benches::scan::anonymous_mib;
 use metaspy_benches::stats::{median, quantile};
 use metaspy_benches::{recording, report, rounds};
@@ -46,6 +48,8 @@ struct Crawl {
 fn main() -> ExitCode {
     match child::case().as_deref() {
         Some("record") => child::report(&recording::make(&file())),
+        Some("live") => child::report(&live()),
+        Some("attach") => child::report(&attach()),
         Some(_) => child::report(&crawl()),
         None => {
             if let Err(why) = compare() {
@@ -61,6 +65,11 @@ fn file() -> PathBuf {
     option("--file").map_or_else(|| report::target().join("crawler.spy"), PathBuf::from)
 }
 
+/// The recording of the live program.
+fn live_file() -> PathBuf {
+    report::target().join("crawler-live.spy")
+}
+
 /// A crawler with its threads, on a screen in memory.
 struct Session {
     crawler: Crawler,
@@ -69,8 +78,8 @@ struct Session {
 }
 
 impl Session {
-    fn open() -> Self {
-        let store = Store::open(&file()).expect("it is a recording");
+    fn open(file: &Path) -> Self {
+        let store = Store::open(file).expect("it is a recording");
         let crawler = Crawler::new(store, "crawler.spy", SIZE);
         let screen = Terminal::new(TestBackend::new(SIZE.0, SIZE.1)).expect("a screen in memory");
         let mut session = Session { crawler, worker: Worker::new(), screen };
@@ -125,7 +134,7 @@ impl Session {
 fn crawl() -> Crawl {
     let times = if child::is_smoke() { 2 } else { 60 };
     let began = Instant::now();
-    let mut session = Session::open();
+    let mut session = Session::open(&file());
     let first_screen_ms = began.elapsed().as_secs_f64() * 1e3;
     let mut found: Vec<(String, Vec<f64>)> = Vec::new();
     let mut add = |name: &str, ms: Vec<f64>| found.push((name.into(), ms));
@@ -176,6 +185,56 @@ fn crawl() -> Crawl {
     Crawl { first_screen_ms, keys: found, scan_per_s: median(&scans), subjects_ns: median(&subjects), anonymous_mib }
 }
 
+/// The time between two updates of a crawler that follows.
+const TICK: Duration = Duration::from_millis(100);
+/// A crawler attaches, and stays for a measurement.
+const ATTACH: Duration = Duration::from_millis(500);
+const MEASURE: Duration = Duration::from_secs(2);
+
+/// Processor time of a live program for an event, with a crawler in ratio to that without one: a value of each turn.
+fn live() -> Vec<f64> {
+    let own = std::env::current_exe().expect("the bench is a file");
+    let turns = if child::is_smoke() { 1 } else { 9 };
+    let program = Program::start(&live_file());
+    let measure = || {
+        let before = program.read();
+        std::thread::sleep(MEASURE);
+        program.read().since(before)
+    };
+    std::thread::sleep(ATTACH);
+    let turn = |_| {
+        let alone = measure();
+        let reader = std::thread::scope(|scope| {
+            let reader = scope.spawn(|| child::start::<u64>(&own, "attach", &[]));
+            std::thread::sleep(ATTACH);
+            let observed = measure();
+            let screens = reader.join().expect("it does not panic").expect("it crawls");
+            assert!(screens > 0, "the crawler drew nothing");
+            observed
+        });
+        reader / alone
+    };
+    let ratios = (0..turns).map(turn).collect();
+    program.stop();
+    let _ = fs::remove_file(live_file());
+    ratios
+}
+
+/// Follows the live program. Returns the number of screens.
+fn attach() -> u64 {
+    let began = Instant::now();
+    let mut session = Session::open(&live_file());
+    assert!(session.crawler.store.is_live(), "the program still records");
+    let mut screens = 0;
+    while began.elapsed() < 2 * ATTACH + MEASURE {
+        session.crawler.tick(began.elapsed().as_nanos() as u64);
+        session.frame();
+        screens += 1;
+        std::thread::sleep(TICK);
+    }
+    screens
+}
+
 fn compare() -> Result<(), String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let more: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
@@ -205,6 +264,9 @@ fn compare() -> Result<(), String> {
     println!("{:<28} {:>10.1} {:>10} {:>10}   100", "filter, M events/s", of(&|it| it.scan_per_s) / 1e6, "", "");
     println!("{:<28} {:>10.1} {:>10} {:>10}   60", "count by subject, ns/event", of(&|it| it.subjects_ns), "", "");
     println!("{:<28} {:>10.1} {:>10} {:>10}   200", "anonymous memory, MiB", of(&|it| it.anonymous_mib), "", "");
+    let live: Vec<f64> = child::start::<Vec<f64>>(&own, "live", &[])?.iter().map(|ratio| (ratio - 1.0) * 100.0).collect();
+    let (cost, longest) = (median(&live), quantile(&live, 1.0));
+    println!("{:<28} {:>10.1} {:>10} {:>10.1}   2", "live, % more CPU an event", cost, "", longest);
     if option("--file").is_none() {
         fs::remove_file(file()).map_err(|error| error.to_string())?;
     }

@@ -52,15 +52,33 @@ impl Div<f64> for Ns {
 }
 
 /// How long the calling thread was on a processor.
+#[cfg(unix)]
 fn thread_time() -> Duration {
-    #[cfg(unix)]
-    {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the kernel fills the `timespec` that we own.
-        unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
-    }
-    #[cfg(not(unix))]
+    time(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// How long the threads of this process were on a processor, together.
+#[cfg(unix)]
+pub fn process_time() -> Duration {
+    time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+#[cfg(unix)]
+fn time(clock: libc::clockid_t) -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel fills the `timespec` that we own.
+    unsafe { libc::clock_gettime(clock, &mut time) };
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+#[cfg(not(unix))]
+fn thread_time() -> Duration {
+    Duration::ZERO
+}
+
+/// Unknown on this system.
+#[cfg(not(unix))]
+pub fn process_time() -> Duration {
     Duration::ZERO
 }
 

@@ -10,6 +10,7 @@ pub mod check;
 pub mod child;
 pub mod clock;
 pub mod instructions;
+pub mod live_cost;
 pub mod package;
 pub mod recording;
 pub mod report;
