@@ -102,7 +102,7 @@ impl Session {
     /// Presses a key, and returns its ms up to the drawn screen.
     fn key(&mut self, code: KeyCode) -> f64 {
         let began = Instant::now();
-        if let Some(command) = keys::command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode()) {
+        if let Some(command) = self.crawler.keys.command(KeyEvent::new(code, KeyModifiers::NONE), self.crawler.mode()) {
             self.crawler.apply(command);
         }
         self.frame();

@@ -121,6 +121,7 @@ fn configure(crawler: &mut Crawler, files: Option<&Files>) -> Config {
         }
     }
     (crawler.theme, crawler.saved_filters) = (theme, filters);
+    crawler.keys = config.keys.clone();
     config
 }
 
@@ -131,9 +132,9 @@ fn handle(crawler: &mut Crawler, event: Event) -> Option<Request> {
         Event::Key(mut key) if key.modifiers == KeyModifiers::ALT && crawler.mode() != Mode::Prompt => {
             key.modifiers = KeyModifiers::NONE;
             crawler.apply(Command::Leave);
-            keys::command(key, crawler.mode())
+            crawler.keys.command(key, crawler.mode())
         }
-        Event::Key(key) => keys::command(key, crawler.mode()),
+        Event::Key(key) => crawler.keys.command(key, crawler.mode()),
         Event::Mouse(mouse) => keys::mouse(mouse),
         Event::Resize(width, height) => {
             crawler.resize(width, height);

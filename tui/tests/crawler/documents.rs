@@ -1,13 +1,13 @@
 //! The documents list the keys that the crawler has.
 
 use metaspy_tui::crawler::command::Screen;
-use metaspy_tui::crawler::keys;
+use metaspy_tui::crawler::keys::Keys;
 
 /// The table of keys of a screen, for `docs/crawler.md`. Keys of every screen are in the table of events only.
 fn table(screen: Screen) -> String {
     let everywhere: Vec<String> =
-        keys::help(Screen::Events, &Screen::ALL).iter().map(|line| line.help.into()).collect();
-    let lines = keys::help(screen, &Screen::ALL).into_iter();
+        Keys::default().help(Screen::Events, &Screen::ALL).iter().map(|line| line.help.into()).collect();
+    let lines = Keys::default().help(screen, &Screen::ALL).into_iter();
     let own = lines.filter(|line| screen == Screen::Events || !everywhere.contains(&line.help.to_owned()));
     let rows: String = own
         .map(|line| {

@@ -71,7 +71,7 @@ impl User {
     }
 
     fn apply(&mut self, code: KeyCode, modifiers: KeyModifiers) {
-        if let Some(command) = keys::command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
+        if let Some(command) = self.crawler.keys.command(KeyEvent::new(code, modifiers), self.crawler.mode()) {
             self.request = self.crawler.apply(command).or(self.request.take());
         }
     }

@@ -4,6 +4,9 @@
 //! # ~/.config/metaspy/config.toml
 //! theme = "light"      # terminal, dark, light, colour-blind, plain
 //! editor = "code -g"   # in place of $VISUAL and $EDITOR
+//!
+//! [keys]
+//! filter = ["f3", "ctrl-l"]
 //! ```
 //!
 //! The crawler itself writes `filters.toml` beside it: a name and a filter on each line.
@@ -16,6 +19,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::keys::{Key, Keys, Rebinding};
 use super::theme::Theme;
 
 pub use browser::Browser;
@@ -23,12 +27,14 @@ pub use files::{Files, directory, replace};
 pub use place::with_place;
 
 /// What a user configures.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// The colours.
     pub theme: Option<Theme>,
     /// The editor, with its arguments.
     pub editor: Option<String>,
+    /// The keys.
+    pub keys: Keys,
 }
 
 /// The browsers that are part of the crawler.
@@ -65,7 +71,18 @@ impl Config {
         let written: Written = toml::from_str(text).map_err(|error| with_place(file, text, &error))?;
         let theme = written.theme.map(|name| Theme::named(name.get_ref()).map_err(|error| (name.span().start, error)));
         let theme = theme.transpose().map_err(|(at, error)| place::sentence(file, text, at, &error))?;
-        Ok(Config { theme, editor: written.editor })
+        let mut keys = Keys::default();
+        for (command, chosen) in written.keys {
+            let at = chosen.span().start;
+            let chosen = match chosen.into_inner() {
+                WrittenKeys::One(key) => vec![key],
+                WrittenKeys::Several(keys) => keys,
+            };
+            let chosen = chosen.iter().map(|key| Key::named(key)).collect::<Result<_, _>>();
+            let bound = chosen.and_then(|chosen| keys.rebind(&Rebinding { command, keys: chosen }));
+            bound.map_err(|error| place::sentence(file, text, at, &error))?;
+        }
+        Ok(Config { theme, editor: written.editor, keys })
     }
 
     /// The theme: of the environment, of the configuration, or none if `NO_COLOR` is set. A terminal with few colours keeps
@@ -91,6 +108,15 @@ impl Config {
 struct Written {
     theme: Option<toml::Spanned<String>>,
     editor: Option<String>,
+    #[serde(default)]
+    keys: BTreeMap<String, toml::Spanned<WrittenKeys>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "write a key, or several: `[\"n\", \"f3\"]`")]
+enum WrittenKeys {
+    One(String),
+    Several(Vec<String>),
 }
 
 #[cfg(test)]
@@ -125,6 +151,11 @@ mod tests {
             "{}",
             error("\ncolour = 1")
         );
+        assert_eq!(
+            error("[keys]\nfilter = 'f3'\nfliter = 'f'"),
+            "config.toml:3:10: no command is named `fliter`: `:` lists all"
+        );
+        assert!(error("keys.filter = ['f3', 'hyper-x']").starts_with("config.toml:1:15: `hyper-x` is no key: write"));
         assert!(error("theme = ").starts_with("config.toml:1:9: "), "{}", error("theme = "));
     }
 }

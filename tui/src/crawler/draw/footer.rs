@@ -125,7 +125,9 @@ fn hints(canvas: &mut Canvas<'_>, x: u16, y: u16, room: u16, crawler: &Crawler) 
         None => (keys::name(binding.key), format!(" {}", binding.hint)),
     };
     let rows = crawler.view.rows();
-    let all: Vec<_> = keys::hints(crawler.mode())
+    let all: Vec<_> = crawler
+        .keys
+        .hints(crawler.mode())
         .filter(|binding| match binding.command {
             Command::Pause => crawler.store.is_live(),
             Command::NextProfile => rows.is_some_and(|rows| rows.profile().or(rows.next_profile()).is_some()),

@@ -7,7 +7,6 @@
 
 use super::canvas::Canvas;
 use super::theme;
-use crate::crawler::keys;
 use crate::crawler::layout::Area;
 use crate::crawler::state::Crawler;
 
@@ -16,7 +15,7 @@ const KEYS: u16 = 20;
 
 /// Draws the help over the body, beginning with its line `top`.
 pub fn draw(canvas: &mut Canvas<'_>, body: Area, crawler: &Crawler, top: usize) {
-    let lines = keys::help(crawler.view.screen, crawler.screens());
+    let lines = crawler.keys.help(crawler.view.screen, crawler.screens());
     let height = (lines.len() as u16 + 2).min(body.height);
     let area = Area { height, ..body };
     canvas.clear(area);

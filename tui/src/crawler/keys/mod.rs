@@ -1,11 +1,13 @@
 //! Keys become commands. One table feeds dispatch, the help, the hints at the bottom, the palette and the documents.
 
+mod rebind;
 mod table;
 
-use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
 
 use super::command::{Command, Screen, Screens};
 
+pub use rebind::{Keys, Rebinding};
 pub use table::BINDINGS;
 
 /// Rows for each step of the wheel.
@@ -135,20 +137,6 @@ impl Place {
     }
 }
 
-/// The command of a key in this mode.
-pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
-    let control = key.modifiers.contains(KeyModifiers::CONTROL);
-    let pressed = Key { code: key.code, control };
-    let bound = BINDINGS
-        .iter()
-        .find(|binding| binding.place.contains(mode) && binding.key == pressed && key.code != KeyCode::Null);
-    match (bound, key.code, mode) {
-        (Some(binding), _, _) => Some(binding.command),
-        (None, KeyCode::Char(c), Mode::Prompt | Mode::Palette) if !control => Some(Command::Type(c)),
-        _ => None,
-    }
-}
-
 /// The command of a mouse event.
 pub fn mouse(event: MouseEvent) -> Option<Command> {
     match event.kind {
@@ -159,33 +147,12 @@ pub fn mouse(event: MouseEvent) -> Option<Command> {
     }
 }
 
-/// The bindings for the bottom line of this mode.
-pub fn hints(mode: Mode) -> impl Iterator<Item = &'static Binding> {
-    BINDINGS.iter().filter(move |binding| binding.place.contains(mode) && !binding.hint.is_empty())
-}
-
 /// A line of the help: the keys of a command, and what it does.
 pub struct HelpLine {
     /// The keys, as they are shown.
     pub keys: String,
     /// What the command does.
     pub help: &'static str,
-}
-
-/// The help for a screen: every active binding, with all keys of one sentence together.
-pub fn help(screen: Screen, screens: Screens) -> Vec<HelpLine> {
-    let mut lines: Vec<HelpLine> = Vec::new();
-    let active = BINDINGS.iter().filter(|binding| binding.place.contains(Mode::Screen(screen, screens)));
-    for binding in active.filter(|binding| binding.key.code != KeyCode::Null) {
-        match lines.last_mut() {
-            Some(line) if binding.help.is_empty() => {
-                line.keys.push(' ');
-                line.keys.push_str(&name(binding.key));
-            }
-            _ => lines.push(HelpLine { keys: name(binding.key), help: binding.help }),
-        }
-    }
-    lines
 }
 
 /// The name of a key on screen: `↑`, `^D`. A command without a key has an empty one.
@@ -211,6 +178,8 @@ pub fn name(key: Key) -> String {
 
 #[cfg(test)]
 mod tests {
+    use ratatui::crossterm::event::{KeyEvent, KeyModifiers};
+
     use super::*;
 
     fn key(code: KeyCode) -> KeyEvent {
@@ -235,11 +204,11 @@ mod tests {
     #[test]
     fn a_letter_is_typed_into_the_prompt_and_a_command_elsewhere() {
         assert_eq!(
-            command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
+            Keys::default().command(key(KeyCode::Char('c')), Mode::Screen(Screen::Events, &Screen::ALL)),
             Some(Command::GoToCause)
         );
-        assert_eq!(command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
-        assert_eq!(command(key(KeyCode::Char('c')), Mode::Prompt), Some(Command::Type('c')));
+        assert_eq!(Keys::default().command(key(KeyCode::Char('c')), Mode::Screen(Screen::Sites, &Screen::ALL)), None);
+        assert_eq!(Keys::default().command(key(KeyCode::Char('c')), Mode::Prompt), Some(Command::Type('c')));
     }
 
     #[test]
@@ -255,7 +224,7 @@ mod tests {
 
     #[test]
     fn a_key_is_offered_only_where_it_does_something() {
-        let on = |c, screen| command(key(KeyCode::Char(c)), Mode::Screen(screen, &Screen::ALL));
+        let on = |c, screen| Keys::default().command(key(KeyCode::Char(c)), Mode::Screen(screen, &Screen::ALL));
         assert_eq!(on('>', Screen::Sites), Some(Command::SortNext));
         assert_eq!(on('>', Screen::Lanes), None);
         assert_eq!(on('n', Screen::Subjects), Some(Command::NeverObserved));
@@ -266,7 +235,7 @@ mod tests {
 
     #[test]
     fn only_recordings_with_productions_have_a_key_for_them() {
-        let five = |screens| command(key(KeyCode::Char('5')), Mode::Screen(Screen::Events, screens));
+        let five = |screens| Keys::default().command(key(KeyCode::Char('5')), Mode::Screen(Screen::Events, screens));
         assert_eq!(five(&Screen::ALL), Some(Command::Show(Screen::Productions)));
         assert_eq!(five(&[Screen::Events, Screen::Sites]), None);
     }
@@ -275,14 +244,15 @@ mod tests {
     fn a_screen_has_the_key_before_its_name() {
         for screen in Screen::ALL {
             let mode = Mode::Screen(Screen::Events, &Screen::ALL);
-            assert_eq!(command(key(KeyCode::Char(screen.digit())), mode), Some(Command::Show(screen)));
+            assert_eq!(Keys::default().command(key(KeyCode::Char(screen.digit())), mode), Some(Command::Show(screen)));
         }
     }
 
     #[test]
     fn every_key_of_a_screen_is_in_its_help() {
         for screen in Screen::ALL {
-            let shown: String = help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
+            let shown: String =
+                Keys::default().help(screen, &Screen::ALL).iter().map(|line| format!("{} ", line.keys)).collect();
             let active = BINDINGS.iter().filter(|b| b.place.contains(Mode::Screen(screen, &Screen::ALL)));
             for binding in active.filter(|b| b.key.code != KeyCode::Null) {
                 assert!(shown.split(' ').any(|key| key == name(binding.key).trim()), "{:?}", binding.key);

@@ -12,7 +12,6 @@ use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
 use crate::crawler::config::Browser;
 use crate::crawler::jobs::Slot;
-use crate::crawler::keys;
 use crate::crawler::layout::Focus;
 
 /// Why nothing is listed as never observed or never run under a filter.
@@ -235,7 +234,7 @@ impl Crawler {
 
     /// Lines of the help that do not fit into `height` lines.
     fn help_lines_beyond(&self, height: usize) -> usize {
-        keys::help(self.view.screen, self.screens()).len().saturating_sub(height)
+        self.keys.help(self.view.screen, self.screens()).len().saturating_sub(height)
     }
 
     fn enter(&mut self) {

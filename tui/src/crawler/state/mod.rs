@@ -47,7 +47,7 @@ use metaspy_report::text::clean;
 use super::command::{Screen, Screens};
 use super::config::{Browser, Filters, shipped_browsers};
 use super::jobs::{Job, Progress, Reach, Slot};
-use super::keys::Mode;
+use super::keys::{Keys, Mode};
 use super::theme::Theme;
 use super::worker::QueuedJob;
 use history::History;
@@ -108,6 +108,8 @@ pub struct Crawler {
     pub palette: Option<Palette>,
     /// The colours.
     pub theme: Theme,
+    /// The keys.
+    pub keys: Keys,
     /// The browsers that can be opened.
     pub browsers: Vec<Arc<Browser>>,
     /// Filters with names.
@@ -157,6 +159,7 @@ impl Crawler {
             prompt: None,
             palette: None,
             theme: Theme::default(),
+            keys: Keys::default(),
             browsers: shipped_browsers().into_iter().map(Arc::new).collect(),
             saved_filters: Filters::new(),
             message: None,

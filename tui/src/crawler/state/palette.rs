@@ -11,7 +11,7 @@ use super::line::Line;
 use super::prompt::Prompt;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Step};
-use crate::crawler::keys::{self, BINDINGS, Binding, Place};
+use crate::crawler::keys::{self, Binding, Place};
 
 /// The palette, while it is open.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub struct Palette {
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Runs the command of a binding.
-    Run(&'static Binding),
+    Run(Binding),
     /// Goes to a marked event.
     GoTo {
         /// The event.
@@ -176,10 +176,10 @@ impl Crawler {
     fn all_commands(&self) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         let is_listed = |place| !matches!(place, Place::Prompt | Place::Palette | Place::Help);
-        for binding in BINDINGS.iter().filter(|binding| is_listed(binding.place)) {
+        for binding in self.keys.bindings().iter().filter(|binding| is_listed(binding.place)) {
             if !binding.name.is_empty() {
                 let refusal = self.refusal(binding);
-                let action = Action::Run(binding);
+                let action = Action::Run(*binding);
                 entries.push(Entry { action, keys: keys::name(binding.key), argument: None, refusal });
             } else if let Some(entry) = entries.last_mut() {
                 entry.keys.push_str(&format!(" {}", keys::name(binding.key)));
