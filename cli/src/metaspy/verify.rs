@@ -63,6 +63,14 @@ fn write_text(out: &mut impl Write, name: &str, found: &Verification) -> io::Res
     if found.malformed_traceparents > 0 {
         writeln!(out, "note: {}", metaspy_report::rows::text::ignored(found.malformed_traceparents))?;
     }
+    if found.rows_freed > 0 {
+        let rows = counted(found.rows_freed, "row");
+        writeln!(
+            out,
+            "note: {rows} of counts were used again by later profilers: the failure of a call that was only counted, and \
+             that ran meanwhile, may be counted at another site"
+        )?;
+    }
     for note in &found.notes {
         writeln!(out, "note: {}", clean(note))?;
     }

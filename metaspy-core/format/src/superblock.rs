@@ -137,6 +137,9 @@ pub const STATEMENTS_TURN: usize = 92;
 pub const STATEMENTS_USED: usize = 93;
 /// Statements that found no room, or wait for the collector to make room.
 pub const STATEMENTS_LOST: usize = 95;
+/// Rows of lanes that were freed, after they had been merged a turn before. If a call that was only counted in one still
+/// runs, and fails, its failure may be counted in the row that takes the place.
+pub const ROWS_FREED: usize = 96;
 
 /// What happens when the budget of a recording is spent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

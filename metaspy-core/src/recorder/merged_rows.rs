@@ -1,7 +1,8 @@
 //! Merges rows of epochs that no view distinguishes, so that a page is not filled by profilers that come and go.
 //!
 //! A row whose counts were merged into another one stays for one more turn. A call that was counted in it may still run,
-//! and adds its outcome there.
+//! and adds its outcome there. Nothing shows whether a call runs for longer, so the rows that a lane frees are counted
+//! ([`crate::format::superblock::ROWS_FREED`]).
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
@@ -18,6 +19,8 @@ pub(super) struct Merged {
     pub freed: usize,
     /// Rows in use that are empty, and that the next turn frees.
     pub emptied: usize,
+    /// Rows that this turn freed.
+    pub freed_now: usize,
 }
 
 /// Merges rows of a page, of which this thread is the only writer. The page begins at the word `first`, and has a power of
@@ -30,7 +33,7 @@ pub(super) fn merge_epochs(
     rows: usize,
 ) -> Merged {
     let page = Page { tables, first, rows };
-    let mut emptied = 0;
+    let (mut emptied, mut freed_now) = (0, 0);
     for at in 0..rows {
         let who = page.who(at);
         let epoch = Who::unpack(who).epoch;
@@ -39,6 +42,7 @@ pub(super) fn merge_epochs(
         }
         if page.is_empty(at) {
             page.set_who(at, FREED);
+            freed_now += 1;
             continue;
         }
         let merged = Who { epoch: boundaries.merged(epoch), ..Who::unpack(who) }.pack();
@@ -49,7 +53,7 @@ pub(super) fn merge_epochs(
     }
     page.sweep();
     let count = |is_it: fn(u64) -> bool| (0..rows).filter(|&at| is_it(page.who(at))).count();
-    Merged { used: count(|who| who != 0 && who != FREED), freed: count(|who| who == FREED), emptied }
+    Merged { used: count(|who| who != 0 && who != FREED), freed: count(|who| who == FREED), emptied, freed_now }
 }
 
 struct Page<'t> {

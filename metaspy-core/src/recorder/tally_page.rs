@@ -290,8 +290,9 @@ impl Page {
         let (mut folder, boundaries) = log.folder_to_merge().zip(boundaries)?;
         // A signal handler counts in no row of this page meanwhile, nor later in a row that is freed.
         (owner.forget_rows)();
-        let Merged { used, freed, emptied } =
+        let Merged { used, freed, emptied, freed_now } =
             merge_epochs(log.tables(), &mut folder, &boundaries, word + head::HEADER_WORDS, rows);
+        log.count(sb::ROWS_FREED, freed_now as u64);
         self.used.store(used, Relaxed);
         self.freed.store(freed, Relaxed);
         // What was emptied is freed in the next turn.
@@ -365,29 +366,5 @@ impl Log {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::format::Policy;
-    use crate::recorder::boundaries::Boundary;
-    use crate::recorder::start::{Backing, Spec, in_memory};
-
-    #[test]
-    fn a_page_does_not_grow_because_a_reader_keeps_its_rows_from_being_merged() {
-        let policy = Policy::KeepNewest;
-        let spec = Spec { backing: Backing::Memory, budget: 4 << 20, policy, linked_sites: false, collector: false };
-        let log: &'static Log = Box::leak(Box::new(in_memory(&spec, 255).expect("there is memory")));
-        drop(Boundary::at(u32::MAX - 9));
-        let page = Page::none();
-        let owner = Owner { lane: 0, forget_rows: || {} };
-        let who = Who { site: 1, kind: 1, epoch: 1, meta: false, lost: false }.pack();
-        let row = |key| page.row(log, owner, key, who).expect("there is room").0[row::KEY].load(Relaxed);
-        let reading = log.lease();
-        let first = row(0);
-        let size = log.word(sb::PAGES_USED).load(Relaxed);
-        let keys: Vec<u64> = (0..FIRST_ROWS as u64 / 8 * 7).map(row).collect();
-        assert_eq!((first, keys), (0, (0..56).collect()));
-        assert_eq!(log.word(sb::PAGES_USED).load(Relaxed), size, "no further page");
-        drop(reading);
-        (56..200).for_each(|key| assert_eq!(row(key), key));
-    }
-}
+#[path = "tally_page_tests.rs"]
+mod tests;

@@ -11,7 +11,7 @@ use metaspy_format::superblock::{self as sb, calibration, lane as lane_row};
 use metaspy_format::{BLOCK_BYTES, CHUNK_BLOCKS, summary};
 
 /// Counts of the first page that are sums over the inputs.
-const SUMS: [usize; 13] = [
+const SUMS: [usize; 14] = [
     sb::REENTRANT,
     sb::UNNAMED,
     sb::CLOCK_BEHIND,
@@ -25,6 +25,7 @@ const SUMS: [usize; 13] = [
     sb::REMOTE_MALFORMED,
     sb::PROFILES_LOST,
     sb::STATEMENTS_LOST,
+    sb::ROWS_FREED,
 ];
 
 /// Writes the merged recording.

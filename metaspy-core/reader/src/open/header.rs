@@ -64,6 +64,7 @@ pub struct Header {
     pub remote_malformed: u64,
     pub profiles_lost: u64,
     pub statements_lost: u64,
+    pub rows_freed: u64,
     /// The exit status of the process. `None` if the recording was not closed by the exit of its process, or if the
     /// system does not report the status.
     pub exit: Option<u8>,
@@ -114,6 +115,7 @@ impl Header {
             remote_malformed: word(sb::REMOTE_MALFORMED),
             profiles_lost: word(sb::PROFILES_LOST),
             statements_lost: word(sb::STATEMENTS_LOST),
+            rows_freed: word(sb::ROWS_FREED),
             exit: word(sb::EXIT).checked_sub(1).map(|status| status as u8),
         }
     }

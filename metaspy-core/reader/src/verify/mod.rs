@@ -56,6 +56,9 @@ pub struct Verification {
     pub unused_cut: u64,
     /// Malformed texts that were passed as `traceparent`.
     pub malformed_traceparents: u64,
+    /// Rows of counts that were freed. A failure of a call that was only counted in one, and that still ran, may be counted
+    /// elsewhere.
+    pub rows_freed: u64,
     /// Sentences from the recorder about tasks that failed, with the reasons.
     pub notes: Vec<String>,
 }
@@ -160,6 +163,7 @@ impl Store {
             missing: self.missing().to_vec(),
             unused_cut: missing::unused_cut(self.layout(), self.words()),
             malformed_traceparents: self.header().remote_malformed,
+            rows_freed: self.header().rows_freed,
             notes: self.notes().to_vec(),
         }
     }
