@@ -19,7 +19,6 @@ use metaspy_benches::scan::anonymous_mib;
 use metaspy_benches::stats::{median, quantile};
 use metaspy_benches::{recording, report, rounds};
 use metaspy_tui::crawler::draw::draw;
-use metaspy_tui::crawler::keys;
 use metaspy_tui::crawler::state::Crawler;
 use metaspy_tui::crawler::worker::Worker;
 use ratatui::Terminal;
@@ -264,7 +263,8 @@ fn compare() -> Result<(), String> {
     println!("{:<28} {:>10.1} {:>10} {:>10}   100", "filter, M events/s", of(&|it| it.scan_per_s) / 1e6, "", "");
     println!("{:<28} {:>10.1} {:>10} {:>10}   60", "count by subject, ns/event", of(&|it| it.subjects_ns), "", "");
     println!("{:<28} {:>10.1} {:>10} {:>10}   200", "anonymous memory, MiB", of(&|it| it.anonymous_mib), "", "");
-    let live: Vec<f64> = child::start::<Vec<f64>>(&own, "live", &[])?.iter().map(|ratio| (ratio - 1.0) * 100.0).collect();
+    let live: Vec<f64> =
+        child::start::<Vec<f64>>(&own, "live", &[])?.iter().map(|ratio| (ratio - 1.0) * 100.0).collect();
     let (cost, longest) = (median(&live), quantile(&live, 1.0));
     println!("{:<28} {:>10.1} {:>10} {:>10.1}   2", "live, % more CPU an event", cost, "", longest);
     if option("--file").is_none() {

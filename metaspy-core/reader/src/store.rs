@@ -9,7 +9,6 @@ use metaspy_probe::{KindId, SiteId, Subject};
 
 use crate::causes::links::KnownLinks;
 use crate::event::time::Time;
-use crate::filter::compiled::Compiled;
 use crate::names::Names;
 use crate::open::Mapped;
 use crate::platform::process;
@@ -44,7 +43,7 @@ pub struct Store {
     pub(crate) time: Arc<Time>,
     pub(crate) missing: Arc<Vec<String>>,
     /// Filters that were compiled with the current names.
-    pub(crate) compiled: Arc<Compiled>,
+    pub(crate) compiled: Arc<matcher::Compiled>,
     pub(crate) links: Arc<KnownLinks>,
 }
 

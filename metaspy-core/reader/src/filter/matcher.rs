@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use crate::Store;
 use crate::causes::links::Links;
@@ -11,13 +11,13 @@ use crate::causes::reasons::{Reached, Reasons};
 use crate::event::EventId;
 use crate::filter::selector::Selector;
 use crate::filter::{Compare, Condition, Filter, SubjectCondition};
-use crate::scan::blocks::{BLOCK_WORDS, Head, Ring, Slot};
+use crate::platform::lock::lock;
+use crate::scan::blocks::{Head, Ring, Slot};
 use crate::scan::chunks::{Chunk, Summary};
 use crate::scan::lanes::RecordedLane;
 use metaspy_format::row::OTHERS;
 use metaspy_format::slot;
 use metaspy_format::summary::bit;
-use metaspy_format::{SLOT_WORDS, Words};
 use metaspy_probe::SiteId;
 use metaspy_probe::Subject;
 
@@ -25,14 +25,14 @@ use metaspy_probe::Subject;
 #[derive(Clone)]
 pub struct Matcher {
     /// Cheap tests first.
-    tests: Vec<(bool, Test)>,
+    pub(super) tests: Vec<(bool, Test)>,
     places: u64,
     /// The members of a view, if only their events match.
     members: Option<Members>,
 }
 
 #[derive(Clone)]
-enum Test {
+pub(super) enum Test {
     Site(Sites),
     Subject(HashSet<Subject>),
     Key(u64),
@@ -53,7 +53,7 @@ enum Test {
 
 /// A set of sites.
 #[derive(Clone)]
-struct Sites {
+pub(super) struct Sites {
     bits: Vec<u64>,
     /// The bits of the sites in the filter of a summary.
     mask: u64,
@@ -78,7 +78,7 @@ impl Sites {
     }
 
     #[inline]
-    fn contains(&self, site: u32) -> bool {
+    pub(super) fn contains(&self, site: u32) -> bool {
         let bit = 1 << (site % 64);
         self.bits.get(site as usize / 64).is_some_and(|word| word & bit != 0)
     }
@@ -122,7 +122,7 @@ impl Memory {
 }
 
 impl Matcher {
-    pub(super) fn compile(store: &Store, filter: &Filter, levels: &RangeInclusive<u8>) -> Self {
+    fn compile(store: &Store, filter: &Filter, levels: &RangeInclusive<u8>) -> Self {
         let mut causes = 0;
         let mut tests: Vec<(bool, Test)> = Vec::new();
         if !filter.mentions_level() {
@@ -227,13 +227,6 @@ impl Matcher {
         })
     }
 
-    /// False if no event in a block with these words can match. Each condition on a single word of a slot is tested for all
-    /// slots at once: the condition is chosen once for a block, and a block without a match is not copied.
-    pub fn wants_words(&self, words: Words<'_>) -> bool {
-        let is_whole = words.len() == BLOCK_WORDS;
-        !is_whole || self.tests.iter().all(|(negated, test)| *negated || test.may_hold(words))
-    }
-
     /// True if an event matches.
     #[inline]
     pub fn matches(&self, ring: Ring<'_>, head: &Head, slot: &Slot, memory: &mut Memory) -> bool {
@@ -284,30 +277,7 @@ impl Matcher {
     }
 }
 
-/// True if a word of some slot passes. Slots without an event pass by chance.
-#[inline(always)]
-fn any(words: Words<'_>, word: usize, passes: impl Fn(u64) -> bool) -> bool {
-    // No branch: a match is rare, and the loop then runs at the speed of memory.
-    let passing = (SLOT_WORDS..BLOCK_WORDS).step_by(SLOT_WORDS).filter(|at| passes(words.get(at + word)));
-    passing.count() != 0
-}
-
 impl Test {
-    /// False if no event in a whole block with these words can match.
-    fn may_hold(&self, words: Words<'_>) -> bool {
-        let slot = |end| Slot { slot: 0, start: 0, site: 0, cause: 0, key: 0, end };
-        match self {
-            Test::Took(compare, ticks) => {
-                let (least, most) = compare.range(*ticks);
-                any(words, 3, |end| slot(end).span().is_some_and(|span| least <= span && span <= most))
-            }
-            Test::Outcome(bits) => any(words, 3, |end| bits >> slot(end).outcome_bits() & 1 != 0),
-            Test::Key(key) | Test::KindKey(_, key) => any(words, 2, |word| word == *key),
-            Test::Site(sites) => any(words, 0, |commit| sites.contains(slot::site(commit))),
-            _ => true,
-        }
-    }
-
     /// The test on the values that events and rows both have.
     #[inline]
     fn of_row(&self, site: u32, subject: Option<Subject>, epoch: u32, meta: bool) -> Option<bool> {
@@ -369,4 +339,30 @@ fn lanes(store: &Store, name: &str) -> HashSet<u32> {
     };
     let is_named = |lane: &RecordedLane| lane.name == name || is_own(lane);
     lanes.filter(|lane| is_named(lane) || Some(lane.id.0) == number).map(|lane| lane.id.0).chain(number).collect()
+}
+
+/// The last compiled filters. A screen that is drawn again does not compile them again.
+#[derive(Default)]
+pub struct Compiled(Mutex<Vec<(Key, Arc<Matcher>)>>);
+
+/// The filter, the levels that match if it has no `level:` term, and the number of lanes at that time.
+type Key = (Filter, RangeInclusive<u8>, u64);
+
+/// Compiled filters in memory.
+const KEPT: usize = 4;
+
+impl Store {
+    /// The filter, compiled for this recording. `levels` match if it has no `level:` term.
+    pub fn compile(&self, filter: &Filter, levels: RangeInclusive<u8>) -> Arc<Matcher> {
+        // The table of lanes can grow without any other change.
+        let key = (filter.clone(), levels, self.header().lanes_used);
+        let mut kept = lock(&self.compiled.0);
+        if let Some((_, matcher)) = kept.iter().find(|(known, _)| *known == key) {
+            return matcher.clone();
+        }
+        let matcher = Arc::new(Matcher::compile(self, filter, &key.1));
+        kept.insert(0, (key, matcher.clone()));
+        kept.truncate(KEPT);
+        matcher
+    }
 }

@@ -4,13 +4,13 @@
 //! Bare words are searched in paths and labels. [`parse`] turns the line into conditions. [`matcher`] compiles these
 //! for one recording.
 
-pub(crate) mod compiled;
 mod error;
 #[doc(hidden)]
 pub mod matcher;
 mod parse;
 pub mod selector;
 pub(crate) mod violations;
+mod words;
 
 pub use error::FilterError;
 

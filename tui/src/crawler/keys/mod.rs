@@ -171,6 +171,7 @@ pub fn name(key: Key) -> String {
         KeyCode::BackTab => "⇧Tab".into(),
         KeyCode::PageUp => "PgUp".into(),
         KeyCode::PageDown => "PgDn".into(),
+        KeyCode::F(number) => format!("F{number}"),
         KeyCode::Null => String::new(),
         code => format!("{code:?}"),
     }
