@@ -74,7 +74,7 @@ impl Keys {
         if !self.0.iter().any(is_named) {
             return Err(format!("no command is named `{}`: `:` lists all", rebinding.command));
         }
-        if rebinding.keys.iter().any(|key| *key == Key { code: KeyCode::Char('c'), control: true }) {
+        if rebinding.keys.contains(&Key { code: KeyCode::Char('c'), control: true }) {
             return Err("`^C` always quits: choose another key".to_owned());
         }
         let mut at = 0;
