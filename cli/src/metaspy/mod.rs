@@ -48,8 +48,8 @@ use live::Listed;
 /// Runs the command of the command line.
 pub fn run(cli: Cli) -> Result<Ended> {
     live::guard();
-    // Buffered: a report may have a million rows.
-    let mut out = io::BufWriter::new(io::stdout().lock());
+    // Buffered: a report may have a million rows. Not locked: `sample --live` also writes from another thread.
+    let mut out = io::BufWriter::new(io::stdout());
     match cli.command {
         Command::Demo(options) => match options.record {
             Some(file) => demo::record(options.page.as_deref(), &file, &options.limits, &mut out),

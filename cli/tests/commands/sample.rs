@@ -30,6 +30,20 @@ fn the_report_follows_what_the_program_prints() {
 }
 
 #[test]
+fn a_live_run_shows_its_last_seconds_and_ends_with_the_report() {
+    let busy = "end=$(($(date +%s) + 4)); while [ $(date +%s) -lt $end ]; do :; done; echo printed";
+    let (code, out, error) = ended(&["sample", "--live", "--", "sh", "-c", busy]);
+    if code == 2 && error.contains("the kernel refuses to sample") {
+        println!("SKIPPED: sampling: {error}");
+        return;
+    }
+    assert_eq!(code, 0, "{error}");
+    let (live, report) = out.split_once("printed\n").expect("the program prints at its end");
+    assert!(live.contains("samples in") && live.contains("lost so far"), "{live}");
+    assert!(report.contains("% of total"), "{report}");
+}
+
+#[test]
 fn json_on_standard_output_is_json_alone() {
     let Some((code, out, error)) = sampled(&["--json", "--rate", "2kHz"]) else { return };
     assert_eq!((code, error.contains("printed")), (0, true), "{error}");
