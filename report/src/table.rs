@@ -95,8 +95,7 @@ impl Column {
         widest.min(self.most).max(self.least)
     }
 
-    fn cell(&self, text: &str) -> String {
-        let columns = self.width();
+    fn cell(&self, text: &str, columns: usize) -> String {
         if self.is_number { pad_left(&shorten(text, columns), columns) } else { fit(text, columns) }
     }
 }
@@ -109,18 +108,25 @@ impl Table {
 
     /// The titles, in one line.
     pub fn head(&self) -> String {
-        self.line(|column| &column.title)
+        self.line(&self.widths(), |column| &column.title)
     }
 
     /// The titles, and below them the rows.
     pub fn lines(&self) -> impl Iterator<Item = String> {
         let rows = self.columns.iter().map(|column| column.cells.len()).max().unwrap_or(0);
-        let row = |at: usize| self.line(|column| column.cells.get(at).map_or("", String::as_str));
+        let widths = self.widths();
+        let row = move |at: usize| self.line(&widths, |column| column.cells.get(at).map_or("", String::as_str));
         [self.head()].into_iter().chain((0..rows).map(row))
     }
 
-    fn line<'t>(&'t self, text: impl Fn(&'t Column) -> &'t str) -> String {
-        let cells: Vec<String> = self.columns.iter().map(|column| column.cell(text(column))).collect();
+    /// The widths of the columns. Each takes a look at all cells, so a table of a million rows finds them once.
+    fn widths(&self) -> Vec<usize> {
+        self.columns.iter().map(Column::width).collect()
+    }
+
+    fn line<'t>(&'t self, widths: &[usize], text: impl Fn(&'t Column) -> &'t str) -> String {
+        let columns = self.columns.iter().zip(widths);
+        let cells: Vec<String> = columns.map(|(column, &width)| column.cell(text(column), width)).collect();
         cells.join(GAP).trim_end().to_owned()
     }
 }
