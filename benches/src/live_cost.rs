@@ -68,7 +68,7 @@ impl Program {
         Program { shared, thread }
     }
 
-    /// What it has done so far. The processor time is that of all threads of this process, because one of them collects.
+    /// What it has done so far. The processor time includes all threads of this process, because one of them collects.
     pub fn read(&self) -> Done {
         Done { events: self.shared.events.load(Relaxed), cpu_ns: clock::process_time().as_nanos() as u64 }
     }

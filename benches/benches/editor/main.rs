@@ -3,7 +3,7 @@
 //! twelve published crates.
 //!
 //! `--rounds N` (9), `--crates heck,taffy` (all), `--cpu` (by processor time), `--smoke`; `--weaver PATH` is a `cargo-metaspy`
-//! in place of that of this repository.
+//! in place of the one of this repository.
 
 mod contexts;
 

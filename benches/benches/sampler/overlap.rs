@@ -2,7 +2,7 @@
 //!
 //! The overlap of two profiles is the sum, over all nodes, of the smaller of their two shares (Arnold and Ryder, *A framework
 //! for reducing the cost of instrumented code*, 2001). Two full profiles do not overlap wholly, because time is never the
-//! same twice: their overlap is printed, too. A profile is that of all rounds.
+//! same twice: their overlap is printed, too. A profile covers all rounds.
 
 use std::collections::HashMap;
 

@@ -51,7 +51,7 @@ impl Graph {
     }
 }
 
-/// The share of the total of each method that is left without hooks: that of its own time and of the calls that it makes. A
+/// The share of the total of each method that is left without hooks: its own time, and its calls. A
 /// share is a mean of shares, so it stays between 0 and 1 also where methods call each other.
 fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
     let mut kept = vec![1.0; methods.len()];

@@ -5,7 +5,7 @@
 pub enum Kind {
     /// Where time goes: the methods of each type.
     Structural,
-    /// Who calls whom: callers above callees.
+    /// Calls: callers above callees.
     Behavioural,
     /// What ran, and how well: all methods, also those that never ran.
     Coverage,

@@ -1,6 +1,6 @@
 //! A picture as data: boxes with their places, lines, a legend and notes. Emitters draw it and place nothing.
 //!
-//! All lengths are pixels at zoom 1, from the upper left corner. The channels are those of polymetric views (*Execution
+//! All lengths are pixels at zoom 1, from the upper left corner. The channels follow polymetric views (*Execution
 //! profiling blueprints*, section 3): height, width and fill of a box are numbers of its method.
 
 mod fill;
@@ -77,7 +77,7 @@ pub enum FrameKind {
     Functions,
     /// A type of another crate.
     Foreign,
-    /// A type of which no method ran.
+    /// A type without a method that ran.
     Absent,
 }
 

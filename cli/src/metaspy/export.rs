@@ -71,7 +71,7 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     Ok(Ended::Fine)
 }
 
-/// True once a signal, such as that of Ctrl-C, requests the end. The second one ends the process at once.
+/// True once a signal, such as the interrupt of Ctrl-C, requests the end. The second one ends the process at once.
 fn stopped_by_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for &signal in TERM_SIGNALS {
