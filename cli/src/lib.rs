@@ -7,5 +7,6 @@
 
 pub mod cargo_metaspy;
 pub mod exit;
+pub(crate) mod hook_cost;
 pub mod metaspy;
 pub mod options;

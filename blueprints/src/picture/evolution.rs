@@ -5,7 +5,7 @@ use metaspy_report::diff::{Change as Numbers, Sample};
 use metaspy_report::text::{clean, counted, grouped};
 
 use super::call_tree::{CallTree, Chains, Form, Item, call_tree};
-use super::{Options, PictureError, widths};
+use super::{Options, PictureError, hooks_note, widths};
 use crate::emit::time;
 use crate::evolution::{By, Change, Comparison, Step};
 use crate::scene::{Border, Fill, Kind, Label, List, Node, Rect, Row, Scene, Sign};
@@ -43,6 +43,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
     if step.by == By::Time && step.runs.0.min(step.runs.1) < 5 {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
+    notes.push(hooks_note(&step.graph));
     if step.share_of_new() > MANY_NEW {
         let percent = (100.0 * step.share_of_new()).round();
         notes.push(format!("{percent} % of the methods are new: versions this far apart are hard to compare"));

@@ -138,7 +138,7 @@ fn hooks_note(graph: &Graph) -> String {
     };
     let most = graph.methods.iter().map(|method| method.hooks_ns).max().unwrap_or(0);
     format!(
-        "the cost of hooks is subtracted from times: {:.0} ns within each call, {:.0} ns in all, {} at most for a method",
+        "the cost of hooks is subtracted from times: at least {:.0} ns within each call, {:.0} ns in all, {} at most for a method",
         cost.within_ns,
         cost.whole_ns,
         time(most)

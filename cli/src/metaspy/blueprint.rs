@@ -14,6 +14,7 @@ use metaspy_core::store::Filter;
 use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
+use crate::hook_cost::{self, Hooks};
 use crate::metaspy::{arguments, filter, live};
 
 /// Lines of the text by default.
@@ -46,12 +47,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
     let mut graph = Graph::read(&store, &filter);
-    if let Some(hooks) = options.hooks {
-        if graph.callers_are_causes || !graph.has_callers {
-            return Err(say("--hooks subtracts the cost of METASPY_PROFILE=calls, which this recording does not have"));
-        }
-        graph.subtract_hooks(hooks.cost()?);
-    }
+    hook_cost::subtract(&mut graph, &store, options.hooks)?;
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)
 }
@@ -95,10 +91,12 @@ pub(super) fn open_page(options: &arguments::Blueprint) -> Result<()> {
     }
 }
 
-/// The methods and calls of recordings that are read as one.
-pub(super) fn read(sources: &[PathBuf], passes: Option<&str>) -> Result<Graph> {
+/// The methods and calls of recordings that are read as one, without the cost of hooks.
+pub(super) fn read(sources: &[PathBuf], passes: Option<&str>, hooks: Option<Hooks>) -> Result<Graph> {
     let (store, filter) = open_recording(sources, passes)?;
-    Ok(Graph::read(&store, &filter))
+    let mut graph = Graph::read(&store, &filter);
+    hook_cost::subtract(&mut graph, &store, hooks)?;
+    Ok(graph)
 }
 
 /// Recordings that are read as one, and the filter of their events.

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::blueprint::{ROWS, columns, drawing, open_page, read, write};
 use crate::exit::{Ended, say};
+use crate::hook_cost::Hooks;
 use crate::metaspy::arguments::{self, ChangeOf};
 
 /// Runs of each version from which on times are compared by default.
@@ -19,11 +20,7 @@ const RUNS: usize = 3;
 
 /// Draws each step from version to version.
 pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended> {
-    if options.hooks.is_some() {
-        return Err(say("--hooks is for the pictures of one run: an evolution compares recorded times"));
-    }
-    let versions: Vec<Version> =
-        options.sources.iter().map(|source| version(source, options.filter.as_deref())).collect::<Result<_>>()?;
+    let versions = versions(&options.sources, options.filter.as_deref(), options.hooks)?;
     let steps = steps(&versions, options.by)?;
     let drawn: Vec<(&Step, Scene)> = steps
         .iter()
@@ -87,9 +84,18 @@ pub(super) fn draw(step: &Step, options: &Options) -> Result<Scene> {
     picture::draw_evolution(step, options).map_err(|error| say(format!("{}: {error}", options.title)))
 }
 
+/// The versions, each with its name. The cost of hooks is subtracted from the times of all, or of none.
+pub(super) fn versions(sources: &[PathBuf], filter: Option<&str>, hooks: Option<Hooks>) -> Result<Vec<Version>> {
+    let read = |hooks| sources.iter().map(|source| version(source, filter, hooks)).collect::<Result<Vec<Version>>>();
+    let versions = read(hooks)?;
+    let runs = || versions.iter().flat_map(|version| &version.runs);
+    let subtracted = runs().filter(|run| run.hooks.is_some()).count();
+    if subtracted == 0 || subtracted == runs().count() { Ok(versions) } else { read(Some(Hooks::Kept)) }
+}
+
 /// A version: one recording, several with commas between them, or a directory with a recording, or a directory of them,
 /// for each run.
-pub(super) fn version(source: &Path, filter: Option<&str>) -> Result<Version> {
+fn version(source: &Path, filter: Option<&str>, hooks: Option<Hooks>) -> Result<Version> {
     let list: Vec<PathBuf> = match source.to_str() {
         Some(text) if text.contains(',') && !source.exists() => text.split(',').map(PathBuf::from).collect(),
         _ => Vec::new(),
@@ -109,7 +115,7 @@ pub(super) fn version(source: &Path, filter: Option<&str>) -> Result<Version> {
     if runs.is_empty() {
         return Err(say(format!("there is no recording in {}: a version has one for each run", source.display())));
     }
-    let runs = runs.into_iter().map(|run| read(&[run], filter)).collect::<Result<_>>()?;
+    let runs = runs.into_iter().map(|run| read(&[run], filter, hooks)).collect::<Result<_>>()?;
     Ok(Version { name, runs })
 }
 

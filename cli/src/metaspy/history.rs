@@ -11,11 +11,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 use metaspy_blueprints::Options;
-use metaspy_blueprints::evolution::Version;
 use metaspy_report::text::{clean, print_message};
 
 use super::blueprint::write;
-use super::evolution::{draw, page, steps, version};
+use super::evolution::{draw, page, steps, versions};
 use crate::exit::{Ended, say};
 use crate::metaspy::arguments::HistoryRun;
 
@@ -48,15 +47,10 @@ pub fn run(options: &HistoryRun, out: &mut impl Write) -> Result<Ended> {
         let state = if failed.contains_key(&*revision.commit) { "not recorded" } else { "recorded" };
         writeln!(out, "{} {state:>12}  {}", revision.short(), clean(&revision.subject))?;
     }
-    let recorded: Vec<Version> = revisions
-        .iter()
-        .filter(|revision| !failed.contains_key(&*revision.commit))
-        .map(|revision| {
-            let mut version = version(&dir.join(revision.short()), None)?;
-            version.runs.truncate(options.runs as usize);
-            Ok(version)
-        })
-        .collect::<Result<_>>()?;
+    let recorded = revisions.iter().filter(|revision| !failed.contains_key(&*revision.commit));
+    let recorded: Vec<PathBuf> = recorded.map(|revision| dir.join(revision.short())).collect();
+    let mut recorded = versions(&recorded, None, None)?;
+    recorded.iter_mut().for_each(|version| version.runs.truncate(options.runs as usize));
     if let Some(file) = &options.html {
         let steps = steps(&recorded, None)?;
         let drawn = steps

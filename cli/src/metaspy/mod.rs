@@ -15,7 +15,6 @@ mod grammar;
 #[path = "grammar/disabled.rs"]
 mod grammar;
 mod history;
-mod hook_cost;
 mod incoming;
 mod live;
 mod lsp;
@@ -41,6 +40,7 @@ use metaspy_tui::crawler::{self, Crawler};
 use serde::Serialize;
 
 use crate::exit::{Ended, say};
+use crate::hook_cost::default_cost;
 use crate::metaspy::arguments::{Cli, Command, History};
 use crate::options::JsonOption;
 use live::Listed;
@@ -150,7 +150,8 @@ fn crawl(store: Store, files: &[PathBuf]) -> Result<Ended> {
         file.file_name().map_or_else(|| file.display().to_string(), |name| name.to_string_lossy().into_owned())
     };
     let names: Vec<String> = files.iter().map(name).collect();
-    crawler::run(Crawler::new(store, names.join(" + "), (80, 24)))?;
+    let crawler = Crawler::new(store, names.join(" + "), (80, 24));
+    crawler::run(crawler.without_hook_cost(|graph, store| default_cost(graph, Some(&store.program().boot))))?;
     Ok(Ended::Fine)
 }
 
