@@ -3,14 +3,15 @@
 # checked to `checked`, which the check of the whole repository compares.
 set -euo pipefail
 cd "$(dirname "$0")"
-cargo fmt --check
-# DuckDB and a server that speaks S3 read what was sealed, and the client of Prometheus what is served.
-if ! target/python/bin/python -c 'import duckdb, moto, prometheus_client' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
-    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' prometheus_client || true
+cargo fmt --all --check
+# DuckDB and a server that speaks S3 read what was sealed, and the client of Prometheus what is served. The package for
+# Python is installed and returns tables of pyarrow.
+if ! target/python/bin/python -c 'import duckdb, moto, prometheus_client, pyarrow, wheel' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
+    timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' prometheus_client pyarrow wheel || true
 fi
 # `cargo clippy` would check all engines once more; as a wrapper of the compiler it sees this package alone. Nothing is
 # optimised, because the engines then compile in a third of the time.
-METASPY_PYTHON="$PWD/target/python/bin/python" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' \
+METASPY_PYTHON="$PWD/target/python/bin/python" METASPY_SCALE="$PWD/target/debug/metaspy-scale" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' \
     RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver) \
-    cargo test --locked -- --nocapture
+    cargo test --locked --workspace -- --nocapture
 ./digest.sh >checked
