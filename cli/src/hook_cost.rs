@@ -15,9 +15,9 @@ use metaspy_core::{Profiler, Recording, Site, SiteDef, SiteKind, Store};
 use crate::exit::say;
 
 /// Rounds of a measurement; the fastest counts.
-const ROUNDS: usize = 20;
+const ROUNDS: usize = 100;
 /// Calls in a round.
-const CALLS: u32 = 2_000;
+const CALLS: u32 = 500;
 
 /// Where the cost of hooks comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,9 +1,7 @@
 //! Times without the hooks that measure them.
 
+use crate::graph::recursion::groups;
 use crate::graph::{Call, Graph, Method};
-
-/// Rounds in which the time of a method follows from the times of its callees. More than the deepest chains need to settle.
-const ROUNDS: usize = 64;
 
 /// The cost of the hooks of a timed call.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,31 +49,31 @@ impl Graph {
     }
 }
 
-/// The share of the total of each method that is left without hooks: its own time, and its calls. A
-/// share is a mean of shares, so it stays between 0 and 1 also where methods call each other.
+/// The share of the total of each method that is left without hooks: its own time, and its calls. Methods that call each
+/// other have one share, because the calls between them have no time of their own.
 fn kept_shares(methods: &[Method], calls: &[Call], own: &[f64]) -> Vec<f64> {
+    let groups = groups(methods.len(), calls);
+    let mut group_of = vec![0; methods.len()];
+    for (at, group) in groups.iter().enumerate() {
+        group.iter().for_each(|&method| group_of[method] = at);
+    }
+    let mut out: Vec<Vec<&Call>> = vec![Vec::new(); groups.len()];
+    for call in calls.iter().filter(|call| group_of[call.from] != group_of[call.to]) {
+        out[group_of[call.from]].push(call);
+    }
     let mut kept = vec![1.0; methods.len()];
-    for _ in 0..ROUNDS {
-        let mut sums: Vec<(f64, f64)> =
-            methods.iter().zip(own).map(|(method, &own)| (method.self_ns.unwrap_or(0) as f64, own)).collect();
+    for (group, calls) in groups.iter().zip(&out) {
+        let mut all: f64 = group.iter().map(|&method| methods[method].self_ns.unwrap_or(0) as f64).sum();
+        let mut left: f64 = group.iter().map(|&method| own[method]).sum();
         for call in calls {
-            let time = call.total_ns as f64;
-            sums[call.from].0 += time;
-            sums[call.from].1 += time * kept[call.to];
+            all += call.total_ns as f64;
+            left += call.total_ns as f64 * kept[call.to];
         }
-        let next: Vec<f64> = sums
-            .iter()
-            .zip(methods.iter().zip(own))
-            .map(|(&(all, left), (method, &own))| {
-                // Within recursions the calls have more time than the method: its own time is a part of its total all the same.
-                let least = own / method.total_ns.unwrap_or(0).max(1) as f64;
-                if all > 0.0 { (left / all).max(least).clamp(0.0, 1.0) } else { 1.0 }
-            })
-            .collect();
-        if next == kept {
-            break;
+        for &method in group {
+            // Its own time is a part of its total.
+            let least = own[method] / methods[method].total_ns.unwrap_or(0).max(1) as f64;
+            kept[method] = if all > 0.0 { (left / all).max(least).clamp(0.0, 1.0) } else { 1.0 };
         }
-        kept = next;
     }
     kept
 }

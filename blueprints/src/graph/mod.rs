@@ -1,6 +1,7 @@
 //! The methods of a program with their numbers, the types that own them, and the calls between them.
 
 pub mod hooks;
+mod recursion;
 pub mod written_calls;
 
 use std::collections::{BTreeMap, HashMap};
