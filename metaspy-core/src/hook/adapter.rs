@@ -11,7 +11,7 @@ use metaspy_probe::{ANNOUNCED, Adapter, COUNTED, Entered, Frame, Lean, PollOnce,
 
 use crate::arm::Config;
 use crate::event::Outcome;
-use crate::hook::context_call::{self, ContextCall};
+use crate::hook::light_call::{self, LightCall};
 use crate::hook::thunks::THUNKS;
 use crate::hook::{self, AsyncCall, Call, DetailBytes, Reify, Returned, call, receiver};
 use crate::method_profilers::{self, AsyncCall as ProfiledCall};
@@ -48,7 +48,7 @@ pub(in crate::hook) extern "C" fn enter(site: &'static Site, frame: *mut Frame, 
 
 fn begin(site: &'static Site, frame: &'static mut Frame, seen: &Seen<'_>) -> Entered<'static> {
     if Config(site.config.load(Relaxed)).is_profiled() {
-        let frame = match context_call::enter(frame, site, seen.counters) {
+        let frame = match light_call::enter(frame, site, seen.counters) {
             Ok(entered) => return entered,
             Err(frame) => frame,
         };
@@ -96,7 +96,7 @@ impl fmt::Debug for Printed<'_> {
 enum Begun {
     /// It was only counted, in this row; null if it was not observed.
     Counted(*mut u8),
-    InContext(&'static mut ContextCall),
+    Light(&'static mut LightCall),
     Call(&'static mut Call),
 }
 
@@ -107,8 +107,8 @@ impl Begun {
             return Begun::Counted(begun.map_addr(|address| address & !(COUNTED | ANNOUNCED)));
         }
         // SAFETY: it is not counted, and callers have excluded lean calls. Only its guard has it.
-        if let Some(call) = unsafe { ContextCall::of(begun) } {
-            return Begun::InContext(call);
+        if let Some(call) = unsafe { LightCall::of(begun) } {
+            return Begun::Light(call);
         }
         // SAFETY: without a mark it is a call that `call::put` made in a frame, which is still there, and only its guard
         // has it.
@@ -121,7 +121,7 @@ const _: () = assert!(align_of::<Call>() > COUNTED && Counter::ALIGN > COUNTED |
 fn exit(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.exit(outcome),
-        Begun::InContext(call) => call.exit(outcome),
+        Begun::Light(call) => call.exit(outcome),
         Begun::Counted(_) => {}
     }
 }
@@ -137,7 +137,7 @@ fn finish(begun: *mut u8, outcome: Outcome) {
 pub(super) fn finish_other(begun: *mut u8, outcome: Outcome) {
     match Begun::of(begun) {
         Begun::Call(call) => call.finish_last(outcome),
-        Begun::InContext(call) => call.finish(outcome),
+        Begun::Light(call) => call.finish(outcome),
         Begun::Counted(row) => count_outcome(row, outcome),
     }
 }
@@ -150,7 +150,7 @@ pub(in crate::hook) fn leave(begun: *mut u8) {
     }
     match Begun::of(begun) {
         Begun::Call(call) => call.leave_last(),
-        Begun::InContext(call) => call.leave(),
+        Begun::Light(call) => call.leave(),
         // A call that begins while its thread unwinds is more than counted.
         Begun::Counted(row) if std::thread::panicking() => count_outcome(row, Outcome::Panicked),
         Begun::Counted(row) => count_outcome(row, Outcome::from_bits((begun.addr() & ANNOUNCED) as u8 >> 1)),
@@ -171,7 +171,7 @@ fn returned(begun: *mut u8, value: &Value<'_>) -> *mut u8 {
     }
     let call = match Begun::of(begun) {
         Begun::Call(call) => call,
-        Begun::InContext(call) => {
+        Begun::Light(call) => {
             if failed.is_some() {
                 call.exit(outcome_of(failed));
             }

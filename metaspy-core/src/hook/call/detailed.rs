@@ -11,7 +11,7 @@ use crate::event::EventId;
 use crate::hook::call::Call;
 use crate::hook::details::{self, Reify};
 use crate::hook::handler;
-use crate::hook::{context_call, receiver};
+use crate::hook::{light_call, receiver};
 use crate::method_profilers;
 use crate::recorder::{self, About};
 use crate::site::Site;
@@ -78,7 +78,7 @@ pub(super) fn begin_profiled<'f, 'a>(
     reify: impl FnOnce(&mut Reify<'a>),
 ) -> Entered<'f> {
     let seen = Seen::new(receiver::of(subject), &[]);
-    let frame = match context_call::enter(frame, site, seen.counters) {
+    let frame = match light_call::enter(frame, site, seen.counters) {
         Ok(entered) => return entered,
         Err(frame) => frame,
     };

@@ -19,18 +19,17 @@ use crate::site::Site;
 const MARK: usize = 1 << 2;
 
 /// The bit by which words of cells differ that hold rows of such calls: no hook finds them by itself.
-const IN_CONTEXT: u64 = 0x4000_0000_0000_0000;
+const IN_LIGHT_CALLS: u64 = 0x4000_0000_0000_0000;
 
 /// A call, in its frame.
-pub(super) struct ContextCall {
+pub(super) struct LightCall {
     around: Context,
     /// The row of the tally, marked; null = none.
     row: *mut u8,
     announced: Outcome,
 }
 
-const _: () =
-    assert!(size_of::<ContextCall>() <= size_of::<Frame>() && align_of::<ContextCall>() <= align_of::<Frame>());
+const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
 const _: () = assert!(align_of::<Frame>() > MARK);
 
 /// Begins a call, if its context and its number are all that is recorded. Otherwise returns the frame.
@@ -42,27 +41,27 @@ pub(super) fn enter<'f>(
 ) -> Result<Entered<'f>, &'f mut Frame> {
     let Some(call) = begin(site, counters) else { return Err(frame) };
     // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
-    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<ContextCall>>() }.write(call);
+    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
     let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
     // SAFETY: it is what `adapter` ends.
     Ok(unsafe { Entered::from_raw(marked) })
 }
 
 #[inline]
-fn begin(site: &'static Site, counters: *const Counters) -> Option<ContextCall> {
+fn begin(site: &'static Site, counters: *const Counters) -> Option<LightCall> {
     let number = site.id.load(Relaxed);
     let tree = alone_at(number)?;
     // That a thread unwinds is remembered in the frame of another kind of call.
     let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking())?;
     let row = count(site, lane, counters)?;
     let around = tree.enter(number);
-    Some(ContextCall { around, row, announced: Outcome::Returned })
+    Some(LightCall { around, row, announced: Outcome::Returned })
 }
 
 /// Counts a call in the tally. `None`: it must be counted in another way.
 #[inline]
 fn count(site: &'static Site, lane: &'static Lane, counters: *const Counters) -> Option<*mut u8> {
-    let who = arm::settled() | IN_CONTEXT;
+    let who = arm::settled() | IN_LIGHT_CALLS;
     let row = match lane.cells.noted(site, who) {
         Some(row) => row,
         None => find(site, lane, counters, who)?,
@@ -87,7 +86,7 @@ fn unmarked(row: *mut u8) -> *mut u8 {
     row.wrapping_sub(metaspy_probe::COUNTED)
 }
 
-impl ContextCall {
+impl LightCall {
     /// The call at a marked address; `None` if it is no such call.
     ///
     /// # Safety
