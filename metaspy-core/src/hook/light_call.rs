@@ -1,7 +1,8 @@
-//! Calls that are counted by the tally and in a tree of calling contexts, and that nothing else observes.
+//! Calls that the tally counts, and that method profilers observe at their ends only or in a tree of calling contexts.
 //!
-//! The frames of these calls are the shadow stack: each holds the context around it. A frame that is left without an end, as
-//! `longjmp` does, is left behind for good, because the calls around it go back to contexts of their own.
+//! If a tree is the only observer, the frames of these calls are the shadow stack: each holds the context around it. A frame
+//! that is left without an end, as `longjmp` does, is left behind for good, because the calls around it go back to contexts
+//! of their own.
 
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
@@ -11,7 +12,7 @@ use metaspy_probe::{Counters, Entered, Frame};
 
 use crate::arm;
 use crate::event::Outcome;
-use crate::method_profilers::{Context, alone_at, go_to_context};
+use crate::method_profilers::{self, Activation, Context, alone_at, go_to_context};
 use crate::recorder::{self, Busy, Counter, Lane};
 use crate::site::Site;
 
@@ -23,16 +24,25 @@ const IN_LIGHT_CALLS: u64 = 0x4000_0000_0000_0000;
 
 /// A call, in its frame.
 pub(super) struct LightCall {
-    around: Context,
+    observed: Observed,
     /// The row of the tally, marked; null = none.
     row: *mut u8,
     announced: Outcome,
 }
 
+/// Where method profilers find the call.
+enum Observed {
+    /// In a tree alone: the context around it.
+    Around(Context),
+    /// On the stack of its thread.
+    AtEnd(Activation),
+}
+
 const _: () = assert!(size_of::<LightCall>() <= size_of::<Frame>() && align_of::<LightCall>() <= align_of::<Frame>());
 const _: () = assert!(align_of::<Frame>() > MARK);
 
-/// Begins a call, if its context and its number are all that is recorded. Otherwise returns the frame.
+/// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
+/// frame.
 #[inline]
 pub(super) fn enter<'f>(
     frame: &'f mut Frame,
@@ -49,33 +59,34 @@ pub(super) fn enter<'f>(
 
 #[inline]
 fn begin(site: &'static Site, counters: *const Counters) -> Option<LightCall> {
-    let number = site.id.load(Relaxed);
-    let tree = alone_at(number)?;
     // That a thread unwinds is remembered in the frame of another kind of call.
     let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking())?;
-    let row = count(site, lane, counters)?;
-    let around = tree.enter(number);
-    Some(LightCall { around, row, announced: Outcome::Returned })
-}
-
-/// Counts a call in the tally. `None`: it must be counted in another way.
-#[inline]
-fn count(site: &'static Site, lane: &'static Lane, counters: *const Counters) -> Option<*mut u8> {
     let who = arm::settled() | IN_LIGHT_CALLS;
     let row = match lane.cells.noted(site, who) {
         Some(row) => row,
         None => find(site, lane, counters, who)?,
     };
+    let number = site.id.load(Relaxed);
+    let observed = match alone_at(number) {
+        Some(tree) => Observed::Around(tree.enter(number)),
+        None => Observed::AtEnd(method_profilers::enter_for_end(number)?),
+    };
     if !row.is_null() {
         // SAFETY: it is a row, and rows stay.
         unsafe { Counter::at(unmarked(row)) }.begun();
     }
-    Some(row)
+    Some(LightCall { observed, row, announced: Outcome::Returned })
 }
 
+/// The row of the tally, marked; null if no call is counted there. `None`: the site has no light calls, or they must be
+/// counted in another way.
 #[cold]
 #[inline(never)]
 fn find(site: &'static Site, lane: &'static Lane, counters: *const Counters, who: u64) -> Option<*mut u8> {
+    let number = site.id.load(Relaxed);
+    if alone_at(number).is_none() && !method_profilers::see_only_ends(number) {
+        return None;
+    }
     let row = arm::recorded_row(site, lane).ok()?.map_or(null_mut(), Counter::marked);
     let _busy = Busy::unless_busy(lane)?;
     lane.cells.note_marked(counters, site, who, row);
@@ -106,9 +117,12 @@ impl LightCall {
     /// The end of the call.
     #[inline]
     pub fn finish(&mut self, outcome: Outcome) {
-        go_to_context(self.around);
+        match self.observed {
+            Observed::Around(context) => _ = go_to_context(context),
+            Observed::AtEnd(activation) => method_profilers::finish(activation, outcome),
+        }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
-            // SAFETY: as in `count`.
+            // SAFETY: as in `begin`.
             recorder::count_outcome_in(unsafe { Counter::at(unmarked(self.row)) }, outcome);
         }
     }

@@ -27,16 +27,43 @@ impl<T> PageVec<T> {
     }
 
     /// True if there is room for one more value. Takes pages if it must.
+    #[inline]
     pub fn has_room(&mut self) -> bool {
         self.length < self.capacity || self.grow(self.length + 1)
     }
 
     /// Adds a value; drops it if there is no memory.
+    #[inline]
     pub fn push(&mut self, value: T) {
         if self.has_room() {
             // SAFETY: there is room for it behind the others.
             unsafe { self.first.add(self.length).write(value) };
             self.length += 1;
+        }
+    }
+
+    /// Adds a value, made in its place. `None` if there is no memory.
+    #[inline]
+    pub fn push_with(&mut self, make: impl FnOnce() -> T) -> Option<&mut T> {
+        if !self.has_room() {
+            return None;
+        }
+        // SAFETY: there is room for it behind the others.
+        let place = unsafe { self.first.add(self.length) };
+        // SAFETY: as above.
+        unsafe { place.write(make()) };
+        self.length += 1;
+        // SAFETY: it was written, and the vector is borrowed.
+        Some(unsafe { &mut *place })
+    }
+
+    /// Drops the last value, if there is one.
+    #[inline]
+    pub fn drop_last(&mut self) {
+        if let Some(length) = self.length.checked_sub(1) {
+            self.length = length;
+            // SAFETY: it was written, and is not part of the vector any more.
+            unsafe { self.first.add(length).drop_in_place() };
         }
     }
 

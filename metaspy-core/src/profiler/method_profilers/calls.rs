@@ -1,6 +1,7 @@
 //! Callers, callees, counts and times (SPY, section 4.4; Execution profiling blueprints, section 3).
 
 use crate::format::profile::Column;
+use crate::method_profilers::table::CallTimes;
 use crate::method_profilers::{Call, CallEnd, CallerTable, Columns, Count, Data, MethodProfiler, MethodSpy, Tables};
 
 /// Time of each method, total and self, and its callers. The total of a recursion counts once, with the outermost call:
@@ -41,10 +42,9 @@ impl MethodProfiler for Calls {
     }
 
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
-        spy.data.own.add(end.own_ticks());
         // Time within another call of the method is a part of the outer call's time.
-        let ticks = if call.depth() == 0 { end.ticks() } else { 0 };
-        spy.data.total.add(ticks);
-        self.callers.row(spy.site, call.caller_site()).put_all([1, ticks]);
+        let total = if call.depth() == 0 { end.ticks() } else { 0 };
+        let times = CallTimes { total, own: end.own_ticks() };
+        self.callers.add([&spy.data.total, &spy.data.own], spy.site, call.caller_site(), &times);
     }
 }

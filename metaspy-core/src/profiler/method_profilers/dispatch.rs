@@ -14,7 +14,7 @@ use crate::method_profilers::call::CallEnd;
 use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
 use crate::method_profilers::contexts;
 use crate::method_profilers::observer::{Observer, Sight};
-use crate::method_profilers::present::{self, Present};
+use crate::method_profilers::present::{self, Hold, Present};
 use crate::method_profilers::site_facts::facts_of;
 use crate::method_profilers::test_context::TestId;
 use crate::platform::readers::Replaced;
@@ -45,7 +45,7 @@ pub(super) fn present(observers: &[Arc<dyn Observer>]) -> Present {
     let interests: Vec<u32> = std::iter::once(0).chain(entries.iter().map(interest)).collect();
     let timed = observers.iter().any(|observer| observer.is_timed());
     let before = observers.iter().enumerate().filter(|(_, observer)| !observer.sees_only_ends());
-    let before = before.fold(0, |bits, (at, _)| bits | 1 << at);
+    let before = before.fold(TEST, |bits, (at, _)| bits | 1 << at);
     let mut trees = observers.iter().enumerate().filter_map(|(at, observer)| Some((observer.context_tree()?, 1 << at)));
     let tree = trees.next();
     Present { observers: observers.to_vec(), interests, before, timed, tree, holds: AtomicUsize::new(0) }
@@ -101,6 +101,30 @@ fn settle(thread: &Thread, site: &'static Site, interest: u32, who: u64, seen: &
     }
 }
 
+/// Begins a call that no profiler observes before its end. `None`: it must begin in another way.
+#[inline]
+pub(crate) fn enter_for_end(number: u32) -> Option<Activation> {
+    call_stack::with(|thread| {
+        let present = thread.hold()?;
+        let interest = *present.interests.get(number as usize)?;
+        if !present.see_only_ends(interest) || !thread.has_room(number) {
+            return None;
+        }
+        let entry = push(thread, number, Receiver::NONE, interest, present)?;
+        entry.started = entry.now();
+        NonZeroU32::new(thread.stack.len() as u32).map(Activation)
+    })?
+}
+
+/// True if profilers observe the calls of a site, and each of them at the end only.
+pub(crate) fn see_only_ends(number: u32) -> bool {
+    let see = |thread: &mut Thread| {
+        let present = thread.hold()?;
+        Some(present.see_only_ends(*present.interests.get(number as usize)?))
+    };
+    call_stack::with(see).flatten() == Some(true)
+}
+
 /// Puts a call on the stack of its thread, if a profiler observes its site. Returns the bits of those that do.
 pub(super) fn begin(
     thread: &mut Thread,
@@ -115,27 +139,9 @@ pub(super) fn begin(
         return None;
     }
     let before = interest & present.before;
-    let depth = thread.depth_of(number);
-    let around = *depth;
-    *depth += 1;
     let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, site)) };
-    let context = match present.tree {
-        Some((tree, bit)) if interest & bit != 0 => tree.enter(number),
-        _ => contexts::here(),
-    };
-    thread.stack.push(Entry {
-        site: number,
-        depth: around,
-        receiver,
-        started: 0,
-        inner: 0,
-        calls: 0,
-        test_before,
-        is_unwinding: panicking(),
-        present,
-        context,
-        kept: None,
-    });
+    let entry = push(thread, number, receiver, interest, present)?;
+    (entry.test_before, entry.is_unwinding) = (test_before, panicking());
     let mut kept = None;
     if before != 0
         && let Some((entry, around)) = thread.stack.split_last()
@@ -154,6 +160,31 @@ pub(super) fn begin(
         entry.started = entry.now();
     }
     Some(interest)
+}
+
+/// Puts a call on the stack of its thread, which has room for it.
+#[inline]
+fn push(thread: &mut Thread, site: u32, receiver: Receiver, interest: u32, present: Hold) -> Option<&mut Entry> {
+    let depths = thread.depth_of(site);
+    let depth = *depths;
+    *depths += 1;
+    let context = match present.tree {
+        Some((tree, bit)) if interest & bit != 0 => tree.enter(site),
+        _ => contexts::here(),
+    };
+    thread.stack.push_with(|| Entry {
+        site,
+        depth,
+        receiver,
+        started: 0,
+        inner: 0,
+        calls: 0,
+        test_before: None,
+        is_unwinding: false,
+        present,
+        context,
+        kept: None,
+    })
 }
 
 /// Begins a test, and returns the test that its thread ran before.
@@ -223,7 +254,7 @@ fn pop(thread: &mut Thread, ticks: u64) {
     if entry.kept.is_some() {
         forget_kept(entry);
     }
-    contexts::go_to(entry.context);
+    contexts::go_back(entry.context);
     let site = entry.site;
     if let Some(before) = entry.test_before {
         TestId(thread.test).ends();
@@ -231,7 +262,7 @@ fn pop(thread: &mut Thread, ticks: u64) {
     }
     let depth = thread.depth_of(site);
     *depth = depth.saturating_sub(1);
-    drop(thread.stack.pop());
+    thread.stack.drop_last();
     if let Some(around) = thread.stack.last_mut() {
         around.inner += ticks;
         around.calls += 1;

@@ -88,7 +88,7 @@ pub use contexts::{Allocations, Contexts};
 pub(crate) use contexts::{Birth, born, died, uncounted};
 pub(crate) use contexts::{Node as Context, alone_at, go_to as go_to_context};
 pub use coverage::{Covered, TestCoverage};
-pub(crate) use dispatch::{enter, finish, returned};
+pub(crate) use dispatch::{enter, enter_for_end, finish, returned, see_only_ends};
 pub use factory::{FACTORIES, ProfilerFactory};
 pub use identity_set::IdentitySet;
 pub use metaspy_format::facts::{Facts, SelfKind, Visibility};

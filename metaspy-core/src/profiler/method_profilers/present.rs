@@ -19,7 +19,7 @@ pub(crate) struct Present {
     pub observers: Vec<Arc<dyn Observer>>,
     /// For each site number, a bit for each interested observer; the highest bit marks a test.
     pub interests: Vec<u32>,
-    /// A bit for each observer that is called before a call, and that may lose its interest in calls.
+    /// A bit for each observer that is called before a call, and that may lose its interest in calls; and that of tests.
     pub before: u32,
     pub timed: bool,
     /// The number of counted [`Hold`]s.
@@ -33,6 +33,12 @@ impl Present {
     #[inline]
     pub fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// True if there are profilers with this interest in a site, and each is called at the end of a call only.
+    #[inline]
+    pub fn see_only_ends(&self, interest: u32) -> bool {
+        interest != 0 && interest & self.before == 0
     }
 
     /// Makes hooks call these profilers. Returns those before.

@@ -7,7 +7,7 @@ use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
 pub(crate) use births::{Birth, born, died, uncounted};
 pub(crate) use tree::{Node, Tree, alone_at, go_to};
-pub(super) use tree::{here, publish};
+pub(super) use tree::{go_back, here, publish};
 
 /// Counts the calls of each method in each of its calling contexts, in a tree (*Augmenting Static Source Views in IDEs with
 /// Dynamic Metrics*, section 4.2).

@@ -62,6 +62,9 @@ thread_local! {
 /// Every tree: it stays, because nodes in frames and beside objects refer to it.
 static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
 
+/// False until the first tree: all threads are nowhere.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
 /// The tree of an installed profiler, if no profiler needs the time of calls.
 static ALONE: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -90,7 +93,15 @@ pub(crate) fn alone_at(site: u32) -> Option<&'static Tree> {
 /// The context of this thread.
 #[inline]
 pub(in super::super) fn here() -> Node {
-    HERE.get()
+    if IS_USED.load(Relaxed) { HERE.get() } else { Node::NOWHERE }
+}
+
+/// Moves this thread back to the context around a call.
+#[inline]
+pub(in super::super) fn go_back(to: Node) {
+    if IS_USED.load(Relaxed) {
+        HERE.set(to);
+    }
 }
 
 /// Moves this thread to another context, and returns the one before.
@@ -117,6 +128,7 @@ impl Tree {
         let alone = names.iter().map(|_| AtomicBool::new(false)).collect();
         let tree: &Tree = Box::leak(Box::new(Tree { table, names: names.into(), alone, counts_objects }));
         lock(&KEPT).push(tree);
+        IS_USED.store(true, Relaxed);
         tree
     }
 

@@ -1,7 +1,6 @@
 //! Tables of a profiler whose rows are about more than a site.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use crate::format::profile::{COLUMNS_MAX, Column, Key, KeyKind, Merge, TableDef, TypeKey};
 use crate::method_profilers::table::{Table, keys};
@@ -84,6 +83,10 @@ impl SubjectTable {
 }
 
 impl CallerTable {
+    pub(super) fn table(&self) -> Option<&Table> {
+        self.0.as_deref()
+    }
+
     /// The row of a callee and its caller.
     #[inline]
     pub fn row(&self, callee: SiteId, caller: Option<SiteId>) -> Row<'_> {
@@ -105,22 +108,6 @@ fn row_of(table: Option<&Table>, key: Key) -> Row<'_> {
 }
 
 impl Row<'_> {
-    /// Merges a value into each of the first columns, all of which are sums.
-    #[inline]
-    pub(crate) fn put_all<const N: usize>(&self, values: [u64; N]) {
-        let Some((table, first)) = self.0 else { return };
-        debug_assert!(table.def.columns.iter().take(N).all(|column| column.merge == Merge::Sum));
-        let words = if N <= table.def.columns.len() { table.own_words::<N>(first) } else { None };
-        match words {
-            Some(words) => {
-                for (word, value) in words.iter().zip(values) {
-                    word.store(word.load(Relaxed).wrapping_add(value), Relaxed);
-                }
-            }
-            None => values.into_iter().enumerate().for_each(|(column, value)| self.put(column, value)),
-        }
-    }
-
     /// Merges a value into a column by the column's rule. For flags it is the bits; for a choice, the place of the name + 1.
     #[inline]
     pub fn put(&self, column: usize, value: u64) {

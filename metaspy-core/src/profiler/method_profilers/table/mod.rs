@@ -4,6 +4,7 @@
 //! process sees every value up to the last store, also when the program is killed. Readers merge the words of all
 //! threads by the rule of their column. Where the recording has no room, a value is counted as lost.
 
+mod call_times;
 mod columns;
 mod context_rows;
 mod keyed;
@@ -22,6 +23,7 @@ use crate::format::superblock as sb;
 use crate::platform::lock::lock;
 use crate::recorder::{self, Draft, Log};
 
+pub(super) use call_times::CallTimes;
 pub use columns::{Choice, Columns, Count, Data, Flags, Max, Min};
 pub(super) use context_rows::{ContextRow, Written};
 pub(super) use keyed::TypeTable;

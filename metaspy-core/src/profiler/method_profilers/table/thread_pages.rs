@@ -39,6 +39,8 @@ pub(crate) struct ThreadPages {
     rows: [KnownRow; ROWS],
     /// The words of calling contexts in that log, by the hash of their id.
     contexts: [KnownContext; CONTEXTS],
+    /// The words of methods and their callers in that log, by the hash of both sites.
+    pairs: [KnownPair; PAIRS],
 }
 
 /// The row of a key. Only its thread reads and writes it.
@@ -60,10 +62,24 @@ struct KnownContext {
     words: AtomicPtr<AtomicU64>,
 }
 
+/// The words of a method, and those of its calls from one caller. Only its thread reads and writes it.
+struct KnownPair {
+    who: AtomicU64,
+    table: AtomicU32,
+    of_method: AtomicPtr<Pair>,
+    /// Null = free.
+    of_caller: AtomicPtr<Pair>,
+}
+
+/// The first two words of a row.
+pub(super) type Pair = [AtomicU64; 2];
+
 /// Rows of all tables that a thread remembers.
 const ROWS: usize = 256;
 /// Calling contexts that a thread remembers.
 const CONTEXTS: usize = 1 << 12;
+/// Pairs of methods and callers that a thread remembers.
+const PAIRS: usize = 1 << 10;
 
 /// Why a thread has no word of its own.
 pub(super) enum Missing {
@@ -252,6 +268,29 @@ impl ThreadPages {
         known.words.store(words.cast_mut(), Relaxed);
     }
 
+    /// The words of a method and of its calls from one caller, by the table of these, if the thread remembers both in this
+    /// log.
+    #[inline]
+    pub(super) fn known_pair(&self, table: u32, who: u64) -> Option<[&'static Pair; 2]> {
+        let known = &self.pairs[hash::bucket(who, PAIRS.ilog2())];
+        let is_known = known.who.load(Relaxed) == who
+            && known.table.load(Relaxed) == table
+            && std::ptr::eq(self.log.load(Relaxed), recorder::current()?);
+        // SAFETY: they are null, or words of pages, and logs are never unmapped.
+        let [of_method, of_caller] =
+            [&known.of_method, &known.of_caller].map(|at| unsafe { at.load(Relaxed).as_ref() });
+        Some([of_method?, of_caller?]).filter(|_| is_known)
+    }
+
+    /// Remembers these words in the log of these pages. The caller keeps signal handlers of this thread out.
+    pub(super) fn remember_pair(&self, table: u32, who: u64, [of_method, of_caller]: [&'static Pair; 2]) {
+        let known = &self.pairs[hash::bucket(who, PAIRS.ilog2())];
+        known.who.store(who, Relaxed);
+        known.table.store(table, Relaxed);
+        known.of_method.store(std::ptr::from_ref(of_method).cast_mut(), Relaxed);
+        known.of_caller.store(std::ptr::from_ref(of_caller).cast_mut(), Relaxed);
+    }
+
     #[inline]
     fn known(&self, table: u32, key: Key) -> &KnownRow {
         &self.rows[hash::bucket(key.who() ^ key.key.rotate_left(32) ^ u64::from(table).rotate_left(20), ROWS.ilog2())]
@@ -268,6 +307,7 @@ impl ThreadPages {
         self.slots.iter().for_each(|slot| slot.store(std::ptr::null_mut(), Relaxed));
         self.rows.iter().for_each(|known| known.row.store(0, Relaxed));
         self.contexts.iter().for_each(|known| known.words.store(std::ptr::null_mut(), Relaxed));
+        self.pairs.iter().for_each(|known| known.of_caller.store(std::ptr::null_mut(), Relaxed));
         self.log.store(std::ptr::from_ref(log).cast_mut(), Relaxed);
     }
 }
