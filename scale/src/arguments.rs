@@ -36,6 +36,13 @@ pub enum Command {
         metaspy query 'SELECT site, count(*) FROM events GROUP BY site' sealed\n\n\
         A recording that is sealed already is left as it is. The files are described in docs/scale.md.")]
     Seal(Seal),
+    /// Makes recordings of a sealed set again, and prints their paths
+    #[command(
+        after_help = "Examples:\n  metaspy restore sealed\n  metaspy restore sealed/run=20260131T235959.123Z\n  \
+        metaspy restore s3://bucket/prefix --to recordings\n\n\
+        `metaspy open`, `report`, `diff` and `export` do this themselves. Times are rounded to ns."
+    )]
+    Restore(Restore),
     /// Seals the recordings of a directory as they end, and removes each one when it is sealed
     #[command(
         after_help = "Examples:\n  METASPY_RECORD=live METASPY_DIR=/var/spool/metaspy METASPY_ROTATE=256MiB,1h app\n  \
@@ -130,6 +137,17 @@ pub struct Seal {
     /// The machine on which they were recorded [default: this one]
     #[arg(long, value_name = "NAME")]
     pub host: Option<String>,
+}
+
+/// Arguments of `metaspy restore`.
+#[derive(Args, Debug)]
+pub struct Restore {
+    /// Sealed sets, directories or s3://bucket/prefix, whole or a run, a host or a process of them
+    #[arg(required = true, value_name = "SET")]
+    pub sets: Vec<String>,
+    /// The directory of the recordings [default: metaspy/restored in the user's cache]
+    #[arg(long, value_name = "DIR")]
+    pub to: Option<PathBuf>,
 }
 
 /// Arguments of `metaspy query`.

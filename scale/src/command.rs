@@ -7,7 +7,7 @@ use clap::Parser;
 use metaspy_reader::text::print_message;
 
 use crate::arguments::{Cli, Command};
-use crate::{otlp, query, seal, serve, ship};
+use crate::{otlp, query, restore, seal, serve, ship};
 
 /// Parses the arguments of the process, runs the command, and returns its exit code.
 pub fn run() -> ExitCode {
@@ -41,6 +41,7 @@ fn run_command(command: Command) -> Result<bool> {
         match command {
             Command::Query(options) => query::run(&options).await,
             Command::Seal(options) => seal::run(&options).await,
+            Command::Restore(options) => restore::run(&options).await,
             Command::Ship(options) => ship::run(&options).await,
             Command::Otlp(options) => otlp::run(&options).await,
             Command::Serve(options) => serve::run(&options).await,

@@ -1,7 +1,7 @@
 //! Recordings as tables, on engines that exist.
 //!
-//! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as Parquet.
-//! `metaspy ship` does so as they end. `metaspy serve` has them over HTTP.
+//! `metaspy query` runs SQL on recordings in place, with DataFusion. `metaspy seal` writes them as Parquet,
+//! and `metaspy restore` makes recordings of that again. `metaspy ship` seals them as they end. `metaspy serve` has them over HTTP.
 //! `metaspy otlp` sends them to OpenTelemetry.
 
 #![forbid(unsafe_code)]
@@ -17,6 +17,8 @@ pub mod functions;
 pub mod query;
 
 pub mod seal;
+
+pub mod restore;
 
 pub mod ship;
 

@@ -9,7 +9,7 @@ use metaspy_core::recording;
 use metaspy_core::store::OpenError;
 
 use crate::exit::{complain, say};
-use crate::metaspy::incoming;
+use crate::metaspy::{incoming, scale};
 
 /// A recording in the directory of live recordings.
 pub type Listed = recording::Listed;
@@ -63,13 +63,16 @@ pub fn open_all(sources: &[PathBuf]) -> Result<Store> {
     Store::merged(stores).map_err(|error| say(error.to_string()))
 }
 
-/// The paths of these sources: files, names of live recordings, and the recordings in directories.
+/// The paths of these sources: files, names of live recordings, and the recordings in directories and sealed sets.
 pub fn paths_of(sources: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::with_capacity(sources.len());
     for source in sources {
-        match source.is_dir() {
-            true => paths.extend(recordings_in(source)?),
-            false => paths.push(path_of(source)?),
+        if scale::is_sealed(source) {
+            paths.extend(scale::restored(source)?);
+        } else if source.is_dir() {
+            paths.extend(recordings_in(source)?);
+        } else {
+            paths.push(path_of(source)?);
         }
     }
     Ok(paths)

@@ -3,8 +3,8 @@
 use std::env::{self, consts::EXE_SUFFIX};
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
@@ -17,14 +17,39 @@ const PROGRAM: &str = "metaspy-scale";
 pub fn run(command: &str, arguments: &[OsString]) -> Result<Ended> {
     let mut program = Command::new(program());
     program.arg(command).args(arguments);
-    let error = become_program(program);
-    Err(say(match error.kind() {
+    Err(cannot_start(command, &become_program(program)))
+}
+
+/// True if a source is a sealed set, or a run, a host or a process of one.
+pub fn is_sealed(source: &Path) -> bool {
+    let is_run = |name: &std::ffi::OsStr| name.to_string_lossy().starts_with("run=");
+    let has_runs = || {
+        let entries = std::fs::read_dir(source).into_iter().flatten().filter_map(Result::ok);
+        entries.into_iter().any(|entry| is_run(&entry.file_name()))
+    };
+    let is_bucket = source.to_string_lossy().starts_with("s3://");
+    is_bucket || source.is_dir() && (source.iter().any(is_run) || has_runs())
+}
+
+/// Makes recordings of a sealed set, and returns their paths.
+pub fn restored(source: &Path) -> Result<Vec<PathBuf>> {
+    let mut program = Command::new(program());
+    let output = program.arg("restore").arg("--").arg(source).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| cannot_start("restore", &error))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).lines().map(PathBuf::from).collect()),
+        false => Err(say(format!("{} is a sealed set, which could not be restored", source.display()))),
+    }
+}
+
+fn cannot_start(command: &str, error: &io::Error) -> anyhow::Error {
+    say(match error.kind() {
         io::ErrorKind::NotFound => format!(
             "`metaspy {command}` is a command of {PROGRAM}, which is not installed: \
              cargo install --locked --path scale, in a clone of metaspy"
         ),
         _ => format!("cannot start {PROGRAM}: {error}"),
-    }))
+    })
 }
 
 /// The program beside this one, or else on the `PATH`.

@@ -22,6 +22,8 @@ mod report;
 mod report_columns;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod sample;
+#[cfg(unix)]
+mod sealed;
 mod stream;
 
 use std::path::Path;

@@ -21,6 +21,7 @@ use metaspy_probe::Subject;
 use metaspy_reader::{Conditions, Event, Scan};
 
 use super::properties;
+use super::rest::{Restorable, Restored};
 use crate::recordings::Recording;
 use crate::tables::events::{Decoder, schema};
 
@@ -31,11 +32,22 @@ const PAGE_ROWS: usize = 8_192;
 /// Threads that make row groups. Each takes some 60 MB.
 const THREADS: usize = 2;
 
-/// Writes the events of a recording, and returns their number.
-pub fn write(recording: &Recording, path: &Path) -> Result<u64> {
+/// What was written.
+pub struct Written {
+    /// The number of events.
+    pub events: u64,
+    /// The slots that the file restores.
+    pub restored: Vec<Restored>,
+}
+
+/// A row group: its rows, the slots that it restores, and its columns, encoded.
+type Group = (u64, Vec<Restored>, Vec<ArrowColumnChunk>);
+
+/// Writes the events of a recording.
+pub fn write(recording: &Recording, path: &Path) -> Result<Written> {
     let cannot = || format!("cannot write {}", path.display());
     let scan = recording.store.scan(Conditions::default());
-    let decoder = Decoder::new(recording);
+    let made_of = (&Decoder::new(recording), &Restorable::new(&recording.store));
     let schema = schema();
     let file = File::create(path).with_context(cannot)?;
     let writer = ArrowWriter::try_new(file, schema.clone(), Some(file_properties()))?;
@@ -44,15 +56,14 @@ pub fn write(recording: &Recording, path: &Path) -> Result<u64> {
     let next = AtomicUsize::new(0);
     // At most one finished group of each thread waits.
     let (send, receive) = mpsc::sync_channel(THREADS);
-    let mut events = 0;
+    let mut written = Written { events: 0, restored: Vec::new() };
     thread::scope(|scope| {
         for _ in 0..THREADS.min(groups) {
-            let (send, next, factory, scan, decoder, schema) =
-                (send.clone(), &next, &factory, &scan, &decoder, &schema);
+            let (send, next, factory, scan, schema) = (send.clone(), &next, &factory, &scan, &schema);
             scope.spawn(move || {
                 loop {
                     let group = next.fetch_add(1, Ordering::Relaxed);
-                    if group >= groups || send.send((group, row_group(factory, group, scan, decoder, schema))).is_err()
+                    if group >= groups || send.send((group, row_group(factory, group, scan, made_of, schema))).is_err()
                     {
                         return;
                     }
@@ -65,9 +76,10 @@ pub fn write(recording: &Recording, path: &Path) -> Result<u64> {
         for (group, made) in receive {
             waiting.insert(group, made);
             while let Some(made) = waiting.remove(&expected) {
-                let (rows, columns): (u64, Vec<ArrowColumnChunk>) = made?;
+                let (rows, restored, columns): Group = made?;
                 expected += 1;
-                events += rows;
+                written.events += rows;
+                written.restored.extend(restored);
                 if rows > 0 {
                     let mut out = writer.next_row_group()?;
                     columns.into_iter().try_for_each(|column| column.append_to_row_group(&mut out))?;
@@ -78,7 +90,7 @@ pub fn write(recording: &Recording, path: &Path) -> Result<u64> {
         anyhow::Ok(())
     })?;
     writer.close().with_context(cannot)?;
-    Ok(events)
+    Ok(written)
 }
 
 /// Numbers that grow are differences. Texts and small numbers are dictionaries.
@@ -97,18 +109,19 @@ fn file_properties() -> WriterProperties {
     properties.build()
 }
 
-/// The columns of a row group, encoded.
+/// Makes a row group.
 fn row_group(
     factory: &ArrowRowGroupWriterFactory,
     group: usize,
     scan: &Scan,
-    decoder: &Decoder,
+    (decoder, restorable): (&Decoder, &Restorable),
     schema: &SchemaRef,
-) -> Result<(u64, Vec<ArrowColumnChunk>)> {
+) -> Result<Group> {
     let mut events: Vec<Event> = Vec::new();
     for part in group * CHUNKS..scan.parts().min((group + 1) * CHUNKS) {
         scan.read(part, &mut events);
     }
+    let restored = restorable.slots(&events);
     events.sort_unstable_by_key(|event| {
         let Subject { kind, key } = event.subject.unwrap_or(Subject::NONE);
         (kind, key, event.id)
@@ -123,5 +136,5 @@ fn row_group(
         }
     }
     let columns = writers.into_iter().map(|writer| writer.close()).collect::<Result<Vec<_>, _>>()?;
-    Ok((events.len() as u64, columns))
+    Ok((events.len() as u64, restored, columns))
 }

@@ -24,6 +24,9 @@ pub struct Manifest {
     pub events: u64,
     /// Bytes of the table `events`.
     pub bytes: u64,
+    /// Bytes of the recording, if it can be restored; else 0.
+    #[serde(default)]
+    pub rest: u64,
     /// The tables.
     pub tables: Vec<String>,
 }
@@ -38,6 +41,7 @@ impl Manifest {
             process: recording.process.clone(),
             events: 0,
             bytes: 0,
+            rest: 0,
             tables: Vec::new(),
         }
     }
@@ -62,6 +66,7 @@ mod tests {
             process: "app-1".into(),
             events: 0,
             bytes: 0,
+            rest: 0,
             tables: Vec::new(),
         };
         let path = manifest.partition();

@@ -1,10 +1,11 @@
 //! `metaspy seal`: recordings as partitioned Parquet, in a directory or in an object store.
 //!
-//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, and `sealed.json`, which is
-//! written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
+//! A sealed recording is a partition `run=…/host=…/process=…`: one Parquet file for each table, what
+//! else the recording has, and `sealed.json`, which is written last. A partition without it is not read. In a directory the whole partition appears at once, by a rename.
 
 mod events_file;
 mod manifest;
+mod rest;
 pub mod target;
 
 use std::fs::{self, File};
@@ -23,6 +24,7 @@ use crate::recordings::Recording;
 use crate::tables;
 
 pub use manifest::{MANIFEST, Manifest};
+pub use rest::REST;
 use target::Target;
 
 /// Runs the command.
@@ -62,8 +64,10 @@ pub async fn seal(recording: &Recording, target: &Target) -> Result<Option<Manif
     for (name, _) in tables::names(std::slice::from_ref(recording)) {
         let path = work.path().join(format!("{name}.parquet"));
         if name == "events" {
-            manifest.events = events_file::write(recording, &path)?;
-            manifest.bytes = fs::metadata(&path)?.len();
+            let written = events_file::write(recording, &path)?;
+            (manifest.events, manifest.bytes) = (written.events, fs::metadata(&path)?.len());
+            rest::write(&recording.store, written.restored, &work.path().join(REST))?;
+            manifest.rest = recording.store.ring().words.len() as u64 * 8;
         } else {
             write_table(&tables::rows(recording, &name)?, &path)?;
         }

@@ -15,6 +15,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, RetryConfig
 use url::Url;
 
 use super::manifest::{MANIFEST, Manifest};
+use super::rest::REST;
 
 /// Begins the names of directories in which partitions are made.
 const WORK: &str = ".sealing-";
@@ -157,8 +158,8 @@ impl Target {
     }
 
     async fn upload(&self, work: &WorkDirectory, manifest: &Manifest) -> Result<bool> {
-        for table in &manifest.tables {
-            let file = format!("{table}.parquet");
+        let tables = manifest.tables.iter().map(|table| format!("{table}.parquet"));
+        for file in tables.chain([REST.to_owned()]) {
             let cannot = || format!("cannot write {file} to {}", self.url);
             self.upload_file(&work.path().join(&file), &self.key(manifest, &file)).await.with_context(cannot)?;
         }

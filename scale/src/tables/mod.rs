@@ -3,7 +3,7 @@
 //! `events` is read in place, block by block. All others are small, and are made when a query names them.
 
 mod causes;
-mod columns;
+pub mod columns;
 pub mod events;
 mod profiles;
 mod program;

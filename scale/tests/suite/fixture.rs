@@ -28,6 +28,10 @@ impl NodeId {
     fn measure(&self) {}
 
     fn paint(&self) {}
+
+    fn hold(&self, then: impl FnOnce()) {
+        then();
+    }
 }
 
 /// A directory of a test.
@@ -71,6 +75,26 @@ fn record() -> PathBuf {
     drop(profiler);
     recording.close();
     path
+}
+
+/// A recording with details, links, and a call that runs when it is closed.
+pub fn record_odd(path: &Path) {
+    // One recording at a time.
+    recording();
+    let recording = Recording::file(path).budget(8 << 20).start().expect("there is room");
+    let profiler = Profiler::new("odd").observe(methods("NodeId::*").details()).install().expect("they are observed");
+    for node in 0..500 {
+        let before = metaspy::current();
+        let _ = NodeId(node).layout(2);
+        NodeId(node).hold(|| {
+            let effect = metaspy::current().expect("the call is observed");
+            before.into_iter().chain(metaspy::EventId::from_raw(effect.raw() - 1)).for_each(|cause| {
+                metaspy::link(effect, cause);
+            });
+        });
+    }
+    NodeId(7).hold(|| recording.close());
+    drop(profiler);
 }
 
 /// Runs the command.

@@ -3,6 +3,7 @@
 mod fixture;
 mod otlp;
 mod query;
+mod restore;
 mod seal;
 mod serve;
 mod ship;

@@ -73,12 +73,12 @@ pub enum Command {
     },
     /// Opens the crawler on a recording, or on the recordings of several processes as one
     #[command(
-        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
+        after_help = "Examples:\n  metaspy open run.spy\n  metaspy open layout\n  metaspy open client.spy server.spy\n  metaspy open sealed/run=20260131T235959.123Z\n  ssh host metaspy stream 4711 | metaspy open -\n\n\
         Several are read as one, as they are now: causes cross from process to process (docs/processes.md)."
     )]
     Open {
-        /// Files, directories of them, or the names or the processes of live recordings, or `-` for what comes on
-        /// standard input
+        /// Files, directories of them, or the names or the processes of live recordings, sealed sets, or `-` for what
+        /// comes on standard input
         #[arg(required = true, value_name = "FILE|NAME|-")]
         files: Vec<PathBuf>,
     },
@@ -178,6 +178,9 @@ pub enum Command {
     /// Writes recordings as partitioned Parquet; the package `metaspy-scale` has it
     #[command(disable_help_flag = true, after_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix")]
     Seal(Scale),
+    /// Makes recordings of a sealed set again; the package `metaspy-scale` has it
+    #[command(disable_help_flag = true, after_help = "Example:\n  metaspy restore s3://bucket/prefix --to recordings")]
+    Restore(Scale),
     /// Seals the recordings of a directory as they end; the package `metaspy-scale` has it
     #[command(
         disable_help_flag = true,

@@ -1,0 +1,40 @@
+//! Sealed sets as sources. A script stands for the program that restores them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::client_and_servers::three;
+use crate::{metaspy, text};
+
+/// Ends with 1 if it is not called as `metaspy-scale restore -- SET`.
+const SCRIPT: &str = "#!/bin/sh\n[ \"$1\" = restore ] && [ \"$2\" = -- ] || exit 1\n\
+                      case \"$3\" in *broken*) exit 2;; esac\nprintf '%s\\n' CLIENT SERVER\n";
+
+#[test]
+fn a_sealed_set_is_read_as_the_recordings_that_it_was_made_of() {
+    let [client, server, _] = three("sealed");
+    let directory = client.parent().expect("it is in a directory").join("restoring");
+    let (script, set) = (directory.join("metaspy-scale"), directory.join("set"));
+    fs::create_dir_all(set.join("run=1/host=here")).expect("there is room");
+    fs::write(&script, SCRIPT.replace("CLIENT", text(&client)).replace("SERVER", text(&server))).expect("as before");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let read = |source: &Path, path: &str| {
+        let output = metaspy(&["report", text(source), "--json"]).env("PATH", path).output().expect("it starts");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        (output.status.code(), report["processes"].as_array().map(Vec::len), String::from_utf8(output.stderr))
+    };
+    let path = format!("{}:/bin:/usr/bin", text(&directory));
+    for source in [set.clone(), set.join("run=1"), set.join("run=1/host=here"), "s3://bucket/sealed".into()] {
+        let (code, processes, error) = read(&source, &path);
+        assert_eq!((code, processes), (Some(0), Some(2)), "{source:?}: {error:?}");
+    }
+    let (code, _, error) = read(Path::new("s3://bucket/broken"), &path);
+    assert!(code == Some(2) && error.is_ok_and(|error| error.contains("could not be restored")));
+    let (code, _, error) = read(&set, "/nowhere");
+    assert!(code == Some(2) && error.is_ok_and(|error| error.contains("cargo install --locked --path scale")));
+    // A directory of recordings is none.
+    let (code, ..) = read(client.parent().expect("as above"), "/nowhere");
+    assert_eq!(code, Some(0));
+    fs::remove_dir_all(directory).expect("it is ours");
+}

@@ -1,0 +1,139 @@
+//! `metaspy restore`: sealed recordings become recordings again, for the crawler and every other reader.
+//!
+//! A restored recording appears by a rename, and stays for the next time.
+
+mod events;
+
+use std::fs::{self, File};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use futures::TryStreamExt;
+use metaspy_reader::text::print_message;
+use object_store::{GetResultPayload, ObjectStoreExt};
+
+use crate::arguments;
+use crate::seal::target::Target;
+use crate::seal::{Manifest, REST};
+use events::Filler;
+
+/// Bytes that are written at once, or left out if they are zeros.
+const PIECE: usize = 1 << 16;
+
+/// Runs the command: prints the paths of the restored recordings.
+pub async fn run(options: &arguments::Restore) -> Result<bool> {
+    let to = options.to.clone().map_or_else(cache, Ok)?;
+    for set in &options.sets {
+        let (root, below) = split(set);
+        let target = Target::parse(&root)?;
+        let mut partitions = target.manifests().await?;
+        partitions.retain(|partition| below.is_empty() || is_below(partition, &below));
+        if partitions.is_empty() {
+            bail!("{set} has no sealed recording: metaspy seal RECORDING --to {root}");
+        }
+        let count = partitions.len();
+        for (at, partition) in (1..).zip(&partitions) {
+            let path = to.join(format!("{}.spy", partition.partition()));
+            if !path.is_file() {
+                let (name, events) = (partition.partition(), partition.events);
+                print_message(&format_args!("metaspy restore: {at} of {count}: {name}, {events} events"));
+                restore(&target, partition, &path).await.with_context(|| format!("cannot restore {name}"))?;
+            }
+            println!("{}", path.display());
+        }
+    }
+    Ok(true)
+}
+
+/// The directory of restored recordings.
+fn cache() -> Result<PathBuf> {
+    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let cache = of("XDG_CACHE_HOME").or_else(|| Some(of("HOME")?.join(".cache")));
+    Ok(cache.context("there is no HOME: name a directory by --to")?.join("metaspy/restored"))
+}
+
+/// The set, and the partitions in it, if the path goes on into them: `sealed/run=…/host=…`.
+fn split(set: &str) -> (String, String) {
+    match set.find("run=").filter(|at| *at == 0 || set[..*at].ends_with('/')) {
+        Some(0) => (".".to_owned(), set.to_owned()),
+        Some(at) => (set[..at].to_owned(), set[at..].trim_end_matches('/').to_owned()),
+        None => (set.to_owned(), String::new()),
+    }
+}
+
+fn is_below(partition: &Manifest, below: &str) -> bool {
+    let name = partition.partition().to_string();
+    name.strip_prefix(below).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+async fn restore(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
+    if partition.rest == 0 {
+        bail!("it was sealed by an older metaspy, which left out what is not in tables");
+    }
+    let directory = path.parent().context("a partition is in a directory")?;
+    fs::create_dir_all(directory).with_context(|| format!("cannot create {}", directory.display()))?;
+    let partial = path.with_extension(format!("partial-{}", std::process::id()));
+    let made = restore_into(target, partition, &partial).await.and_then(|()| Ok(fs::rename(&partial, path)?));
+    if made.is_err() {
+        // It may not be there.
+        let _ = fs::remove_file(&partial);
+    }
+    made
+}
+
+async fn restore_into(target: &Target, partition: &Manifest, path: &Path) -> Result<()> {
+    let rest = target.store().get(&target.key(partition, REST)).await?.bytes().await?;
+    let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
+    file.set_len(partition.rest)?;
+    decompress(&rest, file, partition.rest)?;
+    let table = target.store().get(&target.key(partition, "events.parquet")).await?;
+    let table = match table.payload {
+        GetResultPayload::File(file, _) => file,
+        GetResultPayload::Stream(mut bytes) => {
+            let mut file = nameless_file(&path.with_extension(format!("events-{}", std::process::id())))?;
+            while let Some(bytes) = bytes.try_next().await? {
+                file.write_all(&bytes)?;
+            }
+            file
+        }
+    };
+    Filler::open(path)?.fill(&table)
+}
+
+/// A file that is gone after its last use.
+fn nameless_file(path: &Path) -> Result<File> {
+    let file = File::options().read(true).write(true).create_new(true).open(path)?;
+    fs::remove_file(path)?;
+    Ok(file)
+}
+
+/// Decompresses into a file, whose zeros take no room.
+fn decompress(compressed: &[u8], mut file: File, most: u64) -> Result<()> {
+    let mut input = zstd::stream::read::Decoder::new(compressed)?.take(most);
+    let mut piece = Vec::with_capacity(PIECE);
+    loop {
+        piece.clear();
+        let read = input.by_ref().take(PIECE as u64).read_to_end(&mut piece)?;
+        match piece.iter().all(|byte| *byte == 0) {
+            _ if read == 0 => return Ok(()),
+            true => drop(file.seek(SeekFrom::Current(read as i64))?),
+            false => file.write_all(&piece)?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_goes_on_into_a_set() {
+        let split = |set| split(set);
+        let two = |one: &str, other: &str| (one.to_owned(), other.to_owned());
+        assert_eq!(split("sealed"), two("sealed", ""));
+        assert_eq!(split("s3://bucket/a/run=1/host=b/"), two("s3://bucket/a/", "run=1/host=b"));
+        assert_eq!(split("run=1"), two(".", "run=1"));
+        assert_eq!(split("dry-run=1"), two("dry-run=1", ""));
+    }
+}

@@ -1,0 +1,84 @@
+//! `metaspy restore`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use metaspy::Store;
+
+use crate::fixture::{S3, directory, metaspy, printed, python_with, record_odd, recording, rows, rows_of};
+
+/// Queries whose results must not depend on a seal and a restoration.
+const QUERIES: &[&str] = &[
+    "SELECT event, time_ns, took_ns, site, subject_kind, subject_key, cause, cause_site, lane, thread, outcome, timed, \
+     epoch FROM events ORDER BY event",
+    "SELECT site, subject_key, calls, failed FROM tallies ORDER BY site, subject_key",
+    "SELECT subject_key, label, calls FROM subjects ORDER BY subject_key",
+    "SELECT relation, from_key, to_key FROM relations",
+    "SELECT state, calls, stored, folded, counted, lost, exact, warnings FROM recordings",
+    "SELECT array_length(effects(event)) AS effects, count(*) FROM events GROUP BY effects ORDER BY effects",
+];
+
+/// Restores a set into a directory, and returns the paths.
+fn restored(set: &str, to: &Path) -> Vec<PathBuf> {
+    printed(&["restore", set, "--to", &to.display().to_string()]).lines().map(PathBuf::from).collect()
+}
+
+#[test]
+fn a_restored_recording_is_the_one_that_was_sealed() {
+    let directory = directory("restore");
+    let (set, to) = (directory.join("set"), directory.join("to"));
+    let (spy, set) = (recording().display().to_string(), set.display().to_string());
+    printed(&["seal", &spy, "--to", &set, "--host", "rack/7"]);
+    let paths = restored(&set, &to);
+    assert_eq!(paths.len(), 1);
+    for query in QUERIES {
+        assert_eq!(rows_of(query, &paths[0]), rows(query), "{query}");
+    }
+    let store = Store::open(&paths[0]).expect("it is a recording");
+    let verified = store.verify();
+    assert!(verified.damaged.is_empty() && verified.missing.is_empty(), "{verified:?}");
+    // The second time it is there; a part of the set is named by its path.
+    let before = fs::metadata(&paths[0]).expect("it is there").modified().expect("the system has times");
+    let run = fs::read_dir(&set).expect("it is a set").map(|it| it.expect("a name").path()).next().expect("one run");
+    assert_eq!(restored(&run.display().to_string(), &to), paths);
+    assert_eq!(fs::metadata(&paths[0]).expect("it is there").modified().expect("as before"), before);
+    let none = metaspy(&["restore", &format!("{set}/run=none"), "--to", &to.display().to_string()]);
+    assert_eq!(none.status.code(), Some(2));
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn events_that_rows_do_not_hold_are_restored() {
+    let directory = directory("restore rest");
+    let (spy, set) = (directory.join("odd.spy"), directory.join("set").display().to_string());
+    record_odd(&spy);
+    printed(&["seal", &spy.display().to_string(), "--to", &set]);
+    let paths = restored(&set, &directory.join("to"));
+    for query in QUERIES.iter().chain(&["SELECT event, reason FROM links ORDER BY event"]) {
+        assert_eq!(rows_of(query, &paths[0]), rows_of(query, &spy), "{query}");
+    }
+    let details = |path: &Path| {
+        let store = Store::open(path).expect("it is a recording");
+        let scan = store.scan(Default::default());
+        let mut events = Vec::new();
+        (0..scan.parts()).for_each(|part| scan.read(part, &mut events));
+        events.iter().map(|event| format!("{:?}", store.details(event.id))).collect::<Vec<_>>()
+    };
+    assert_eq!(details(&paths[0]), details(&spy));
+    fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn a_bucket_is_restored_as_a_directory_is() {
+    let Some(python) = python_with("moto") else {
+        println!("SKIPPED: s3: no Python with moto; set METASPY_PYTHON");
+        return;
+    };
+    let (server, directory) = (S3::start(&python), directory("restore s3"));
+    let (spy, to) = (recording().display().to_string(), directory.display().to_string());
+    assert_eq!(server.run(&["seal", &spy, "--to", "s3://spies/restored"]).0, Some(0));
+    let (code, text) = server.run(&["restore", "s3://spies/restored", "--to", &to]);
+    let path = text.lines().find(|line| line.ends_with(".spy")).unwrap_or_else(|| panic!("{code:?}: {text}"));
+    assert_eq!(rows_of(QUERIES[0], Path::new(path)), rows(QUERIES[0]));
+    fs::remove_dir_all(directory).expect("it is ours");
+}
