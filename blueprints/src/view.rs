@@ -153,12 +153,12 @@ impl View {
         [&self.height, &self.width, &self.fill]
     }
 
-    /// Reads the subjects of a recording, with their numbers and relations.
+    /// Reads the subjects of a recording, with their relations, and their numbers in the events that pass the filter.
     ///
     /// # Errors
     ///
     /// If the recording has no such subject or relation, or if a filter is wrong.
-    pub fn read(&self, store: &Store) -> Result<Viewed, ViewError> {
+    pub fn read(&self, store: &Store, filter: &Filter) -> Result<Viewed, ViewError> {
         let kind = store.kinds().find(|kind| kind.name == self.subjects).map(|kind| kind.id);
         let kind = kind.ok_or_else(|| self.no_kind(store))?;
         if let Some(relation) = self.below.as_deref().filter(|it| !store.relation_names().contains(it)) {
@@ -168,7 +168,7 @@ impl View {
         let mut all: Vec<HashMap<Subject, u64>> = Vec::new();
         let mut exact = true;
         for channel in self.channels() {
-            let tally = store.tally(By::Subject, &Scope { filter: channel.filter()?, ..Scope::default() });
+            let tally = store.tally(By::Subject, &Scope::matching(channel.filter()?.and(filter.clone())));
             exact &= tally.exact;
             let rows = tally.rows.iter().filter_map(|row| Some((row.subject?, channel.value.of(&row.measure, store))));
             all.push(rows.collect());
@@ -185,7 +185,14 @@ impl View {
         Ok(Viewed {
             view: self.clone(),
             numbers: subjects.iter().map(numbers).collect(),
-            graph: Graph { exact, ..self.graph(store, &subjects, kind) },
+            graph: Graph {
+                exact,
+                notes: (!filter.is_all())
+                    .then(|| format!("only events that pass {}", filter.text()))
+                    .into_iter()
+                    .collect(),
+                ..self.graph(store, &subjects, kind)
+            },
         })
     }
 

@@ -34,6 +34,8 @@ pub struct Graph {
     pub has_returns: bool,
     /// True if every count is exact.
     pub exact: bool,
+    /// Which of the calls it has, if not all of one thread.
+    pub notes: Vec<String>,
     /// The cost of hooks that was subtracted from times.
     pub hooks: Option<HookCost>,
 }
@@ -150,14 +152,21 @@ impl Graph {
         graph
     }
 
-    /// The graph of a recording. Without recorded callers, the causes of stored events are in their place.
+    /// The graph of a recording. Without recorded callers, the causes of stored events are in their place, and so are they
+    /// for a part of the calls of a method, such as those of one thread: profilers add up all of its calls.
     pub fn read(store: &Store, filter: &Filter) -> Graph {
-        let mut graph = Graph::new(&Program::read(store, filter), |ticks| store.span_ns(ticks));
+        let mut program = Program::read(store, filter);
+        if !filter.is_of_sites() {
+            program.forget_calls();
+        }
+        let mut graph = Graph::new(&program, |ticks| store.span_ns(ticks));
+        graph.has_callers &= filter.is_of_sites();
         if !graph.has_callers {
             graph.add_causes(store, filter);
             graph.has_callers = !graph.calls.is_empty();
             graph.callers_are_causes = graph.has_callers;
         }
+        graph.notes.extend(scope(store, filter));
         graph
     }
 
@@ -266,6 +275,19 @@ impl Graph {
             true => format!("no method is called `{path}`: `metaspy report --by site` lists those that ran"),
             false => format!("no method is called `{path}`: the nearest are {}", nearest.join(", ")),
         }
+    }
+}
+
+/// Which calls of a recording pass, and of which threads they are.
+fn scope(store: &Store, filter: &Filter) -> Option<String> {
+    let threads = store.lanes().len();
+    match filter.is_of_sites() {
+        false => Some(format!(
+            "only stored events that pass {}; receivers, tests and returned values are those of all calls",
+            filter.text()
+        )),
+        true if threads > 1 => Some(format!("{threads} threads together; --filter lane:NAME draws one")),
+        true => None,
     }
 }
 

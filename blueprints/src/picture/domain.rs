@@ -70,6 +70,7 @@ pub fn draw(viewed: &Viewed, options: &Options) -> Result<Scene, PictureError> {
     if lost > 0 {
         notes.push(format!("{} not reached from here", counted(lost as u64, "subject")));
     }
+    notes.extend(graph.notes.iter().cloned());
     if !graph.exact {
         notes.push("some numbers are lower bounds: `metaspy verify` lists what was lost".into());
     }

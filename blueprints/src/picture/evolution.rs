@@ -44,6 +44,7 @@ pub fn draw(step: &Step, options: &Options) -> Result<Scene, PictureError> {
         notes.push("fewer than five runs a side: some changes may be chance".into());
     }
     notes.push(hooks_note(&step.graph));
+    notes.extend(step.graph.notes.iter().cloned());
     if step.share_of_new() > MANY_NEW {
         let percent = (100.0 * step.share_of_new()).round();
         notes.push(format!("{percent} % of the methods are new: versions this far apart are hard to compare"));

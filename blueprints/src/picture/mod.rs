@@ -73,7 +73,8 @@ impl fmt::Display for PictureError {
             ),
             PictureError::NothingRan => f.write_str("nothing ran that has a hook: check what was selected"),
             PictureError::NoTimes => f.write_str(
-                "no call was timed, and the height of a box is time: record with `--timed`, or with METASPY_PROFILE=calls",
+                "no call was timed, and the height of a box is time: record with `--timed`, or with METASPY_PROFILE=calls; \
+                 with a --filter for more than sites, it is the time of stored events, so record without METASPY_MODE=tally",
             ),
             PictureError::NoCallers => f.write_str(
                 "no callers were recorded: record with `--timed`, or with METASPY_PROFILE=calls",
@@ -125,6 +126,7 @@ pub fn draw(kind: Kind, graph: &Graph, options: &Options) -> Result<Scene, Pictu
             .notes
             .push("callers are the causes of stored events; METASPY_PROFILE=calls counts the calls of all".into());
     }
+    scene.notes.extend(graph.notes.iter().cloned());
     if !graph.exact {
         scene.notes.push("some counts are lower bounds: `metaspy verify` lists what was lost".into());
     }

@@ -30,6 +30,9 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     if options.hooks.is_some() && matches!(options.kind, Kind::Grammar | Kind::Domain) {
         return Err(say("--hooks is for pictures of methods: structural, behavioural, calls or coverage"));
     }
+    if options.from.is_some() && matches!(options.kind, Kind::Structural | Kind::Coverage) {
+        return Err(say("--from is for pictures of calls: behavioural, calls, grammar or domain"));
+    }
     let names: Vec<String> = options.sources.iter().map(|source| source.display().to_string()).collect();
     let drawn = drawing(options, names.join(" "));
     let (store, filter) = open_recording(&options.sources, options.filter.as_deref())?;
@@ -41,7 +44,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
     }
     if let Some(file) = &options.view {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let viewed = View::parse(&text).and_then(|view| view.read(&store));
+        let viewed = View::parse(&text).and_then(|view| view.read(&store, &filter));
         let viewed = viewed.map_err(|error| say(format!("{}: {error}", file.display())))?;
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);

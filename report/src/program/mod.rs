@@ -51,6 +51,14 @@ impl Program {
         builder.build()
     }
 
+    /// Forgets the times and callers that a profiler added up over all calls: then those of events are in their place.
+    pub fn forget_calls(&mut self) {
+        self.edges.clear();
+        for method in self.elements.iter_mut().filter_map(|element| element.method.as_mut()) {
+            (method.profile.total_ns, method.profile.self_ns) = (None, None);
+        }
+    }
+
     /// The elements without a parent.
     pub fn crates(&self) -> impl Iterator<Item = &Element> {
         self.elements.iter().filter(|element| element.under.is_none())

@@ -138,6 +138,11 @@ impl Filter {
         self.terms.is_empty()
     }
 
+    /// True if it selects sites and nothing else: then it passes all calls of a method, or none.
+    pub fn is_of_sites(&self) -> bool {
+        self.terms.iter().all(|term| matches!(term.condition, Condition::Site(_)))
+    }
+
     /// The line.
     pub fn text(&self) -> &str {
         &self.text

@@ -1,0 +1,66 @@
+//! A part of a run: the calls of one thread, or of the methods that a filter selects.
+
+use metaspy_blueprints::{Graph, Kind, Options, picture};
+use metaspy_core::arm::{Arming, Mode};
+use metaspy_core::hook::{Frame, Guard, observed};
+use metaspy_core::method_profilers::Calls;
+use metaspy_core::site::register_dynamic;
+use metaspy_core::store::Filter;
+use metaspy_core::{InstallError, Installation, Instrumenter, Profiler, Recording, Session, Site, SiteDef, SiteKind};
+
+/// Records each call at a site as an event.
+struct Events(&'static Site);
+
+impl Instrumenter for Events {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm(self.0, Arming::all(Mode::Full))?;
+        Ok(Installation::none())
+    }
+}
+
+fn site(name: &'static str) -> &'static Site {
+    let lines = (line!(), line!());
+    register_dynamic(SiteDef { kind: SiteKind::Method, module: "app", name, file: file!(), lines, skipped: None })
+}
+
+fn calls(outer: &'static Site, inner: &'static Site, count: usize) {
+    let mut frame = Frame::vacant();
+    let _outer = Guard::of(outer, observed::enter_site(&mut frame, outer));
+    for _ in 0..count {
+        let mut frame = Frame::vacant();
+        drop(Guard::of(inner, observed::enter_site(&mut frame, inner)));
+    }
+}
+
+#[test]
+fn a_picture_is_of_all_threads_or_of_one() {
+    let recording = Recording::memory().budget(8 << 20).start().expect("there is memory");
+    let (outer, inner) = (site("outer"), site("inner"));
+    let profiler =
+        Profiler::new("calls").method_profiler(Calls::default()).observe(Events(outer)).observe(Events(inner));
+    let installed = profiler.install().expect("it installs");
+    for (name, count) in [("one", 3), ("other", 40)] {
+        let thread = std::thread::Builder::new().name(name.into());
+        let thread = thread.spawn(move || calls(outer, inner, count)).expect("it starts");
+        thread.join().expect("it ends");
+    }
+    drop(installed);
+    let store = recording.store();
+    let draw = |filter: &str| {
+        let graph = Graph::read(&store, &filter.parse().expect("it is a filter"));
+        let at = graph.find("app::inner").expect("it ran");
+        let notes = picture::draw(Kind::Behavioural, &graph, &Options::default()).map(|scene| scene.notes.join("; "));
+        let from: u64 = graph.calls.iter().filter(|call| call.to == at).map(|call| call.count).sum();
+        (graph.methods[at].executions, from, graph.callers_are_causes, notes.expect("its calls are known"))
+    };
+    assert!(Filter::all().is_of_sites());
+    let (executions, from, is_of_events, notes) = draw("");
+    assert_eq!((executions, from, is_of_events), (43, 43, false));
+    assert!(notes.contains("threads together"), "{notes}");
+    let (executions, from, is_of_events, notes) = draw("lane:one");
+    assert_eq!((executions, from, is_of_events), (3, 3, true));
+    assert!(notes.contains("only stored events that pass lane:one"), "{notes}");
+    assert_eq!(draw("lane:other").0, 40);
+    let (executions, _, is_of_events, _) = draw("site:app::*");
+    assert_eq!((executions, is_of_events), (43, false));
+}
