@@ -63,8 +63,12 @@ impl Grammar {
         for (at, site) in sites.iter().enumerate() {
             let measure = &measures[at];
             let (module, name) = site.path.rsplit_once("::").unwrap_or(("", &site.path));
-            let owner =
-                grammar.graph.owner(Owner { module: module.into(), name: "fn".into(), kind: OwnerKind::Functions });
+            let owner = grammar.graph.owner(Owner {
+                module: module.into(),
+                name: "fn".into(),
+                kind: OwnerKind::Functions,
+                traits: Vec::new(),
+            });
             grammar.graph.methods.push(Method {
                 site: Some(site.id),
                 path: site.path.clone(),

@@ -198,7 +198,12 @@ impl View {
 
     fn graph(&self, store: &Store, subjects: &[Subject], kind: KindId) -> Graph {
         let mut graph = Graph::default();
-        let owner = graph.owner(Owner { module: String::new(), name: "fn".into(), kind: OwnerKind::Functions });
+        let owner = graph.owner(Owner {
+            module: String::new(),
+            name: "fn".into(),
+            kind: OwnerKind::Functions,
+            traits: Vec::new(),
+        });
         let places: HashMap<Subject, usize> = subjects.iter().enumerate().map(|(at, &subject)| (subject, at)).collect();
         for (at, &subject) in subjects.iter().enumerate() {
             let name = store.label(subject).map_or_else(|| format!("#{}", subject.key), str::to_owned);

@@ -10,7 +10,7 @@ use metaspy_report::program::{Edge, Receivers};
 type Row = (&'static str, u64, u64, u32);
 
 fn graph(rows: &[Row]) -> Graph {
-    let owner = Owner { module: "app".into(), name: "Scene".into(), kind: OwnerKind::Type };
+    let owner = Owner { module: "app".into(), name: "Scene".into(), kind: OwnerKind::Type, traits: Vec::new() };
     let mut graph = Graph { owners: vec![owner], has_callers: true, exact: true, ..Graph::default() };
     for (at, &(name, executions, ms, fingerprint)) in rows.iter().enumerate() {
         graph.methods.push(Method {

@@ -14,6 +14,7 @@ const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = concat!(
     include_str!("page/data.js"),
     include_str!("page/draw.js"),
+    include_str!("page/frames.js"),
     include_str!("page/focus.js"),
     include_str!("page/input.js")
 );
@@ -39,6 +40,12 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
     };
     let (light, dark) = (variables(false), variables(true));
     let rules = style(|name| format!("var(--{name})"));
+    // Every page has it: comments and indentation stay here.
+    let script: String = SCRIPT
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| !line.starts_with("//"))
+        .fold(String::new(), |all, line| all + line + "\n");
     // `</script>` in a name must not end the data.
     let data = data(pictures).to_string().replace("</", "<\\/");
     format!(
@@ -48,11 +55,11 @@ pub fn html(pictures: &[Pictures<'_>]) -> String {
          @media(prefers-color-scheme:dark){{:root:not([data-theme=light]){{{dark}}}}}\n:root[data-theme=dark]{{{dark}}}\n\
          @media print{{:root,:root[data-theme]{{{light}}}}}\n{rules}{STYLE}</style>\n</head>\n<body>\n\
          <header><nav id=\"tabs\" role=\"tablist\"></nav><h1 id=\"title\">{title}</h1><input id=\"search\" type=\"search\" placeholder=\"search  /\" aria-label=\"search methods\">\
-         <output id=\"found\"></output><button id=\"list\" title=\"lists (l)\">☰ lists</button><button id=\"fit\" title=\"fit (0)\">⤢ fit</button>\
+         <output id=\"level\"></output><output id=\"found\"></output><button id=\"list\" title=\"lists (l)\">☰ lists</button><button id=\"fit\" title=\"fit (0)\">⤢ fit</button>\
          <button id=\"theme\" title=\"light or dark (t)\" aria-label=\"light or dark\">◐</button></header>\n\
          <main><div id=\"view\" tabindex=\"0\" role=\"application\" aria-label=\"{title}\"></div><aside id=\"panel\" hidden></aside></main>\n\
          <div id=\"popup\" role=\"status\" aria-live=\"polite\" hidden></div><menu id=\"menu\" hidden></menu>\n<footer id=\"footer\"></footer>\n\
-         <template id=\"defs\">{}</template>\n<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+         <template id=\"defs\">{}</template>\n<script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{script}</script>\n</body>\n</html>\n",
         svg::DEFS,
     )
 }

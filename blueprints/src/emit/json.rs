@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use metaspy_report::coverage::Pattern;
 
-use crate::graph::{Call, Graph, Method};
+use crate::graph::{Call, Graph, Method, OwnerKind};
 use crate::scene::{Border, EdgeKind, Frame, List, Node, Scene};
 
 /// The scene with the methods that it shows.
@@ -50,6 +50,10 @@ impl Shown {
         let mut files: Vec<&str> = self.methods.iter().map(|&at| graph.methods[at].file.as_str()).collect();
         files.sort_unstable();
         files.dedup();
+        let mut returns: Vec<&str> =
+            self.methods.iter().filter_map(|&at| Some(graph.methods[at].returns?.word())).collect();
+        returns.sort_unstable();
+        returns.dedup();
         let method = |&at: &usize| {
             let method = &graph.methods[at];
             let mut row = json!([
@@ -59,7 +63,7 @@ impl Shown {
                 method.total_ns,
                 method.self_ns,
                 method.receivers.to_string(),
-                method.returns.map(metaspy_report::program::Returned::word),
+                method.returns.and_then(|word| returns.iter().position(|&other| other == word.word())),
                 method.tests,
                 method.lines,
                 files.binary_search(&method.file.as_str()).unwrap_or(0),
@@ -68,14 +72,26 @@ impl Shown {
             row.as_array_mut().into_iter().for_each(|row| row.extend(graph.hooks.map(|_| method.hooks_ns.into())));
             row
         };
-        let call =
-            |call: &Call| Some(json!([self.places[call.from]?, self.places[call.to]?, call.count, call.total_ns]));
+        let call = |call: &Call| {
+            let mut row = vec![self.places[call.from]? as u64, self.places[call.to]? as u64, call.count];
+            row.extend((call.total_ns > 0).then_some(call.total_ns));
+            Some(Value::from(row))
+        };
         let mut all = Map::new();
-        let owner = |&at: &usize| json!([graph.owners[at].module, graph.owners[at].name]);
+        let owner = |&at: &usize| {
+            let owner = &graph.owners[at];
+            let mut row = json!([owner.module, owner.name]);
+            let traits: Vec<Value> = owner.traits.iter().map(|name| trait_of(graph, &owners, name)).collect();
+            row.as_array_mut()
+                .into_iter()
+                .for_each(|row| row.extend((!traits.is_empty()).then(|| traits.clone().into())));
+            row
+        };
         all.insert("owners".into(), owners.iter().map(owner).collect());
         all.insert("methods".into(), self.methods.iter().map(method).collect());
         all.insert("calls".into(), graph.calls.iter().filter_map(call).collect());
         all.insert("files".into(), files.into());
+        all.insert("returns".into(), returns.into());
         all
     }
 
@@ -88,7 +104,11 @@ impl Shown {
         all.insert("size".into(), json!([round(scene.size.0), round(scene.size.1)]));
         all.insert("frames".into(), scene.frames.iter().map(frame).collect());
         all.insert("nodes".into(), scene.nodes.iter().map(|node| self.node(node)).collect());
-        let edges = scene.edges.iter().map(|edge| json!([edge.from, edge.to, edge.count, kind(edge.kind)]));
+        let edges = scene.edges.iter().map(|edge| match edge.kind {
+            EdgeKind::Tree => json!([edge.from, edge.to, edge.count]),
+            EdgeKind::Cross => json!([edge.from, edge.to, edge.count, "cross"]),
+            EdgeKind::Back => json!([edge.from, edge.to, edge.count, "back"]),
+        });
         all.insert("edges".into(), edges.collect());
         let signs = scene.legend.iter().map(|sign| {
             json!([
@@ -142,12 +162,20 @@ fn list(list: &List) -> Value {
     json!([list.title, rows])
 }
 
-fn kind(kind: EdgeKind) -> &'static str {
-    match kind {
-        EdgeKind::Tree => "tree",
-        EdgeKind::Cross => "cross",
-        EdgeKind::Back => "back",
+/// The place of a trait among the owners that are shown; its name if it is not there, or not the only one of its name.
+fn trait_of(graph: &Graph, owners: &[usize], name: &str) -> Value {
+    let is_it = |&at: &usize| graph.owners[at].kind == OwnerKind::Trait && graph.owners[at].name == last_segment(name);
+    let mut found = owners.iter().enumerate().filter(|(_, at)| is_it(at)).map(|(place, _)| place);
+    match (found.next(), found.next()) {
+        (Some(place), None) => place.into(),
+        _ => name.into(),
     }
+}
+
+/// The last segment of a path, without arguments: `Layout` of `scene::Layout<T>`.
+fn last_segment(path: &str) -> &str {
+    let plain = path.split('<').next().unwrap_or(path);
+    plain.rsplit("::").next().unwrap_or(plain)
 }
 
 /// A length with one decimal, and without one where it is whole.

@@ -46,7 +46,7 @@ const RULES: &str = "\
 text{font:9px ui-sans-serif,system-ui,sans-serif;fill:{ink}}
 text.dark{fill:{page}}
 .f{fill:{type};stroke:{line};stroke-width:.7}
-.f.module{fill:{module}}.f.trait{stroke:{trait};stroke-dasharray:4 2}.f.functions{stroke-dasharray:1 2}
+.f.module{fill:{module}}.f.package{fill:{page};stroke-width:1.2}.f.trait{stroke:{trait};stroke-dasharray:4 2}.f.functions{stroke-dasharray:1 2}
 .f.foreign{stroke-dasharray:4 2}.f.absent{stroke:{signal};stroke-width:1.3}
 .ft{fill:{pale}}
 .b{stroke:{ink};stroke-width:.5}

@@ -84,6 +84,8 @@ pub struct Owner {
     pub name: String,
     /// The sort of it.
     pub kind: OwnerKind,
+    /// The traits of a type that have a method in the recording, or the supertraits of a trait.
+    pub traits: Vec<String>,
 }
 
 /// The sorts of owners.
@@ -312,7 +314,8 @@ impl Owner {
             Key::Functions(path) => path.to_string(),
             _ => path.strip_suffix(&element.name).and_then(|path| path.strip_suffix("::")).unwrap_or("").to_owned(),
         };
-        Owner { module, name, kind }
+        let traits = if let Of::Type { traits, .. } = &element.of { traits.clone() } else { Vec::new() };
+        Owner { module, name, kind, traits }
     }
 
     /// The module and the name.

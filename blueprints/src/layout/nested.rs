@@ -1,4 +1,5 @@
-//! Boxes in frames in frames: the methods of a type, the types of a module, the modules on a page.
+//! Boxes in frames in frames: the methods of a type, the types of a module, the modules of a package, the packages on a
+//! page. One package alone has no frame.
 
 use std::collections::BTreeMap;
 
@@ -40,20 +41,23 @@ pub fn nested(graph: &Graph, sizes: &[Sized], is_absent: impl Fn(usize) -> bool)
         owners.entry(graph.methods[method].owner).or_default().push((method, size));
     }
     let several = owners.keys().any(|&at| graph.owners[at].package() != graph.owners[0].package());
-    let mut modules: BTreeMap<&str, Vec<Group>> = BTreeMap::new();
+    let mut packages: BTreeMap<&str, BTreeMap<&str, Vec<Group>>> = BTreeMap::new();
     for (at, methods) in owners {
         let owner = &graph.owners[at];
+        let modules = packages.entry(owner.package()).or_default();
         modules.entry(&owner.module).or_default().push(owner_group(owner, &methods, is_absent(at)));
     }
-    let modules: Vec<Group> = modules
-        .into_iter()
-        .map(|(module, types)| {
-            let within_crate = module.split_once("::").map_or(module, |(_, rest)| rest);
-            let label = if several { module } else { within_crate };
+    let groups = packages.into_iter().flat_map(|(package, modules)| {
+        let modules = modules.into_iter().map(|(module, types)| {
+            let label = module.split_once("::").map_or(module, |(_, rest)| rest);
             framed(stacked(types), label, module, FrameKind::Module)
-        })
-        .collect();
-    let Group { size, frames, boxes } = stacked(modules);
+        });
+        match several {
+            true => vec![framed(stacked(modules.collect()), package, package, FrameKind::Package)],
+            false => modules.collect(),
+        }
+    });
+    let Group { size, frames, boxes } = stacked(groups.collect());
     Page { frames, boxes, size }
 }
 
@@ -85,7 +89,7 @@ fn stacked(groups: Vec<Group>) -> Group {
 
 /// A frame with a label around a group.
 fn framed(group: Group, label: &str, name: &str, kind: FrameKind) -> Group {
-    let is_module = kind == FrameKind::Module;
+    let is_module = matches!(kind, FrameKind::Module | FrameKind::Package);
     let letters = (label.chars().count() as f64).min(if is_module { LEAST_LETTERS.1 } else { LEAST_LETTERS.0 });
     let w = group.size.0.max(letters * LETTER) + 2.0 * PADDING;
     let h = group.size.1 + 2.0 * PADDING + LABEL;

@@ -67,7 +67,9 @@ pub struct Frame {
 /// The kinds of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A crate or a module.
+    /// A crate around its modules.
+    Package,
+    /// A module.
     Module,
     /// A type.
     Type,
@@ -209,6 +211,7 @@ impl FrameKind {
     /// The class of the frame in SVG and HTML.
     pub fn class(self) -> &'static str {
         match self {
+            FrameKind::Package => "package",
             FrameKind::Module => "module",
             FrameKind::Type => "type",
             FrameKind::Trait => "trait",

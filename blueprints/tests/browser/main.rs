@@ -86,7 +86,7 @@ fn keys_walk_by_time_and_along_calls_and_turn_the_pictures() {
     is_true(&mut chrome, "focused === byTime[1]");
     chrome.key("p");
     is_true(&mut chrome, "focused === byTime[0]");
-    chrome.evaluate("focus(P.edges.find(e => e[3] === 'tree' && methodsOf(e[0]).length)[0])");
+    chrome.evaluate("focus(P.edges.find(e => !e[3] && methodsOf(e[0]).length)[0])");
     let caller = chrome.evaluate("focused");
     chrome.key("ArrowDown");
     is_true(&mut chrome, &format!("P.edges.some(e => e[0] === {caller} && e[1] === focused)"));
@@ -108,6 +108,60 @@ fn keys_walk_by_time_and_along_calls_and_turn_the_pictures() {
     is_true(&mut chrome, "!panel.hidden && panel.querySelectorAll('tr[data-n]').length >= byTime.length");
     chrome.key("t");
     is_true(&mut chrome, "document.documentElement.dataset.theme === 'dark'");
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn a_large_picture_begins_with_its_modules_and_leads_to_types_and_methods() {
+    let graph = fixture::program(20_000, 15);
+    let Some((mut chrome, _)) = browser("levels", &graph, Kind::Structural) else { return };
+    is_true(
+        &mut chrome,
+        "level > 0 && all.classList.contains('coarse') && $('level').textContent.includes('own time')",
+    );
+    is_true(&mut chrome, "getComputedStyle(boxes[0]).display === 'none'");
+    let first = chrome.evaluate("level").as_u64().expect("a level");
+    let cover = "document.querySelector('.covers.open .cover')";
+    let rect = chrome.evaluate(&format!(
+        "(() => {{ const r = {cover}.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; }})()"
+    ));
+    chrome.click((rect[0].as_f64().expect("a number"), rect[1].as_f64().expect("a number")), "left");
+    is_true(&mut chrome, &format!("level < {first}"));
+    chrome.key("0");
+    is_true(&mut chrome, &format!("level === {first}"));
+    chrome.key("n");
+    is_true(&mut chrome, "level === 0 && focused === byTime[0]");
+    chrome.key("Escape");
+    chrome.key("c");
+    is_true(&mut chrome, "level === 1");
+    // The bars are the own times of the types: their heights add up to all of it.
+    is_true(
+        &mut chrome,
+        "(() => { const all = P.nodes.flatMap(n => n[5]).reduce((sum, m) => sum + D.methods[m][OWN], 0);          const types = P.frames.map((f, i) => TYPES.includes(f[4]) ? inFrame[i].reduce((sum, m) => sum + amountOf(m), 0) : 0);          return types.reduce((a, b) => a + b) === all; })()",
+    );
+    assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
+}
+
+#[test]
+fn a_type_leads_to_its_traits_and_a_trait_to_its_types() {
+    let graph = fixture::program(300, 16);
+    let Some((mut chrome, _)) = browser("traits", &graph, Kind::Structural) else { return };
+    let place = |chrome: &mut Chrome, kind: &str, name: &str| {
+        let place = chrome.evaluate(&format!(
+            "(() => {{ const r = document.querySelectorAll('.fg')[P.frames.findIndex(f => f[4] === '{kind}' && f[5] === '{name}')]             .querySelector('.ft').getBoundingClientRect(); return [r.x + 2, r.y + r.height / 2]; }})()"
+        ));
+        (place[0].as_f64().expect("a number"), place[1].as_f64().expect("a number"))
+    };
+    let type_ = place(&mut chrome, "type", "Type11");
+    chrome.point(type_);
+    is_true(&mut chrome, "popup.textContent.includes('implements: app::module_1::Type10, Debug')");
+    is_true(&mut chrome, "document.querySelectorAll('#relations path.up').length === 1");
+    let trait_ = place(&mut chrome, "trait", "Type10");
+    chrome.point(trait_);
+    is_true(&mut chrome, "popup.textContent.includes('2 implementors: Type11, Type12')");
+    is_true(&mut chrome, "document.querySelectorAll('#relations path.down').length === 2");
+    chrome.point((700.0, 10.0));
+    is_true(&mut chrome, "$('relations').innerHTML === ''");
     assert!(chrome.faults.is_empty(), "{:?}", chrome.faults);
 }
 

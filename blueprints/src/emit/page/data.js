@@ -26,7 +26,7 @@ function load(picture) {
   if (D !== PAGE.graphs[P.graph]) {
     D = PAGE.graphs[P.graph];
     callers = D.methods.map(() => []); callees = D.methods.map(() => []);
-    for (const [from, to, count, ns] of D.calls) { callees[from].push([to, count, ns]); callers[to].push([from, count, ns]); }
+    for (const [from, to, count, ns = 0] of D.calls) { callees[from].push([to, count, ns]); callers[to].push([from, count, ns]); }
     for (const list of [...callers, ...callees]) list.sort((a, b) => b[1] - a[1]);
   }
   box = new Array(D.methods.length);
@@ -43,7 +43,7 @@ function describe(at) {
   const out = [path(m), ...tip, d[RUNS] === 0 ? 'never ran' : plural(d[RUNS], 'execution') + (d[RECEIVERS] === 'n/a' ? '' : `, receivers: ${d[RECEIVERS]}`)];
   if (d[TOTAL] != null && d[RUNS]) out.push(`total ${time(d[TOTAL])}, own ${time(d[OWN])}, ${time(Math.round(d[TOTAL] / d[RUNS]))} a call`);
   if (d[HOOKS]) out.push(`recorded total ${time(d[TOTAL] + d[HOOKS])}, ${time(d[HOOKS])} of it hooks`);
-  if (d[RETURNS]) out.push(`returns: ${RETURNED[d[RETURNS]]}`);
+  if (d[RETURNS] != null) out.push(`returns: ${RETURNED[D.returns[d[RETURNS]]]}`);
   if (d[TESTS]) out.push(`in ${plural(d[TESTS], 'test')}`);
   const same = callees[m].filter(([c]) => d[RUNS] > 1 && D.methods[c][RUNS] === d[RUNS]).map(([c]) => short(c));
   if (same.length) out.push(`1:1 with ${same.slice(0, 4).join(', ')}${same.length > 4 ? ` and ${same.length - 4} more` : ''}`);

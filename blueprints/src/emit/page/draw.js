@@ -11,7 +11,7 @@ function labelled([x, y, w, h, fill], m) {
   const dark = /^g[5-9]$/.test(fill) && (place === 'inside' || place === 'upright') ? ' class="dark"' : '';
   return `<text${dark} x="${tx}" y="${ty}"${turn}>${esc(text)}</text>`;
 }
-function line([from, to, , kind], at) {
+function line([from, to, , kind = 'tree'], at) {
   const [x, y, w, h] = P.nodes[from], [tx, ty, tw, th] = P.nodes[to];
   const a = x + w / 2, b = y + h, c = tx + tw / 2;
   const d = kind === 'tree' ? `M${a} ${b}V${b + 6}H${c}V${ty}` : kind === 'cross' ? `M${a} ${b}C${a} ${b + 30} ${c} ${ty - 30} ${c} ${ty}`
@@ -22,8 +22,8 @@ function line([from, to, , kind], at) {
 const symbol = (word, x, y, r) => `<use href="#m-${word}" class="m ${word}" transform="translate(${x} ${y}) scale(${r})"/>`;
 function draw() {
   const out = [`<svg role="img" aria-label="${esc(P.kind)}" viewBox="0 0 ${P.size[0]} ${P.size[1]}" xmlns="http://www.w3.org/2000/svg">${$('defs').innerHTML}<g id="all" class="${P.kind}">`];
-  for (const [x, y, w, h, kind, label, name, word] of P.frames)
-    out.push(`<g class="fg"><title>${esc(name)}</title><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
+  for (const [at, [x, y, w, h, kind, label, name, word]] of P.frames.entries())
+    out.push(`<g class="fg l${LEVELS.findIndex(([, kinds]) => kinds.includes(kind))}" data-f="${at}" aria-label="${esc(name)}"><rect class="f ${kind}" x="${x}" y="${y}" width="${w}" height="${h}"/>`,
       `<text class="ft" x="${x + 3}" y="${y + 9}">${esc(label)}</text>${word ? symbol(word, x + w, y, 2.6) : ''}</g>`);
   P.edges.forEach((edge, at) => out.push(line(edge, at)));
   P.nodes.forEach((n, at) => {
@@ -39,19 +39,21 @@ function draw() {
   out.push('</g></svg>');
   view.innerHTML = out.join('');
   svg = view.firstElementChild; all = $('all');
+  drawCovers();
   boxes = [...all.querySelectorAll('.n')]; lines = [...all.querySelectorAll('.e')];
 }
 
 // The whole picture is one layer, so a pan draws nothing anew: only a zoom does.
 function place() {
   svg.style.transform = `translate(${left}px,${top_}px)`;
+  placeLevel();
   const width = `${P.size[0] * zoom}px`;
   if (svg.style.width !== width) { svg.style.width = width; svg.style.height = `${P.size[1] * zoom}px`; }
 }
 function fit() {
   const { width, height } = view.getBoundingClientRect(), [w, h] = P.size;
   zoom = Math.min((width - 24) / w, (height - 24) / h, 2);
-  left = (width - w * zoom) / 2; top_ = Math.max(12, (height - h * zoom) / 2); fitted = true; place();
+  left = (width - w * zoom) / 2; top_ = Math.max(12, (height - h * zoom) / 2); fitted = true; chosen = null; place();
 }
 function zoomAt(x, y, by) {
   const next = Math.min(40, Math.max(.02, zoom * by)), k = next / zoom;
@@ -59,6 +61,7 @@ function zoomAt(x, y, by) {
 }
 // Moves the picture so that a box is in sight.
 function reveal(at) {
+  if (level) { chosen = 0; zoom = Math.max(zoom, LEAST[0]); fitted = false; place(); }
   const [x, y, w, h] = P.nodes[at], { width, height } = view.getBoundingClientRect();
   const sx = x * zoom + left, sy = y * zoom + top_;
   if (sx < 0 || sy < 0 || sx + w * zoom > width || sy + Math.min(h * zoom, height) > height) {
@@ -80,5 +83,5 @@ function footer() {
     : `<span class="w">${esc(text)}</span>`;
   $('footer').innerHTML = `<div>${P.legend.map(sign).join(' ')}</div><div>${P.notes.map(esc).join(' · ')}</div>
 <div class="keys"><kbd>/</kbd> search <kbd>n</kbd> <kbd>p</kbd> next by time <kbd>↑</kbd> <kbd>↓</kbd> caller, callee <kbd>l</kbd> lists ${
-  PAGE.pictures.length > 1 ? '<kbd>[</kbd> <kbd>]</kbd> pictures ' : ''}<kbd>0</kbd> fit <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>t</kbd> theme · right click: more</div>`;
+  PAGE.pictures.length > 1 ? '<kbd>[</kbd> <kbd>]</kbd> pictures ' : ''}${covers.length ? '<kbd>c</kbd> types, modules ' : ''}<kbd>0</kbd> fit <kbd>+</kbd> <kbd>−</kbd> zoom <kbd>t</kbd> theme · right click: more</div>`;
 }

@@ -27,6 +27,7 @@ function mark(at) {
 }
 // Marks boxes and dims all others.
 function only(places) {
+  if (level) { chosen = 0; place(); }
   clear();
   svg.classList.add('dim');
   places.forEach(at => boxes[at].classList.add('on'));

@@ -1,6 +1,7 @@
 // Pointer and keys, and the start of the page.
 const menu = $('menu');
 const nodeOf = el => { const g = el?.closest?.('[data-n]'); return g ? +g.dataset.n : null; };
+const frameOf = el => { const g = el?.closest?.('[data-f]'); return g ? +g.dataset.f : null; };
 let drag = null, shown = -1;
 
 view.addEventListener('wheel', e => {
@@ -19,10 +20,14 @@ addEventListener('pointermove', e => {
 });
 addEventListener('pointerup', e => {
   const was = drag; drag = null;
-  if (was && !was.moved && e.button === 0) { leaveSearch(); focus(nodeOf(e.target)); }
+  const cover = level ? frameOf(e.target) : null;
+  if (was && !was.moved && e.button === 0) { leaveSearch(); if (cover == null) focus(nodeOf(e.target)); else zoomTo(cover); }
 });
 view.addEventListener('pointerover', e => {
   const at = nodeOf(e.target);
+  const frame = at == null && !drag?.moved && inFrame.length ? frameOf(e.target) : null;
+  relate(frame);
+  if (frame != null) { popup.textContent = describeFrame(frame); popup.hidden = false; if (!searching) mark(focused); return; }
   if (at == null || drag?.moved) { popup.hidden = true; if (!searching) mark(focused); return; }
   if (!searching) mark(at);
   popup.textContent = describe(at);
@@ -33,7 +38,7 @@ view.addEventListener('pointermove', e => {
   popup.style.left = Math.min(e.clientX + 14, innerWidth - w - 6) + 'px';
   popup.style.top = (e.clientY + 18 + h > innerHeight ? Math.max(4, e.clientY - h - 10) : e.clientY + 18) + 'px';
 });
-view.addEventListener('pointerleave', () => { popup.hidden = true; if (!searching) mark(focused); });
+view.addEventListener('pointerleave', () => { relate(null); popup.hidden = true; if (!searching) mark(focused); });
 
 // Right click.
 const quoted = text => `'${text.replace(/'/g, `'\\''`)}'`;
@@ -76,7 +81,7 @@ addEventListener('keydown', e => {
   };
   const turn = by => show((shown + by + PAGE.pictures.length) % PAGE.pictures.length);
   const keys = {
-    '/': () => search.focus(), 0: fit, n: () => walk(1), p: () => walk(-1), t: theme, l: lists, '[': () => turn(-1), ']': () => turn(1),
+    '/': () => search.focus(), 0: fit, n: () => walk(1), p: () => walk(-1), t: theme, l: lists, c: coarser, '[': () => turn(-1), ']': () => turn(1),
     Escape: () => { if (!menu.hidden) { menu.hidden = true; view.focus(); return; } popup.hidden = true; leaveSearch(); focus(null); },
     '+': () => zoomAt(width / 2, height / 2, 1.25), '=': () => zoomAt(width / 2, height / 2, 1.25), '-': () => zoomAt(width / 2, height / 2, .8),
     ArrowUp: () => focused == null ? (top_ += step, place()) : go(callers), ArrowDown: () => focused == null ? (top_ -= step, place()) : go(callees),
