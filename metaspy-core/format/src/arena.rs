@@ -164,6 +164,8 @@ pub struct View {
     pub group_by: String,
     /// The relations of the model that matter to the profiler: `owner`, `sibling`, …
     pub relations: Vec<String>,
+    /// The values of each row on a screen: `count`, `bar`, `total`, `self`, `max`.
+    pub columns: Vec<String>,
 }
 
 /// Largest string in bytes. A longer one is cut at a character.

@@ -83,6 +83,13 @@ impl Profiler {
         self
     }
 
+    /// A value of each row on screens: `count`, `bar`, `total`, `self` or `max`. The rows are sorted by the first of them
+    /// that is `count`, `total` or `max`.
+    pub fn column(mut self, value: impl Into<String>) -> Self {
+        self.view.columns.push(value.into());
+        self
+    }
+
     /// Lets the crawler disarm what this profiler arms, in a [controlled](crate::recording::Builder::controlled) recording.
     /// Without it, the crawler only adds to the sites of a profiler.
     pub fn controlled(mut self) -> Self {

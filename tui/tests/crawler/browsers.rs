@@ -13,7 +13,7 @@ fn user(name: &str) -> User {
 #[test]
 fn the_object_that_is_displayed_too_often_is_three_steps_away() {
     let mut user = user("too-often.spy");
-    user.press("7");
+    user.press(": \"often\" Enter");
     let screen = user.screen();
     assert!(screen.contains("┌ Too often: site") && screen.contains("measure"), "{screen}");
     insta::assert_snapshot!("browser", screen);
@@ -57,7 +57,7 @@ fn a_browser_fits_every_size() {
     let file = fixture::closed("browser-sizes.spy", 3);
     for (width, height) in [(60, 15), (200, 60)] {
         let mut user = User::with_size(fixture::open(&file), (width, height));
-        user.press("7 Down Right");
+        user.press(": \"often\" Enter Down Right");
         insta::assert_snapshot!(format!("browser_{width}x{height}"), user.screen());
     }
 }
@@ -107,7 +107,7 @@ fn a_file_of_a_user_lays_out_a_screen() {
 #[test]
 fn a_click_selects_the_column_under_the_mouse() {
     let mut user = user("click-browser.spy");
-    user.press("7").click(30, 5);
+    user.press(": \"often\" Enter").click(30, 5);
     assert_eq!(user.crawler.view.browser.focus, 1);
     user.press("Enter");
     assert!(user.crawler.view.filter.text().ends_with("subject:node:#5"), "{}", user.crawler.view.filter.text());

@@ -26,6 +26,40 @@ fn relations_that_a_profiler_names_come_first() {
     recording.close();
 }
 
+/// All events of the page.
+struct Page;
+
+impl Instrumenter for Page {
+    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
+        session.arm_matching(&"page::Scene::*".parse()?, &Arming::all(Mode::Full))?;
+        Ok(Installation::none())
+    }
+}
+
+#[test]
+fn the_view_that_a_profiler_declares_is_a_browser() {
+    let _turn = fixture::turn();
+    let (recording, page) = fixture::begin(Recording::memory(), 1);
+    let profiler = Profiler::new("scenes").observe(Page).group_by("subject").relation("owner").column("max");
+    let scenes = profiler.column("count").install().expect("the sites are there");
+    fixture::frame();
+    let mut user = User::new(recording.store());
+    user.press("7");
+    insta::assert_snapshot!("declared_view", user.screen());
+    // A row without a subject selects all, but the frame is at no site of the profiler.
+    user.press("Down");
+    assert!(user.screen().contains("│ Scene::paint") && !user.screen().contains("│ frame"), "{}", user.screen());
+    user.press("Down Right Right Tab");
+    insta::assert_snapshot!("declared_relation", user.screen());
+    // The palette has the view of the other profiler, too.
+    user.press(": \"browse\"");
+    let screen = user.screen();
+    let place = |text: &str| screen.lines().position(|line| line.contains(text)).unwrap_or_else(|| panic!("{screen}"));
+    assert!(place("browse scenes") < place("browse page") && place("browse page") < place("browse Too often"));
+    drop((scenes, page));
+    recording.close();
+}
+
 /// Counts calls, and records no events.
 struct Counts;
 

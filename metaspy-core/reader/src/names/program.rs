@@ -20,7 +20,7 @@ impl RecordedView {
         let mut view: View = serde_json::from_str(json).ok()?;
         // JSON can escape control characters, so the parsed texts are sanitised again.
         let texts = [&mut view.name, &mut view.group_by].into_iter();
-        let lists = [&mut view.sites, &mut view.relations].into_iter().flatten();
+        let lists = [&mut view.sites, &mut view.relations, &mut view.columns].into_iter().flatten();
         texts.chain(lists).for_each(|text| *text = sanitised(text));
         Some(RecordedView { epoch, view })
     }

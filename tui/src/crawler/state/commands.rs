@@ -11,6 +11,7 @@ use super::table::SortChange;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Screen, Step};
 use crate::crawler::config::Browser;
+use crate::crawler::config::browser::declared;
 use crate::crawler::jobs::Slot;
 use crate::crawler::layout::Focus;
 
@@ -173,17 +174,21 @@ impl Crawler {
         }
     }
 
+    /// The browsers that can be opened: the views of the recording's profilers, then those of files.
+    pub(super) fn all_browsers(&self) -> Vec<Arc<Browser>> {
+        declared(&self.store).into_iter().map(Arc::new).chain(self.browsers.iter().cloned()).collect()
+    }
+
     /// Opens a browser on its screen.
-    pub(super) fn open_browser(&mut self, at: usize) {
-        let Some(browser) = self.browsers.get(at) else { return };
+    pub(super) fn open_browser(&mut self, browser: Arc<Browser>) {
         self.history.leave(&self.view);
-        self.view.browser.open(Arc::clone(browser));
+        self.view.browser.open(browser);
         self.view.screen = Screen::Browser;
     }
 
     pub(super) fn show(&mut self, screen: Screen) {
         if screen == Screen::Browser && self.view.browser.browser.is_none() {
-            return self.open_browser(0);
+            return self.all_browsers().into_iter().next().into_iter().for_each(|first| self.open_browser(first));
         }
         if screen != self.view.screen {
             self.view.screen = screen;

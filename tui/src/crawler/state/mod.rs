@@ -111,7 +111,7 @@ pub struct Crawler {
     pub theme: Theme,
     /// The keys.
     pub keys: Keys,
-    /// The browsers that can be opened.
+    /// The browsers of files.
     pub browsers: Vec<Arc<Browser>>,
     /// Filters with names.
     pub saved_filters: Filters,

@@ -3,6 +3,7 @@
 //! A command that cannot run now is listed with the reason. A command may take the rest of the line: `mark slow`.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use metaspy_core::EventId;
 
@@ -11,6 +12,7 @@ use super::line::Line;
 use super::prompt::Prompt;
 use super::{Crawler, Request};
 use crate::crawler::command::{Command, Step};
+use crate::crawler::config::Browser;
 use crate::crawler::keys::{self, Binding, Place};
 
 /// The palette, while it is open.
@@ -40,8 +42,8 @@ pub enum Action {
     },
     /// Opens a browser.
     Browse {
-        /// Its place among the browsers.
-        at: usize,
+        /// The browser.
+        browser: Arc<Browser>,
         /// The name of the entry.
         title: String,
     },
@@ -196,8 +198,8 @@ impl Crawler {
             argument: None,
             refusal: None,
         }));
-        entries.extend(self.browsers.iter().enumerate().map(|(at, browser)| Entry {
-            action: Action::Browse { at, title: format!("browse {}", browser.title) },
+        entries.extend(self.all_browsers().into_iter().map(|browser| Entry {
+            action: Action::Browse { title: format!("browse {}", browser.title), browser },
             keys: String::new(),
             argument: None,
             refusal: None,
@@ -236,8 +238,8 @@ impl Crawler {
             return None;
         }
         match (&entry.action, entry.argument.as_deref()) {
-            (Action::Browse { at, .. }, _) => {
-                self.open_browser(*at);
+            (Action::Browse { browser, .. }, _) => {
+                self.open_browser(Arc::clone(browser));
                 None
             }
             (Action::GoTo { id, .. }, _) => {

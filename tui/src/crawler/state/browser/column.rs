@@ -2,10 +2,11 @@
 
 use std::cmp::Reverse;
 
-use metaspy_core::store::{By, Filter, Measure, Position, Scope, TallyRow};
-use metaspy_core::{Event, SiteId, Store};
+use metaspy_core::store::{By, Filter, Measure, Members, Position, Scope};
+use metaspy_core::{Event, SiteId, Store, Subject};
 use metaspy_report::text::{clean, grouped, short_path, width};
 
+use super::related;
 use crate::crawler::config::browser::{BrowserTab, RowsOf, Show, ValueOf};
 use crate::crawler::jobs::Job;
 use crate::crawler::state::cursor::Cursor;
@@ -13,7 +14,7 @@ use crate::crawler::state::table::{Cell, Column, Kind, Rows, TableList, Width};
 use crate::crawler::state::{filter_edit, name};
 
 /// Most rows of a column.
-const ROWS: usize = 2_000;
+pub(super) const ROWS: usize = 2_000;
 /// Most events that are tested for a column of events.
 const BUDGET: usize = 50_000_000;
 
@@ -147,30 +148,43 @@ pub fn read(store: &Store, tab: &BrowserTab, filter: Filter) -> Vec<BrowserRow> 
         RowsOf::Subject => By::Subject,
         RowsOf::Root => By::RootCause,
         RowsOf::Event => return events(store, &filter),
+        RowsOf::Relation => return related::read(store, tab, filter),
         // They have a screen of their own.
         RowsOf::Production | RowsOf::Element => return Vec::new(),
     };
-    let mut rows = store.tally(by, &Scope::matching(filter)).rows;
+    let mut rows = store.tally(by, &scope(tab, filter)).rows;
     rows.retain(|row| row.measure.count > 0 && !row.is_others());
     rows.sort_by_key(|row| Reverse(number(&row.measure, tab.value)));
     rows.truncate(ROWS);
-    rows.iter().map(|row| counted(store, tab, row)).collect()
+    rows.iter().map(|row| counted(store, tab, row.site, row.subject, &row.measure)).collect()
 }
 
-fn counted(store: &Store, tab: &BrowserTab, row: &TallyRow) -> BrowserRow {
+/// The calls that pass a filter, at the sites of the tab.
+pub(super) fn scope(tab: &BrowserTab, filter: Filter) -> Scope {
+    let members = tab.sites.clone().map(|sites| Members::new(move |site, _| sites.contains(&site)));
+    Scope { members, ..Scope::matching(filter) }
+}
+
+pub(super) fn counted(
+    store: &Store,
+    tab: &BrowserTab,
+    site: Option<SiteId>,
+    subject: Option<Subject>,
+    measure: &Measure,
+) -> BrowserRow {
     let term = |site: SiteId| match tab.rows {
         RowsOf::Root => filter_edit::site_term(store, site).replacen("site:", "cause:", 1),
         _ => filter_edit::site_term(store, site),
     };
     BrowserRow {
-        name: match (row.site, row.subject) {
+        name: match (site, subject) {
             (Some(site), _) => clean(short_path(store.site_path(site))).into_owned(),
             (None, Some(subject)) => name::subject(store, subject),
             (None, None) if tab.rows == RowsOf::Root => "(left the window)".into(),
             (None, None) => "(no subject)".into(),
         },
-        cells: tab.show.iter().map(|show| cell(store, &row.measure, show)).collect(),
-        term: match (row.site, row.subject) {
+        cells: tab.show.iter().map(|show| cell(store, measure, show)).collect(),
+        term: match (site, subject) {
             (Some(site), _) => Some(term(site)),
             (None, Some(subject)) => Some(filter_edit::subject_term(store, subject)),
             (None, None) => None,
@@ -179,7 +193,7 @@ fn counted(store: &Store, tab: &BrowserTab, row: &TallyRow) -> BrowserRow {
     }
 }
 
-fn number(measure: &Measure, value: ValueOf) -> u64 {
+pub(super) fn number(measure: &Measure, value: ValueOf) -> u64 {
     match value {
         ValueOf::Count => measure.count,
         ValueOf::Total => measure.total_ticks,

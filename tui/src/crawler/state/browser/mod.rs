@@ -1,6 +1,7 @@
 //! The screen of browsers: columns side by side. The selection in a column decides what the next ones show.
 
 mod column;
+mod related;
 
 use std::sync::Arc;
 

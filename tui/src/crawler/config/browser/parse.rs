@@ -1,120 +1,14 @@
-//! Browsers that people write: columns side by side, each with a query that takes the selections of the columns before.
-//! The table screens of the crawler are written in the same format (`browsers/screens`).
-//!
-//! ```toml
-//! title = "Too often"
-//!
-//! [[column]]
-//! title = "site"
-//! rows = "site"                # site, subject, root or event
-//! query = "took:>1ms"          # a filter; by default the selections before
-//! value = "total"              # count, total or max; the rows are sorted by it
-//! show = ["count", "total"]    # by default the value
-//!
-//! [[column]]                   # a column with tabs
-//!
-//! [[column.tab]]
-//! rows = "subject"
-//! query = "{1} took:>1ms"      # {1} is the term of the row that is selected in the first column
-//!
-//! [[column.tab]]
-//! rows = "event"
-//! ```
-//!
-//! The idea is that of the Glamour browsers of MetaSpy (Ressia et al., "Modeling Domain-Specific Profilers", section 5).
+//! The text of a browser: its TOML, and the errors with their places.
 
-use metaspy_core::store::Filter;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::place::sentence;
-use super::with_place;
+use super::{Browser, BrowserTab, Laid, RowsOf, Show, ValueOf, filled, values};
+use crate::crawler::config::place::sentence;
+use crate::crawler::config::with_place;
 
 /// Most columns.
 const COLUMNS: usize = 6;
-
-/// A browser, or the layout of a screen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Browser {
-    /// Its title.
-    pub title: String,
-    /// The screen that it lays out.
-    pub screen: Option<Laid>,
-    /// Its columns, from left to right. Each has one tab at least.
-    pub columns: Vec<Vec<BrowserTab>>,
-}
-
-/// The content of a column.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrowserTab {
-    /// Its title.
-    pub title: String,
-    /// What its rows are.
-    pub rows: RowsOf,
-    /// The filter, with `{1}` for the selection in the first column.
-    pub query: String,
-    /// The number that the rows are sorted by.
-    pub value: ValueOf,
-    /// The values of a row.
-    pub show: Vec<Show>,
-}
-
-/// A value of each row, beside its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Show {
-    /// The name of the value.
-    pub name: String,
-    /// The title, in place of its own one.
-    pub title: Option<String>,
-    /// Narrower tables leave it out.
-    pub from: u16,
-}
-
-/// A screen that a file can lay out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Laid {
-    /// The sites.
-    Sites,
-    /// The subjects.
-    Subjects,
-    /// The rules of a grammar.
-    Productions,
-    /// Packages, types and methods.
-    Structure,
-}
-
-/// What the rows of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RowsOf {
-    /// Sites.
-    Site,
-    /// Subjects.
-    Subject,
-    /// Sites of root causes.
-    Root,
-    /// Events, the oldest first.
-    Event,
-    /// Rules of a grammar, on their screen.
-    Production,
-    /// Packages, types and methods, on their screen.
-    Element,
-}
-
-/// The number of a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ValueOf {
-    /// Calls.
-    #[default]
-    Count,
-    /// Their time in all.
-    Total,
-    /// The time of the longest one.
-    #[serde(alias = "longest")]
-    Max,
-}
 
 /// The file as it is written.
 #[derive(Deserialize)]
@@ -135,6 +29,7 @@ struct WrittenColumn {
     #[serde(default)]
     value: ValueOf,
     show: Option<Vec<Spanned<WrittenShow>>>,
+    relation: Option<Spanned<String>>,
     #[serde(default)]
     tab: Vec<Spanned<WrittenColumn>>,
 }
@@ -239,8 +134,12 @@ impl Source<'_> {
             None if rows == RowsOf::Event => vec![Show { from: 20, ..Show::of("took") }],
             None => vec![Show::of(tab.value.word())],
         };
-        let title = tab.title.unwrap_or_else(|| rows.title().to_owned());
-        Ok(BrowserTab { title, rows, query, value: tab.value, show })
+        if let Some(relation) = tab.relation.as_ref().filter(|_| rows != RowsOf::Relation) {
+            return self.error(relation.span().start, "only rows of `relation` have one: write `rows = \"relation\"`");
+        }
+        let relation = tab.relation.map(Spanned::into_inner);
+        let title = tab.title.or(relation.clone()).unwrap_or_else(|| rows.title().to_owned());
+        Ok(BrowserTab { title, rows, query, value: tab.value, show, relation, sites: None })
     }
 
     fn show(&self, show: Spanned<WrittenShow>, rows: RowsOf, screen: Option<Laid>) -> Result<Show, String> {
@@ -259,102 +158,12 @@ impl Source<'_> {
     }
 }
 
-impl Show {
-    /// A value without a title of its own, in every width.
-    pub fn of(name: &str) -> Show {
-        Show { name: name.to_owned(), title: None, from: 0 }
-    }
-}
-
-/// The values of a row.
-pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
-    match (rows, is_screen) {
-        (RowsOf::Site, true) => &["count", "bar", "lost", "observed", "change", "total", "self", "max"],
-        (RowsOf::Subject, true) => &["count", "bar", "lost", "change", "total", "self", "max"],
-        (RowsOf::Site | RowsOf::Subject | RowsOf::Root, _) => &["count", "bar", "lost", "total", "self", "max"],
-        (RowsOf::Event, _) => &["took"],
-        (RowsOf::Production, _) => &["entered", "matched", "failed", "bar"],
-        (RowsOf::Element, _) => &["calls", "bar", "never ran", "receivers", "total", "self", "lines", "complexity"],
-    }
-}
-
-impl Laid {
-    fn rows(self) -> RowsOf {
-        match self {
-            Laid::Sites => RowsOf::Site,
-            Laid::Subjects => RowsOf::Subject,
-            Laid::Productions => RowsOf::Production,
-            Laid::Structure => RowsOf::Element,
-        }
-    }
-}
-
-impl ValueOf {
-    fn word(self) -> &'static str {
-        match self {
-            ValueOf::Count => "count",
-            ValueOf::Total => "total",
-            ValueOf::Max => "max",
-        }
-    }
-}
-
-impl RowsOf {
-    fn word(self) -> &'static str {
-        match self {
-            RowsOf::Site => "site",
-            RowsOf::Subject => "subject",
-            RowsOf::Root => "root",
-            RowsOf::Event => "event",
-            RowsOf::Production => "production",
-            RowsOf::Element => "element",
-        }
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            RowsOf::Site => "sites",
-            RowsOf::Subject => "subjects",
-            RowsOf::Root => "root causes",
-            RowsOf::Event => "events",
-            RowsOf::Production => "rules",
-            RowsOf::Element => "elements",
-        }
-    }
-}
-
-/// The filter of a query with the terms of the selections before. A selection without a term selects everything.
-pub fn filled(query: &str, selections: &[Option<String>]) -> Result<Filter, String> {
-    let mut text = String::new();
-    let mut rest = query;
-    while let Some((before, behind)) = rest.split_once('{') {
-        let (number, behind) = behind.split_once('}').ok_or("`{` is not closed: write `{1}`")?;
-        let known = number.parse::<usize>().ok().filter(|number| (1..=selections.len()).contains(number));
-        let number = known
-            .ok_or_else(|| format!("`{{{number}}}` is no column before this one: {} precede it", selections.len()))?;
-        text.push_str(before);
-        text.push_str(selections[number - 1].as_deref().unwrap_or_default());
-        rest = behind;
-    }
-    text.push_str(rest);
-    text.parse().map_err(|error: metaspy_core::store::FilterError| error.to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn error(text: &str) -> String {
         Browser::parse("b.toml", text).expect_err("it is wrong")
-    }
-
-    #[test]
-    fn a_query_takes_the_selections_before() {
-        let selections = [Some("site:a".to_owned()), None];
-        assert_eq!(
-            filled("{1} took:>1ms {2}", &selections).map(|it| it.text().to_owned()),
-            Ok("site:a took:>1ms".into())
-        );
     }
 
     #[test]
@@ -380,6 +189,8 @@ mod tests {
             "{}",
             show("{}")
         );
+        let relation = error(&format!("{column}relation = 'owner'"));
+        assert!(relation.starts_with("b.toml:4:12: only rows of `relation` have one"), "{relation}");
         let laid = "title='x'\nscreen='sites'\n[[column]]\nrows='subject'";
         assert_eq!(error(laid), "b.toml:2:8: this screen has one column, with `rows = \"site\"`");
         let tabs = "title='x'\n[[column]]\n[[column.tab]]\nrows='site'\n[[column.tab]]\n";
@@ -390,6 +201,6 @@ mod tests {
 
     #[test]
     fn the_browsers_that_are_shipped_are_sound() {
-        assert_eq!(super::super::shipped_browsers().len(), 3);
+        assert_eq!(crate::crawler::config::shipped_browsers().len(), 3);
     }
 }
