@@ -149,6 +149,7 @@ pub(super) fn finish_other(begun: *mut u8, outcome: Outcome) {
     }
 }
 
+#[inline]
 pub(in crate::hook) fn leave(begun: *mut u8) {
     if let Some(lean) = Lean::from_raw(begun) {
         // It is lean because its thread did not unwind when it began.

@@ -12,7 +12,7 @@ use metaspy_probe::{Counters, Entered, Frame};
 
 use crate::arm;
 use crate::event::Outcome;
-use crate::method_profilers::{self, Activation, Context, alone_at, go_to_context};
+use crate::method_profilers::{self, Activation, Context, Tree, alone_at, go_to_context};
 use crate::recorder::{self, Busy, Counter, Lane};
 use crate::site::Site;
 
@@ -43,39 +43,47 @@ const _: () = assert!(align_of::<Frame>() > MARK);
 
 /// Begins a call, if nothing of it is recorded but its number and what its profilers find at its end. Otherwise returns the
 /// frame.
-#[inline]
+#[inline(never)]
 pub(super) fn enter<'f>(
     frame: &'f mut Frame,
     site: &'static Site,
     counters: *const Counters,
 ) -> Result<Entered<'f>, &'f mut Frame> {
-    let Some(call) = begin(site, counters) else { return Err(frame) };
-    // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
-    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
-    let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
-    // SAFETY: it is what `adapter` ends.
-    Ok(unsafe { Entered::from_raw(marked) })
+    // That a thread unwinds is remembered in the frame of another kind of call.
+    let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking());
+    let Some(lane) = lane else { return Err(frame) };
+    let who = arm::settled() | IN_LIGHT_CALLS;
+    let row = lane.cells.noted(site, who).or_else(|| find(site, lane, counters, who));
+    let Some(row) = row else { return Err(frame) };
+    let number = site.id.load(Relaxed);
+    match alone_at(number) {
+        Some(tree) => Ok(enter_in_tree(frame, tree, number, row)),
+        None => match method_profilers::enter_for_end(number) {
+            Some(activation) => Ok(put(frame, Observed::AtEnd(activation), row)),
+            None => Err(frame),
+        },
+    }
 }
 
-#[inline]
-fn begin(site: &'static Site, counters: *const Counters) -> Option<LightCall> {
-    // That a thread unwinds is remembered in the frame of another kind of call.
-    let lane = recorder::near().filter(|lane| lane.level() == 0 && !std::thread::panicking())?;
-    let who = arm::settled() | IN_LIGHT_CALLS;
-    let row = match lane.cells.noted(site, who) {
-        Some(row) => row,
-        None => find(site, lane, counters, who)?,
-    };
-    let number = site.id.load(Relaxed);
-    let observed = match alone_at(number) {
-        Some(tree) => Observed::Around(tree.enter(number)),
-        None => Observed::AtEnd(method_profilers::enter_for_end(number)?),
-    };
+#[inline(never)]
+fn enter_in_tree<'f>(frame: &'f mut Frame, tree: &'static Tree, number: u32, row: *mut u8) -> Entered<'f> {
+    let around = tree.enter(number);
+    put(frame, Observed::Around(around), row)
+}
+
+/// Counts the call, and makes it in its frame.
+#[inline(always)]
+fn put(frame: &mut Frame, observed: Observed, row: *mut u8) -> Entered<'_> {
     if !row.is_null() {
         // SAFETY: it is a row, and rows stay.
         unsafe { Counter::at(unmarked(row)) }.begun();
     }
-    Some(LightCall { observed, row, announced: Outcome::Returned })
+    let call = LightCall { observed, row, announced: Outcome::Returned };
+    // SAFETY: the frame has room for it, and is borrowed as long as what was entered.
+    let call = unsafe { &mut *std::ptr::from_mut(frame).cast::<MaybeUninit<LightCall>>() }.write(call);
+    let marked = std::ptr::from_mut(call).cast::<u8>().map_addr(|address| address | MARK);
+    // SAFETY: it is what `adapter` ends.
+    unsafe { Entered::from_raw(marked) }
 }
 
 /// The row of the tally, marked; null if no call is counted there. `None`: the site has no light calls, or they must be
@@ -122,12 +130,13 @@ impl LightCall {
             Observed::AtEnd(activation) => method_profilers::finish(activation, outcome),
         }
         if !self.row.is_null() && !matches!(outcome, Outcome::Returned | Outcome::Succeeded) {
-            // SAFETY: as in `begin`.
+            // SAFETY: as in `put`.
             recorder::count_outcome_in(unsafe { Counter::at(unmarked(self.row)) }, outcome);
         }
     }
 
     /// Another way out. The thread did not unwind when the call began.
+    #[inline]
     pub fn leave(&mut self) {
         let outcome = if std::thread::panicking() { Outcome::Panicked } else { self.announced };
         self.finish(outcome);

@@ -3,6 +3,7 @@
 
 use std::alloc::Layout;
 use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 
 use crate::platform::own_pages;
 
@@ -11,8 +12,8 @@ const FIRST_BYTES: usize = 16 << 10;
 
 /// A vector that grows without the allocator.
 pub(crate) struct PageVec<T> {
-    /// Null without memory.
-    first: *mut T,
+    /// Dangling without memory.
+    first: NonNull<T>,
     length: usize,
     capacity: usize,
 }
@@ -23,7 +24,7 @@ unsafe impl<T: Send> Send for PageVec<T> {}
 impl<T> PageVec<T> {
     /// An empty vector, without memory.
     pub const fn new() -> Self {
-        PageVec { first: std::ptr::null_mut(), length: 0, capacity: 0 }
+        PageVec { first: NonNull::dangling(), length: 0, capacity: 0 }
     }
 
     /// True if there is room for one more value. Takes pages if it must.
@@ -33,13 +34,8 @@ impl<T> PageVec<T> {
     }
 
     /// Adds a value; drops it if there is no memory.
-    #[inline]
     pub fn push(&mut self, value: T) {
-        if self.has_room() {
-            // SAFETY: there is room for it behind the others.
-            unsafe { self.first.add(self.length).write(value) };
-            self.length += 1;
-        }
+        self.push_with(|| value);
     }
 
     /// Adds a value, made in its place. `None` if there is no memory.
@@ -49,25 +45,22 @@ impl<T> PageVec<T> {
             return None;
         }
         // SAFETY: there is room for it behind the others.
-        let place = unsafe { self.first.add(self.length) };
+        let mut place = unsafe { self.first.add(self.length) };
         // SAFETY: as above.
         unsafe { place.write(make()) };
         self.length += 1;
         // SAFETY: it was written, and the vector is borrowed.
-        Some(unsafe { &mut *place })
+        Some(unsafe { place.as_mut() })
     }
 
-    /// Drops the last value, if there is one.
+    /// Removes the last value, and does not drop it.
     #[inline]
-    pub fn drop_last(&mut self) {
-        if let Some(length) = self.length.checked_sub(1) {
-            self.length = length;
-            // SAFETY: it was written, and is not part of the vector any more.
-            unsafe { self.first.add(length).drop_in_place() };
-        }
+    pub fn forget_last(&mut self) {
+        self.length = self.length.saturating_sub(1);
     }
 
     /// Takes the last value.
+    #[inline]
     pub fn pop(&mut self) -> Option<T> {
         self.length = self.length.checked_sub(1)?;
         // SAFETY: it was written, and is not part of the vector any more.
@@ -75,18 +68,14 @@ impl<T> PageVec<T> {
     }
 
     #[cold]
+    #[inline(never)]
     fn grow(&mut self, wanted: usize) -> bool {
         let fewest = (FIRST_BYTES / size_of::<T>().max(1)).max(1);
         let capacity = wanted.max(self.capacity * 2).max(fewest);
         let Ok(layout) = Layout::array::<T>(capacity) else { return false };
-        let first: *mut T = own_pages::take(layout).cast();
-        if first.is_null() {
-            return false;
-        }
-        if !self.first.is_null() {
-            // SAFETY: the new pages are larger, and the old ones have that many values.
-            unsafe { first.copy_from_nonoverlapping(self.first, self.length) };
-        }
+        let Some(first) = NonNull::new(own_pages::take(layout).cast::<T>()) else { return false };
+        // SAFETY: the new pages are larger, and the old ones have that many values.
+        unsafe { first.copy_from_nonoverlapping(self.first, self.length) };
         self.give_back();
         (self.first, self.capacity) = (first, capacity);
         true
@@ -94,10 +83,10 @@ impl<T> PageVec<T> {
 
     fn give_back(&mut self) {
         if let Ok(layout) = Layout::array::<T>(self.capacity)
-            && !self.first.is_null()
+            && self.capacity > 0
         {
             // SAFETY: `grow` took them so, and no reference to a value in them is left.
-            unsafe { own_pages::give_back(self.first.cast(), layout) };
+            unsafe { own_pages::give_back(self.first.as_ptr().cast(), layout) };
         }
     }
 }
@@ -120,22 +109,16 @@ impl<T> Deref for PageVec<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        if self.first.is_null() {
-            return &[];
-        }
         // SAFETY: that many values were written.
-        unsafe { std::slice::from_raw_parts(self.first, self.length) }
+        unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.length) }
     }
 }
 
 impl<T> DerefMut for PageVec<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
-        if self.first.is_null() {
-            return &mut [];
-        }
         // SAFETY: that many values were written, and the vector is borrowed.
-        unsafe { std::slice::from_raw_parts_mut(self.first, self.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.first.as_ptr(), self.length) }
     }
 }
 

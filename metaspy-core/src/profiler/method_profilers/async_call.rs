@@ -6,7 +6,7 @@
 use metaspy_probe::{Seen, Value};
 
 use crate::event::Outcome;
-use crate::method_profilers::call_stack::{self, Entry, Thread};
+use crate::method_profilers::call_stack::{self, Entry, NO_TEST, Thread};
 use crate::method_profilers::contexts;
 use crate::method_profilers::dispatch::{begin, finish_innermost};
 use crate::method_profilers::test_context::TestId;
@@ -61,8 +61,8 @@ impl AsyncCall {
             let depth = thread.depth_of(entry.site);
             entry.depth = *depth;
             *depth += 1;
-            if let Some(before) = &mut entry.test_before {
-                *before = std::mem::replace(&mut thread.test, test);
+            if entry.test_before != NO_TEST {
+                entry.test_before = std::mem::replace(&mut thread.test, test);
             }
             entry.context = match entry.present.tree {
                 Some((tree, _)) => tree.resume(entry.context),
@@ -95,8 +95,8 @@ impl AsyncCall {
         entry.context = contexts::go_to(entry.context);
         let depth = thread.depth_of(entry.site);
         *depth = depth.saturating_sub(1);
-        if let Some(before) = entry.test_before {
-            thread.test = before;
+        if entry.test_before != NO_TEST {
+            thread.test = entry.test_before;
         }
         let ticks = entry.now().saturating_sub(entry.started);
         self.busy += ticks;
@@ -139,7 +139,7 @@ impl Drop for AsyncCall {
     fn drop(&mut self) {
         // Calls of an ending thread are not reported.
         if let State::Paused(entry) = &self.state
-            && entry.test_before.is_some()
+            && entry.test_before != NO_TEST
         {
             TestId(self.test).ends();
         }

@@ -20,6 +20,9 @@ use crate::platform::thread_end::watch_this_thread;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activation(pub(super) NonZeroU32);
 
+/// In an entry: its call is no test. It is a number, because an `Option` has a gap, and an entry with a gap is copied when it
+/// is made.
+pub(super) const NO_TEST: u32 = u32::MAX;
 /// Calls at which a thread looks for the name of its test.
 const TRIES: u8 = 100;
 
@@ -52,10 +55,8 @@ pub(crate) struct Entry {
     pub inner: u64,
     /// The number of calls that it made.
     pub calls: u64,
-    /// The test that this thread ran before, if the call is a test.
-    pub test_before: Option<u32>,
-    /// True if its thread was unwinding when it began.
-    pub is_unwinding: bool,
+    /// The test that this thread ran before, if the call is a test; otherwise [`NO_TEST`].
+    pub test_before: u32,
     /// The profilers that were installed when it began.
     pub present: Hold,
     /// The calling context around it; while it is paused, its own.
@@ -78,14 +79,18 @@ impl Thread {
     /// Holds the profilers that hooks call now, for a call that begins. Without a change of profilers, threads do not meet.
     #[inline]
     pub fn hold(&mut self) -> Option<Hold> {
-        let known = self.stack.last().map(|entry| &entry.present).or(self.bottom.as_ref());
-        match known.filter(|known| known.is_present()) {
-            Some(known) => Some(known.above()),
-            None => self.hold_others(),
-        }
+        let known = match self.stack.last() {
+            Some(entry) => &entry.present,
+            None => match &self.bottom {
+                Some(bottom) => bottom,
+                None => return self.hold_others(),
+            },
+        };
+        if known.is_present() { Some(known.above()) } else { self.hold_others() }
     }
 
     #[cold]
+    #[inline(never)]
     fn hold_others(&mut self) -> Option<Hold> {
         let hold = Hold::of_present()?;
         if !self.stack.is_empty() {
@@ -122,6 +127,12 @@ impl Thread {
 pub(crate) struct Kept(pub Vec<Box<dyn Any + Send>>);
 
 impl Entry {
+    /// True if dropping it does something.
+    #[inline]
+    pub fn needs_drop(&self) -> bool {
+        self.kept.is_some() || self.present.is_counted()
+    }
+
     /// The current tick if a profiler needs it, otherwise 0.
     #[inline]
     pub fn now(&self) -> u64 {
@@ -166,20 +177,21 @@ pub(crate) fn is_busy() -> bool {
 }
 
 /// Calls `f` with the state of this thread, unless a profiler runs on it.
-#[inline]
+#[inline(always)]
 pub(super) fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    LOCAL.with(|local| {
-        if local.busy.replace(true) {
-            return None;
-        }
-        let _idle = Idle(local);
-        let mut thread = local.thread.get();
-        if thread.is_null() {
-            thread = make(local)?;
-        }
-        // SAFETY: `make` made it, it stays until the thread ends, and `busy` excludes every other user.
-        Some(f(unsafe { &mut *thread }))
-    })
+    let local = LOCAL.with(std::ptr::from_ref);
+    // SAFETY: the thread-local is constant and has no destructor, so it is there as long as its thread.
+    let local = unsafe { &*local };
+    if local.busy.replace(true) {
+        return None;
+    }
+    let _idle = Idle(local);
+    let mut thread = local.thread.get();
+    if thread.is_null() {
+        thread = make(local)?;
+    }
+    // SAFETY: `make` made it, it stays until the thread ends, and `busy` excludes every other user.
+    Some(f(unsafe { &mut *thread }))
 }
 
 struct Idle<'l>(&'l Local);
@@ -193,6 +205,7 @@ impl Drop for Idle<'_> {
 
 /// The state of a thread at its first call, without the allocator and without a lock. `None`: its end would not be seen.
 #[cold]
+#[inline(never)]
 fn make(local: &Local) -> Option<*mut Thread> {
     if !watch_this_thread() {
         return None;

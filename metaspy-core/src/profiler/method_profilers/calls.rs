@@ -41,6 +41,7 @@ impl MethodProfiler for Calls {
         self.callers = tables.by_caller("callers", [Column::new("calls"), Column::ticks("total")]);
     }
 
+    #[inline]
     fn after(&self, spy: &MethodSpy<Self>, call: &Call<'_>, end: &CallEnd<'_>) {
         // Time within another call of the method is a part of the outer call's time.
         let total = if call.depth() == 0 { end.ticks() } else { 0 };

@@ -4,14 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::thread::panicking;
 
 use metaspy_probe::{ANY, Receiver, Seen, Value};
 
 use crate::arm::{self, unsettle};
 use crate::event::Outcome;
 use crate::method_profilers::call::CallEnd;
-use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, Thread};
+use crate::method_profilers::call_stack::{self, Activation, Entry, Kept, NO_TEST, Thread};
 use crate::method_profilers::contexts;
 use crate::method_profilers::observer::{Observer, Sight};
 use crate::method_profilers::present::{self, Hold, Present};
@@ -139,9 +138,9 @@ pub(super) fn begin(
         return None;
     }
     let before = interest & present.before;
-    let test_before = if interest & TEST == 0 { None } else { Some(begin_test(thread, site)) };
+    let test_before = if interest & TEST == 0 { NO_TEST } else { begin_test(thread, site) };
     let entry = push(thread, number, receiver, interest, present)?;
-    (entry.test_before, entry.is_unwinding) = (test_before, panicking());
+    entry.test_before = test_before;
     let mut kept = None;
     if before != 0
         && let Some((entry, around)) = thread.stack.split_last()
@@ -179,8 +178,7 @@ fn push(thread: &mut Thread, site: u32, receiver: Receiver, interest: u32, prese
         started: 0,
         inner: 0,
         calls: 0,
-        test_before: None,
-        is_unwinding: false,
+        test_before: NO_TEST,
         present,
         context,
         kept: None,
@@ -197,50 +195,55 @@ fn begin_test(thread: &mut Thread, site: &'static Site) -> u32 {
 }
 
 /// Ends a call with this outcome.
+#[inline(never)]
 pub(crate) fn finish(activation: Activation, outcome: Outcome) {
-    end(activation, Some(outcome), None);
+    end(activation, outcome, None);
 }
 
 /// Ends a call whose returned value is visible.
 pub(crate) fn returned(activation: Activation, value: &Value<'_>, outcome: Outcome) {
-    end(activation, Some(outcome), Some(value));
+    end(activation, outcome, Some(value));
 }
 
-fn end(Activation(place): Activation, outcome: Option<Outcome>, returned: Option<&Value<'_>>) {
+#[inline]
+fn end(Activation(place): Activation, outcome: Outcome, returned: Option<&Value<'_>>) {
+    let place = place.get() as usize;
     call_stack::with(|thread| {
         // A call whose frame was left without an end, as `longjmp` does, ends with the one around it.
-        while thread.stack.len() > place.get() as usize {
+        while thread.stack.len() > place {
             finish_innermost(thread, Outcome::Returned, None);
         }
-        if thread.stack.len() == place.get() as usize {
-            // What a destructor calls while its thread unwinds did not panic.
-            let has_panicked = thread.stack.last().is_some_and(|entry| !entry.is_unwinding) && panicking();
-            let unsaid = if has_panicked { Outcome::Panicked } else { Outcome::Returned };
-            finish_innermost(thread, outcome.unwrap_or(unsaid), returned);
+        if thread.stack.len() == place {
+            finish_last(thread, outcome, returned);
         }
     });
 }
 
 /// Ends the innermost call.
+#[cold]
 pub(super) fn finish_innermost(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
-    let Some(entry) = thread.stack.last() else { return };
+    finish_last(thread, outcome, returned);
+}
+
+#[inline(always)]
+fn finish_last(thread: &mut Thread, outcome: Outcome, returned: Option<&Value<'_>>) {
+    let Some((entry, around)) = thread.stack.split_last() else { return };
     let ticks = entry.now().saturating_sub(entry.started);
-    let ended = CallEnd { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
     if !present::is_there() {
         forget_all(thread);
         return;
     }
-    let interest = entry.present.interests[entry.site as usize];
-    if let Some((entry, around)) = thread.stack.split_last() {
-        for observer in each_reversed(&entry.present, interest) {
-            observer.after(entry, around, thread.test, &ended);
-        }
+    let ended = CallEnd { ticks, inner: entry.inner, calls: entry.calls, outcome, returned };
+    let interest = entry.present.interests.get(entry.site as usize).copied().unwrap_or_default();
+    for observer in each_reversed(&entry.present, interest) {
+        observer.after(entry, around, thread.test, &ended);
     }
     pop(thread, ticks);
 }
 
 /// Clears the stack in a forked child. Data of profilers is not dropped: it belongs to the parent.
 #[cold]
+#[inline(never)]
 fn forget_all(thread: &mut Thread) {
     while let Some(entry) = thread.stack.pop() {
         std::mem::forget(entry);
@@ -249,28 +252,40 @@ fn forget_all(thread: &mut Thread) {
 }
 
 /// Removes the innermost call from the stack of its thread.
+#[inline]
 fn pop(thread: &mut Thread, ticks: u64) {
     let Some(entry) = thread.stack.last_mut() else { return };
     if entry.kept.is_some() {
         forget_kept(entry);
     }
     contexts::go_back(entry.context);
-    let site = entry.site;
-    if let Some(before) = entry.test_before {
+    if entry.test_before != NO_TEST {
         TestId(thread.test).ends();
-        thread.test = before;
+        thread.test = entry.test_before;
     }
-    let depth = thread.depth_of(site);
-    *depth = depth.saturating_sub(1);
-    thread.stack.drop_last();
+    if let Some(depth) = thread.depths.get_mut(entry.site as usize) {
+        *depth = depth.saturating_sub(1);
+    }
+    if entry.needs_drop() {
+        drop_last(thread);
+    } else {
+        thread.stack.forget_last();
+    }
     if let Some(around) = thread.stack.last_mut() {
         around.inner += ticks;
         around.calls += 1;
     }
 }
 
+#[cold]
+#[inline(never)]
+fn drop_last(thread: &mut Thread) {
+    drop(thread.stack.pop());
+}
+
 /// Last in, first out.
 #[cold]
+#[inline(never)]
 fn forget_kept(entry: &mut Entry) {
     while let Some(kept) = entry.kept.as_mut().and_then(|Kept(kept)| kept.pop()) {
         guarded(|| drop(kept));

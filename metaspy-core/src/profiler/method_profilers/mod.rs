@@ -86,7 +86,7 @@ pub use calls::{Calls, Timed};
 pub use contexts::ContextTree;
 pub use contexts::{Allocations, Contexts};
 pub(crate) use contexts::{Birth, born, died, uncounted};
-pub(crate) use contexts::{Node as Context, alone_at, go_to as go_to_context};
+pub(crate) use contexts::{Node as Context, Tree, alone_at, go_to as go_to_context};
 pub use coverage::{Covered, TestCoverage};
 pub(crate) use dispatch::{enter, enter_for_end, finish, returned, see_only_ends};
 pub use factory::{FACTORIES, ProfilerFactory};

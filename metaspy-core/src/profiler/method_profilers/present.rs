@@ -68,7 +68,15 @@ pub(super) fn is_there() -> bool {
 /// on its thread.
 pub(crate) struct Hold {
     present: NonNull<Present>,
-    is_counted: bool,
+    count: Count,
+}
+
+/// As wide as a word: an entry without padding is written by plain stores.
+#[repr(usize)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Count {
+    Uncounted,
+    Counted,
 }
 
 // SAFETY: it refers to profilers that all threads share.
@@ -81,7 +89,7 @@ impl Hold {
     pub fn of_present() -> Option<Hold> {
         let hold = |present: &Present| {
             present.holds.fetch_add(1, Relaxed);
-            Hold { present: NonNull::from(present), is_counted: true }
+            Hold { present: NonNull::from(present), count: Count::Counted }
         };
         // SAFETY: `Present::publish` stores there, and nothing else.
         unsafe { readers::read(&PRESENT, hold) }
@@ -96,14 +104,19 @@ impl Hold {
     /// The same hold without a count, for a call that ends while this hold exists.
     #[inline]
     pub fn above(&self) -> Hold {
-        Hold { present: self.present, is_counted: false }
+        Hold { present: self.present, count: Count::Uncounted }
+    }
+
+    #[inline]
+    pub fn is_counted(&self) -> bool {
+        self.count == Count::Counted
     }
 
     /// Makes it a counted one: what it stands above may go first.
     pub fn count(&mut self) {
-        if !self.is_counted {
+        if !self.is_counted() {
             self.holds.fetch_add(1, Relaxed);
-            self.is_counted = true;
+            self.count = Count::Counted;
         }
     }
 }
@@ -121,7 +134,7 @@ impl Deref for Hold {
 impl Drop for Hold {
     #[inline]
     fn drop(&mut self) {
-        if self.is_counted {
+        if self.is_counted() {
             self.holds.fetch_sub(1, Release);
         }
     }
