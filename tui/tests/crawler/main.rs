@@ -2,6 +2,7 @@
 
 #[path = "../fixture/mod.rs"]
 mod fixture;
+mod trends;
 mod user;
 
 mod browsers;

@@ -108,7 +108,7 @@ impl<L: TableList> Placed<'_, L> {
         let title = &self.column.title;
         match (&self.scale, self.column.kind) {
             (_, Kind::Name) => _ = canvas.text(self.x + 1, y, self.width.saturating_sub(1), title, style),
-            (_, Kind::Text | Kind::Bar) => _ = canvas.text(self.x, y, self.width, title, style),
+            (_, Kind::Text | Kind::Bar | Kind::Trend) => _ = canvas.text(self.x, y, self.width, title, style),
             (Scale::Unit(unit), _) => self.draw_right(canvas, y, &format!("{title} {}", unit.sign()), style),
             _ => self.draw_right(canvas, y, title, style),
         }
@@ -135,14 +135,16 @@ impl<L: TableList> Placed<'_, L> {
         let style = tone(cell.tone);
         match (&cell.value, &self.scale) {
             (Value::Blank | Value::Subject(_), _) => {}
-            (Value::Unknown, _) if self.column.kind == Kind::Text => _ = canvas.text(self.x, y, self.width, "–", style),
+            (Value::Unknown, _) if matches!(self.column.kind, Kind::Text | Kind::Trend) => {
+                _ = canvas.text(self.x, y, self.width, "–", style)
+            }
             (Value::Unknown, _) => self.draw_right(canvas, y, "–", style),
             (Value::Note(text), _) => {
                 // Only what ends in another column needs a blank behind it.
                 let blank = u16::from(cell.tone == Tone::Alert);
                 canvas.text(self.x, y, (end - self.x).saturating_sub(blank), text, style);
             }
-            (Value::Text(text) | Value::Path(text), _) if self.column.kind == Kind::Text => {
+            (Value::Text(text) | Value::Path(text), _) if matches!(self.column.kind, Kind::Text | Kind::Trend) => {
                 canvas.text(self.x, y, self.width.saturating_sub(1), &cut(text, self.width.into()), style);
             }
             (Value::Text(text) | Value::Path(text), _) => self.draw_right(canvas, y, text, style),

@@ -28,7 +28,8 @@ use super::state::pane::object::{self, Object};
 use super::state::pane::times::{self, Times};
 use super::state::productions::Tree;
 use super::state::structure::StructureView;
-use super::state::tally::TallyView;
+use super::state::tally::trend::{self, Trends};
+use super::state::tally::{TallyKey, TallyView};
 use super::state::view::Count;
 
 /// Slots that are scanned between two checks for a stop.
@@ -49,6 +50,8 @@ pub enum Slot {
     Index,
     /// The table of a screen.
     Table,
+    /// The change of its rows over time.
+    Trend,
     /// The number of events that pass the filter.
     Count,
     /// A line of the source.
@@ -87,6 +90,8 @@ pub enum Job {
     Tally { table: Box<TallyView>, filter: Filter },
     /// Sorts the rows of such a table.
     Sort { table: Box<TallyView> },
+    /// Reads the change of rows of such a table over time.
+    Trend { by: By, rows: Vec<TallyKey>, filter: Filter },
     /// Reads the lanes over time.
     Lanes { part: Part, columns: usize, filter: Filter },
     /// Reads a column of a browser.
@@ -135,6 +140,8 @@ pub enum Answer {
     Tally(TallyView),
     /// The same table in another order.
     Sorted(TallyView),
+    /// The change of rows of a table over time.
+    Trend(By, Trends),
     /// The lanes.
     Lanes(Lanes),
     /// A column of a browser: its place, its filter and its rows.
@@ -224,6 +231,7 @@ impl Job {
             | Job::Productions { .. }
             | Job::Structure { .. }
             | Job::Blueprint { .. } => Slot::Table,
+            Job::Trend { .. } => Slot::Trend,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
             Job::Export { .. } => Slot::Export,
@@ -263,6 +271,9 @@ impl Job {
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),
+            Job::Trend { by, rows, filter } => {
+                Answer::Trend(by, trend::read(store, by, &rows, &filter, |tested| progress.goes_on(tested))?)
+            }
             Job::Lanes { part, columns, filter } => {
                 Answer::Lanes(lanes::read(store, part, columns, &filter, |tested| progress.goes_on(tested))?)
             }

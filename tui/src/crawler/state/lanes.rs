@@ -122,7 +122,7 @@ pub fn read(
 }
 
 /// The span of all events in the window.
-fn window(store: &Store) -> Span {
+pub fn window(store: &Store) -> Span {
     let all = Filter::all();
     let first = store.forward(Position::Start, &all, 1, STRIDE).events;
     let last = store.backward(Position::End, &all, 1, STRIDE).events;

@@ -134,6 +134,8 @@ pub struct Crawler {
     pane_took_ns: u64,
     table_queued_ns: u64,
     table_took_ns: u64,
+    trend_queued_ns: u64,
+    trend_took_ns: u64,
     count_queued_ns: u64,
     count_took_ns: u64,
     counted_ns: u64,
@@ -176,6 +178,8 @@ impl Crawler {
             pane_took_ns: 0,
             table_queued_ns: 0,
             table_took_ns: 0,
+            trend_queued_ns: 0,
+            trend_took_ns: 0,
             count_queued_ns: 0,
             count_took_ns: 0,
             counted_ns: 0,
@@ -375,6 +379,7 @@ impl Crawler {
         {
             self.queue(job);
         }
+        self.queue_trend();
         if let Some(site) = self.view.unread_source() {
             self.view.productions.source = Source { production: Some(site), line: None };
             self.queue(Job::Source { site });

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::pane::Tab;
+use super::table::{TableList, fitting};
 use super::{Crawler, REREAD_FACTOR, REREAD_NS};
+use crate::crawler::command::Screen;
 use crate::crawler::jobs::{Job, Progress, Reach, Slot};
+use crate::crawler::layout::{Focus, Layout};
 use crate::crawler::worker::QueuedJob;
 
 /// Time between two readings of the index of effects, as a multiple of the time of one. It is read for every selected event.
@@ -78,6 +81,26 @@ impl Crawler {
         self.view.lanes.around = self.view.list.selected_id().filter(|_| !self.view.list.follow);
         let job = self.view.rows().map(|rows| rows.job(self.view.filter.clone()));
         if let Some(job) = job.filter(|job| !matches!(job, Job::Nothing)) {
+            self.queue(job);
+        }
+    }
+
+    /// Queues the reading of the rows in view over time, if the screen is wide enough to show it. Of a live recording it is
+    /// repeated as often as the table, and less often if it takes long.
+    pub(super) fn queue_trend(&mut self) {
+        let table = match self.view.screen {
+            Screen::Sites => &self.view.sites,
+            Screen::Subjects => &self.view.subjects,
+            _ => return,
+        };
+        let columns = table.columns(&self.store);
+        let shown = fitting(&columns, Some(&table.sort), Layout::new(self.size.0, self.size.1, Focus::List).body.width);
+        if self.waiting.contains_key(&Slot::Trend) || shown.iter().all(|(column, _)| column.name != "trend") {
+            return;
+        }
+        let is_due = self.now_ns.saturating_sub(self.trend_queued_ns) >= self.trend_took_ns * REREAD_FACTOR;
+        if let Some(job) = table.trend_job(&self.view.filter).filter(|_| is_due || !table.trends.is_old) {
+            self.trend_queued_ns = self.now_ns;
             self.queue(job);
         }
     }

@@ -107,6 +107,10 @@ impl Crawler {
                 self.tally_mut(table.by).accept(&store, table, now_ns);
             }
             Answer::Sorted(table) => self.tally_mut(table.by).rows = table.rows,
+            Answer::Trend(by, trends) => {
+                self.trend_took_ns = self.now_ns.saturating_sub(self.trend_queued_ns);
+                self.tally_mut(by).trends = trends;
+            }
             Answer::Lanes(lanes) => {
                 self.table_took_ns = self.now_ns.saturating_sub(self.table_queued_ns);
                 self.view.lanes.accept(lanes, self.now_ns);
@@ -151,7 +155,7 @@ impl Crawler {
         let what = match slot {
             Slot::Rows | Slot::Search => "the search",
             Slot::Pane | Slot::Index => "the search for effects",
-            Slot::Table => "the table",
+            Slot::Table | Slot::Trend => "the table",
             Slot::Count => "the count",
             Slot::Source => "reading the source",
             Slot::Export => "the export",

@@ -134,8 +134,8 @@ impl Show {
 /// The values of a row.
 pub fn values(rows: RowsOf, is_screen: bool) -> &'static [&'static str] {
     match (rows, is_screen) {
-        (RowsOf::Site, true) => &["count", "bar", "lost", "observed", "change", "total", "self", "max"],
-        (RowsOf::Subject, true) => &["count", "bar", "lost", "change", "total", "self", "max"],
+        (RowsOf::Site, true) => &["count", "bar", "trend", "lost", "observed", "change", "total", "self", "max"],
+        (RowsOf::Subject, true) => &["count", "bar", "trend", "lost", "change", "total", "self", "max"],
         (RowsOf::Site | RowsOf::Subject | RowsOf::Root | RowsOf::Relation, _) => {
             &["count", "bar", "lost", "total", "self", "max"]
         }

@@ -147,6 +147,8 @@ pub enum Kind {
     Time,
     /// A bar, as long as the number is large.
     Bar,
+    /// Numbers over time, as heights. Rows are not sorted by them.
+    Trend,
 }
 
 /// The width of a column.

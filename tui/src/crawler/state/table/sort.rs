@@ -44,7 +44,8 @@ impl Sort {
 
     /// The order after a change. The columns form a ring.
     pub fn changed<L>(&self, columns: &[Column<L>], change: SortChange) -> Self {
-        let sortable: Vec<_> = columns.iter().filter(|column| column.kind != Kind::Bar).collect();
+        let sortable: Vec<_> =
+            columns.iter().filter(|column| !matches!(column.kind, Kind::Bar | Kind::Trend)).collect();
         let at = sortable.iter().position(|column| column.name == self.column).unwrap_or(0);
         let at = match change {
             SortChange::Reverse => return Sort { reversed: !self.reversed, column: self.column.clone() },

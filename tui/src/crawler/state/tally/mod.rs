@@ -1,20 +1,21 @@
 //! The tables of subjects and of sites: one row each, with what was counted and timed.
 
+mod columns;
+pub(crate) mod trend;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use metaspy_core::store::control::{ControlRequest, Observed, SiteState};
+use metaspy_core::store::control::{ControlRequest, SiteState};
 use metaspy_core::store::{By, Filter, Measure, RowKey, Scope, TallyRow};
 use metaspy_core::{SiteId, Store, Subject};
 
-use super::arming;
 use super::cursor::Cursor;
 use super::profiles::Profiles;
-use super::table::{
-    self, Arrangement, Cell, Column, Key, Kind, Largest, Rows, Sort, SortChange, TableList, Value, Width,
-};
+use super::table::{self, Arrangement, Key, Largest, Rows, Sort, SortChange, TableList};
 use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
+use trend::Trends;
 
 /// Rows that are sorted between two frames; more of them are sorted beside the screen.
 const SORTED_IN_PLACE: usize = 20_000;
@@ -33,7 +34,7 @@ pub struct TableRow {
 }
 
 /// The identity of a row.
-type TallyKey = (Option<SiteId>, Option<Subject>);
+pub type TallyKey = (Option<SiteId>, Option<Subject>);
 
 impl TableRow {
     fn new(row: &TallyRow, before: Option<&HashMap<TallyKey, u64>>) -> Self {
@@ -84,6 +85,8 @@ pub struct TallyView {
     pub has_losses: bool,
     /// What the running process observes at each site, if it lets readers change that.
     observed: Arc<HashMap<SiteId, SiteState>>,
+    /// The change of the rows in view over time.
+    pub trends: Trends,
     /// The order of the rows.
     pub sort: Sort,
     /// The cursor.
@@ -108,6 +111,7 @@ impl TallyView {
             exact: true,
             has_losses: false,
             observed: Arc::default(),
+            trends: Trends::default(),
             sort: Sort::by("count"),
             cursor: Cursor::default(),
             read_ns: 0,
@@ -197,6 +201,7 @@ impl TallyView {
         (self.rows, self.unobserved, self.exact) = (read.rows, read.unobserved, read.exact);
         (self.largest, self.has_losses, self.observed) = (read.largest, read.has_losses, read.observed);
         self.profiles.accept(read.profiles);
+        self.trends.is_old = store.is_live();
         let found = key.and_then(|key| self.rows.as_ref()?.iter().position(|row| row.key() == key));
         self.cursor.follow(found, self.row_count());
     }
@@ -213,102 +218,6 @@ impl TallyView {
 
     fn row(&self, item: usize) -> &TableRow {
         &self.listed()[item]
-    }
-
-    /// What the process observes at the site of a row.
-    fn observed(_: &Store, list: &Self, item: usize) -> Cell {
-        let state = list.row(item).site.and_then(|site| list.observed.get(&site));
-        Cell::text(state.map_or(String::new(), |state| match state.observed {
-            Observed::Nothing if state.kept => "by others".into(),
-            observed => arming::words(observed),
-        }))
-    }
-
-    /// A remark in place of the bar of a site that has no events.
-    fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
-        let site = store.site(row.site.filter(|_| row.measure.count == 0)?);
-        let skipped = site.and_then(|site| site.skipped.as_deref());
-        Some(Cell::note(skipped.map_or("never called".into(), |why| format!("skipped: {why}"))))
-    }
-
-    /// A column of times.
-    fn time(name: &'static str, ticks: fn(&Measure) -> Option<u64>) -> Column<Self> {
-        Column::new(name, Kind::Time, Width::Cells(10), move |store, list: &Self, item| {
-            let measure = &list.row(item).measure;
-            match measure.count {
-                0 => Cell::blank(),
-                _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
-            }
-        })
-    }
-}
-
-impl TableList for TallyView {
-    fn columns(&self, store: &Store) -> Vec<Column<Self>> {
-        let name = Column::name(if self.by == By::Site { "site" } else { "subject" }, |store, list: &Self, item| {
-            match list.row(item) {
-                TableRow { site: Some(site), .. } => Cell::new(Value::Path(store.site_path(*site).to_owned())),
-                TableRow { subject: Some(subject), .. } => Cell::new(Value::Subject(*subject)),
-                row => Cell::text(row.name(store)),
-            }
-        })
-        .sorted_by(|store, list, item| Key::Text(list.row(item).name(store)));
-        if self.lists_unobserved {
-            let kind = |store: &Store, list: &Self, item| {
-                let kind = list.row(item).subject.and_then(|subject| store.kind(subject.kind));
-                Cell::text(kind.map_or(String::new(), |kind| kind.name.clone()))
-            };
-            return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
-        }
-        let count = |_: &Store, list: &Self, item| {
-            let measure = &list.row(item).measure;
-            Cell::optional(Some(measure.count), measure.sign())
-        };
-        let bar = |store: &Store, list: &Self, item| {
-            let row = list.row(item);
-            list.remark(store, row).unwrap_or(Cell::amount(row.measure.count))
-        };
-        let delta = |store: &Store, list: &Self, item| {
-            let row = list.row(item);
-            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta, "+") }
-        };
-        let mut columns = vec![
-            name,
-            Column::new("count", Kind::Number, Width::Cells(13), count),
-            Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
-        ];
-        if let Some(profile) = self.profiles.columns(|store, list: &Self, item| {
-            let row = list.row(item);
-            list.remark(store, row).is_none().then(|| row.key())
-        }) {
-            columns.extend(profile);
-            return columns;
-        }
-        if self.has_losses {
-            let lost = |_: &Store, list: &Self, item| {
-                let lost = list.row(item).measure.lost;
-                Cell::optional((lost > 0).then_some(lost), "")
-            };
-            columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost));
-        }
-        if !self.observed.is_empty() {
-            columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed));
-        }
-        // A recording that has ended does not change.
-        if store.is_live() {
-            let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
-            columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
-        }
-        columns.extend([
-            Self::time("total", |measure| Some(measure.total_ticks)),
-            Self::time("self", |measure| measure.self_ticks),
-            Self::time("max", |measure| Some(measure.max_ticks)),
-        ]);
-        self.arrangement.of(columns)
-    }
-
-    fn largest(&self, column: &str) -> Option<u64> {
-        self.largest.get(column).copied()
     }
 }
 
@@ -331,6 +240,7 @@ impl Rows for TallyView {
 
     fn discard(&mut self) {
         self.rows = None;
+        self.trends = Trends::default();
     }
 
     fn resize(&mut self, lines: usize) {

@@ -1,0 +1,127 @@
+//! The columns of subjects and of sites.
+
+use metaspy_core::Store;
+use metaspy_core::store::control::Observed;
+use metaspy_core::store::{By, Measure};
+use metaspy_report::text::duration;
+
+use super::super::arming;
+use super::super::pane::times::spark;
+use super::super::table::{Cell, Column, Key, Kind, TableList, Tone, Value, Width};
+use super::trend::BARS;
+use super::{TableRow, TallyView};
+
+impl TableList for TallyView {
+    fn columns(&self, store: &Store) -> Vec<Column<Self>> {
+        let name = Column::name(if self.by == By::Site { "site" } else { "subject" }, |store, list: &Self, item| {
+            match list.row(item) {
+                TableRow { site: Some(site), .. } => Cell::new(Value::Path(store.site_path(*site).to_owned())),
+                TableRow { subject: Some(subject), .. } => Cell::new(Value::Subject(*subject)),
+                row => Cell::text(row.name(store)),
+            }
+        })
+        .sorted_by(|store, list, item| Key::Text(list.row(item).name(store)));
+        if self.lists_unobserved {
+            let kind = |store: &Store, list: &Self, item| {
+                let kind = list.row(item).subject.and_then(|subject| store.kind(subject.kind));
+                Cell::text(kind.map_or(String::new(), |kind| kind.name.clone()))
+            };
+            return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
+        }
+        let count = |_: &Store, list: &Self, item: usize| {
+            let measure = &list.row(item).measure;
+            Cell::optional(Some(measure.count), measure.sign())
+        };
+        let bar = |store: &Store, list: &Self, item| {
+            let row = list.row(item);
+            list.remark(store, row).unwrap_or(Cell::amount(row.measure.count))
+        };
+        let delta = |store: &Store, list: &Self, item| {
+            let row = list.row(item);
+            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta, "+") }
+        };
+        let mut columns = vec![
+            name,
+            Column::new("count", Kind::Number, Width::Cells(13), count),
+            Column::new("bar", Kind::Bar, Width::Part { of: (2, 5), min: 8 }, bar).titled(""),
+            self.trend(),
+        ];
+        if let Some(profile) = self.profiles.columns(|store, list: &Self, item| {
+            let row = list.row(item);
+            list.remark(store, row).is_none().then(|| row.key())
+        }) {
+            columns.pop();
+            columns.extend(profile);
+            return columns;
+        }
+        if self.has_losses {
+            let lost = |_: &Store, list: &Self, item| {
+                let lost = list.row(item).measure.lost;
+                Cell::optional((lost > 0).then_some(lost), "")
+            };
+            columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost));
+        }
+        if !self.observed.is_empty() {
+            columns.push(Column::new("observed", Kind::Text, Width::Cells(10), Self::observed));
+        }
+        // A recording that has ended does not change.
+        if store.is_live() {
+            let since = self.since_ns.map_or("Δ".into(), |ns| format!("Δ {:.1} s", ns as f64 / 1e9));
+            columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
+        }
+        columns.extend([
+            Self::time("total", |measure| Some(measure.total_ticks)),
+            Self::time("self", |measure| measure.self_ticks),
+            Self::time("max", |measure| Some(measure.max_ticks)),
+        ]);
+        self.arrangement.of(columns)
+    }
+
+    fn largest(&self, column: &str) -> Option<u64> {
+        self.largest.get(column).copied()
+    }
+}
+
+impl TallyView {
+    /// What the process observes at the site of a row.
+    fn observed(_: &Store, list: &Self, item: usize) -> Cell {
+        let state = list.row(item).site.and_then(|site| list.observed.get(&site));
+        Cell::text(state.map_or(String::new(), |state| match state.observed {
+            Observed::Nothing if state.kept => "by others".into(),
+            observed => arming::words(observed),
+        }))
+    }
+
+    /// A remark in place of the bar of a site that has no events.
+    fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
+        let site = store.site(row.site.filter(|_| row.measure.count == 0)?);
+        let skipped = site.and_then(|site| site.skipped.as_deref());
+        Some(Cell::note(skipped.map_or("never called".into(), |why| format!("skipped: {why}"))))
+    }
+
+    /// A column of times.
+    fn time(name: &'static str, ticks: fn(&Measure) -> Option<u64>) -> Column<Self> {
+        Column::new(name, Kind::Time, Width::Cells(10), move |store, list: &Self, item| {
+            let measure = &list.row(item).measure;
+            match measure.count {
+                0 => Cell::blank(),
+                _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
+            }
+        })
+    }
+
+    /// The events of a row over time. Each row has a scale of its own, and the title has the time of a bar.
+    fn trend(&self) -> Column<Self> {
+        let title = match self.trends.bar_ns {
+            0 => "trend".to_owned(),
+            ns => format!("trend, {}", duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")),
+        };
+        let text = move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
+            _ if list.row(item).measure.count == 0 => Cell::blank(),
+            Some(bars) if bars.iter().any(|&count| count > 0) => Cell::text(spark(bars, BARS)),
+            Some(_) => Cell::new(Value::Unknown),
+            None => Cell::text("…").toned(Tone::Faint),
+        };
+        Column::new("trend", Kind::Trend, Width::Cells(BARS as u16 + 1), text).titled(title)
+    }
+}

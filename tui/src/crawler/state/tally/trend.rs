@@ -1,0 +1,76 @@
+//! The change of rows over time: how many of their events began in each part of the window.
+//!
+//! Only the rows in view are read, beside the screen, because each reading scans the window.
+
+use std::collections::HashMap;
+
+use metaspy_core::Store;
+use metaspy_core::store::{By, Filter, Position};
+
+use super::super::lanes;
+use super::super::table::Rows;
+use super::{TallyKey, TallyView};
+use crate::crawler::jobs::Job;
+
+/// Parts of the window.
+pub const BARS: usize = 16;
+/// Events that are tested between two checks for a stop.
+const STRIDE: usize = 1 << 18;
+
+/// The events of rows by part of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Trends {
+    rows: HashMap<TallyKey, [u64; BARS]>,
+    /// The time of a part; 0 before the first reading.
+    pub bar_ns: u64,
+    /// True if the rows were counted again since the last reading.
+    pub is_old: bool,
+}
+
+impl Trends {
+    /// The events of a row, the oldest part first. `None` before it was read.
+    pub fn of(&self, row: TallyKey) -> Option<&[u64]> {
+        self.rows.get(&row).map(<[u64; BARS]>::as_slice)
+    }
+}
+
+/// Reads the events of these rows in the window. `goes_on` takes the number of events that were tested. `None` if it
+/// returned false.
+pub fn read(
+    store: &Store,
+    by: By,
+    rows: &[TallyKey],
+    filter: &Filter,
+    mut goes_on: impl FnMut(usize) -> bool,
+) -> Option<Trends> {
+    let window = lanes::window(store);
+    let mut sorted = rows.to_vec();
+    sorted.sort_unstable();
+    let mut counts = vec![[0; BARS]; sorted.len()];
+    let mut next = Some(Position::Start);
+    while let Some(from) = next {
+        let page = store.forward(from, filter, STRIDE, STRIDE);
+        for event in &page.events {
+            let row = if by == By::Site { (Some(event.site), None) } else { (None, event.subject) };
+            if let Ok(at) = sorted.binary_search(&row) {
+                counts[at][window.column(event.start, BARS)] += 1;
+            }
+        }
+        if !goes_on(page.looked_at) {
+            return None;
+        }
+        next = page.more;
+    }
+    let bar_ns = store.span_ns(window.tick(1, BARS) - window.from);
+    Some(Trends { rows: sorted.into_iter().zip(counts).collect(), bar_ns, is_old: false })
+}
+
+impl TallyView {
+    /// The job that reads the rows in view, unless they are read and not counted again since then.
+    pub fn trend_job(&self, filter: &Filter) -> Option<Job> {
+        let view = self.cursor.visible(self.row_count());
+        let rows: Vec<TallyKey> = self.listed()[view].iter().map(|row| row.key()).collect();
+        let is_read = !self.trends.is_old && rows.iter().all(|row| self.trends.rows.contains_key(row));
+        (!is_read && !self.lists_unobserved).then(|| Job::Trend { by: self.by, rows, filter: filter.clone() })
+    }
+}
