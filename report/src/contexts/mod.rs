@@ -69,6 +69,8 @@ pub struct Values {
     pub freed: u64,
     /// Their bytes.
     pub freed_bytes: u64,
+    /// The number of freed objects whose lifetimes are added up: all or, with many, about as many as were freed.
+    pub timed: u64,
     /// The sum of their lifetimes.
     pub lifetime_ns: u64,
 }
@@ -262,6 +264,7 @@ impl Values {
         self.bytes += other.bytes;
         self.freed += other.freed;
         self.freed_bytes += other.freed_bytes;
+        self.timed += other.timed;
         self.lifetime_ns += other.lifetime_ns;
     }
 
@@ -275,9 +278,9 @@ impl Values {
         self.bytes.saturating_sub(self.freed_bytes)
     }
 
-    /// The mean lifetime of the freed objects; `None` if there are none.
+    /// The mean lifetime of the freed objects; `None` if none was measured.
     pub fn mean_lifetime_ns(&self) -> Option<u64> {
-        self.lifetime_ns.checked_div(self.freed)
+        self.lifetime_ns.checked_div(self.timed)
     }
 }
 
@@ -293,6 +296,8 @@ fn values(table: &ProfileTable, row: &ProfileRow) -> Values {
         bytes: number("bytes"),
         freed: number("freed"),
         freed_bytes: number("freed bytes"),
+        // Older recordings have the lifetimes of all freed objects.
+        timed: number(if table.column("timed").is_some() { "timed" } else { "freed" }),
         lifetime_ns: number("lifetime"),
     }
 }

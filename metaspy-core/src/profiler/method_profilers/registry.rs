@@ -8,7 +8,7 @@ use crate::arm::{Arming, Mode};
 use crate::instrumenter::{Installation, Instrumenter, Session};
 use crate::method_profilers::call::{Call, CallEnd};
 use crate::method_profilers::call_stack::{self, Entry};
-use crate::method_profilers::contexts::{OtherTree, Tree};
+use crate::method_profilers::contexts::{self, OtherTree, Tree};
 use crate::method_profilers::dispatch::{self, guarded};
 use crate::method_profilers::method_profiler::{Interest, MethodProfiler};
 use crate::method_profilers::mirror::Mirror;
@@ -94,6 +94,7 @@ impl Listener for Events {
     fn thread_ended(&self) {
         call_stack::end_thread();
         receivers::end_thread();
+        contexts::end_thread();
         table::end_thread();
     }
 }

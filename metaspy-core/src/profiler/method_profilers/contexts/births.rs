@@ -1,12 +1,11 @@
 //! Objects on the heap, by the calling context that allocated them.
 
 use std::cell::Cell;
+use std::sync::atomic::AtomicPtr;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicPtr, AtomicU64};
 
-use crate::clock;
 use crate::format::profile::{Column, Merge};
-use crate::method_profilers::contexts::Tree;
+use crate::method_profilers::contexts::{Tree, lifetime, live};
 use crate::recorder;
 
 /// The columns of objects, behind those of calls.
@@ -17,10 +16,11 @@ pub(super) mod column {
     pub const FREED_BYTES: usize = 8;
     pub const LIFETIME: usize = 9;
     pub const PEAK: usize = 10;
+    pub const TIMED: usize = 11;
 }
 
 /// The columns of objects.
-pub(super) fn columns() -> [Column; 6] {
+pub(super) fn columns() -> [Column; 7] {
     let bytes = |name| Column::new(name).unit("B");
     [
         Column::new("objects"),
@@ -29,14 +29,12 @@ pub(super) fn columns() -> [Column; 6] {
         bytes("freed bytes"),
         Column::ticks("lifetime"),
         bytes("peak").merged_by(Merge::Max),
+        Column::new("timed"),
     ]
 }
 
 /// The tree that counts objects; null if none does, and in a forked child.
 static COUNTING: AtomicPtr<Tree> = AtomicPtr::new(std::ptr::null_mut());
-/// Bytes of counted objects that are alive, and the most that there were.
-static LIVE: AtomicU64 = AtomicU64::new(0);
-static PEAK: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// True while this thread counts an object, or allocates for metaspy.
@@ -51,16 +49,26 @@ pub(crate) struct Birth {
     recording: u32,
     /// The row of the context.
     row: u32,
-    at: u64,
+    /// When it was, if its lifetime is measured.
+    at: lifetime::Start,
 }
 
 /// Lets objects be counted in this tree, or in none.
-pub(super) fn publish(tree: Option<&'static Tree>) {
-    let tree = tree.map_or(std::ptr::null_mut(), |tree| std::ptr::from_ref(tree).cast_mut());
-    if COUNTING.load(Relaxed) != tree {
-        LIVE.store(0, Relaxed);
-        PEAK.store(0, Relaxed);
-        COUNTING.store(tree, Release);
+pub(super) fn publish(new: Option<&'static Tree>) {
+    if let Some(before) = tree() {
+        live::publish(before);
+    }
+    let new = new.map_or(std::ptr::null_mut(), |tree| std::ptr::from_ref(tree).cast_mut());
+    if COUNTING.load(Relaxed) != new {
+        live::forget();
+        COUNTING.store(new, Release);
+    }
+}
+
+/// This thread ends: what it counted by itself becomes part of the whole.
+pub(in super::super) fn end_thread() {
+    if let Some(tree) = tree() {
+        live::publish(tree);
     }
 }
 
@@ -95,14 +103,12 @@ fn count_birth(tree: &'static Tree, bytes: u64) -> Option<Birth> {
     // What the recorder and handlers allocate is not the program's.
     let is_own = recorder::lane_level() == 0;
     let birth = if is_own { tree.count_birth(bytes) } else { None };
-    IS_BUSY.set(false);
-    let (recording, row) = birth?;
-    let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
-    // The largest value of the sum itself is exact: additions have one order.
-    if live > PEAK.load(Relaxed) && PEAK.fetch_max(live, Relaxed) < live {
-        uncounted(|| tree.raise_peak(live));
+    if let Some((recording, ..)) = birth {
+        live::change(tree, recording, bytes as i64);
     }
-    Some(Birth { recording, row, at: clock::now() })
+    IS_BUSY.set(false);
+    let (recording, row, earlier) = birth?;
+    Some(Birth { recording, row, at: lifetime::Start::of_object(earlier) })
 }
 
 /// Counts the end of an object, on whatever thread.
@@ -117,8 +123,7 @@ pub(crate) fn died(birth: Birth, bytes: usize) {
 
 #[inline(never)]
 fn count_death(tree: &'static Tree, birth: Birth, bytes: u64) {
-    let lifetime = clock::now().saturating_sub(birth.at);
-    if uncounted(|| tree.count_death(birth.recording, birth.row, bytes, lifetime)) {
-        LIVE.fetch_sub(bytes, Relaxed);
+    if tree.count_death(birth.recording, birth.row, bytes, birth.at) {
+        live::change(tree, birth.recording, -(bytes as i64));
     }
 }

@@ -1,10 +1,13 @@
 //! Calling contexts: how often a method was called on each path of calls.
 
 mod births;
+mod lifetime;
+mod live;
 mod tree;
 
 use crate::method_profilers::{Call, CallEnd, MethodProfiler, MethodSpy, Tables};
 
+pub(super) use births::end_thread;
 pub(crate) use births::{Birth, born, died, uncounted};
 pub(crate) use tree::{Node, Tree, alone_at, go_to};
 pub(super) use tree::{go_back, here, publish};
@@ -53,7 +56,7 @@ impl MethodProfiler for Contexts {
 ///
 /// The program's allocator must be a [`Counting`](crate::hook::Counting); otherwise only calls are counted. Further columns of
 /// the table `tree` are `objects` and `bytes`; `freed`, `freed bytes` and `lifetime` of the objects that were allocated in the
-/// context and freed anywhere; and in the row of code without hooks `peak`, the most bytes that were alive at once. What
+/// context and freed anywhere; `timed`, the number of objects that `lifetime` is a sum over; and in the row of code without hooks `peak`, the most bytes that were alive at once. What
 /// metaspy allocates is left out, and so are objects from before the installation.
 #[derive(Default)]
 pub struct Allocations {

@@ -9,7 +9,7 @@ use metaspy_probe::hash::scatter;
 
 use crate::format::profile::Column;
 use crate::method_profilers::Tables;
-use crate::method_profilers::contexts::births;
+use crate::method_profilers::contexts::{births, lifetime};
 use crate::method_profilers::table::{ContextRow, Table, Written};
 use crate::platform::lock::lock;
 use crate::site;
@@ -180,28 +180,39 @@ impl Tree {
         self.table.context_row(written, 0, 0, 0)
     }
 
-    /// Counts an object in the context of this thread. Returns the number of the recording and the row; `None` if there is no
-    /// room, which is counted as lost.
+    /// Counts an object in the context of this thread. Returns the number of the recording, the row, and how many objects this
+    /// thread counted there before; `None` if there is no room, which is counted as lost.
     #[inline]
-    pub(super) fn count_birth(&'static self, bytes: u64) -> Option<(u32, u32)> {
+    pub(super) fn count_birth(&'static self, bytes: u64) -> Option<(u32, u32, u64)> {
         let (here, written) = (here(), self.table.written());
         let is_known = here.written == written && !here.row.is_none();
         let row = if is_known { here.row } else { self.root(written) };
-        self.table.add_to(row, births::column::OBJECTS, 1);
+        let earlier = self.table.add_to(row, births::column::OBJECTS, 1);
         self.table.add_to(row, births::column::BYTES, bytes);
-        Some((self.table.recording()?, row.number()?))
+        Some((self.recording()?, row.number()?, earlier))
+    }
+
+    /// The number of the recording that it is written into.
+    #[inline]
+    pub(super) fn recording(&self) -> Option<u32> {
+        self.table.recording()
     }
 
     /// Counts the end of an object. False if it was counted in another recording.
     #[inline]
-    pub(super) fn count_death(&'static self, recording: u32, row: u32, bytes: u64, lifetime: u64) -> bool {
-        if self.table.recording() != Some(recording) {
+    pub(super) fn count_death(&'static self, recording: u32, row: u32, bytes: u64, start: lifetime::Start) -> bool {
+        if self.recording() != Some(recording) {
             return false;
         }
-        let row = self.table.row_of_this_thread(row);
+        let here = here();
+        let is_here = here.written == self.table.written() && here.row.number() == Some(row);
+        let row = if is_here { here.row } else { self.table.row_of_this_thread(row) };
         self.table.add_to(row, births::column::FREED, 1);
         self.table.add_to(row, births::column::FREED_BYTES, bytes);
-        self.table.add_to(row, births::column::LIFETIME, lifetime);
+        if let Some((objects, ticks)) = start.until_now() {
+            self.table.add_to(row, births::column::TIMED, objects);
+            self.table.add_to(row, births::column::LIFETIME, ticks);
+        }
         true
     }
 

@@ -104,17 +104,20 @@ impl Table {
         }
     }
 
-    /// Adds to a column of a row.
+    /// Adds to a column of a row. Returns what this thread added before, or 0 if it shares its words.
     #[inline]
-    pub fn add_to(&self, at: ContextRow, column: usize, by: u64) {
+    pub fn add_to(&self, at: ContextRow, column: usize, by: u64) -> u64 {
         debug_assert!(column < self.def.columns.len());
         if at.words.is_null() {
-            return self.add_shared(at, column, by);
+            self.add_shared(at, column, by);
+            return 0;
         }
         // SAFETY: they are the first of the row's words. A segment holds whole rows (`Tables::by_context`), and pages are
         // never unmapped.
         let word = unsafe { &*at.words.add(column) };
-        word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
+        let before = word.load(Relaxed);
+        word.store(before.wrapping_add(by), Relaxed);
+        before
     }
 
     #[cold]
