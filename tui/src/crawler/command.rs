@@ -180,11 +180,13 @@ pub enum Screen {
     Browser,
     /// Calls as a tree, with times and coverage; only for recordings that have methods.
     Blueprint,
+    /// The types that arrived at methods.
+    Types,
 }
 
 impl Screen {
     /// All of them, in the order of their keys.
-    pub const ALL: [Screen; 8] = [
+    pub const ALL: [Screen; 9] = [
         Screen::Events,
         Screen::Subjects,
         Screen::Sites,
@@ -193,6 +195,7 @@ impl Screen {
         Screen::Structure,
         Screen::Browser,
         Screen::Blueprint,
+        Screen::Types,
     ];
 
     /// Its key: the same in every recording.
@@ -206,6 +209,7 @@ impl Screen {
             Screen::Structure => '6',
             Screen::Browser => '7',
             Screen::Blueprint => 'b',
+            Screen::Types => 'T',
         }
     }
 
@@ -220,6 +224,7 @@ impl Screen {
             Screen::Structure => "Structure",
             Screen::Browser => "Browser",
             Screen::Blueprint => "Blueprint",
+            Screen::Types => "Types",
         }
     }
 }

@@ -102,3 +102,15 @@ fn a_recording_of_counts_opens_on_the_table_of_its_profiler() {
     check("site", "Sites", "┌ 8 sites ─");
     assert_eq!(User::new(counted_without_subjects()).crawler.view.screen.name(), "Structure");
 }
+
+#[test]
+fn a_recording_without_types_shows_how_to_record_them() {
+    let mut user = User::with_size(fixture::open(&fixture::closed("no-types.spy", 1)), (60, 15));
+    user.press("T");
+    let screen = user.screen();
+    assert!(screen.contains("T Types") && screen.contains("no types were recorded"), "{screen}");
+    assert!(screen.contains("run --types`"), "{screen}");
+    // No row leads anywhere, and none is copied or searched.
+    user.press("Down Enter e / \"x\" Enter 1");
+    assert!(user.screen().contains("19 events"), "{}", user.screen());
+}

@@ -19,6 +19,7 @@ mod structure;
 mod subjects;
 mod table;
 mod theme;
+mod types;
 
 use ratatui::Frame;
 
@@ -57,6 +58,7 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
         Screen::Browser => browser::draw(&mut canvas, layout.body, crawler),
         Screen::Structure => structure::draw(&mut canvas, layout.body, crawler),
         Screen::Blueprint => blueprint::draw(&mut canvas, layout.body, crawler),
+        Screen::Types => types::draw(&mut canvas, layout.body, crawler),
     }
     let found = if crawler.view.screen == Screen::Events { layout.list } else { layout.body };
     canvas.highlight(found.inner(), &crawler.highlighted());

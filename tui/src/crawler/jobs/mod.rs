@@ -30,6 +30,7 @@ use super::state::productions::Tree;
 use super::state::structure::StructureView;
 use super::state::tally::trend::{self, Trends};
 use super::state::tally::{TallyKey, TallyView};
+use super::state::types::{self, TypesRead};
 use super::state::view::Count;
 
 /// Slots that are scanned between two checks for a stop.
@@ -106,6 +107,8 @@ pub enum Job {
     Structure { view: Box<StructureView>, filter: Filter },
     /// Reads the blueprint.
     Blueprint { view: Box<BlueprintView>, filter: Filter },
+    /// Reads the types that arrived at methods.
+    Types,
     /// Reads the first line of source of a site.
     Source { site: SiteId },
     /// Writes the events that pass the filter in the format of another tool.
@@ -154,6 +157,8 @@ pub enum Answer {
     Structure(StructureView),
     /// The blueprint.
     Blueprint(BlueprintView),
+    /// The types that arrived at methods.
+    Types(TypesRead),
     /// The first line of source of a site, if it can be read.
     Source(SiteId, Option<String>),
     /// The sentence about what the process observes now, or why it refused.
@@ -230,7 +235,8 @@ impl Job {
             | Job::Nothing
             | Job::Productions { .. }
             | Job::Structure { .. }
-            | Job::Blueprint { .. } => Slot::Table,
+            | Job::Blueprint { .. }
+            | Job::Types => Slot::Table,
             Job::Trend { .. } => Slot::Trend,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
@@ -285,6 +291,7 @@ impl Job {
             Job::Productions { filter } => Answer::Productions(Tree::read(store, filter)),
             Job::Structure { view, filter } => Answer::Structure(view.read(store, &filter)),
             Job::Blueprint { view, filter } => Answer::Blueprint(view.read(store, &filter)),
+            Job::Types => Answer::Types(types::read(store)),
             Job::Export { filter, target } => {
                 let all = store.totals().stored;
                 let watch = |now: Share| {

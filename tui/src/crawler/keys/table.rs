@@ -106,6 +106,13 @@ pub const BINDINGS: &[Binding] = &[
         "blueprint",
         "blueprint: calls by time, coverage, caches",
     ),
+    bind(
+        Place::Screens,
+        Char('T'),
+        Show(Screen::Types),
+        "types",
+        "types that arrived, targets of calls, what never arrived",
+    ),
     bind(Place::Blueprint, Char('n'), NextPicture, "next picture", "the next picture or list").hint("picture"),
     bind(Place::Blueprint, Char('z'), FocusMethod, "from here", "only what this method calls").hint("from here"),
     bind(Place::Screens, Char('/'), Search, "search", "search; empty: repeat the last search")

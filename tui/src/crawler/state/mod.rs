@@ -34,6 +34,7 @@ pub(crate) mod status;
 pub(crate) mod structure;
 pub(crate) mod table;
 pub(crate) mod tally;
+pub(crate) mod types;
 pub(crate) mod view;
 
 use blueprint::HookCostOf;

@@ -13,6 +13,7 @@ use super::productions::ProductionsView;
 use super::structure::StructureView;
 use super::table::{Arrangement, Rows, Sort};
 use super::tally::TallyView;
+use super::types::TypesView;
 use crate::crawler::command::Screen;
 use crate::crawler::config::browser::{Browser, Laid};
 use crate::crawler::config::shipped_screens;
@@ -54,6 +55,8 @@ pub struct View {
     pub structure: StructureView,
     /// Its blueprint.
     pub blueprint: BlueprintView,
+    /// The types that arrived at methods.
+    pub types: TypesView,
 }
 
 impl View {
@@ -72,6 +75,7 @@ impl View {
             productions: ProductionsView::default(),
             structure: StructureView::default(),
             blueprint: BlueprintView::default(),
+            types: TypesView::default(),
         };
         shipped_screens().into_iter().for_each(|screen| view.lay_out(screen));
         view.resize(width, height);
@@ -128,6 +132,7 @@ impl View {
             Screen::Structure => Some(&self.structure),
             Screen::Browser => Some(&self.browser),
             Screen::Blueprint => Some(&self.blueprint),
+            Screen::Types => Some(&self.types),
         }
     }
 
@@ -138,7 +143,7 @@ impl View {
     }
 
     /// The rows of all screens but the first, in the order of their keys.
-    pub fn all_rows(&mut self) -> [&mut dyn Rows; 7] {
+    pub fn all_rows(&mut self) -> [&mut dyn Rows; 8] {
         [
             &mut self.subjects,
             &mut self.sites,
@@ -147,6 +152,7 @@ impl View {
             &mut self.structure,
             &mut self.browser,
             &mut self.blueprint,
+            &mut self.types,
         ]
     }
 }

@@ -1,0 +1,146 @@
+//! The screen of types: what arrived at each method, how many targets calls have, what never arrived, and what is declared
+//! wider than needed. The numbers are those of the profiler `types`, the findings those of `metaspy report --types`.
+
+mod rows;
+
+use std::sync::Arc;
+
+use metaspy_core::store::Filter;
+use metaspy_core::{SiteId, Store};
+use metaspy_report::table::Top;
+use metaspy_report::text::counted;
+use metaspy_report::types::{self, Types};
+
+use super::cursor::Cursor;
+use super::filter_edit;
+use super::table::{Cell, Column, Kind, Rows, TableList, Tone, Width};
+use crate::crawler::jobs::Job;
+
+/// A row: a title, a method, a value, a type, a call or a finding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypeRow {
+    /// Its depth in the tree. Titles have 0.
+    pub depth: usize,
+    /// Its text.
+    pub name: String,
+    /// Values that arrived, or calls.
+    pub count: Option<u64>,
+    /// The share, the number of types, or what is declared.
+    pub finding: String,
+    /// Its method.
+    pub site: Option<SiteId>,
+}
+
+/// The types of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct TypesRead {
+    /// The rows, depth first.
+    pub rows: Vec<TypeRow>,
+    /// Why there are none, or why some are not known.
+    pub notes: Vec<String>,
+}
+
+/// The screen.
+#[derive(Clone, Debug, Default)]
+pub struct TypesView {
+    /// The types. `None` before the first reading.
+    pub read: Option<Arc<TypesRead>>,
+    cursor: Cursor,
+    read_ns: u64,
+}
+
+/// Reads the types of a recording. Their names need the symbols and the debug information of its program.
+pub fn read(store: &Store) -> TypesRead {
+    let types = Types::read([store]);
+    if !types.is_recorded {
+        return TypesRead { rows: Vec::new(), notes: types::lines(&types, Top::Default) };
+    }
+    let mut notes = types.notes.clone();
+    if types.unresolved > 0 {
+        notes.push(format!("{} have a type that is not known", counted(types.unresolved, "value")));
+    }
+    if types.lost > 0 {
+        notes.push(format!("{} found no room: set METASPY_BUDGET to a larger size", counted(types.lost, "value")));
+    }
+    let site = |path: &str, line: u32| {
+        let found = store.sites().iter().find(|site| site.path == path && site.lines.0 == line);
+        found.map(|site| site.id)
+    };
+    TypesRead { rows: rows::rows(&types, site), notes }
+}
+
+impl TypesView {
+    /// Shows what a job has read. The cursor stays on its row.
+    pub fn accept(&mut self, read: TypesRead, now_ns: u64) {
+        let before = self.current().cloned();
+        let found = before.and_then(|before| read.rows.iter().position(|row| row.name == before.name));
+        self.cursor.follow(found, read.rows.len());
+        (self.read, self.read_ns) = (Some(Arc::new(read)), now_ns);
+    }
+
+    fn listed(&self) -> &[TypeRow] {
+        self.read.as_deref().map_or(&[], |read| &read.rows)
+    }
+
+    fn current(&self) -> Option<&TypeRow> {
+        self.listed().get(self.cursor.row)
+    }
+}
+
+impl TableList for TypesView {
+    fn columns(&self, _: &Store) -> Vec<Column<Self>> {
+        let name = |_: &Store, list: &Self, item: usize| {
+            let row = &list.listed()[item];
+            let tone = if row.depth == 0 { Tone::Strong } else { Tone::Plain };
+            Cell::text(format!("{}{}", "  ".repeat(row.depth), row.name)).toned(tone)
+        };
+        let count = |_: &Store, list: &Self, item: usize| list.listed()[item].count.map_or(Cell::blank(), Cell::amount);
+        let finding = |_: &Store, list: &Self, item: usize| Cell::text(list.listed()[item].finding.clone());
+        vec![
+            Column::name("method, value, type", name),
+            Column::new("count", Kind::Number, Width::Cells(13), count),
+            Column::new("finding", Kind::Text, Width::Part { of: (2, 5), min: 12 }, finding),
+        ]
+    }
+}
+
+impl Rows for TypesView {
+    fn cursor(&self) -> &Cursor {
+        &self.cursor
+    }
+
+    fn cursor_mut(&mut self) -> &mut Cursor {
+        &mut self.cursor
+    }
+
+    fn row_count(&self) -> usize {
+        self.listed().len()
+    }
+
+    fn read_ns(&self) -> u64 {
+        self.read_ns
+    }
+
+    /// Types are not filtered.
+    fn discard(&mut self) {}
+
+    fn resize(&mut self, lines: usize) {
+        self.cursor.height = lines.saturating_sub(2);
+    }
+
+    fn row_name(&self, _: &Store, row: usize) -> String {
+        self.listed()[row].name.clone()
+    }
+
+    fn site(&self) -> Option<SiteId> {
+        self.current()?.site
+    }
+
+    fn filter_term(&self, store: &Store) -> Option<String> {
+        self.site().map(|site| filter_edit::site_term(store, site))
+    }
+
+    fn job(&self, _: Filter) -> Job {
+        Job::Types
+    }
+}
