@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, compiler_fence};
 use metaspy_probe::{ANY, COUNTED, Cell, Counters, Site};
 
 use crate::format::row::Who;
-use crate::platform::own_pages;
 use crate::recorder::arrays::{Array, Arrays, Buckets, Place};
 use crate::recorder::counter::Counter;
+use crate::recorder::spare_cells as spare;
 
 /// Copies of the probe in a program whose counters a thread can use: the graph's own, and the two flavours that woven
 /// crates call.
@@ -162,7 +162,7 @@ impl Cells {
             && let Some(layout) = layout()
         {
             // Zeroes are cells that nothing matches.
-            self.cells.store(own_pages::take(layout).cast(), Relaxed);
+            self.cells.store(spare::take(layout), Relaxed);
         }
         if own.load(Relaxed).is_null() {
             own.store(counters.cast_mut(), Relaxed);
@@ -186,9 +186,9 @@ impl Cells {
     /// Forgets all rows.
     pub fn clear(&self) {
         let cells = self.cells.load(Relaxed);
-        for number in 0..(LINKED.load(Relaxed) + 1) * usize::from(!cells.is_null()) {
-            // SAFETY: there is one for each number.
-            unsafe { &*cells.add(number) }.who.store(0, Relaxed);
+        if !cells.is_null() {
+            // SAFETY: there is one for each number of a linked site, and they stay until the thread ends.
+            spare::clear(unsafe { std::slice::from_raw_parts(cells, LINKED.load(Relaxed) + 1) });
         }
     }
 
@@ -198,9 +198,9 @@ impl Cells {
         self.arrays.retain(|_| false);
     }
 
-    /// The arrays, for the next thread.
+    /// The arrays, for the next thread. No cell counts in them any more.
     pub fn hand_on(&self, to: &mut Vec<Array>) {
-        self.clear();
+        self.let_go();
         self.arrays.retain(|array| {
             to.push(*array);
             false
@@ -215,15 +215,20 @@ impl Cells {
 
     /// The thread ends: its later calls are reported.
     pub fn give_up(&self) {
-        self.aim(false);
+        self.let_go();
         self.arrays.give_up();
         self.counters.iter().for_each(|own| own.store(null_mut(), Relaxed));
+    }
+
+    /// Gives the cells to a later thread, or back to the system.
+    fn let_go(&self) {
+        self.aim(false);
         let cells = self.cells.swap(null_mut(), Relaxed);
         if let Some(layout) = layout()
             && !cells.is_null()
         {
-            // SAFETY: they were taken so, and no pointer to them is left.
-            unsafe { own_pages::give_back(cells.cast(), layout) };
+            // SAFETY: `cells_for` took them so, and no pointer to them is left.
+            unsafe { spare::give_back(cells, layout) };
         }
     }
 }

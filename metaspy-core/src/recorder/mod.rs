@@ -35,6 +35,7 @@ mod populate;
 pub mod protocol;
 mod round;
 mod running_on;
+mod spare_cells;
 mod start;
 mod start_error;
 mod statement_halves;
