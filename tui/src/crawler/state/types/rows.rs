@@ -51,11 +51,11 @@ fn arrived(types: &Types, site: &impl Fn(&str, u32) -> Option<SiteId>, rows: &mu
     let most = |method: &MethodTypes| method.values.iter().map(ValueTypes::count).max().unwrap_or(0);
     let mut methods: Vec<&MethodTypes> = types.methods.iter().collect();
     methods.sort_by(|a, b| Reverse(most(a)).cmp(&Reverse(most(b))).then_with(|| a.path.cmp(&b.path)));
-    rows.push(title("types that arrived"));
-    for method in methods {
+    rows.push(title("types that arrived, where they are several or left open"));
+    for method in methods.into_iter().filter(|method| method.values.iter().any(ValueTypes::is_news)) {
         let site = site(&method.path, method.line);
         rows.push(TypeRow { depth: 1, name: method.path.clone(), site, ..TypeRow::default() });
-        for value in &method.values {
+        for value in method.values.iter().filter(|value| value.is_news()) {
             let open = value.open.as_ref().map_or(String::new(), |open| format!(": {open}"));
             let finding = match value.arrived.len() {
                 1 => String::new(),
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(
             all.iter().map(text).collect::<Vec<_>>(),
             [
-                "types that arrived []",
+                "types that arrived, where they are several or left open []",
                 "  zoo::Animal::speak []",
                 "    self: dyn Animal 4 [2 types]",
                 "      zoo::Dog 3 [75.0 %]",
