@@ -26,7 +26,10 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A program with a screen of its own draws single [panels](Panel) of it: the events, the selected one, its causes, its
+//! effects, and the tables of subjects and sites.
 
 pub mod crawler;
 
-pub use crawler::crawl;
+pub use crawler::{Panel, Panels, crawl};

@@ -16,6 +16,7 @@ pub mod jobs;
 pub mod keys;
 pub(crate) mod layout;
 mod marks_file;
+mod panel;
 #[doc(hidden)]
 pub mod reasons;
 mod run;
@@ -26,6 +27,7 @@ pub mod theme;
 #[doc(hidden)]
 pub mod worker;
 
+pub use panel::{Panel, Panels};
 pub use run::{crawl, run};
 pub use state::Crawler;
 pub use terminal::KEYS;

@@ -16,6 +16,7 @@ mod lanes;
 mod names;
 mod objects;
 mod palette;
+mod panels;
 mod random;
 mod screens;
 mod sources;

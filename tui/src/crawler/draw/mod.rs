@@ -22,9 +22,11 @@ mod theme;
 mod types;
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 
 use super::command::Screen;
-use super::layout::Layout;
+use super::layout::{Area, Layout};
+use super::panel::Panel;
 use super::state::Crawler;
 use canvas::Canvas;
 
@@ -71,4 +73,17 @@ pub fn draw(frame: &mut Frame<'_>, crawler: &Crawler) {
     }
     footer::draw(&mut canvas, layout.footer, crawler);
     theme::apply(frame.buffer_mut(), crawler.theme);
+}
+
+/// Draws a panel over all cells of a buffer.
+pub fn panel(cells: &mut Buffer, panel: Panel, crawler: &Crawler) {
+    let area = Area { x: 0, y: 0, width: cells.area.width, height: cells.area.height };
+    let mut canvas = Canvas::new(cells);
+    match panel {
+        Panel::Events => events::draw(&mut canvas, area, crawler),
+        Panel::Detail | Panel::Causes | Panel::Effects => pane::draw(&mut canvas, area, crawler),
+        Panel::Subjects => subjects::draw(&mut canvas, area, crawler),
+        Panel::Sites => sites::draw(&mut canvas, area, crawler),
+    }
+    theme::apply(cells, crawler.theme);
 }

@@ -75,6 +75,42 @@ impl Crawler {
         }
     }
 
+    /// Fits the open screen, or a tab of the pane, to a panel of this size, and queues what the panel shows.
+    pub(crate) fn fit_panel(&mut self, tab: Option<Tab>, (width, height): (u16, u16)) {
+        let (lines, view) = (height.saturating_sub(2).into(), &mut self.view);
+        // The header, the screens and the footer are no part of a panel.
+        self.size = (width, height + 3);
+        match (tab, view.screen) {
+            (Some(tab), _) => {
+                if view.pane.tab != tab {
+                    view.pane.open(tab);
+                }
+                view.pane.width = width.saturating_sub(2).into();
+                view.pane.cursor.height = lines - 1;
+                let is_read =
+                    if tab == Tab::Causes { view.pane.reasons.is_some() } else { view.pane.effects.is_some() };
+                if !is_read && !self.waiting.contains_key(&Slot::Pane) {
+                    self.queue_pane();
+                }
+                self.view.pane.rebuild(&self.store, &self.marks, self.view.list.selected.as_ref());
+            }
+            (None, Screen::Events) => {
+                view.list.height = lines;
+                view.list.fill(&self.store, &view.filter);
+            }
+            (None, _) => {
+                let is_read = view.rows_mut().is_some_and(|rows| {
+                    rows.resize(lines);
+                    rows.row_count() > 0
+                });
+                if !is_read && !self.waiting.contains_key(&Slot::Table) {
+                    self.queue_screen();
+                }
+                self.queue_trend();
+            }
+        }
+    }
+
     /// Queues the job that the open screen needs.
     pub(super) fn queue_screen(&mut self) {
         self.table_queued_ns = self.now_ns;
