@@ -135,6 +135,20 @@ fn the_parses_are_recorded_event_by_event() {
 }
 
 #[test]
+fn a_picture_that_cannot_be_written_leaves_no_recording_behind() {
+    let place = Place::with_lists("undrawn");
+    let rest = place.path("rest");
+    std::fs::create_dir(&rest).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy"));
+    command.arg("grammar").args(LISTS).args(["--blueprint", "nowhere/list.html"]).current_dir(place.path("."));
+    let run = command.env("TMPDIR", &rest).env_remove("METASPY_RECORD").output().unwrap();
+    let error = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success() && error.contains("nowhere/list.html"), "{error}");
+    let left = || std::fs::read_dir(&rest).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+    assert!(left().is_empty(), "{:?}", left());
+}
+
+#[test]
 fn productions_are_drawn_with_their_states_shadows_and_inputs() {
     let place = Place::with_lists("drawn");
     let (code, _, error) = place.run(&[&LISTS[..], &["--blueprint", "list.html", "--record", "parses.spy"]].concat());

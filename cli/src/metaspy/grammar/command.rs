@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use metaspy_blueprints::Options;
@@ -26,21 +26,17 @@ use crate::metaspy::blueprint;
 pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> {
     // A baseline that cannot be read is reported before the inputs are run, which may take long.
     let baseline = options.baseline.as_deref().map(read_baseline).transpose()?;
-    let unnamed = || std::env::temp_dir().join(format!("metaspy-grammar-{}.spy", std::process::id()));
-    let recording = options.record.clone().or_else(|| options.blueprint.is_some().then(unnamed));
-    let mut report = run_inputs::run(options, recording.as_deref())?;
+    let unnamed = (options.record.is_none() && options.blueprint.is_some()).then(Unnamed::new);
+    let recording = options.record.as_deref().or(unnamed.as_ref().map(|unnamed| &*unnamed.0));
+    let mut report = run_inputs::run(options, recording)?;
     report.comparison = baseline.map(|baseline| Comparison::new(&baseline, &report));
     if let Some(path) = &options.lcov {
         let mut tracefile = Vec::new();
         lcov::write(&report, &mut tracefile)?;
         fs::write(path, tracefile).map_err(|error| say(format!("cannot write {}: {error}", path.display())))?;
     }
-    if let (Some(page), Some(recording)) = (&options.blueprint, &recording) {
-        let drawn = draw(page, recording, options);
-        if options.record.is_none() {
-            let _ = fs::remove_file(recording);
-        }
-        drawn?;
+    if let (Some(page), Some(recording)) = (&options.blueprint, recording) {
+        draw(page, recording, options)?;
     }
     let failures = verdict::failures(options.least.fail_under, &report);
     write(out, &options.json, &report, &failures, |out| {
@@ -51,6 +47,21 @@ pub fn run(options: &arguments::Grammar, out: &mut impl Write) -> Result<Ended> 
         }
     })?;
     Ok(if failures.is_empty() { Ended::Fine } else { Ended::Failed })
+}
+
+/// A recording that only the picture needs. It is removed when this is dropped, also after an error.
+struct Unnamed(PathBuf);
+
+impl Unnamed {
+    fn new() -> Unnamed {
+        Unnamed(std::env::temp_dir().join(format!("metaspy-grammar-{}.spy", std::process::id())))
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
 }
 
 /// Draws the productions of a recording into a page.
