@@ -1,6 +1,6 @@
 //! The findings: what a picture shows, and the numbers that prove it.
 
-use crate::recorded::{Failure, Run, draw, record};
+use crate::recorded::{Failure, Run, change, draw, record};
 
 /// Checks all findings, prints them, and returns how many no longer hold.
 pub fn all() -> Result<usize, Failure> {
@@ -8,6 +8,7 @@ pub fn all() -> Result<usize, Failure> {
     page_rank(&mut report)?;
     layout(&mut report)?;
     patterns(&mut report)?;
+    deep_tree(&mut report)?;
     Ok(report.failed)
 }
 
@@ -87,6 +88,24 @@ fn patterns(report: &mut Report) -> Result<(), Failure> {
         );
     }
     let page = draw("evolution", &[&old.recording, &new.recording], "patterns")?;
+    report.title(&format!("  picture: {}", page.display()));
+    Ok(())
+}
+
+/// A known regression between two versions: colour and frame lead to the cache that misses.
+fn deep_tree(report: &mut Report) -> Result<(), Failure> {
+    report.title("taffy 0.11.0 → 0.12.1: a deep tree of automatic sizes is computed again, because its cache misses");
+    let (old, new) = (record("taffy_old", &["taffy"])?, record("taffy_new", &["taffy"])?);
+    for method in ["compute::flexbox::compute_flexbox_layout", "tree::cache::Cache::get"] {
+        let (before, after) = (old.numbers(method)?, new.numbers(method)?);
+        report.check(
+            after.executions > 2 * before.executions,
+            &format!("{method}: {} → {} calls", before.executions, after.executions),
+        );
+        let change = change(&old, &new, method)?;
+        report.check(change.is_more && change.is_changed, &format!("{method}: vermilion, with a frame"));
+    }
+    let page = draw("evolution", &[&old.recording, &new.recording], "deep_tree")?;
     report.title(&format!("  picture: {}", page.display()));
     Ok(())
 }

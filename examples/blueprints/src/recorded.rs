@@ -57,19 +57,49 @@ pub fn draw(kind: &str, recordings: &[&Path], name: &str) -> Result<PathBuf, Fai
     Ok(page)
 }
 
+/// What an evolution shows of a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// True if it has more calls.
+    pub is_more: bool,
+    /// True if its source has changed.
+    pub is_changed: bool,
+}
+
+/// What the evolution of two runs shows of the method with this path.
+pub fn change(old: &Run, new: &Run, path: &str) -> Result<Change, Failure> {
+    let mut draw = metaspy(&["blueprint", "evolution"], &[&old.recording, &new.recording]);
+    let json = draw.args(["--json", "--threshold", "0"]).output();
+    let json: Value = serde_json::from_slice(&json.map_err(|error| format!("cannot start metaspy: {error}"))?.stdout)?;
+    let methods = json["methods"].as_array().map_or(&[][..], Vec::as_slice);
+    let at = methods.iter().position(|method| is_at(&json, method, path));
+    let nodes = json["nodes"].as_array().into_iter().flatten();
+    let is_its = |node: &&Value| {
+        node[5].as_array().is_some_and(|all| all.first().and_then(Value::as_u64) == at.map(|at| at as u64))
+    };
+    match nodes.into_iter().find(is_its).filter(|_| at.is_some()) {
+        Some(node) => Ok(Change { is_more: node[4] == "slower", is_changed: node[6]["changed"] == 1 }),
+        None => Err(format!("{path} is not drawn").into()),
+    }
+}
+
+/// True if a method of a picture has this path, or one that ends so.
+fn is_at(json: &Value, method: &Value, path: &str) -> bool {
+    let owner = &json["owners"][method[1].as_u64().unwrap_or(0) as usize];
+    let (module, name) = (owner[0].as_str().unwrap_or(""), method[0].as_str().unwrap_or(""));
+    let whole = match owner[1].as_str() {
+        Some("fn") | None => format!("{module}::{name}"),
+        Some(ty) => format!("{module}::{ty}::{name}"),
+    };
+    whole == path || whole.ends_with(&format!("::{path}"))
+}
+
 impl Run {
     /// The numbers of the methods with this path; of a path in several types, their sum.
     pub fn numbers(&self, path: &str) -> Result<Numbers, Failure> {
-        let owners = self.json["owners"].as_array().map_or(&[][..], Vec::as_slice);
         let mut found = Numbers { executions: 0, total: Duration::ZERO };
         for method in self.json["methods"].as_array().into_iter().flatten() {
-            let owner = &owners[method[1].as_u64().unwrap_or(0) as usize];
-            let (module, name) = (owner[0].as_str().unwrap_or(""), method[0].as_str().unwrap_or(""));
-            let whole = match owner[1].as_str() {
-                Some("fn") | None => format!("{module}::{name}"),
-                Some(ty) => format!("{module}::{ty}::{name}"),
-            };
-            if whole == path || whole.ends_with(&format!("::{path}")) {
+            if is_at(&self.json, method, path) {
                 found.executions += method[2].as_u64().unwrap_or(0);
                 found.total += Duration::from_nanos(method[3].as_u64().unwrap_or(0));
             }
