@@ -34,6 +34,13 @@ impl NodeId {
     }
 }
 
+impl NodeId {
+    /// Lays out a frame.
+    pub fn frame(self) {
+        let _ = self.layout(4);
+    }
+}
+
 /// A directory of a test.
 pub fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -9,15 +10,20 @@ use serde_json::Value;
 use crate::fixture::{CALLS, FRAMES, python_with, recording};
 
 /// A server, until it is dropped.
-struct Server {
+pub struct Server {
     process: Child,
     address: String,
 }
 
 impl Server {
     fn start(source: &str) -> Self {
+        Server::start_in(source, Path::new(""))
+    }
+
+    /// Starts one with a directory of live recordings.
+    pub fn start_in(source: &str, live: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
-        command.args(["serve", source, "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+        command.args(["serve", source, "--listen", "127.0.0.1:0"]).env("METASPY_DIR", live).stdout(Stdio::piped());
         let mut process = command.spawn().expect("the command starts");
         let mut line = String::new();
         BufReader::new(process.stdout.take().expect("it is a pipe")).read_line(&mut line).expect("it prints a line");
@@ -26,7 +32,7 @@ impl Server {
     }
 
     /// The status and the body of an answer.
-    fn get(&self, path: &str, host: &str) -> (u16, String) {
+    pub fn get(&self, path: &str, host: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").expect("it reads");
         let mut answer = String::new();
@@ -35,7 +41,8 @@ impl Server {
         (head[9..12].parse().expect("a status"), body.to_owned())
     }
 
-    fn json(&self, path: &str) -> Value {
+    /// The answer as JSON.
+    pub fn json(&self, path: &str) -> Value {
         let (status, body) = self.get(path, "localhost");
         assert_eq!(status, 200, "{path}: {body}");
         serde_json::from_str(&body).expect("JSON")

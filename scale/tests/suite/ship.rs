@@ -23,17 +23,20 @@ fn spool(name: &str, copies: u64) -> PathBuf {
     dir
 }
 
-fn recordings(dir: &Path) -> usize {
+/// The number of recordings in a directory.
+pub fn recordings(dir: &Path) -> usize {
     let entries = fs::read_dir(dir).expect("it is there").map(|it| it.expect("a name").path());
     entries.filter(|path| path.extension().is_some_and(|it| it == "spy")).count()
 }
 
-fn ship(dir: &Path, to: &Path, further: &[&str]) -> Output {
+/// Ships what has ended.
+pub fn ship(dir: &Path, to: &Path, further: &[&str]) -> Output {
     let (from, to) = (dir.display().to_string(), to.display().to_string());
     metaspy(&[&["ship", &from, "--to", &to, "--once"], further].concat())
 }
 
-fn text(output: &Output) -> String {
+/// What a command printed.
+pub fn text(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 

@@ -1,0 +1,115 @@
+//! Commands on a process that runs.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::fixture::{NodeId, OF_FRAME, directory, rows_of};
+use crate::serve::Server;
+use crate::ship::{recordings, ship, text};
+
+/// The process: it lays out as many frames as each line of its input has.
+#[test]
+#[ignore = "the other tests start it"]
+fn a_process_that_works_on_request() {
+    let mut frames = 0;
+    for line in std::io::stdin().lines() {
+        let more: u64 = line.expect("it is text").parse().expect("it is a number");
+        (0..more).for_each(|_| NodeId(0).frame());
+        frames += more;
+        println!("\ncalls {}", frames * OF_FRAME);
+    }
+}
+
+struct Process {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Process {
+    fn start(environment: &[(&str, &str)]) -> Self {
+        let own = std::env::current_exe().expect("a test is a file");
+        let mut command = Command::new(own);
+        command.args(["--exact", "live::a_process_that_works_on_request", "--ignored", "--nocapture"]);
+        command.envs(environment.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let output = BufReader::new(child.stdout.take().expect("it is a pipe"));
+        Process { input: child.stdin.take(), output, child }
+    }
+
+    /// Works, and returns the number of all of its calls.
+    fn work(&mut self, frames: u64) -> u64 {
+        writeln!(self.input.as_mut().expect("it has not ended"), "{frames}").expect("it reads");
+        let calls = self.output.by_ref().lines().map_while(Result::ok).find_map(|line| {
+            let calls = line.strip_prefix("calls ")?.parse().ok();
+            Some(calls.expect("it is a number"))
+        });
+        calls.expect("it answers")
+    }
+
+    fn end(&mut self) {
+        self.input = None;
+        assert!(self.child.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The calls that a server reports.
+fn reported(server: &Server) -> u64 {
+    let rows = server.json("/query?sql=SELECT%20sum(calls)%20AS%20calls%20FROM%20tallies");
+    rows[0]["calls"].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn a_server_follows_a_process() {
+    let dir = directory("live");
+    let mut process = Process::start(&[("METASPY_RECORD", "live"), ("METASPY_DIR", &dir.display().to_string())]);
+    let mut calls = process.work(10);
+    let server = Server::start_in(&process.child.id().to_string(), &dir);
+    for _ in 0..3 {
+        assert_eq!(reported(&server), calls);
+        assert!(server.get("/metrics", "localhost").1.contains("metaspy_recording_live"));
+        calls = process.work(1_000);
+        let end = Instant::now() + Duration::from_secs(60);
+        while reported(&server) != calls && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+    assert_eq!(reported(&server), calls);
+    process.end();
+    fs::remove_dir_all(dir).expect("it is ours");
+}
+
+#[test]
+fn a_process_that_rotates_is_shipped_while_it_runs() {
+    let (dir, target) = (directory("rotating"), directory("rotated"));
+    let path = dir.display().to_string();
+    let rotates = [("METASPY_RECORD", "live"), ("METASPY_DIR", &*path), ("METASPY_ROTATE", "1MiB")];
+    let mut process = Process::start(&rotates);
+    let sealed = |target: &Path| -> u64 {
+        let rows = rows_of("SELECT sum(calls) FROM tallies", target);
+        rows.first().and_then(|row| row.parse().ok()).unwrap_or(0)
+    };
+    let mut calls = 0;
+    for _ in 0..3 {
+        calls = process.work(2_000);
+        let output = ship(&dir, &target, &[]);
+        assert!(output.status.success(), "{}", text(&output));
+        assert!(recordings(&dir) > 0, "the newest one belongs to the process");
+    }
+    let before = sealed(&target);
+    assert!(before > 0 && before <= calls, "{before} of {calls}");
+    process.end();
+    assert!(ship(&dir, &target, &[]).status.success());
+    assert_eq!((sealed(&target), recordings(&dir)), (calls, 0));
+    [dir, target].iter().for_each(|dir| fs::remove_dir_all(dir).expect("it is ours"));
+}
