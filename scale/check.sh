@@ -9,9 +9,13 @@ cargo fmt --all --check
 if ! target/python/bin/python -c 'import duckdb, moto, prometheus_client, pyarrow, wheel' 2>/dev/null && python3 -m venv target/python 2>/dev/null; then
     timeout 180 target/python/bin/python -m pip install --quiet duckdb 'moto[server]' prometheus_client pyarrow wheel || true
 fi
+# Spark is large.
+if command -v java >/dev/null && ! target/python/bin/python -c 'import pyspark' 2>/dev/null; then
+    timeout 300 target/python/bin/python -m pip install --quiet pyspark || true
+fi
 # `cargo clippy` would check all engines once more; as a wrapper of the compiler it sees this package alone. Nothing is
 # optimised, because the engines then compile in a third of the time.
 METASPY_PYTHON="$PWD/target/python/bin/python" METASPY_SCALE="$PWD/target/debug/metaspy-scale" CLIPPY_ARGS='-Dwarnings__CLIPPY_HACKERY__' \
     RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver) \
-    cargo test --locked --workspace -- --nocapture
+    cargo test --locked --workspace --features cluster -- --nocapture
 ./digest.sh >checked

@@ -61,6 +61,12 @@ pub enum Command {
         The paths are described in docs/scale.md. It ends when it is interrupted."
     )]
     Serve(Serve),
+    /// Starts a scheduler and executors, on which `metaspy query --cluster` runs
+    #[command(after_help = "Examples:\n  metaspy cluster --executors 2\n  \
+        metaspy query --cluster http://127.0.0.1:50050 'SELECT site, count(*) FROM events GROUP BY site' sealed\n  \
+        metaspy cluster --join http://127.0.0.1:50050    # one more executor\n\n\
+        It needs the feature `cluster`: cargo install --locked --path scale --features cluster.")]
+    Cluster(Cluster),
     /// Sends events as OpenTelemetry spans and tallies as metrics, over OTLP
     #[command(
         after_help = "Examples:\n  metaspy otlp run.spy                                 # to http://localhost:4317\n  \
@@ -68,6 +74,23 @@ pub enum Command {
         The spans are described in docs/scale.md."
     )]
     Otlp(Otlp),
+}
+
+/// The port of a scheduler.
+pub const CLUSTER_PORT: u16 = 50050;
+
+/// Arguments of `metaspy cluster`.
+#[derive(Args, Debug)]
+pub struct Cluster {
+    /// The number of executors, each a process
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub executors: u16,
+    /// The address of the scheduler: loopback, because everybody who reaches it can read files
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:50050")]
+    pub listen: SocketAddr,
+    /// Runs one executor for this scheduler instead
+    #[arg(long, value_name = "URL", conflicts_with_all = ["executors", "listen"])]
+    pub join: Option<url::Url>,
 }
 
 /// Arguments of `metaspy otlp`.
@@ -163,6 +186,9 @@ pub struct Query {
     /// JSON: an array of objects, as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+    /// Runs on a cluster, over sealed sets in directories that all of its machines have: metaspy cluster
+    #[arg(long, value_name = "URL")]
+    pub cluster: Option<url::Url>,
     /// A file for the result, instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

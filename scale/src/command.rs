@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+#[cfg(not(feature = "cluster"))]
+use anyhow::bail;
 use anyhow::{Context, Result};
 use clap::Parser;
 use metaspy_reader::text::print_message;
@@ -41,6 +43,10 @@ fn run_command(command: Command) -> Result<bool> {
         match command {
             Command::Query(options) => query::run(&options).await,
             Command::Seal(options) => seal::run(&options).await,
+            #[cfg(feature = "cluster")]
+            Command::Cluster(options) => crate::cluster::run(&options).await,
+            #[cfg(not(feature = "cluster"))]
+            Command::Cluster(_) => bail!(crate::query::NO_CLUSTER),
             Command::Restore(options) => restore::run(&options).await,
             Command::Ship(options) => ship::run(&options).await,
             Command::Otlp(options) => otlp::run(&options).await,

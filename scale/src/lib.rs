@@ -28,6 +28,9 @@ pub mod serve;
 
 pub mod otlp;
 
+#[cfg(feature = "cluster")]
+pub mod cluster;
+
 pub mod arguments;
 
 pub mod command;

@@ -111,6 +111,7 @@ pub fn run(cli: Cli) -> Result<Ended> {
         Command::Grammar(options) => grammar::run(&options, &mut out),
         Command::Query(options) => scale::run("query", &options.arguments),
         Command::Seal(options) => scale::run("seal", &options.arguments),
+        Command::Cluster(options) => scale::run("cluster", &options.arguments),
         Command::Restore(options) => scale::run("restore", &options.arguments),
         Command::Ship(options) => scale::run("ship", &options.arguments),
         Command::Otlp(options) => scale::run("otlp", &options.arguments),

@@ -17,8 +17,27 @@ pub use output::print;
 pub use session::{Query, run as run_sql};
 pub use source::Source;
 
+/// Why there is no cluster in a program without the feature.
+#[cfg(not(feature = "cluster"))]
+pub const NO_CLUSTER: &str = "this metaspy-scale was built without its feature `cluster`: \
+                              cargo install --locked --path scale --features cluster";
+
 /// True if all rows of all recordings could be read.
 pub type Complete = bool;
+
+/// Prepares a query that a cluster runs.
+#[cfg(feature = "cluster")]
+async fn run_on_cluster(sql: &str, source: &Source, cluster: &url::Url) -> Result<Query> {
+    if !source.recordings().is_empty() {
+        bail!("a cluster reads sealed sets: metaspy seal RECORDING --to DIR");
+    }
+    Ok(session::run_on(session::on_cluster(cluster).await?, sql, source).await?)
+}
+
+#[cfg(not(feature = "cluster"))]
+async fn run_on_cluster(_: &str, _: &Source, _: &url::Url) -> Result<Query> {
+    bail!(NO_CLUSTER)
+}
 
 /// Runs the command.
 pub async fn run(options: &arguments::Query) -> Result<Complete> {
@@ -35,7 +54,10 @@ pub async fn run(options: &arguments::Query) -> Result<Complete> {
         output::schema(&source).await?;
         return Ok(true);
     };
-    let query = run_sql(sql, &source).await?;
+    let query = match &options.cluster {
+        None => run_sql(sql, &source).await?,
+        Some(cluster) => run_on_cluster(sql, &source, cluster).await?,
+    };
     output::write(query, options.format(), options.output.as_deref()).await?;
     for warning in source.warnings() {
         print_message(&format_args!("metaspy query: {warning}"));

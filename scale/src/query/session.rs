@@ -10,11 +10,27 @@ use crate::query::source::Source;
 /// A query that is ready to run.
 pub type Query = DataFrame;
 
-/// Prepares a query. It can read, and nothing else.
-pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
+/// Errors have places in the text of the query.
+fn config() -> SessionConfig {
     let mut config = SessionConfig::new();
     config.options_mut().sql_parser.collect_spans = true;
-    let context = SessionContext::new_with_config(config);
+    config
+}
+
+/// A session whose queries run on a cluster.
+#[cfg(feature = "cluster")]
+pub async fn on_cluster(scheduler: &url::Url) -> datafusion::error::Result<SessionContext> {
+    use ballista::prelude::SessionContextExt;
+    SessionContext::remote_with_state(scheduler.as_str(), SessionContext::new_with_config(config()).state()).await
+}
+
+/// Prepares a query. It can read, and nothing else.
+pub async fn run(sql: &str, source: &Source) -> Result<Query, QueryError> {
+    run_on(SessionContext::new_with_config(config()), sql, source).await
+}
+
+/// Prepares a query in a session.
+pub async fn run_on(context: SessionContext, sql: &str, source: &Source) -> Result<Query, QueryError> {
     source.add_functions(&context);
     let error = |error| QueryError::new(sql, error);
     let state = context.state();

@@ -1,5 +1,7 @@
 //! The commands of `metaspy-scale` on recordings of a small domain.
 
+#[cfg(feature = "cluster")]
+mod cluster;
 mod fixture;
 mod live;
 mod otlp;

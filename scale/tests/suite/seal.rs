@@ -133,6 +133,38 @@ fn duckdb_reads_the_same_rows() {
 }
 
 #[test]
+fn a_cluster_of_spark_reads_the_same_rows_though_an_executor_is_killed() {
+    let Some(python) = python_with("pyspark") else {
+        println!("SKIPPED: spark: no Python with pyspark; set METASPY_PYTHON");
+        return;
+    };
+    let target = directory("spark");
+    seal(&target, "rack/7");
+    let slow = "SELECT site, count(*) FROM (SELECT /*+ REPARTITION(8) */ * FROM events) \
+                CROSS JOIN (SELECT explode(sequence(1, 2000))) GROUP BY site ORDER BY site";
+    let expected = rows("SELECT site, 2000 * count(*) FROM events GROUP BY site ORDER BY site");
+    let mut command = Command::new(&python);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/spark.py")).arg(&target);
+    let output = command.args(QUERIES).arg(slow).output().expect("it starts");
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{error}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let mut found: Vec<Vec<&str>> = Vec::new();
+    for line in printed.lines() {
+        match found.last_mut() {
+            Some(last) if !line.starts_with("-- ") => last.push(line),
+            _ => found.push(Vec::new()),
+        }
+    }
+    assert_eq!(found.len(), QUERIES.len() + 1, "{printed}");
+    for (query, found) in QUERIES.iter().zip(&found) {
+        assert_eq!(found, &rows(query), "{query}");
+    }
+    assert_eq!(found.last(), Some(&expected.iter().map(String::as_str).collect()));
+    fs::remove_dir_all(target).expect("it is ours");
+}
+
+#[test]
 fn sealed_sets_and_recordings_are_one_table() {
     let target = directory("mixed");
     seal(&target, "rack/7");

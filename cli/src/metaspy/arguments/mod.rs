@@ -178,6 +178,9 @@ pub enum Command {
     /// Writes recordings as partitioned Parquet; the package `metaspy-scale` has it
     #[command(disable_help_flag = true, after_help = "Example:\n  metaspy seal run.spy --to s3://bucket/prefix")]
     Seal(Scale),
+    /// Starts executors for `metaspy query --cluster`; the package `metaspy-scale` has it
+    #[command(disable_help_flag = true, after_help = "Example:\n  metaspy cluster --executors 2")]
+    Cluster(Scale),
     /// Makes recordings of a sealed set again; the package `metaspy-scale` has it
     #[command(disable_help_flag = true, after_help = "Example:\n  metaspy restore s3://bucket/prefix --to recordings")]
     Restore(Scale),

@@ -1,0 +1,98 @@
+//! `metaspy cluster`: a scheduler and executors of Ballista, on which `metaspy query --cluster` runs.
+//!
+//! Each executor is a process of its own. More of them join from other machines that have the files at the same paths.
+
+use std::net::{SocketAddr, TcpListener};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::start_server;
+use metaspy_reader::text::print_message;
+use url::Url;
+
+use crate::arguments;
+
+/// Seconds between two signs of life of an executor.
+const HEARTBEAT_S: u64 = 2;
+/// Seconds without one after which an executor counts as lost, and its work is done again.
+const LOST_AFTER_S: u64 = 10;
+
+/// Runs the command.
+pub async fn run(options: &arguments::Cluster) -> Result<bool> {
+    match &options.join {
+        Some(scheduler) => execute(scheduler).await?,
+        None => schedule(options).await?,
+    }
+    Ok(true)
+}
+
+/// Runs a scheduler and its executors until the process is interrupted.
+async fn schedule(options: &arguments::Cluster) -> Result<()> {
+    // Bound once, so that a taken address is reported before anything starts.
+    let listen = free_address(options.listen).with_context(|| format!("cannot listen on {}", options.listen))?;
+    let config = SchedulerConfig {
+        bind_host: listen.ip().to_string(),
+        external_host: listen.ip().to_string(),
+        bind_port: listen.port(),
+        executor_timeout_seconds: LOST_AFTER_S,
+        no_executors_grace_period_seconds: LOST_AFTER_S,
+        expire_dead_executor_interval_seconds: 1,
+        ..SchedulerConfig::default()
+    };
+    let cluster = BallistaCluster::new_from_config(&config).await?;
+    let server = tokio::spawn(start_server(cluster, listen, Arc::new(config)));
+    let url = format!("http://{listen}");
+    let executors: Vec<Executor> = (0..options.executors).map(|_| Executor::start(&url)).collect::<Result<_>>()?;
+    let processes: Vec<String> = executors.iter().map(|executor| executor.0.id().to_string()).collect();
+    println!("scheduler: {url}\nexecutors: processes {}", processes.join(", "));
+    print_message(&format_args!("metaspy query --cluster {url} 'SELECT …' SET    ^C ends the cluster"));
+    tokio::select! {
+        ended = server => ended?.context("the scheduler failed"),
+        interrupted = tokio::signal::ctrl_c() => interrupted.context("cannot wait for a signal"),
+    }
+}
+
+/// The process of an executor, which ends with this one.
+struct Executor(Child);
+
+impl Executor {
+    fn start(scheduler: &str) -> Result<Self> {
+        let program = std::env::current_exe().context("cannot find this program")?;
+        let mut command = Command::new(program);
+        command.args(["cluster", "--join", scheduler]).stdin(Stdio::null()).stdout(Stdio::null());
+        command.spawn().map(Executor).context("cannot start an executor")
+    }
+}
+
+impl Drop for Executor {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs an executor until the process is interrupted.
+async fn execute(scheduler: &Url) -> Result<()> {
+    let Some(host) = scheduler.host_str() else { bail!("{scheduler} names no host: write http://HOST:PORT") };
+    let own = || anyhow::Ok(free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?.port());
+    let config = ExecutorProcessConfig {
+        scheduler_host: host.to_owned(),
+        scheduler_port: scheduler.port().unwrap_or(arguments::CLUSTER_PORT),
+        scheduler_connect_timeout_seconds: LOST_AFTER_S as u16,
+        port: own()?,
+        grpc_port: own()?,
+        executor_heartbeat_interval_seconds: HEARTBEAT_S,
+        ..ExecutorProcessConfig::default()
+    };
+    Ok(start_executor_process(Arc::new(config)).await?)
+}
+
+/// An address on which nothing listens; port 0 becomes a free one.
+fn free_address(wanted: SocketAddr) -> std::io::Result<SocketAddr> {
+    TcpListener::bind(wanted)?.local_addr()
+}

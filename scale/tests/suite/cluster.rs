@@ -1,0 +1,94 @@
+//! `metaspy cluster`, and queries on it.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::fixture::{directory, metaspy, printed, recording, rows};
+
+/// A cluster of two executors, until it is dropped.
+struct Cluster {
+    process: Child,
+    url: String,
+    executors: Vec<String>,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_metaspy-scale"));
+        command.args(["cluster", "--executors", "2", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+        let mut process = command.spawn().expect("the command starts");
+        let mut lines = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
+        let mut after = |name: &str| {
+            let line = lines.next().expect("it prints").expect("it prints UTF-8");
+            line.strip_prefix(name).unwrap_or_else(|| panic!("{line}")).to_owned()
+        };
+        let (url, executors) = (after("scheduler: "), after("executors: processes "));
+        Cluster { process, url, executors: executors.split(", ").map(str::to_owned).collect() }
+    }
+
+    /// The rows of a query on a set, without the header, or its error.
+    fn rows(&self, sql: &str, set: &str) -> Result<Vec<String>, String> {
+        let output = metaspy(&["query", "--format", "csv", "--cluster", &self.url, sql, set]);
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).lines().skip(1).map(str::to_owned).collect()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
+        }
+    }
+
+    fn signal(&self, process: &str, signal: &str) {
+        let killed = Command::new("kill").args([signal, process]).status().expect("there is kill");
+        assert!(killed.success());
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Interrupted, it ends its executors.
+        self.signal(&self.process.id().to_string(), "-INT");
+        let _ = self.process.wait();
+    }
+}
+
+const QUERIES: &[&str] = &[
+    "SELECT site, count(*), count(took_ns), min(time_ns), max(time_ns) FROM events GROUP BY site ORDER BY site",
+    "SELECT e.site, c.site, count(*) FROM events AS e JOIN events AS c ON e.cause = c.event \
+     GROUP BY e.site, c.site ORDER BY e.site, c.site",
+    "SELECT event, time_ns, took_ns, cause, thread, lane FROM events WHERE subject_key = 5 ORDER BY event",
+    "SELECT subject_key, label, calls FROM subjects ORDER BY subject_key",
+    "SELECT site, subject_key, calls, failed FROM tallies ORDER BY site, subject_key",
+];
+
+#[test]
+fn a_cluster_answers_as_one_process_does() {
+    let (cluster, directory) = (Cluster::start(), directory("cluster"));
+    let (spy, set) = (recording().display().to_string(), directory.display().to_string());
+    printed(&["seal", &spy, "--to", &set, "--host", "rack-7"]);
+    for query in QUERIES {
+        assert_eq!(cluster.rows(query, &set), Ok(rows(query)), "{query}");
+    }
+    let error = cluster.rows("SELECT sit FROM events", &set).expect_err("there is no such column");
+    assert!(error.contains("nearest: site"), "{error}");
+    let error = cluster.rows("SELECT site FROM events", &spy).expect_err("it is no set");
+    assert!(error.contains("metaspy seal"), "{error}");
+    // An executor is killed in the middle of a query: it ends right, or reports that it failed.
+    let slow =
+        "SELECT site, count(*) FROM events CROSS JOIN (SELECT unnest(range(100)) AS n) GROUP BY site ORDER BY site";
+    let expected = rows("SELECT site, 100 * count(*) FROM events GROUP BY site ORDER BY site");
+    let begun = Instant::now();
+    let found = std::thread::scope(|scope| {
+        let query = scope.spawn(|| cluster.rows(slow, &set));
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(!query.is_finished(), "the query is slow enough");
+        cluster.signal(&cluster.executors[0], "-KILL");
+        query.join().expect("it ends")
+    });
+    match found {
+        Ok(found) => assert_eq!(found, expected),
+        Err(error) => assert!(error.starts_with("metaspy: "), "{error}"),
+    }
+    println!("a query whose executor was killed ended after {:?}", begun.elapsed());
+    assert_eq!(cluster.rows(QUERIES[0], &set), Ok(rows(QUERIES[0])), "the other executor remains");
+    fs::remove_dir_all(directory).expect("it is ours");
+}
