@@ -1,0 +1,259 @@
+//! What tables cost: a query beside the report, over a recording and over its sealed set; sealing; bytes of an event
+//! beside other formats.
+//!
+//! `--events N` (100,000,000), `--rounds N` (3), `--processes N` (1,000): how time and bytes grow with the recordings of so
+//! many processes, each of 20,000 events. Further arguments are recordings whose events are sealed and exported:
+//! that of the layout story, that of a server. The program `metaspy` is that of `METASPY`, or the one on the `PATH`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use metaspy::prelude::*;
+use metaspy::recording::Policy;
+
+/// Counts by site, in SQL.
+const BY_SITE: &str = "SELECT site, count(*) AS calls FROM events GROUP BY site ORDER BY calls DESC";
+/// Formats that the events are compared with, as `metaspy export` has them.
+const FORMATS: [&str; 2] = ["chrome", "perfetto"];
+
+/// Events of each process of a fleet.
+const OF_PROCESS: u64 = 20_000;
+/// The byte of a recording at which the number of its process is.
+const PROCESS: u64 = metaspy_core::format::superblock::PID as u64 * 8;
+
+/// A node of a tree, by number.
+#[derive(Clone, Copy, Identify)]
+struct Node(u64);
+
+#[observe]
+impl Node {
+    /// Lays out the nodes below this one: ten calls.
+    fn frame(&self) {
+        for below in 1..4 {
+            Node(self.0 + below).layout();
+        }
+    }
+
+    fn layout(&self) {
+        self.measure();
+        self.paint();
+    }
+
+    fn measure(&self) {}
+
+    fn paint(&self) {}
+}
+
+/// Calls of a frame.
+const OF_FRAME: u64 = 10;
+/// Nodes.
+const NODES: u64 = 10_000;
+
+/// Records about this many events into a file.
+fn record(events: u64, path: &Path) {
+    let budget = events * 33 + (64 << 20);
+    let recording = Recording::file(path).budget(budget).policy(Policy::Grow).start().expect("there is room");
+    let profiler = Profiler::new("tree").observe(methods("Node::*")).install().expect("the methods are observed");
+    for frame in 0..events / OF_FRAME {
+        Node(frame * 4 % NODES).frame();
+    }
+    drop(profiler);
+    recording.close();
+}
+
+/// What a command took.
+struct Run {
+    time: Duration,
+    /// The time of processors, in s: it does not depend on what else the machine does.
+    busy: f64,
+    /// The most memory of its own, without the pages of files, in bytes.
+    memory: u64,
+}
+
+/// Runs a command, which must succeed.
+fn run(program: &Path, arguments: &[&OsStr]) -> Run {
+    let (start, busy) = (Instant::now(), busy_of_children());
+    let mut command = Command::new(program);
+    let mut child = command.args(arguments).stdout(Stdio::null()).spawn().expect("the command starts");
+    let mut memory = 0;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("it is a child") {
+            break status;
+        }
+        memory = memory.max(own_memory(child.id()));
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert!(status.success(), "{} {arguments:?} fails: {status}", program.display());
+    Run { time: start.elapsed(), busy: busy_of_children() - busy, memory }
+}
+
+/// The time of processors that ended children took, in s.
+fn busy_of_children() -> f64 {
+    let own = fs::read_to_string("/proc/self/stat").expect("Linux has it");
+    let (_, fields) = own.rsplit_once(')').expect("the name is in parentheses");
+    // Fields 16 and 17, in hundredths of a second.
+    fields.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<f64>().expect("a number") / 100.0).sum()
+}
+
+/// The memory of a process without the pages of files.
+fn own_memory(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(0) << 10
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The bytes of all files below a directory.
+fn bytes_below(path: &Path) -> u64 {
+    let entries = fs::read_dir(path).expect("it was written").filter_map(Result::ok).map(|entry| entry.path());
+    entries.map(|path| if path.is_dir() { bytes_below(&path) } else { bytes_of(&path) }).sum()
+}
+
+fn bytes_of(path: &Path) -> u64 {
+    fs::metadata(path).expect("it was written").len()
+}
+
+/// A figure beside its budget.
+fn print_figure(what: &str, is: f64, unit: &str, budget: f64, at_most: bool) {
+    let met = if at_most { is <= budget } else { is >= budget };
+    let (bound, verdict) = (if at_most { "at most" } else { "at least" }, if met { "met" } else { "MISSED" });
+    println!("{what:<58} {is:>8.2} {unit:<10} budget {bound} {budget}: {verdict}");
+}
+
+struct Bench {
+    metaspy: PathBuf,
+    scale: PathBuf,
+    directory: PathBuf,
+    rounds: usize,
+}
+
+impl Bench {
+    /// A query and the report, over a recording of many events, and over its sealed set.
+    fn speed(&self, events: u64) {
+        let (spy, set) = (self.directory.join("many.spy"), self.directory.join("many"));
+        record(events, &spy);
+        let bytes = bytes_of(&spy);
+        println!("{events} events, {:.1} bytes each in the recording", bytes as f64 / events as f64);
+        let sealed = run(&self.scale, &["seal".as_ref(), spy.as_ref(), "--to".as_ref(), set.as_ref()]);
+        let rounds: Vec<[Run; 3]> = (0..self.rounds)
+            .map(|_| {
+                let query = |of: &PathBuf| run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), of.as_ref()]);
+                [run(&self.metaspy, &["report".as_ref(), spy.as_ref()]), query(&spy), query(&set)]
+            })
+            .collect();
+        let names = ["metaspy report", "query of counts by site", "the same over sealed Parquet"];
+        for (at, name) in names.into_iter().enumerate() {
+            let all = |value: fn(&Run) -> f64| median(rounds.iter().map(|round| value(&round[at])).collect());
+            println!(
+                "{name:<58} {:>8.2} s, {:.2} s of processors",
+                all(|run| run.time.as_secs_f64()),
+                all(|it| it.busy)
+            );
+            let ratio = |value: fn(&Run) -> f64| {
+                median(rounds.iter().map(|round| value(&round[at]) / value(&round[0])).collect())
+            };
+            if at > 0 {
+                print_figure("  times the report", ratio(|run| run.time.as_secs_f64()), "", 1.5, true);
+                print_figure("  times its processors", ratio(|run| run.busy), "", 1.5, true);
+            }
+        }
+        let rate = |seconds: f64| events as f64 / seconds / 1e6;
+        print_figure("seal", rate(sealed.time.as_secs_f64()), "M events/s", 10.0, false);
+        print_figure("  with two processors of its own", rate(sealed.busy / 2.0), "M events/s", 10.0, false);
+        print_figure("  its memory", sealed.memory as f64 / 1e6, "MB", 200.0, true);
+    }
+
+    /// How time and bytes grow with the number of processes: each line has ten times as many as the one before.
+    fn fleet(&self, most: u64) {
+        let (spy, spool) = (self.directory.join("one.spy"), self.directory.join("spool"));
+        record(OF_PROCESS, &spy);
+        println!("processes of {OF_PROCESS} events    seal s    M events/s    bytes an event    query s");
+        let mut processes = (most / 100).max(1);
+        while processes <= most {
+            let set = self.directory.join(format!("fleet-{processes}"));
+            fs::create_dir_all(&spool).expect("there is room");
+            for process in 0..processes {
+                let path = spool.join(format!("{process}.spy"));
+                fs::copy(&spy, &path).expect("there is room");
+                let file = fs::File::options().write(true).open(&path).expect("it was copied");
+                file.write_all_at(&(1_000_000 + process).to_le_bytes(), PROCESS).expect("there is room");
+            }
+            let sealed = run(&self.scale, &["seal".as_ref(), spool.as_ref(), "--to".as_ref(), set.as_ref()]);
+            let query = run(&self.scale, &["query".as_ref(), BY_SITE.as_ref(), set.as_ref()]);
+            let (events, time) = ((processes * OF_PROCESS) as f64, sealed.time.as_secs_f64());
+            let (rate, bytes) = (events / time / 1e6, bytes_below(&set) as f64 / events);
+            let query = query.time.as_secs_f64();
+            println!("{processes:>26} {time:>9.2} {rate:>13.2} {bytes:>17.2} {query:>10.2}");
+            [&spool, &set].map(|path| fs::remove_dir_all(path).expect("it is ours"));
+            processes *= 10;
+        }
+    }
+
+    /// Bytes of an event of a recording, sealed and exported.
+    fn bytes(&self, spy: &Path) {
+        let name = spy.file_stem().expect("a recording is a file").to_string_lossy().into_owned();
+        let set = self.directory.join(&name);
+        run(&self.scale, &["seal".as_ref(), spy.as_ref(), "--to".as_ref(), set.as_ref()]);
+        let (events, parquet) = sealed_events(&set);
+        let each = |bytes: u64| bytes as f64 / events as f64;
+        println!("{name}: {events} events, bytes of each");
+        print_figure("  sealed", each(parquet), "", 8.0, true);
+        println!("  sealed, with all other tables {:>37.2}", each(bytes_below(&set)));
+        println!("  the recording {:>53.2}", each(bytes_of(spy)));
+        for format in FORMATS {
+            let out = self.directory.join(format!("{name}.{format}"));
+            let arguments = ["export".as_ref(), "--to".as_ref(), format.as_ref(), "-o".as_ref(), out.as_os_str()];
+            run(&self.metaspy, &[&arguments[..], &[spy.as_ref()]].concat());
+            println!("  {format:<10} {:>56.2}", each(bytes_of(&out)));
+        }
+    }
+}
+
+/// The events and the bytes of their table, in the only partition of a sealed set.
+fn sealed_events(set: &Path) -> (u64, u64) {
+    let mut path = set.to_owned();
+    while !path.join("sealed.json").exists() {
+        let entries = fs::read_dir(&path).expect("it was sealed").filter_map(|entry| Some(entry.ok()?.path()));
+        path = entries.into_iter().find(|path| path.is_dir()).expect("there is a partition");
+    }
+    let manifest = fs::read(path.join("sealed.json")).expect("it was written");
+    let manifest: serde_json::Value = serde_json::from_slice(&manifest).expect("it is JSON");
+    let number = |name: &str| manifest[name].as_u64().expect("it is a number");
+    (number("events"), number("bytes"))
+}
+
+fn main() {
+    let (mut events, mut rounds, mut processes, mut recordings) = (100_000_000, 3, 1_000, Vec::new());
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|it| it.parse::<u64>().ok()).expect("a number follows");
+        match argument.as_str() {
+            "--events" => events = number(),
+            "--rounds" => rounds = number().max(1) as usize,
+            "--processes" => processes = number(),
+            "--bench" => {}
+            _ => recordings.push(PathBuf::from(argument)),
+        }
+    }
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id()));
+    fs::create_dir_all(&directory).expect("the target directory is writable");
+    let metaspy = std::env::var_os("METASPY").unwrap_or("metaspy".into()).into();
+    let scale = env!("CARGO_BIN_EXE_metaspy-scale").into();
+    let bench = Bench { metaspy, scale, directory, rounds };
+    if events > 0 {
+        bench.speed(events);
+    }
+    if processes > 0 {
+        bench.fleet(processes);
+    }
+    recordings.iter().for_each(|spy| bench.bytes(spy));
+    fs::remove_dir_all(&bench.directory).expect("it is ours");
+}
