@@ -87,8 +87,11 @@ impl Crawler {
                 }
                 view.pane.width = width.saturating_sub(2).into();
                 view.pane.cursor.height = lines - 1;
-                let is_read =
-                    if tab == Tab::Causes { view.pane.reasons.is_some() } else { view.pane.effects.is_some() };
+                let read = view.pane.effects.as_ref().map(|effects| effects.reach);
+                let has_reasons = view.pane.reasons.is_some();
+                // The index may have been read while another panel was shown.
+                let has_effects = read.is_some_and(|reach| reach == Reach::Whole || reach == self.reach());
+                let is_read = if tab == Tab::Causes { has_reasons } else { has_effects };
                 if !is_read && !self.waiting.contains_key(&Slot::Pane) {
                     self.queue_pane();
                 }
