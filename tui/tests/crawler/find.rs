@@ -107,3 +107,24 @@ fn a_filter_is_saved_under_a_name_and_found_in_the_palette() {
     user.press(": \"forget\" Space \"filter\" Space \"slow\" Enter");
     assert!(user.crawler.saved_filters.is_empty());
 }
+
+#[test]
+fn a_table_of_many_rows_is_searched_beside_the_screen() {
+    use metaspy_tui::crawler::command::Command;
+    use metaspy_tui::crawler::jobs::Slot;
+    let mut user = User::new(fixture::open(&fixture::crowded("many-rows.spy", 21_000)));
+    user.press("2 / \"#2000\" Enter");
+    let row = |user: &User| user.crawler.view.subjects.cursor.row;
+    let first = row(&user);
+    assert!(first > 0, "{}", user.screen());
+    // The key only begins the search.
+    user.crawler.apply(Command::NextMatch);
+    assert!(user.crawler.progress(Slot::Search).is_some());
+    assert_eq!(row(&user), first);
+    user.press("Esc");
+    assert!(user.screen().contains("search stopped"), "{}", user.screen());
+    user.press("/ Enter");
+    assert!(row(&user) != first, "{}", user.screen());
+    user.press("/ \"nowhere\" Enter");
+    assert!(user.screen().contains("no row contains `nowhere`"), "{}", user.screen());
+}

@@ -91,6 +91,8 @@ pub enum Job {
     Tally { table: Box<TallyView>, filter: Filter },
     /// Sorts the rows of such a table.
     Sort { table: Box<TallyView> },
+    /// Finds the next row of such a table whose name contains a text.
+    FindRow { table: Box<TallyView>, text: String, side: Side },
     /// Reads the change of rows of such a table over time.
     Trend { by: By, rows: Vec<TallyKey>, filter: Filter },
     /// Reads the lanes over time.
@@ -143,6 +145,8 @@ pub enum Answer {
     Tally(TallyView),
     /// The same table in another order.
     Sorted(TallyView),
+    /// The row that was found in a table.
+    FoundRow(By, Option<TallyKey>),
     /// The change of rows of a table over time.
     Trend(By, Trends),
     /// The lanes.
@@ -237,6 +241,7 @@ impl Job {
             | Job::Structure { .. }
             | Job::Blueprint { .. }
             | Job::Types => Slot::Table,
+            Job::FindRow { .. } => Slot::Search,
             Job::Trend { .. } => Slot::Trend,
             Job::Count { .. } => Slot::Count,
             Job::Source { .. } => Slot::Source,
@@ -277,6 +282,10 @@ impl Job {
             Job::Index => Answer::Index(index(store, progress).map(Arc::new)),
             Job::Tally { table, filter } => Answer::Tally(table.read(store, filter)),
             Job::Sort { table } => Answer::Sorted(table.sorted(store)),
+            Job::FindRow { table, text, side } => {
+                progress.of.store(table.listed().len() as u64, Relaxed);
+                Answer::FoundRow(table.by, table.find_key(store, &text, side, |tested| progress.goes_on(tested)))
+            }
             Job::Trend { by, rows, filter } => {
                 Answer::Trend(by, trend::read(store, by, &rows, &filter, |tested| progress.goes_on(tested))?)
             }

@@ -60,7 +60,7 @@ impl Cursor {
 
     /// The next row that matches: below the cursor, then from the top down to the cursor itself. On the other side, the same
     /// upwards.
-    pub fn find(&self, rows: usize, side: Side, is_match: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn find(&self, rows: usize, side: Side, mut is_match: impl FnMut(usize) -> bool) -> Option<usize> {
         let by = |by: usize| if side == Side::After { by } else { rows - by };
         (1..=rows).map(|steps| (self.row + by(steps)) % rows).find(|&row| is_match(row))
     }

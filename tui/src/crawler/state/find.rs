@@ -27,6 +27,10 @@ impl Crawler {
         if let (Some(rows), Some(before)) = (self.view.rows_mut(), origin.rows()) {
             let count = rows.row_count();
             rows.cursor_mut().select(before.cursor().row, count);
+            if let Some(job) = rows.find_job(&text, Side::After) {
+                self.searched = text;
+                return self.queue(job);
+            }
             let found = rows.find(&self.store, &text, Side::After);
             self.report_match(found, &text);
         } else if let Ok(filter) = text.parse::<Filter>() {
@@ -46,6 +50,15 @@ impl Crawler {
             }
             (None, None) => self.message = Some(format!("no further event matches `{}`", self.searched)),
             (None, Some(text)) => self.report_match(false, &text),
+        }
+    }
+
+    /// Reports whether a job has found a row.
+    pub(super) fn accept_row(&mut self, found: bool) {
+        match self.prompt.as_ref().map(|prompt| prompt.line.text().trim().to_owned()) {
+            Some(text) => self.report_match(found, &text),
+            None if !found => self.message = Some(format!("no row contains `{}`", self.searched)),
+            None => {}
         }
     }
 
@@ -118,7 +131,10 @@ impl Crawler {
             }
             return;
         };
-        if !rows.find(&self.store, &text, side) {
+        if let Some(job) = rows.find_job(&text, side) {
+            self.searched = text;
+            self.queue(job);
+        } else if !rows.find(&self.store, &text, side) {
             self.message = Some(format!("no row contains `{text}`"));
         }
     }

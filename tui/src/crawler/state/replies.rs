@@ -107,6 +107,10 @@ impl Crawler {
                 self.tally_mut(table.by).accept(&store, table, now_ns);
             }
             Answer::Sorted(table) => self.tally_mut(table.by).rows = table.rows,
+            Answer::FoundRow(by, found) => {
+                let found = self.tally_mut(by).select_key(found);
+                self.accept_row(found);
+            }
             Answer::Trend(by, trends) => {
                 self.trend_took_ns = self.now_ns.saturating_sub(self.trend_queued_ns);
                 self.tally_mut(by).trends = trends;

@@ -53,6 +53,11 @@ pub trait Rows {
         found.inspect(|&row| self.cursor_mut().select(row, rows)).is_some()
     }
 
+    /// The job that finds it, if there are too many rows to search them between two frames.
+    fn find_job(&self, _text: &str, _side: Side) -> Option<Job> {
+        None
+    }
+
     /// The order of the rows, if it can be changed.
     fn sort(&self) -> Option<&Sort> {
         None

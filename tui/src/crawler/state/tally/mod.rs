@@ -11,13 +11,14 @@ use metaspy_core::store::{By, Filter, Measure, RowKey, Scope, TallyRow};
 use metaspy_core::{SiteId, Store, Subject};
 
 use super::cursor::Cursor;
+use super::event_list::Side;
 use super::profiles::Profiles;
 use super::table::{self, Arrangement, Key, Largest, Rows, Sort, SortChange, TableList};
 use super::{filter_edit, name};
 use crate::crawler::jobs::Job;
 use trend::Trends;
 
-/// Rows that are sorted between two frames; more of them are sorted beside the screen.
+/// Rows that are sorted or searched between two frames; for more of them this is done beside the screen.
 const SORTED_IN_PLACE: usize = 20_000;
 
 /// A row of a table.
@@ -206,6 +207,26 @@ impl TallyView {
         self.cursor.follow(found, self.row_count());
     }
 
+    /// Finds the next row whose name contains a text, as [`Rows::find`] does. `goes_on` takes the number of tested rows.
+    pub fn find_key(
+        &self,
+        store: &Store,
+        text: &str,
+        side: Side,
+        mut goes_on: impl FnMut(usize) -> bool,
+    ) -> Option<TallyKey> {
+        let text = text.to_lowercase();
+        let is_end = |row: usize| !goes_on(1) || self.row(row).name(store).to_lowercase().contains(&text);
+        self.cursor.find(self.row_count(), side, is_end).map(|row| self.row(row).key())
+    }
+
+    /// Moves to the row that a job has found. False if there is none.
+    pub fn select_key(&mut self, found: Option<TallyKey>) -> bool {
+        let row = found.and_then(|key| self.listed().iter().position(|row| row.key() == key));
+        let rows = self.row_count();
+        row.inspect(|&row| self.cursor.select(row, rows)).is_some()
+    }
+
     /// The rows, or the subjects without an event.
     pub fn listed(&self) -> &[TableRow] {
         if self.lists_unobserved { &self.unobserved } else { self.rows.as_deref().map_or(&[], Vec::as_slice) }
@@ -266,6 +287,11 @@ impl Rows for TallyView {
 
     fn job(&self, filter: Filter) -> Job {
         Job::Tally { table: Box::new(self.clone()), filter }
+    }
+
+    fn find_job(&self, text: &str, side: Side) -> Option<Job> {
+        let is_large = self.row_count() > SORTED_IN_PLACE;
+        is_large.then(|| Job::FindRow { table: Box::new(self.clone()), text: text.to_owned(), side })
     }
 
     fn sort(&self) -> Option<&Sort> {
