@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use metaspy_core::arm::{Arming, CallView, Handler, Mode, Subjects};
 use metaspy_core::hook;
 use metaspy_core::instrumenter::Installation;
-use metaspy_core::method_profilers::{Call, CallEnd, Calls, Count, MethodProfiler, MethodSpy, TestCoverage};
+use metaspy_core::method_profilers::{Call, CallEnd, Calls, Contexts, Count, MethodProfiler, MethodSpy, TestCoverage};
 use metaspy_core::{
     InstallError, Instrumenter, Kind, Outcome, Profile, Profiler, Recording, Session, Site, SiteDef, SiteKind, Subject,
 };
@@ -197,6 +197,33 @@ impl Tree {
             Tree(self.0 + 1).grows(depth / 2);
         }
     }
+}
+
+/// Bytes that installations of a tree of calling contexts keep. Each has room for the calls that it sees.
+fn kept_by_trees(recording: &Recording, installations: u64) -> i64 {
+    let mut kept = 0;
+    for key in 0..installations {
+        let before = KEPT.get();
+        let installed = Profiler::new("tree").method_profiler(Contexts::default()).install().expect("there is room");
+        Tree(key).grows(2);
+        drop(installed.uninstall());
+        kept += KEPT.get() - before;
+        let store = recording.store();
+        let profile = store.profile("contexts").expect("it was installed");
+        let table = profile.table("tree").expect("it was declared");
+        assert_eq!(table.lost, 0);
+    }
+    kept
+}
+
+#[test]
+fn a_hundred_trees_of_contexts_use_the_memory_of_a_few() {
+    let _turn = turn();
+    let recording = Recording::memory().budget(64 << 20).collector(false).start().expect("there is memory");
+    kept_by_trees(&recording, 10);
+    let kept = kept_by_trees(&recording, 100);
+    // The index of one tree alone is half a megabyte where the recording has room for all rows.
+    assert!(kept < 100 * (16 << 10), "{kept}");
 }
 
 #[test]

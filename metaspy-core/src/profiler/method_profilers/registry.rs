@@ -52,6 +52,9 @@ impl Drop for Installed {
         drop(registry);
         drop_all(unused);
         self.0.tables().iter().for_each(|table| table.uninstall());
+        if let Some(tree) = self.0.context_tree() {
+            tree.end();
+        }
     }
 }
 

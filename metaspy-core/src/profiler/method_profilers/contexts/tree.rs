@@ -1,6 +1,7 @@
 //! The tree of calling contexts, and the place of this thread in it.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr};
 use std::sync::{Arc, Mutex};
@@ -28,7 +29,7 @@ pub(in super::super) mod column {
 }
 
 /// The tree of a profiler, in the current recording. Threads share the index of its nodes, and each counts in words of its
-/// own. It stays in memory until the process ends, because nodes in frames refer to it.
+/// own. It stays in memory until the process ends, because a hook may refer to it; [`Tree::end`] gives back what is large.
 pub(crate) struct Tree {
     table: Arc<Table>,
     /// By the number of a site, a hash of its path and place: the same in every process.
@@ -59,8 +60,14 @@ thread_local! {
     static HERE: Cell<Node> = const { Cell::new(Node::NOWHERE) };
 }
 
-/// Every tree: it stays, because nodes in frames and beside objects refer to it.
+/// Every tree: it stays, because a hook may refer to it.
 static KEPT: Mutex<Vec<&Tree>> = Mutex::new(Vec::new());
+
+/// The trees that ended last, the oldest first: a hook that is at work may still count in one of them. Earlier ones gave back
+/// what later ones need.
+static ENDED: Mutex<VecDeque<&Tree>> = Mutex::new(VecDeque::new());
+/// The most of these. Each has an eighth of the pages that threads have of their own.
+const ENDED_MAX: usize = 4;
 
 /// False until the first tree: all threads are nowhere.
 static IS_USED: AtomicBool = AtomicBool::new(false);
@@ -130,6 +137,17 @@ impl Tree {
         lock(&KEPT).push(tree);
         IS_USED.store(true, Relaxed);
         tree
+    }
+
+    /// Its profiler is uninstalled.
+    pub fn end(&'static self) {
+        let mut ended = lock(&ENDED);
+        ended.push_back(self);
+        if ended.len() > ENDED_MAX
+            && let Some(oldest) = ended.pop_front()
+        {
+            oldest.table.retire();
+        }
     }
 
     /// Counts a call of this site, and moves this thread into its context. Returns the context around it, which this thread

@@ -1,11 +1,13 @@
 //! The rows of a table that is keyed by more than a site: an index in memory over keys in the recording.
 
+use std::sync::Mutex;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::format::profile::Key;
 use crate::format::profile::page::{Content, Kind};
 use crate::method_profilers::table::pages;
+use crate::platform::lock::lock;
 use crate::recorder::Log;
 
 /// Rows of a table at most.
@@ -15,10 +17,13 @@ const ROWS_MIN: usize = 64;
 /// The part of the area that the keys of one table may take.
 const AREA_SHARE: usize = 16;
 
+/// Slots of tables that ended, for later ones.
+static UNUSED: Mutex<Vec<&[AtomicU32]>> = Mutex::new(Vec::new());
+
 /// Finds the row of a key. Threads only meet where a key is new.
 pub(super) struct KeyIndex {
-    /// Row + 1 by the hash of its key; 0 = free. Twice as many as rows.
-    slots: Box<[AtomicU32]>,
+    /// Row + 1 by the hash of its key; 0 = free. Twice as many as rows. A hook may read them after the table has ended.
+    slots: &'static [AtomicU32],
     /// The keys, in the recording.
     keys: &'static [AtomicU64],
     /// Rows in use.
@@ -37,7 +42,12 @@ impl KeyIndex {
                 None => return None,
             }
         };
-        Some(KeyIndex { slots: (0..rows * 2).map(|_| AtomicU32::new(0)).collect(), keys, used: AtomicU32::new(0) })
+        Some(KeyIndex { slots: free_slots(rows * 2), keys, used: AtomicU32::new(0) })
+    }
+
+    /// The table has ended: later ones use its slots.
+    pub fn give_back(&self) {
+        lock(&UNUSED).push(self.slots);
     }
 
     /// The row of a key, made if it is new; `None` if there is no room for another row.
@@ -81,7 +91,9 @@ impl KeyIndex {
     #[inline]
     fn is_at(&self, row: u32, who: u64, key: u64) -> bool {
         let at = row as usize * Key::WORDS;
-        self.keys[at + Key::WHO].load(Relaxed) == who && self.keys[at + Key::KEY].load(Relaxed) == key
+        // The slots of an ended table have rows of a later one.
+        let found = self.keys.get(at..at + Key::WORDS);
+        found.is_some_and(|found| found[Key::WHO].load(Relaxed) == who && found[Key::KEY].load(Relaxed) == key)
     }
 
     #[cold]
@@ -92,5 +104,23 @@ impl KeyIndex {
         self.keys[at + Key::KEY].store(key.key, Relaxed);
         self.keys[at + Key::WHO].store(key.who(), Release);
         Some(row)
+    }
+}
+
+/// So many slots, all of them free.
+fn free_slots(count: usize) -> &'static [AtomicU32] {
+    let mut unused = lock(&UNUSED);
+    let Some(at) = unused.iter().position(|slots| slots.len() == count) else {
+        drop(unused);
+        return Box::leak((0..count).map(|_| AtomicU32::new(0)).collect());
+    };
+    let slots = unused.swap_remove(at);
+    slots.iter().for_each(|slot| slot.store(0, Relaxed));
+    slots
+}
+
+impl Drop for KeyIndex {
+    fn drop(&mut self) {
+        self.give_back();
     }
 }

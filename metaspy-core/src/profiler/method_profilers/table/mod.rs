@@ -42,6 +42,8 @@ pub(crate) struct Table {
     slots: Slots,
     /// The table in the recording that is written now; null before the first one.
     current: AtomicPtr<Instance>,
+    /// What it was in recordings when it retired.
+    retired: AtomicPtr<Instance>,
 }
 
 /// A table in one recording.
@@ -78,6 +80,7 @@ impl Table {
             words,
             slots: Slots::reserve(words),
             current: AtomicPtr::new(std::ptr::null_mut()),
+            retired: AtomicPtr::new(std::ptr::null_mut()),
         });
         table.declare(log);
         lock(&INSTALLED).push(Arc::clone(&table));
@@ -87,6 +90,20 @@ impl Table {
     /// The profiler is uninstalled: recordings that begin later do not have the table.
     pub fn uninstall(&self) {
         lock(&INSTALLED).retain(|table| !std::ptr::eq(Arc::as_ptr(table), self));
+    }
+
+    /// Gives back its slots, its index and its pages, for a table that stays because a hook may refer to it. It counts nothing
+    /// from now on.
+    pub fn retire(&self) {
+        let ended = self.current.swap(std::ptr::null_mut(), AcqRel);
+        self.retired.store(ended, Relaxed);
+        // SAFETY: `declare` made each from a box, which stays as long as the table.
+        let first = unsafe { ended.as_ref() };
+        // SAFETY: as above.
+        let all = std::iter::successors(first, |instance| unsafe { instance.before.as_ref() });
+        all.filter_map(|instance| instance.keys.as_ref()).for_each(KeyIndex::give_back);
+        self.slots.give_back();
+        pages::give_up(self.number);
     }
 
     fn declare(&self, log: &'static Log) {

@@ -117,9 +117,9 @@ impl Slots {
     }
 }
 
-impl Drop for Slots {
-    /// No thread uses the pages of a table that is dropped.
-    fn drop(&mut self) {
+impl Slots {
+    /// No thread uses the pages of the table any more.
+    pub fn give_back(&self) {
         let mut pages = ALL.load(Acquire);
         // SAFETY: pages are never freed.
         while let Some(of_thread) = unsafe { pages.as_ref() } {
@@ -127,6 +127,12 @@ impl Drop for Slots {
             pages = of_thread.next.load(Relaxed);
         }
         lock(&RESERVED)[self.0.clone()].fill(false);
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        self.give_back();
     }
 }
 
