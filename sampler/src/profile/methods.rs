@@ -1,7 +1,9 @@
 //! Self and total time of each method, and of each pair of caller and callee: what the time profiler of *Spy: A flexible
 //! code profiling framework* shows (`getTimeAndCallGraph`), from samples.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
 
 use crate::profile::Profile;
 use crate::symbols::FunctionId;
@@ -34,44 +36,48 @@ pub struct Edge {
     pub samples: u64,
 }
 
+/// A pair of caller and callee.
+#[derive(Default)]
+struct Call {
+    samples: u64,
+    /// The stack that was counted last, plus one.
+    counted_in: u32,
+}
+
 impl Profile {
     /// The methods with samples, the largest total time first.
     pub fn methods(&self) -> Vec<Method> {
-        let mut methods: HashMap<FunctionId, Method> = HashMap::new();
-        let mut edges: HashMap<(FunctionId, FunctionId), u64> = HashMap::new();
-        let (mut seen, mut calls) = (HashSet::new(), HashSet::new());
-        for (stack, (&count, &cpu_ns)) in self.counts.iter().zip(&self.cpu_ns).enumerate() {
-            seen.clear();
-            calls.clear();
+        let new = |function| Method { function: function as FunctionId, ..Method::default() };
+        let mut methods: Vec<Method> = (0..self.symbols.functions.len()).map(new).collect();
+        // The stack that was counted last, plus one: a recursive method is on a stack once, however often it is there.
+        let mut counted_in = vec![0; methods.len()];
+        let mut calls: HashMap<(FunctionId, FunctionId), Call, RandomState> = HashMap::default();
+        for (stack, (&count, &cpu_ns)) in (1_u32..).zip(self.counts.iter().zip(&self.cpu_ns)) {
             let mut callee = None;
-            for function in self.methods_of(stack as u32) {
-                let method = methods.entry(function).or_insert_with(|| Method { function, ..Method::default() });
+            for function in self.methods_of(stack - 1) {
+                let method = &mut methods[function as usize];
                 if callee.is_none() {
                     method.self_samples += count;
                     method.self_cpu_ns += cpu_ns;
                 }
-                // A recursive method is on the stack once, however often it is there.
-                if seen.insert(function) {
+                if std::mem::replace(&mut counted_in[function as usize], stack) != stack {
                     method.total_samples += count;
                     method.total_cpu_ns += cpu_ns;
                 }
-                if let Some(callee) = callee.filter(|&callee| callee != function)
-                    && calls.insert((function, callee))
-                {
-                    *edges.entry((function, callee)).or_default() += count;
+                if let Some(callee) = callee.filter(|&callee| callee != function) {
+                    let call = calls.entry((function, callee)).or_default();
+                    if std::mem::replace(&mut call.counted_in, stack) != stack {
+                        call.samples += count;
+                    }
                 }
                 callee = Some(function);
             }
         }
-        for ((caller, callee), samples) in edges {
-            if let Some(method) = methods.get_mut(&callee) {
-                method.callers.push(Edge { function: caller, samples });
-            }
-            if let Some(method) = methods.get_mut(&caller) {
-                method.callees.push(Edge { function: callee, samples });
-            }
+        for ((caller, callee), Call { samples, .. }) in calls {
+            methods[callee as usize].callers.push(Edge { function: caller, samples });
+            methods[caller as usize].callees.push(Edge { function: callee, samples });
         }
-        let mut methods: Vec<Method> = methods.into_values().collect();
+        methods.retain(|method| method.total_samples > 0);
         for method in &mut methods {
             for edges in [&mut method.callers, &mut method.callees] {
                 edges.sort_by_key(|edge| (std::cmp::Reverse(edge.samples), edge.function));

@@ -1,15 +1,18 @@
 //! The functions of a file with code, from its symbol table and its debug information.
 
+use std::collections::HashMap;
 use std::fs::File;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use addr2line::Loader;
-use addr2line::fallible_iterator::FallibleIterator;
+use addr2line::gimli::{Reader, ReaderOffset};
+use addr2line::{FunctionName, Loader, demangle_auto};
+use foldhash::fast::RandomState;
 use object::read::ReadCache;
 use object::{Object, ObjectSymbol, ReadRef, SymbolKind};
 
 use crate::samples::Module;
-use crate::symbols::{Category, Frame, Function, Resolved, Symbols, file_name};
+use crate::symbols::{Category, Frame, Function, FunctionId, Resolved, Symbols, file_name};
 
 /// Inlined functions at one address at most. Debug information that is damaged may have any number.
 const INLINED_MAX: usize = 64;
@@ -25,10 +28,19 @@ pub struct Elf {
     has_lines: bool,
 }
 
+/// A function of the symbol table.
+#[derive(PartialEq, Eq)]
 struct Symbol {
     start: u64,
     end: u64,
     name: String,
+}
+
+/// Two functions of one file begin at two addresses, or are one.
+impl Hash for Symbol {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.start.hash(state);
+    }
 }
 
 impl Elf {
@@ -74,29 +86,61 @@ impl Elf {
     }
 
     /// What an address means.
-    pub fn resolve(&self, symbols: &mut Symbols, module: &Module, address: u64) -> Resolved {
-        let path = module.path.display().to_string();
+    pub fn resolve<'a>(
+        &'a self,
+        names: &mut Names<'a>,
+        symbols: &mut Symbols,
+        module: &Module,
+        address: u64,
+    ) -> Resolved {
         let symbol = self.symbol(address);
         let found = self.frames(address);
         let count = found.len();
         let mut frames = Vec::with_capacity(count.max(1));
-        for (depth, (name, file, line)) in found.into_iter().enumerate() {
+        for (depth, frame) in found.iter().enumerate() {
             // The symbol has the whole path also where debug information has only the last segment of it.
-            let of_symbol = symbol.filter(|_| depth + 1 == count).map(|symbol| symbol.name.clone());
-            let name = of_symbol.or(name).unwrap_or_else(|| unnamed(module, address));
-            let category = Category::of(&name, file.as_deref(), &path, module.is_program);
-            let function = symbols.function(Function { name, file, category, module: path.clone() });
-            frames.push(Frame { function, line });
+            let symbol = symbol.filter(|_| depth + 1 == count);
+            let key = Key { symbol, debug: frame.name.as_ref().map(position), file: frame.file };
+            let function = match names.get(&key) {
+                Some(&function) => function,
+                None => {
+                    let name = symbol.map(|symbol| symbol.name.clone()).or_else(|| demangled(frame.name.as_ref()?));
+                    // The name of code without one depends on the address.
+                    let is_of_address = name.is_none();
+                    let name = name.unwrap_or_else(|| unnamed(module, address));
+                    let function = named(symbols, module, name, key.file);
+                    if !is_of_address {
+                        names.insert(key, function);
+                    }
+                    function
+                }
+            };
+            frames.push(Frame { function, line: frame.line });
         }
         if frames.is_empty() {
-            let name = symbol.map_or_else(|| unnamed(module, address), |symbol| symbol.name.clone());
-            let category = match symbol {
-                None if !module.is_program && !self.is_stripped() => Category::Unknown,
-                _ => Category::of(&name, None, &path, module.is_program),
-            };
-            return symbols.simple(name, category, &path);
+            return self.without_lines(names, symbols, module, address);
         }
         Resolved { frames, range: None }
+    }
+
+    /// An address that no debug information describes.
+    fn without_lines<'a>(
+        &'a self,
+        names: &mut Names<'a>,
+        symbols: &mut Symbols,
+        module: &Module,
+        address: u64,
+    ) -> Resolved {
+        let function = match self.symbol(address) {
+            Some(symbol) => *names
+                .entry(Key { symbol: Some(symbol), ..Key::default() })
+                .or_insert_with(|| named(symbols, module, symbol.name.clone(), None)),
+            None if module.is_program || self.is_stripped() => named(symbols, module, unnamed(module, address), None),
+            None => {
+                return symbols.simple(unnamed(module, address), Category::Unknown, &module.path.display().to_string());
+            }
+        };
+        Resolved { frames: vec![Frame { function, line: 0 }], range: None }
     }
 
     fn symbol(&self, address: u64) -> Option<&Symbol> {
@@ -106,27 +150,55 @@ impl Elf {
     }
 
     /// Name, file and line of each frame, innermost first.
-    fn frames(&self, address: u64) -> Vec<(Option<String>, Option<String>, u32)> {
+    fn frames(&self, address: u64) -> Vec<Found<'_, impl Reader>> {
         let Some(loader) = &self.debug else { return Vec::new() };
-        let Ok(frames) = loader.find_frames(address) else { return Vec::new() };
-        let frame = |frame: addr2line::Frame<'_, _>| {
-            let name = frame.function.as_ref().and_then(|name| Some(name.demangle().ok()?.into_owned()));
-            let (file, line) =
-                frame.location.map_or((None, 0), |at| (at.file.map(str::to_owned), at.line.unwrap_or(0)));
-            Ok((name, file, line))
-        };
+        let Ok(mut frames) = loader.find_frames(address) else { return Vec::new() };
         let mut found = Vec::new();
-        let mut frames = frames.map(frame);
         while let Ok(Some(frame)) = frames.next() {
             if found.len() == INLINED_MAX {
                 break;
             }
-            found.push(frame);
+            let (file, line) = frame.location.map_or((None, 0), |at| (at.file, at.line.unwrap_or(0)));
+            found.push(Found { name: frame.function, file, line });
         }
         // Lines without any function: the symbol table has the better name.
-        found.retain(|(name, _, line)| name.is_some() || *line > 0);
+        found.retain(|frame| frame.name.is_some() || frame.line > 0);
         found
     }
+}
+
+/// A frame in debug information.
+struct Found<'a, R: Reader> {
+    name: Option<FunctionName<R>>,
+    file: Option<&'a str>,
+    line: u32,
+}
+
+/// The function of each name that was met: a name is read once, however many addresses have it.
+pub type Names<'a> = HashMap<Key<'a>, FunctionId, RandomState>;
+
+/// What the name, the file and the category of a frame depend on.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Key<'a> {
+    symbol: Option<&'a Symbol>,
+    /// Where the name is in the debug information, and its length.
+    debug: Option<(u64, u64)>,
+    file: Option<&'a str>,
+}
+
+fn position<R: Reader>(name: &FunctionName<R>) -> (u64, u64) {
+    (name.name.offset_id().0, name.name.len().into_u64())
+}
+
+fn demangled<R: Reader>(name: &FunctionName<R>) -> Option<String> {
+    Some(name.demangle().ok()?.into_owned())
+}
+
+/// The number of a function of a file with code.
+fn named(symbols: &mut Symbols, module: &Module, name: String, file: Option<&str>) -> FunctionId {
+    let path = module.path.display().to_string();
+    let category = Category::of(&name, file, &path, module.is_program);
+    symbols.function(Function { name, file: file.map(str::to_owned), category, module: path })
 }
 
 /// The name of code without one: the file and the address, by the page, so that rows of a stripped program add up.
@@ -141,7 +213,7 @@ fn symbols<'a, R: ReadRef<'a>>(file: &object::File<'a, R>) -> Vec<Symbol> {
     let symbol = |symbol: object::Symbol<'a, '_, R>| {
         let name = String::from_utf8_lossy(symbol.name_bytes().ok()?).into_owned();
         let start = symbol.address();
-        let name = addr2line::demangle_auto(name.into(), None).into_owned();
+        let name = demangle_auto(name.into(), None).into_owned();
         Some(Symbol { start, end: start.saturating_add(symbol.size()), name })
     };
     let mut functions: Vec<Symbol> = all.filter_map(symbol).collect();

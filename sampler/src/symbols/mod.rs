@@ -7,12 +7,13 @@ mod generics;
 mod jit;
 mod kernel;
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use crate::options::Instances;
 use crate::run::Run;
 use crate::samples::{Module, Place};
-use elf::Elf;
+use elf::{Elf, Names};
 use jit::Jit;
 use kernel::Kernel;
 
@@ -69,14 +70,16 @@ impl Symbols {
     /// Resolves all addresses of a run.
     pub fn read(run: &Run) -> Symbols {
         let mut symbols = Symbols { instances: run.options.instances, ..Symbols::default() };
-        let mut files: Vec<Option<Elf>> = run.samples.modules.iter().map(|_| None).collect();
+        let files: Vec<OnceCell<Elf>> = run.samples.modules.iter().map(|_| OnceCell::new()).collect();
+        let mut names: Vec<Names> = run.samples.modules.iter().map(|_| Names::default()).collect();
         let mut kernel = None;
         let mut jits: HashMap<u32, Jit> = HashMap::new();
         for place in &run.samples.addresses {
             let resolved = match *place {
                 Place::Module { module, address } => {
                     let of = &run.samples.modules[module as usize];
-                    files[module as usize].get_or_insert_with(|| Elf::read(of)).resolve(&mut symbols, of, address)
+                    let elf = files[module as usize].get_or_init(|| Elf::read(of));
+                    elf.resolve(&mut names[module as usize], &mut symbols, of, address)
                 }
                 Place::Kernel(address) => {
                     let name = kernel.get_or_insert_with(Kernel::read).name(address);
@@ -116,9 +119,9 @@ impl Symbols {
         Resolved { frames: vec![Frame { function, line: 0 }], range: None }
     }
 
-    fn note(&mut self, run: &Run, files: &[Option<Elf>], kernel: Option<&Kernel>) {
+    fn note(&mut self, run: &Run, files: &[OnceCell<Elf>], kernel: Option<&Kernel>) {
         for (module, elf) in run.samples.modules.iter().zip(files) {
-            let Some(elf) = elf else { continue };
+            let Some(elf) = elf.get() else { continue };
             let path = module.path.display();
             if module.is_replaced {
                 self.notes
