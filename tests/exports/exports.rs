@@ -14,6 +14,7 @@ mod samples;
 mod stacks;
 mod tables;
 mod timelines;
+mod trace_processor;
 
 use metaspy_core::Store;
 use metaspy_core::store::Filter;

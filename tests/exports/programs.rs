@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{export, fixture, json, recorded};
 
 /// Writes the export into a file of this test.
-fn file(store: &Store, format: Format, name: &str) -> PathBuf {
+pub fn file(store: &Store, format: Format, name: &str) -> PathBuf {
     let path = fixture::directory().join(name);
     std::fs::write(&path, export(store, format, "").0).expect("the test's directory can be written");
     path
