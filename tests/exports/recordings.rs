@@ -1,8 +1,10 @@
 //! `.spy`: a recording of the selected events, which opens as any other.
 
+use std::cell::Cell;
+
 use metaspy_core::store::{EndState, Filter, Origin, Position};
 use metaspy_core::{Event, Store};
-use metaspy_report::export::Format;
+use metaspy_report::export::{Exporter, Format, Selection};
 
 use crate::{export, fixture, recorded, text};
 
@@ -101,4 +103,23 @@ fn a_selection_of_many_events_keeps_few_blocks_and_every_count() {
     assert_eq!(events(&half).len() as u64, store.totals().stored);
     // All of the window, and no tally.
     assert_eq!(half.totals().emitted, store.totals().stored);
+}
+
+#[test]
+fn a_copy_stops_at_each_step_on_request() {
+    let store = recorded::store("stopped-copy.spy");
+    for filter in ["", "site:measure"] {
+        let filter: Filter = filter.parse().expect("it is a filter");
+        let stopped_after = |reports: usize| {
+            let seen = Cell::new(0);
+            let watch = |_| {
+                seen.set(seen.get() + 1);
+                seen.get() <= reports
+            };
+            Format::Spy.export(&Selection::new(&store, &filter).watched(&watch), &mut Vec::new())
+        };
+        let results: Vec<_> = (0..1_000).map(stopped_after).take_while(Result::is_err).collect();
+        assert!((2..1_000).contains(&results.len()), "{} reports", results.len());
+        assert!(results.iter().all(|it| it.as_ref().is_err_and(metaspy_report::export::is_stopped)), "{results:?}");
+    }
 }

@@ -29,8 +29,11 @@ pub fn run(options: &arguments::Export) -> Result<Ended> {
     let stop = stopped_by_signals()?;
     let progress = RefCell::new(Progress::on_stderr());
     let watch = |now: metaspy_report::export::Progress| {
-        let (percent, events) = ((now.part * 100.0) as u64, grouped(now.events));
-        progress.borrow_mut().update(|| format!("{percent:3} %  {events} events"));
+        let percent = (now.part * 100.0) as u64;
+        progress.borrow_mut().update(|| match now.events {
+            0 => format!("{percent:3} %"),
+            events => format!("{percent:3} %  {} events", grouped(events)),
+        });
         !stop.load(Ordering::Relaxed)
     };
     let selection = Selection::new(&store, &filter).watched(&watch);

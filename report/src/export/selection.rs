@@ -47,7 +47,7 @@ impl<'s> Selection<'s> {
     pub(super) fn report(&self, part: f64, events: u64) -> io::Result<()> {
         match self.watch.is_none_or(|watch| watch(Progress { part, events })) {
             true => Ok(()),
-            false => Err(io::Error::other(Stopped)),
+            false => Err(stopped()),
         }
     }
 
@@ -107,6 +107,11 @@ impl fmt::Display for Stopped {
 }
 
 impl std::error::Error for Stopped {}
+
+/// The error of an export that its watcher stopped.
+pub(super) fn stopped() -> io::Error {
+    io::Error::other(Stopped)
+}
 
 /// True if an export ended with this error because its watcher stopped it.
 pub fn is_stopped(error: &io::Error) -> bool {

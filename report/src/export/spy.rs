@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Exporter, Selection, Written};
+use metaspy_core::store::MergeError;
+
+use super::{Exporter, Selection, Written, selection};
 
 /// A `.spy` file: the selected events with names, causes, links, labels and details. Where nothing is filtered, also the
 /// tallies and the tables of method profilers.
@@ -12,12 +14,15 @@ pub struct Spy;
 impl Exporter<Selection<'_>> for Spy {
     fn export(&self, selection: &Selection<'_>, out: &mut dyn Write) -> io::Result<Written> {
         let Selection { store, filter, .. } = *selection;
-        selection.report(0.0, 0)?;
         let note = match filter.is_all() {
             true => "a copy of a recording".to_owned(),
             false => format!("a selection, `{}`: causes that do not pass are not in it", filter.text()),
         };
-        let events = store.write_selection(filter, &note, out).map_err(io::Error::other)??;
+        let watch = |part| selection.report(part, 0).is_ok();
+        let events = store.write_selection(filter, &note, &watch, out).map_err(|error| match error {
+            MergeError::Stopped => selection::stopped(),
+            error => io::Error::other(error),
+        })??;
         selection.report(1.0, events)?;
         Ok(Written { events, notes: Vec::new() })
     }

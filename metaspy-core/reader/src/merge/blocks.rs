@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::event::EventId;
 use crate::merge::remap::{Input, MergedRing, find_sender};
+use crate::merge::watch::Watch;
 use crate::scan;
 use crate::scan::blocks::{BLOCK_WORDS, Block};
 use crate::tally::folds::Folds;
@@ -33,11 +34,11 @@ pub(super) struct Copier<'a> {
 
 impl Copier<'_> {
     /// Copies all blocks, without the events that are folded.
-    pub fn copy(&self, folds: &Folds) -> Copied {
+    pub fn copy(&self, folds: &Folds, watch: &Watch<'_>) -> Copied {
         let chunks: Vec<u64> = (0..self.input.places.div_ceil(CHUNK_BLOCKS as u64)).collect();
-        let of_threads = scan::each(&chunks, scan::threads_for(chunks.len()), Copied::default, |copied, &chunk| {
-            self.copy_chunk(chunk, folds, copied);
-        });
+        let copy = |copied: &mut Copied, &chunk: &u64| self.copy_chunk(chunk, folds, copied);
+        let (threads, watch) = (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+        let of_threads = scan::each_watched(&chunks, threads, Copied::default, copy, &watch);
         of_threads.into_iter().fold(Copied::default(), |all, of_thread| Copied {
             blocks: all.blocks + of_thread.blocks,
             events: all.events + of_thread.events,

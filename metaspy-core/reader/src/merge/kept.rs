@@ -6,6 +6,7 @@
 use crate::Store;
 use crate::event::EventId;
 use crate::filter::Filter;
+use crate::merge::watch::Watch;
 use crate::scan;
 use crate::scan::blocks::{Block, Head, Record, Ring};
 use crate::tally::folds::Folds;
@@ -27,14 +28,15 @@ type Found = Vec<(u64, usize)>;
 
 impl Kept {
     /// The events that pass the filter, with the marks about them.
-    pub fn select(store: &Store, filter: &Filter, folds: &Folds) -> Kept {
+    pub fn select(store: &Store, filter: &Filter, folds: &Folds, watch: &Watch<'_>) -> Kept {
         let ring = store.ring();
         let matcher = store.compile(filter, 0..=0);
         let mut kept = Kept { slots: vec![SlotSet::default(); ring.places() as usize], before: Vec::new(), blocks: 0 };
         let chunks: Vec<u64> =
             ring.chunks().into_iter().filter(|it| matcher.wants_chunk(it)).map(|it| it.index).collect();
         let state = || (Found::new(), matcher.memory(store));
-        let found = scan::each(&chunks, scan::threads_for(chunks.len()), state, |(found, memory), &chunk| {
+        let (threads, watch) = (scan::threads_for(chunks.len()), |at| watch.report(at, chunks.len()));
+        let select = |(found, memory): &mut (Found, _), &chunk: &u64| {
             each_record(ring, folds, chunk, |place, head, record, at| {
                 if let Record::Event(slot) = record
                     && matcher.matches(ring, head, &slot, memory)
@@ -46,7 +48,8 @@ impl Kept {
                     }
                 }
             });
-        });
+        };
+        let found = scan::each_watched(&chunks, threads, state, select, &watch);
         found
             .into_iter()
             .flat_map(|(found, _)| found)

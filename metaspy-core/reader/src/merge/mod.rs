@@ -16,6 +16,7 @@ mod rows;
 mod selection;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod write;
 
 use std::fmt;
@@ -39,6 +40,7 @@ use metaspy_format::superblock::{self as sb, lane as lane_row};
 use output::OutputMemory;
 use remap::{Input, MergedRing};
 use rows::Rows;
+use watch::Watch;
 
 /// A process of a merged recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,8 @@ pub enum MergeError {
     TooMany(&'static str),
     /// There is no room for the merged recording.
     Room(io::Error),
+    /// The watcher of the copy stopped it.
+    Stopped,
 }
 
 impl fmt::Display for MergeError {
@@ -108,6 +112,7 @@ impl fmt::Display for MergeError {
                 f,
                 "there is no room to read them as one ({error}): make room in the temporary directory, or set TMPDIR"
             ),
+            MergeError::Stopped => f.write_str("the copy was stopped"),
         }
     }
 }
@@ -140,7 +145,7 @@ impl Store {
         let mut tries = 0;
         loop {
             tries += 1;
-            let (output, merged) = merge(&sources, None, None)?;
+            let (output, merged) = merge(&sources, None, None, &Watch::new(&|_| true))?;
             if merged.exact || tries == TRIES {
                 let mapped = Mapped::memory(output.region());
                 let whole = Store::mapped(mapped, Medium::Merged(Arc::new(merged)));
@@ -213,12 +218,16 @@ fn merge(
     sources: &[(String, Store)],
     filter: Option<&Filter>,
     note: Option<&str>,
+    watch: &Watch<'_>,
 ) -> Result<(OutputMemory, Merged), MergeError> {
     let stores: Vec<Store> = sources.iter().map(|(_, store)| store.clone()).collect();
     let states: Vec<_> = stores.iter().map(|store| store.ring().fold_state()).collect();
     let mut processes = notes::processes(sources);
     let mut placed = clock::place(&stores);
-    let mut plan = self::plan(&stores, &placed, &mut processes, filter)?;
+    let mut plan = self::plan(&stores, &placed, &mut processes, filter, watch)?;
+    if watch.is_stopped() {
+        return Err(MergeError::Stopped);
+    }
     let (crossings, has_remote) = cross_process::crossings(&plan.inputs);
     let bounds = clock::settle(&mut placed, &crossings);
     for ((input, placed), has_remote) in plan.inputs.iter_mut().zip(&placed).zip(has_remote) {
@@ -247,7 +256,10 @@ fn merge(
         plan.tables = profiles::merged(&plan.inputs);
     }
     plan.arena.tables(&plan.tables);
-    let (output, copied) = write::write(&plan)?;
+    let (output, copied) = write::write(&plan, watch)?;
+    if watch.is_stopped() {
+        return Err(MergeError::Stopped);
+    }
     let mut damage = Vec::new();
     for (process, copied) in processes.iter().zip(&copied).filter(|(_, copied)| copied.beyond > 0) {
         damage.push(format!("{}: {} blocks have numbers that cannot be", process.source, copied.beyond));
@@ -268,6 +280,7 @@ fn plan(
     placed: &[AlignedClock],
     processes: &mut [Process],
     filter: Option<&Filter>,
+    watch: &Watch<'_>,
 ) -> Result<Plan, MergeError> {
     let mut plan = Plan {
         inputs: Vec::new(),
@@ -287,7 +300,7 @@ fn plan(
             store: store.clone(),
             place: plan.whole.blocks,
             places: ring.places(),
-            kept: filter.map(|filter| Kept::select(store, filter, &folds)),
+            kept: filter.map(|filter| Kept::select(store, filter, &folds, watch)),
             lane: plan.lanes,
             lanes,
             epoch: plan.epochs,

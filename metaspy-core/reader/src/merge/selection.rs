@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::output::OutputMemory;
+use super::watch::Watch;
 use super::{MergeError, TRIES, merge};
 use crate::Store;
 use crate::filter::Filter;
@@ -25,33 +26,41 @@ impl Store {
     /// Then the recording counts what this one counts now; otherwise it counts the selected events. `note` becomes a
     /// sentence of the recording ([`Store::notes`]).
     ///
+    /// `watch` gets the part that is done, from 0 to 1, again and again; each step begins again at 0. If it returns false,
+    /// the copy stops, and the error is [`MergeError::Stopped`].
+    ///
     /// Returns the number of events. The outer error means that they found no room while they were copied.
     pub fn write_selection(
         &self,
         filter: &Filter,
         note: &str,
+        watch: &dyn Fn(f64) -> bool,
         out: &mut dyn Write,
     ) -> Result<io::Result<u64>, MergeError> {
         let source = self.path().map_or_else(String::new, |path| path.display().to_string());
         let only = (!filter.is_all()).then_some(filter);
         let sources = [(source, self.clone())];
-        let mut copy = merge(&sources, only, Some(note))?;
+        let watch = Watch::new(watch);
+        let mut copy = merge(&sources, only, Some(note), &watch)?;
         for _ in 1..TRIES {
             if copy.1.exact {
                 break;
             }
-            copy = merge(&sources, only, Some(note))?;
+            copy = merge(&sources, only, Some(note), &watch)?;
         }
         if only.is_some() {
             summarise(&copy.0);
         }
-        Ok(write(&copy.0, out))
+        let written = write(&copy.0, &watch, out);
+        if watch.is_stopped() { Err(MergeError::Stopped) } else { Ok(written) }
     }
 }
 
-fn write(output: &OutputMemory, out: &mut dyn Write) -> io::Result<u64> {
+fn write(output: &OutputMemory, watch: &Watch<'_>, out: &mut dyn Write) -> io::Result<u64> {
     let mut bytes = Vec::with_capacity(WORDS * 8);
-    for words in output.cells().chunks(WORDS) {
+    let chunks = output.cells().chunks(WORDS);
+    let all = chunks.len();
+    for (_, words) in (0..).zip(chunks).take_while(|(at, _)| watch.report(*at, all)) {
         bytes.clear();
         words.iter().for_each(|word| bytes.extend_from_slice(&word.load(Relaxed).to_le_bytes()));
         out.write_all(&bytes)?;

@@ -4,6 +4,7 @@ use crate::merge::blocks::{Copied, Copier};
 use crate::merge::output::OutputMemory;
 use crate::merge::remap::Input;
 use crate::merge::rows::Rows;
+use crate::merge::watch::Watch;
 use crate::merge::{MergeError, Plan};
 use metaspy_format::layout::{Area, Layout};
 use metaspy_format::row::{COUNT, ROW_WORDS, page};
@@ -29,7 +30,7 @@ const SUMS: [usize; 14] = [
 ];
 
 /// Writes the merged recording.
-pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeError> {
+pub(super) fn write(plan: &Plan, watch: &Watch<'_>) -> Result<(OutputMemory, Vec<Copied>), MergeError> {
     let first = &plan.inputs[0];
     let pairs = &first.store.time().pairs;
     let (folded, pages): (usize, usize) =
@@ -80,7 +81,7 @@ pub(super) fn write(plan: &Plan) -> Result<(OutputMemory, Vec<Copied>), MergeErr
         .map(|(input, folds)| {
             let of = |area: Area| &cells[area.at..area.at + area.len];
             let (summaries, blocks) = (of(layout.summaries), of(layout.chunks));
-            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(folds)
+            Copier { inputs: &plan.inputs, input, whole: plan.whole, blocks, summaries }.copy(folds, watch)
         })
         .collect();
     write_first_page(plan, &output, &copied, bytes, folded);

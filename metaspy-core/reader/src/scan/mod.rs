@@ -14,4 +14,4 @@ mod parallel;
 pub(crate) mod parts;
 
 pub(crate) use counts::{Levels, SubjectCounts};
-pub(crate) use parallel::{each, threads_for};
+pub(crate) use parallel::{each, each_watched, threads_for};

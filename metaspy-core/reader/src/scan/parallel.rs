@@ -21,22 +21,42 @@ pub fn each<T: Sync, A: Send>(
     state: impl Fn() -> A + Sync,
     work: impl Fn(&mut A, &T) + Sync,
 ) -> Vec<A> {
+    each_watched(items, threads, state, work, &|_| true)
+}
+
+/// As [`each`]. The calling thread passes the number of each of its items to `watch` before it works on it. If `watch`
+/// returns false, the work stops, and the states lack the remaining items.
+pub fn each_watched<T: Sync, A: Send>(
+    items: &[T],
+    threads: usize,
+    state: impl Fn() -> A + Sync,
+    work: impl Fn(&mut A, &T) + Sync,
+    watch: &dyn Fn(usize) -> bool,
+) -> Vec<A> {
     let next = AtomicUsize::new(0);
-    let run = || {
+    let take = || next.fetch_add(1, Ordering::Relaxed);
+    let run_watched = |watch: &dyn Fn(usize) -> bool| {
         let mut own = state();
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let mut at = take();
+        while let Some(item) = items.get(at) {
+            if !watch(at) {
+                next.store(items.len(), Ordering::Relaxed);
+                break;
+            }
             work(&mut own, item);
+            at = take();
         }
         own
     };
     if threads <= 1 {
-        return vec![run()];
+        return vec![run_watched(watch)];
     }
+    let run = || run_watched(&|_| true);
     thread::scope(|scope| {
         // If the system refuses a thread, the others do its work.
         let others: Vec<_> =
             (1..threads).filter_map(|_| thread::Builder::new().spawn_scoped(scope, run).ok()).collect();
-        let mut states = vec![run()];
+        let mut states = vec![run_watched(watch)];
         for other in others {
             match other.join() {
                 Ok(state) => states.push(state),
@@ -50,6 +70,15 @@ pub fn each<T: Sync, A: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_stops_when_it_is_watched_and_the_watcher_returns_false() {
+        let items: Vec<u64> = (0..1_000_000).collect();
+        for threads in [1, 4] {
+            let worked = each_watched(&items, threads, || 0, |count, _| *count += 1, &|_| false);
+            assert!(worked[0] == 0 && worked.iter().sum::<usize>() < items.len(), "{worked:?}");
+        }
+    }
 
     #[test]
     fn every_item_is_worked_on_once_by_some_thread() {
