@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use metaspy_report::diff::renamed::{self, Source};
+
 use crate::graph::Graph;
 
 /// The identity of a method across versions: its path, and its number among methods of that path.
 pub type Key = (String, usize);
-
-/// The lines of a function whose tokens identify it at least. Shorter ones are alike by chance.
-const LEAST_LINES: u32 = 3;
 
 /// The keys of all methods of a graph.
 pub fn keys(graph: &Graph) -> Vec<Key> {
@@ -24,19 +23,11 @@ pub fn keys(graph: &Graph) -> Vec<Key> {
 
 /// The methods of `new` that are methods of `old` by another name: new place, old place.
 pub fn renamed(old: &Graph, old_keys: &[Key], new: &Graph, new_keys: &[Key]) -> HashMap<usize, usize> {
-    let alone = |graph: &Graph, keys: &[Key], others: &[Key]| {
+    let only = |graph: &Graph, keys: &[Key], others: &[Key]| -> Vec<(Source, usize)> {
         let others: HashSet<&Key> = others.iter().collect();
-        let mut places: HashMap<u32, Option<usize>> = HashMap::new();
-        for (at, method) in graph.methods.iter().enumerate() {
-            let is_candidate = method.fingerprint != 0 && method.lines >= LEAST_LINES && !others.contains(&keys[at]);
-            if is_candidate {
-                // Two with the same tokens cannot be told apart.
-                places.entry(method.fingerprint).and_modify(|place| *place = None).or_insert(Some(at));
-            }
-        }
-        places
+        let places = graph.methods.iter().enumerate().filter(|(at, _)| !others.contains(&keys[*at]));
+        places.filter_map(|(at, method)| Some((Source::new(method.fingerprint, method.lines)?, at))).collect()
     };
-    let gone = alone(old, old_keys, new_keys);
-    let found = alone(new, new_keys, old_keys).into_iter().filter_map(|(hash, at)| Some((at?, (*gone.get(&hash)?)?)));
-    found.collect()
+    let (gone, found) = (only(old, old_keys, new_keys), only(new, new_keys, old_keys));
+    renamed::renamed(gone.into_iter(), found.into_iter()).into_iter().map(|(old, new)| (new, old)).collect()
 }

@@ -121,7 +121,7 @@ impl Gate {
             Quantity::Count => Some(&diff.count),
             Quantity::Allocations => diff.allocations.as_ref().map(|(count, _)| count),
             Quantity::Bytes => diff.allocations.as_ref().map(|(_, bytes)| bytes),
-            Quantity::SelfTime => diff.self_ns.as_ref(),
+            Quantity::SelfTime => diff.self_ns.as_ref().filter(|_| diff.rows.iter().all(|row| !row.is_partly_timed)),
             Quantity::Total | Quantity::Column(_) => None,
         };
         let rows = diff.rows.iter().filter(|row| row.presence == Presence::Both);
@@ -140,6 +140,7 @@ impl Gate {
     fn of<'r>(&self, row: &'r Row) -> Option<&'r Change> {
         match &self.quantity {
             Quantity::Count => Some(&row.count),
+            Quantity::Total | Quantity::SelfTime if row.is_partly_timed => None,
             Quantity::Total => row.total_ns.as_ref(),
             Quantity::SelfTime => row.self_ns.as_ref(),
             Quantity::Column(name) => row.columns.get(name),

@@ -42,11 +42,13 @@ fn row(row: &Row) -> Value {
             Presence::Before => "before",
             Presence::After => "after",
         },
+        "was": row.was,
         "changed": row.is_change(),
         "count": change(&row.count),
         "count_exact": row.is_exact,
         "total_ns": row.total_ns.as_ref().map(change),
         "self_ns": row.self_ns.as_ref().map(change),
+        "times_partial": row.is_partly_timed,
         "profiles": columns,
     })
 }

@@ -1,8 +1,8 @@
 //! The difference of two versions of a program, from their recordings: by site, subject, method, type or package.
 //!
 //! Counts are exact, so a count that differs is a change. Times are noisy: with several recordings of each version, a
-//! change has an interval, and only an interval without 1 is a change. Things are matched by path, and subjects by kind
-//! and key.
+//! change has an interval, and only an interval without 1 is a change. Things are matched by path, renamed functions by
+//! their source, and subjects by kind and key.
 //!
 //! ```no_run
 //! use metaspy_core::Store;
@@ -24,6 +24,7 @@
 
 pub mod gate;
 pub mod json;
+pub mod renamed;
 pub mod sample;
 pub mod side;
 mod sort;
@@ -33,6 +34,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::rows;
+use crate::text::counted;
 pub use gate::{Gate, Judgement};
 pub use sample::{Change, Ratio, Sample};
 pub use side::{Identity, Side};
@@ -123,6 +125,8 @@ pub struct Row {
     pub kind: String,
     /// The versions that have it.
     pub presence: Presence,
+    /// Its path before, if it was renamed.
+    pub was: Option<String>,
     /// Its calls.
     pub count: Change,
     /// True if no count is a lower bound.
@@ -131,6 +135,8 @@ pub struct Row {
     pub total_ns: Option<Change>,
     /// Its time without timed calls in it.
     pub self_ns: Option<Change>,
+    /// True if the times lack some calls. Such times are shown, and are no change.
+    pub is_partly_timed: bool,
     /// Columns of method profilers, as `profiler.column`.
     pub columns: BTreeMap<String, Change>,
 }
@@ -177,15 +183,20 @@ impl Diff {
         }
         let (none, recordings) = (Thing::default(), (before.recordings, after.recordings));
         let mut rows: Vec<Row> = Vec::new();
-        for (identity, thing) in &before.things {
+        let renamed = before.renamed(after);
+        let is_renamed = |identity: &Identity| renamed.iter().any(|(gone, _)| *gone == identity);
+        for (identity, thing) in before.things.iter().filter(|(identity, _)| !is_renamed(identity)) {
             let (presence, other) = match after.things.get(identity) {
                 Some(other) => (Presence::Both, other),
                 None => (Presence::Before, &none),
             };
             rows.push(Row::new(identity, presence, thing, other, recordings));
         }
-        for (identity, thing) in after.things.iter().filter(|(identity, _)| !before.things.contains_key(identity)) {
-            rows.push(Row::new(identity, Presence::After, &none, thing, recordings));
+        for (identity, thing) in after.only(before) {
+            let was = renamed.iter().find(|(_, new)| *new == identity).map(|(gone, _)| &before.things[*gone]);
+            let presence = if was.is_some() { Presence::Both } else { Presence::After };
+            let row = Row::new(identity, presence, was.unwrap_or(&none), thing, recordings);
+            rows.push(Row { label: thing.label.clone(), was: was.map(|was| was.label.clone()), ..row });
         }
         let is_timed = before.is_timed && after.is_timed;
         let weight = |row: &Row| {
@@ -203,7 +214,12 @@ impl Diff {
         });
         let self_ns = is_timed.then(|| sums(&|numbers| numbers.self_ns.unwrap_or(0)));
         let count = sums(&|numbers| numbers.count);
-        let notes = notes(before, after);
+        let mut notes = notes(before, after);
+        let partly = rows.iter().filter(|row| row.is_partly_timed).count() as u64;
+        if is_timed && partly > 0 {
+            let rows = counted(partly, "row");
+            notes.push(format!("{rows} with `~`: times of a part of the calls, which are no change and not judged"));
+        }
         Ok(Diff { by, recordings, is_timed, rows, count, self_ns, allocations, notes })
     }
 
@@ -242,10 +258,12 @@ impl Row {
             label: named.label.clone(),
             kind: named.kind.clone(),
             presence,
+            was: None,
             count: Change { before: counts(before, recordings.0), after: counts(after, recordings.1) },
             is_exact: all().all(|numbers| !numbers.at_least),
             total_ns: both(change(&|numbers| numbers.total_ns)),
             self_ns: both(change(&|numbers| numbers.self_ns)),
+            is_partly_timed: all().any(|numbers| numbers.is_partly_timed),
             columns: columns.collect(),
         }
     }
@@ -255,8 +273,11 @@ impl Row {
         let is_other = |change: &Change| {
             change.ratio().is_none_or(|ratio| ratio.least > 1.0 || ratio.most < 1.0) && change.is_change()
         };
-        let times = [&self.total_ns, &self.self_ns].into_iter().flatten();
-        self.presence != Presence::Both || is_other(&self.count) || times.chain(self.columns.values()).any(is_other)
+        let times = [&self.total_ns, &self.self_ns].into_iter().flatten().filter(|_| !self.is_partly_timed);
+        self.presence != Presence::Both
+            || self.was.is_some()
+            || is_other(&self.count)
+            || times.chain(self.columns.values()).any(is_other)
     }
 }
 
@@ -293,7 +314,8 @@ mod tests {
     fn side(program: &str, counts: &[(&str, u64)]) -> Side {
         let thing = |(path, count): &(&str, u64)| {
             let numbers = vec![Numbers { count: *count, ..Numbers::default() }];
-            (Identity::Path((*path).into()), Thing { label: (*path).into(), kind: "method".into(), numbers })
+            let thing = Thing { label: (*path).into(), kind: "method".into(), numbers, ..Thing::default() };
+            (Identity::Path((*path).into()), thing)
         };
         let things = counts.iter().map(thing).collect();
         Side { programs: vec![program.into()], recordings: 1, things, ..Side::default() }
@@ -309,6 +331,42 @@ mod tests {
         assert_eq!(rows, expected);
         assert_eq!((diff.count.before.median(), diff.count.after.median()), (7, 11));
         assert_eq!(diff.of_path("young").expect("it is a row").count.ratio(), None);
+    }
+
+    #[test]
+    fn a_renamed_function_is_one_row_with_both_names() {
+        let (mut before, mut after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 5)]));
+        let source = renamed::Source::new(7, 3);
+        for (side, name) in [(&mut before, "old"), (&mut after, "young")] {
+            side.things.get_mut(&Identity::Path(name.into())).expect("it is there").sources.extend(source);
+        }
+        let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
+        let row = diff.of_path("young").expect("it is a row");
+        assert_eq!((diff.rows.len(), row.presence, row.was.as_deref()), (2, Presence::Both, Some("old")));
+        assert_eq!((row.label.as_str(), row.count.before.median(), row.is_change()), ("young", 5, true));
+    }
+
+    #[test]
+    fn times_of_a_part_of_the_calls_are_no_change_and_not_judged() {
+        let timed = |self_ns, is_partly_timed| {
+            let mut side = side("a", &[("site", 2)]);
+            side.is_timed = true;
+            let numbers = &mut side.things.values_mut().next().expect("a site").numbers[0];
+            *numbers = Numbers { self_ns: Some(self_ns), is_partly_timed, ..numbers.clone() };
+            side
+        };
+        let gate: Gate = "self +10%".parse().expect("it is a gate");
+        let diff = |is_partly_timed| {
+            Diff::new(By::Site, &timed(10, false), &timed(90, is_partly_timed)).expect("they have a site in common")
+        };
+        let (whole, partly) = (diff(false), diff(true));
+        assert_eq!((whole.changed().count(), gate.judge(&whole).failures.len()), (1, 2));
+        assert_eq!((partly.changed().count(), gate.judge(&partly).compared), (0, 0));
+        assert!(partly.notes.iter().any(|note| note.starts_with("1 row with `~`")), "{:?}", partly.notes);
+        let mut text = Vec::new();
+        text::write(&mut text, &partly, crate::table::Top::All, &[]).expect("memory can be written");
+        let text = String::from_utf8(text).expect("it is text");
+        assert!(text.contains("~+800.0 %"), "{text}");
     }
 
     #[test]

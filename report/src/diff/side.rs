@@ -1,11 +1,13 @@
 //! The recordings of one version, as a diff reads them: a number for each thing and each recording.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use metaspy_core::method_profilers::Facts;
 use metaspy_core::store::{self, DetailLevel, Filter, RecordedKind, Scope, Value};
 use metaspy_core::{SiteKind, Store, Subject};
 
 use super::By;
+use super::renamed::{Source, renamed};
 use super::sample::Sample;
 use crate::rows::{Key, Report, Row};
 use crate::table::Top;
@@ -49,6 +51,8 @@ pub struct Side {
 pub(super) struct Thing {
     pub label: String,
     pub kind: String,
+    /// The sources of the functions with this path.
+    pub sources: BTreeSet<Source>,
     pub numbers: Vec<Numbers>,
 }
 
@@ -60,6 +64,8 @@ pub(super) struct Numbers {
     pub at_least: bool,
     pub total_ns: Option<u64>,
     pub self_ns: Option<u64>,
+    /// True if the times lack some calls.
+    pub is_partly_timed: bool,
     /// Columns of method profilers, as `profiler.column`.
     pub columns: BTreeMap<String, u64>,
 }
@@ -91,18 +97,51 @@ impl Side {
             let thing = self.things.entry(identity).or_insert_with(|| Thing {
                 label,
                 kind: row.kind.clone().unwrap_or_default(),
+                sources: BTreeSet::new(),
                 numbers: vec![Numbers::default(); self.recordings],
             });
             thing.numbers[at].add(numbers);
         }
+        self.add_sources(store);
         self.is_timed &= is_timed;
         self.allocations.extend(allocations(store, filter));
+    }
+
+    fn add_sources(&mut self, store: &Store) {
+        for site in store.sites() {
+            let Some(thing) = self.things.get_mut(&Identity::Path(site.path.clone())) else { continue };
+            let source = |facts: Facts| {
+                let (first, last) = facts.lines;
+                Source::new(facts.fingerprint, (last + 1).saturating_sub(first))
+            };
+            thing.sources.extend(site.facts().and_then(source));
+        }
+    }
+
+    /// The things that the other version does not have.
+    pub(super) fn only<'s>(&'s self, other: &'s Side) -> impl Iterator<Item = (&'s Identity, &'s Thing)> {
+        self.things.iter().filter(|(identity, _)| !other.things.contains_key(identity))
+    }
+
+    /// The functions that have another name in the version after: the identities before and after.
+    pub(super) fn renamed<'s>(&'s self, after: &'s Side) -> Vec<(&'s Identity, &'s Identity)> {
+        let sources = |side: &'s Side, other: &'s Side| {
+            side.only(other).filter_map(|(identity, thing)| Some((thing.source()?, identity)))
+        };
+        renamed(sources(self, after), sources(after, self))
     }
 
     /// The sums of a number over all things, one for each recording.
     pub(super) fn sums(&self, of: &dyn Fn(&Numbers) -> u64) -> Sample {
         let sum = |at: usize| self.things.values().map(|thing| of(&thing.numbers[at])).fold(0, u64::saturating_add);
         Sample::new((0..self.recordings).map(sum))
+    }
+}
+
+impl Thing {
+    /// The source of the function with this path; `None` if there is none, or several.
+    pub fn source(&self) -> Option<Source> {
+        self.sources.first().copied().filter(|_| self.sources.len() == 1)
     }
 }
 
@@ -126,6 +165,7 @@ impl Numbers {
             at_least: row.measure.at_least,
             total_ns: row.total_ns(store).or_else(|| of_calls("total")),
             self_ns: row.self_ns(store).or_else(|| of_calls("self")),
+            is_partly_timed: row.measure.is_partly_timed(),
             columns: columns.collect(),
         }
     }
@@ -140,6 +180,7 @@ impl Numbers {
         self.at_least |= other.at_least;
         self.total_ns = sum(self.total_ns, other.total_ns);
         self.self_ns = sum(self.self_ns, other.self_ns);
+        self.is_partly_timed |= other.is_partly_timed;
         for (name, number) in other.columns {
             let own = self.columns.entry(name).or_default();
             *own = own.saturating_add(number);

@@ -19,6 +19,9 @@ pub fn write(out: &mut impl Write, diff: &Diff, top: Top, judgements: &[Judgemen
         writeln!(out, "no change in {}", counted(diff.rows.len() as u64, "row"))?;
     } else {
         table(diff, rows).lines().try_for_each(|line| writeln!(out, "{line}"))?;
+        for (row, was) in rows.iter().filter_map(|row| Some((row, row.was.as_ref()?))) {
+            writeln!(out, "renamed: {} → {}", clean(was), clean(&row.label))?;
+        }
     }
     let (more, same) = (all.len() - rows.len(), diff.rows.len() - all.len());
     if more > 0 {
@@ -60,12 +63,16 @@ fn table(diff: &Diff, rows: &[&Row]) -> Table {
         ] {
             let medians = rows.iter().filter_map(|row| of(row)).map(|it| it.before.median().max(it.after.median()));
             let unit = Unit::for_largest(medians.max().unwrap_or(0));
+            let sign = |row: &Row| if row.is_partly_timed { "~" } else { "" };
             let cell = |of_change: fn(&Change) -> u64| {
-                cells(&|row| of(row).map_or("–".into(), |change| unit.write(of_change(change))))
+                cells(&|row| {
+                    of(row).map_or("–".into(), |change| format!("{}{}", sign(row), unit.write(of_change(change))))
+                })
             };
             columns.push(Column::numbers(format!("{name} {}", unit.sign()), cell(|change| change.before.median())));
             columns.push(Column::numbers("after", cell(|change| change.after.median())));
-            columns.push(Column::numbers("change", cells(&|row| of(row).map_or(String::new(), percent_text))));
+            let change = |row: &Row| of(row).map_or(String::new(), |it| format!("{}{}", sign(row), percent_text(it)));
+            columns.push(Column::numbers("change", cells(&change)));
         }
     }
     Table::new(columns)
