@@ -7,6 +7,7 @@
 mod fixture;
 mod recorded;
 
+mod polls;
 mod programs;
 mod recordings;
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]

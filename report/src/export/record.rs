@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use metaspy_core::store::{Detail, DetailKind, Links};
+use metaspy_core::store::{Detail, DetailKind, Links, Polls};
 use metaspy_core::{Event, EventId, LaneId, Store};
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ pub struct Record<'s> {
     pub outcome: &'static str,
     /// True if start and duration were measured.
     pub timed: bool,
-    /// Arguments, returned value and labels, if they were recorded.
+    /// Arguments, returned value, labels and polls, if they were recorded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<DetailRecord>,
 }
@@ -70,7 +70,7 @@ pub struct CauseRecord<'s> {
 /// A detail of an event.
 #[derive(Clone, Debug, Serialize)]
 pub struct DetailRecord {
-    /// `argument`, `returned` or `label`.
+    /// `argument`, `returned` or `label`; `polls` and `busy_ns` of an async call.
     pub kind: &'static str,
     /// The name of the argument; empty otherwise.
     pub name: String,
@@ -150,8 +150,9 @@ impl<'s> Names<'s> {
 
     /// The details of an event. Most events have none, and are not searched.
     pub fn details(&self, event: &Event) -> Vec<DetailRecord> {
+        let mut details = self.polls(event);
         if event.details == 0 {
-            return Vec::new();
+            return details;
         }
         let detail = |Detail { kind, name, value, cut }: Detail| DetailRecord {
             kind: match kind {
@@ -163,6 +164,17 @@ impl<'s> Names<'s> {
             value,
             cut,
         };
-        self.store.details(event.id).into_iter().map(detail).collect()
+        details.extend(self.store.details(event.id).into_iter().map(detail));
+        details
+    }
+
+    /// The number of polls of an async call and their time, or those of a span that was entered.
+    fn polls(&self, event: &Event) -> Vec<DetailRecord> {
+        let is_entered = self.store.site(event.site).is_some_and(|site| site.kind.is_entered());
+        let polls = is_entered.then(|| self.store.polls(event.id)).flatten();
+        let detail =
+            |kind, value: u64| DetailRecord { kind, name: String::new(), value: value.to_string(), cut: false };
+        let of = |polls: Polls| [detail("polls", polls.polls), detail("busy_ns", self.store.span_ns(polls.busy_ticks))];
+        polls.into_iter().flat_map(of).collect()
     }
 }
