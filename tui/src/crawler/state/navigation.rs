@@ -108,7 +108,7 @@ impl Crawler {
     /// Opens the tab about the subject of the selected event, or of the row under the cursor.
     pub(super) fn open_object(&mut self) {
         if self.view.screen == Screen::Subjects
-            && let Some(subject) = self.view.subjects.current().and_then(|row| row.subject)
+            && let Some(subject) = self.view.subjects.current().and_then(|row| row.subject())
         {
             self.go_to_events_of(subject);
         }

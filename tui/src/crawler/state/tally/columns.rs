@@ -1,8 +1,8 @@
 //! The columns of subjects and of sites.
 
 use metaspy_core::Store;
+use metaspy_core::store::By;
 use metaspy_core::store::control::Observed;
-use metaspy_core::store::{By, Measure};
 use metaspy_report::text::duration;
 
 use super::super::arming;
@@ -16,29 +16,30 @@ impl TableList for TallyView {
         let name = Column::name(if self.by == By::Site { "site" } else { "subject" }, |store, list: &Self, item| {
             match list.row(item) {
                 TableRow { site: Some(site), .. } => Cell::new(Value::Path(store.site_path(*site).to_owned())),
-                TableRow { subject: Some(subject), .. } => Cell::new(Value::Subject(*subject)),
-                row => Cell::text(row.name(store)),
+                row => row
+                    .subject()
+                    .map_or_else(|| Cell::text(row.name(store)), |subject| Cell::new(Value::Subject(subject))),
             }
         })
         .sorted_by(|store, list, item| Key::Text(list.row(item).name(store)));
         if self.lists_unobserved {
             let kind = |store: &Store, list: &Self, item| {
-                let kind = list.row(item).subject.and_then(|subject| store.kind(subject.kind));
+                let kind = list.row(item).subject().and_then(|subject| store.kind(subject.kind));
                 Cell::text(kind.map_or(String::new(), |kind| kind.name.clone()))
             };
             return vec![name, Column::new("kind", Kind::Text, Width::Part { of: (1, 3), min: 8 }, kind)];
         }
         let count = |_: &Store, list: &Self, item: usize| {
-            let measure = &list.row(item).measure;
-            Cell::optional(Some(measure.count), measure.sign())
+            let row = list.row(item);
+            Cell::optional(Some(row.count), row.sign())
         };
         let bar = |store: &Store, list: &Self, item| {
             let row = list.row(item);
-            list.remark(store, row).unwrap_or(Cell::amount(row.measure.count))
+            list.remark(store, row).unwrap_or(Cell::amount(row.count))
         };
         let delta = |store: &Store, list: &Self, item| {
             let row = list.row(item);
-            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta, "+") }
+            if list.remark(store, row).is_some() { Cell::blank() } else { Cell::optional(row.delta(), "+") }
         };
         let mut columns = vec![
             name,
@@ -56,7 +57,7 @@ impl TableList for TallyView {
         }
         if self.has_losses {
             let lost = |_: &Store, list: &Self, item| {
-                let lost = list.row(item).measure.lost;
+                let lost = list.row(item).lost;
                 Cell::optional((lost > 0).then_some(lost), "")
             };
             columns.push(Column::new("lost", Kind::Number, Width::Cells(10), lost));
@@ -70,9 +71,9 @@ impl TableList for TallyView {
             columns.push(Column::new("change", Kind::Change, Width::Cells(10), delta).titled(since));
         }
         columns.extend([
-            Self::time("total", |measure| Some(measure.total_ticks)),
-            Self::time("self", |measure| measure.self_ticks),
-            Self::time("max", |measure| Some(measure.max_ticks)),
+            Self::time("total", |row| Some(row.total_ticks)),
+            Self::time("self", TableRow::self_ticks),
+            Self::time("max", |row| Some(row.max_ticks)),
         ]);
         self.arrangement.of(columns)
     }
@@ -94,18 +95,18 @@ impl TallyView {
 
     /// A remark in place of the bar of a site that has no events.
     fn remark(&self, store: &Store, row: &TableRow) -> Option<Cell> {
-        let site = store.site(row.site.filter(|_| row.measure.count == 0)?);
+        let site = store.site(row.site.filter(|_| row.count == 0)?);
         let skipped = site.and_then(|site| site.skipped.as_deref());
         Some(Cell::note(skipped.map_or("never called".into(), |why| format!("skipped: {why}"))))
     }
 
     /// A column of times.
-    fn time(name: &'static str, ticks: fn(&Measure) -> Option<u64>) -> Column<Self> {
+    fn time(name: &'static str, ticks: fn(&TableRow) -> Option<u64>) -> Column<Self> {
         Column::new(name, Kind::Time, Width::Cells(10), move |store, list: &Self, item| {
-            let measure = &list.row(item).measure;
-            match measure.count {
+            let row = list.row(item);
+            match row.count {
                 0 => Cell::blank(),
-                _ => Cell::optional(ticks(measure).filter(|_| measure.timed > 0).map(|it| store.span_ns(it)), ""),
+                _ => Cell::optional(ticks(row).filter(|_| row.is_timed).map(|it| store.span_ns(it)), ""),
             }
         })
     }
@@ -117,7 +118,7 @@ impl TallyView {
             ns => format!("trend, {}", duration(ns).split_whitespace().collect::<Vec<_>>().join(" ")),
         };
         let text = move |_: &Store, list: &Self, item: usize| match list.trends.of(list.row(item).key()) {
-            _ if list.row(item).measure.count == 0 => Cell::blank(),
+            _ if list.row(item).count == 0 => Cell::blank(),
             Some(bars) if bars.iter().any(|&count| count > 0) => Cell::text(spark(bars, BARS)),
             Some(_) => Cell::new(Value::Unknown),
             None => Cell::text("…").toned(Tone::Faint),

@@ -21,41 +21,89 @@ use trend::Trends;
 /// Rows that are sorted or searched between two frames; for more of them this is done beside the screen.
 const SORTED_IN_PLACE: usize = 20_000;
 
-/// A row of a table.
+/// A row of a table. It holds no more than the table shows, because there may be a million rows.
 #[derive(Clone, Copy, Debug)]
 pub struct TableRow {
     /// The site, in a table of sites.
     pub site: Option<SiteId>,
-    /// The subject, in a table of subjects; `None` for events without a subject.
-    pub subject: Option<Subject>,
-    /// What was counted and timed.
-    pub measure: Measure,
-    /// Events since the last reading; `None` at the first one.
-    pub delta: Option<u64>,
+    /// The subject, in a table of subjects; none for events without a subject.
+    subject: Subject,
+    /// Calls.
+    pub count: u64,
+    /// Calls that found no room as events.
+    pub lost: u64,
+    /// Calls at the reading before; valid if `has_before`.
+    before: u64,
+    /// Ticks of the timed calls.
+    total_ticks: u64,
+    /// Ticks of the timed calls without timed calls in them; valid if `has_self`.
+    self_ticks: u64,
+    /// Ticks of the longest call.
+    max_ticks: u64,
+    has_before: bool,
+    has_self: bool,
+    is_timed: bool,
+    at_least: bool,
 }
 
 /// The identity of a row.
 pub type TallyKey = (Option<SiteId>, Option<Subject>);
 
 impl TableRow {
-    fn new(row: &TallyRow, before: Option<&HashMap<TallyKey, u64>>) -> Self {
-        let key = (row.site, row.subject);
-        let delta = before.map(|before| row.measure.count.saturating_sub(before.get(&key).copied().unwrap_or(0)));
-        TableRow { site: row.site, subject: row.subject, measure: row.measure, delta }
+    fn new(site: Option<SiteId>, subject: Option<Subject>, measure: &Measure) -> Self {
+        TableRow {
+            site,
+            subject: subject.unwrap_or(Subject::NONE),
+            count: measure.count,
+            lost: measure.lost,
+            before: 0,
+            total_ticks: measure.total_ticks,
+            self_ticks: measure.self_ticks.unwrap_or(0),
+            max_ticks: measure.max_ticks,
+            has_before: false,
+            has_self: measure.self_ticks.is_some(),
+            is_timed: measure.timed > 0,
+            at_least: measure.at_least,
+        }
+    }
+
+    fn of(row: &TallyRow, before: Option<&HashMap<TallyKey, u64>>) -> Self {
+        let found = before.and_then(|before| before.get(&(row.site, row.subject)).copied());
+        let (has_before, before) = (before.is_some(), found.unwrap_or(0));
+        TableRow { has_before, before, ..TableRow::new(row.site, row.subject, &row.measure) }
     }
 
     /// A row without events.
     fn empty(site: Option<SiteId>, subject: Option<Subject>) -> Self {
-        TableRow { site, subject, measure: Measure::default(), delta: None }
+        TableRow::new(site, subject, &Measure::default())
+    }
+
+    /// The subject, in a table of subjects; `None` for events without a subject.
+    pub fn subject(&self) -> Option<Subject> {
+        Some(self.subject).filter(|subject| !subject.is_none())
+    }
+
+    /// The sign before the number of calls.
+    fn sign(&self) -> &'static str {
+        if self.at_least { "≥" } else { "" }
+    }
+
+    /// Events since the last reading; `None` at the first one.
+    fn delta(&self) -> Option<u64> {
+        self.has_before.then(|| self.count.saturating_sub(self.before))
+    }
+
+    fn self_ticks(&self) -> Option<u64> {
+        self.has_self.then_some(self.self_ticks)
     }
 
     fn key(&self) -> TallyKey {
-        (self.site, self.subject)
+        (self.site, self.subject())
     }
 
     /// Its name.
     fn name(&self, store: &Store) -> String {
-        match (self.site, self.subject) {
+        match (self.site, self.subject()) {
             (Some(site), _) => store.site_path(site).to_owned(),
             (None, Some(subject)) => name::subject(store, subject),
             (None, None) => "(no subject)".into(),
@@ -125,8 +173,8 @@ impl TallyView {
         let is_all = filter.is_all();
         let tally = store.tally(self.by, &Scope { filter, ..Scope::default() });
         let before: Option<HashMap<_, u64>> =
-            self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.measure.count)).collect());
-        let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::new(row, before.as_ref())).collect();
+            self.rows.as_ref().map(|rows| rows.iter().map(|row| (row.key(), row.count)).collect());
+        let mut rows: Vec<TableRow> = tally.rows.iter().map(|row| TableRow::of(row, before.as_ref())).collect();
         self.profiles = self.profiles.read(store, |key| match (self.by, key) {
             (_, RowKey::Context(..) | RowKey::Type(..)) => Vec::new(),
             (By::Site, key) => vec![(Some(key.site()), None)],
@@ -162,7 +210,7 @@ impl TallyView {
             let states = store.control(&ControlRequest::default()).unwrap_or_default();
             self.observed = Arc::new(states.into_iter().map(|state| (state.site(), state)).collect());
         }
-        self.has_losses = rows.iter().any(|row| row.measure.lost > 0);
+        self.has_losses = rows.iter().any(|row| row.lost > 0);
         self.rows = Some(Arc::new(rows));
         self.largest = Arc::new(table::largest(store, &TallyView { lists_unobserved: false, ..self.clone() }));
         self.sorted(store)
@@ -175,7 +223,8 @@ impl TallyView {
         // The numbers of sites differ from build to build; their paths do not.
         let path = |row: &TableRow| row.site.map(|site| store.site_path(site));
         let mut keyed: Vec<(Key, usize)> = self.sort.keys(store, &list).into_iter().zip(0..).collect();
-        keyed.sort_by(|(a_key, a), (b_key, b)| {
+        // No two rows are equal, so the order is the same as that of a stable sort, which needs more memory.
+        keyed.sort_unstable_by(|(a_key, a), (b_key, b)| {
             let (a, b) = (&rows[*a], &rows[*b]);
             a_key.cmp(b_key).then_with(|| (path(a), a.subject).cmp(&(path(b), b.subject)))
         });
@@ -278,7 +327,7 @@ impl Rows for TallyView {
 
     fn filter_term(&self, store: &Store) -> Option<String> {
         let row = self.current()?;
-        match (row.subject, row.site) {
+        match (row.subject(), row.site) {
             (Some(subject), _) => Some(filter_edit::subject_term(store, subject)),
             (None, Some(site)) => Some(filter_edit::site_term(store, site)),
             (None, None) => None,
