@@ -91,6 +91,9 @@ pub struct Cluster {
     /// Runs one executor for this scheduler instead
     #[arg(long, value_name = "URL", conflicts_with_all = ["executors", "listen"])]
     pub join: Option<url::Url>,
+    /// Ends with its input: a scheduler's own executors end with it
+    #[arg(long, hide = true, requires = "join")]
+    pub with_input: bool,
 }
 
 /// Arguments of `metaspy otlp`.

@@ -2,7 +2,8 @@
 //!
 //! Each executor is a process of its own. More of them join from other machines that have the files at the same paths.
 
-use std::net::{SocketAddr, TcpListener};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs, UdpSocket};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
@@ -24,7 +25,12 @@ const LOST_AFTER_S: u64 = 10;
 /// Runs the command.
 pub async fn run(options: &arguments::Cluster) -> Result<bool> {
     match &options.join {
-        Some(scheduler) => execute(scheduler).await?,
+        Some(scheduler) => {
+            if options.with_input {
+                std::thread::spawn(end_with_input);
+            }
+            execute(scheduler).await?;
+        }
         None => schedule(options).await?,
     }
     Ok(true)
@@ -32,6 +38,9 @@ pub async fn run(options: &arguments::Cluster) -> Result<bool> {
 
 /// Runs a scheduler and its executors until the process is interrupted.
 async fn schedule(options: &arguments::Cluster) -> Result<()> {
+    if options.listen.ip().is_unspecified() {
+        bail!("{} is no address that executors and queries can connect to: give this machine's own", options.listen);
+    }
     // Bound once, so that a taken address is reported before anything starts.
     let listen = free_address(options.listen).with_context(|| format!("cannot listen on {}", options.listen))?;
     let config = SchedulerConfig {
@@ -56,14 +65,14 @@ async fn schedule(options: &arguments::Cluster) -> Result<()> {
     }
 }
 
-/// The process of an executor, which ends with this one.
+/// The process of an executor. Its input is a pipe of this process, so it ends with this one, also if that is killed.
 struct Executor(Child);
 
 impl Executor {
     fn start(scheduler: &str) -> Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         let mut command = Command::new(program);
-        command.args(["cluster", "--join", scheduler]).stdin(Stdio::null()).stdout(Stdio::null());
+        command.args(["cluster", "--with-input", "--join", scheduler]).stdin(Stdio::piped()).stdout(Stdio::null());
         command.spawn().map(Executor).context("cannot start an executor")
     }
 }
@@ -79,10 +88,14 @@ impl Drop for Executor {
 /// Runs an executor until the process is interrupted.
 async fn execute(scheduler: &Url) -> Result<()> {
     let Some(host) = scheduler.host_str() else { bail!("{scheduler} names no host: write http://HOST:PORT") };
-    let own = || anyhow::Ok(free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?.port());
+    let port = scheduler.port().unwrap_or(arguments::CLUSTER_PORT);
+    let address = own_address(host, port).with_context(|| format!("no way leads to {scheduler}"))?;
+    let own = || anyhow::Ok(free_address(SocketAddr::new(address, 0))?.port());
     let config = ExecutorProcessConfig {
+        bind_host: address.to_string(),
+        external_host: Some(address.to_string()),
         scheduler_host: host.to_owned(),
-        scheduler_port: scheduler.port().unwrap_or(arguments::CLUSTER_PORT),
+        scheduler_port: port,
         scheduler_connect_timeout_seconds: LOST_AFTER_S as u16,
         port: own()?,
         grpc_port: own()?,
@@ -90,6 +103,23 @@ async fn execute(scheduler: &Url) -> Result<()> {
         ..ExecutorProcessConfig::default()
     };
     Ok(start_executor_process(Arc::new(config)).await?)
+}
+
+/// Waits for the end of the input, and ends the process.
+fn end_with_input() {
+    // An input that fails has ended, too.
+    let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+    std::process::exit(0)
+}
+
+/// The address of this machine on the way to another one: on one machine, loopback. Nothing is sent.
+fn own_address(host: &str, port: u16) -> io::Result<IpAddr> {
+    let unknown = || io::Error::new(io::ErrorKind::NotFound, format!("{host} has no address"));
+    let other = (host, port).to_socket_addrs()?.next().ok_or_else(unknown)?;
+    let any: IpAddr = if other.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0))?;
+    socket.connect(other)?;
+    Ok(socket.local_addr()?.ip())
 }
 
 /// An address on which nothing listens; port 0 becomes a free one.

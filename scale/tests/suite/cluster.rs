@@ -45,7 +45,7 @@ impl Cluster {
 
 impl Drop for Cluster {
     fn drop(&mut self) {
-        // Interrupted, it ends its executors.
+        // Interrupted, it ends its executors. A killed one still has its number until it is waited for.
         self.signal(&self.process.id().to_string(), "-INT");
         let _ = self.process.wait();
     }
@@ -91,4 +91,20 @@ fn a_cluster_answers_as_one_process_does() {
     println!("a query whose executor was killed ended after {:?}", begun.elapsed());
     assert_eq!(cluster.rows(QUERIES[0], &set), Ok(rows(QUERIES[0])), "the other executor remains");
     fs::remove_dir_all(directory).expect("it is ours");
+}
+
+#[test]
+fn the_executors_of_a_killed_cluster_end() {
+    let cluster = Cluster::start();
+    cluster.signal(&cluster.process.id().to_string(), "-KILL");
+    let begun = Instant::now();
+    let runs = |process: &String| {
+        // A process that ended and waits for its parent runs no more.
+        let status = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        status.rsplit(')').next().is_some_and(|rest| !rest.is_empty() && !rest.trim_start().starts_with('Z'))
+    };
+    while cluster.executors.iter().any(runs) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "an executor remains");
+        std::thread::sleep(Duration::from_millis(50));
+    }
 }
