@@ -124,8 +124,9 @@ fn measure() -> Result<Measured> {
         rounds.push((whole_ns, (own()? - before) as f64));
     }
     drop(installed);
-    // Other programs interrupt the others.
-    let fastest = rounds.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).context("there was no round")?;
+    // Other programs interrupt the others. A round without times counts in another recording of this process.
+    let timed = rounds.into_iter().filter(|round| round.1 > 0.0);
+    let fastest = timed.min_by(|a, b| a.0.total_cmp(&b.0)).context("there was no round")?;
     let (whole_ns, within_ns) = (fastest.0 / f64::from(CALLS), fastest.1 / f64::from(CALLS));
     let cost = HookCost { within_ns: within_ns.min(whole_ns), whole_ns };
     Ok(Measured { cost, boot: store.program().boot.clone() })
@@ -159,6 +160,7 @@ mod tests {
 
     #[test]
     fn the_hooks_of_an_empty_call_are_measured() {
+        let _alone = crate::ONE_RECORDING.lock();
         let Measured { cost, boot } = measure().expect("there is memory");
         assert!(!boot.is_empty() || !cfg!(target_os = "linux"));
         assert!(0.0 < cost.within_ns && cost.within_ns <= cost.whole_ns, "{cost:?}");

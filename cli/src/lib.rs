@@ -10,3 +10,7 @@ pub mod exit;
 pub(crate) mod hook_cost;
 pub mod metaspy;
 pub mod options;
+
+/// Held by a test while it records: a process has one recording at a time.
+#[cfg(test)]
+pub(crate) static ONE_RECORDING: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -114,6 +114,7 @@ mod tests {
 
     #[test]
     fn a_stopped_export_leaves_no_part_of_a_file_and_removes_no_device() {
+        let _alone = crate::ONE_RECORDING.lock();
         let directory = std::env::temp_dir().join(format!("metaspy-test-export-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("the test's directory can be made");
         let recording = directory.join("empty.spy");
