@@ -62,7 +62,11 @@ fn the_structure_of_the_program_leads_to_events_and_back() {
 fn questions_lead_to_answers_and_marks_are_kept_beside_the_recording() {
     let Some((mut terminal, path)) = crawl("questions.spy") else { return };
     // Which node is displayed too often? Sites, the subjects of one, and its events.
+    // The profiler's own view opens first.
     terminal.keys(&["7"]);
+    terminal.wait_for("page: subjects");
+    terminal.keys(&[":"]);
+    terminal.line("Too often");
     terminal.wait_for("Too often: site");
     terminal.wait_for("▸hit");
     terminal.keys(&["Down"]);
