@@ -15,6 +15,7 @@ use metaspy_report::text::print_message;
 
 use crate::exit::{Ended, say};
 use crate::hook_cost::{self, Hooks};
+use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, filter, live};
 
 /// Lines of the text by default.
@@ -49,7 +50,7 @@ pub fn run(options: &arguments::Blueprint, out: &mut impl Write) -> Result<Ended
         let scene = picture::draw_domain(&viewed, &drawn).map_err(picture_error)?;
         return show(options, &scene, &viewed.graph, || Ok(page_of(&viewed.graph, &scene)), out);
     }
-    let mut graph = Graph::read(&store, &filter);
+    let mut graph = with_time("counting", || Graph::read(&store, &filter));
     hook_cost::subtract(&mut graph, &store, options.hooks)?;
     let scene = picture::draw(options.kind, &graph, &drawn).map_err(picture_error)?;
     show(options, &scene, &graph, || page(options.kind, &graph, &drawn).map_err(picture_error), out)

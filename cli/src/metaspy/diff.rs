@@ -9,6 +9,7 @@ use metaspy_core::store::Filter;
 use metaspy_report::diff::{Diff, Gate, Judgement, Side, Size, Sort, json, text};
 
 use crate::exit::{Ended, complain, say};
+use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, filter, live};
 
 /// Writes the difference.
@@ -17,7 +18,8 @@ pub fn run(options: &arguments::Diff, out: &mut impl Write) -> Result<Ended> {
     let gates = options.fail_on.iter().map(|text| text.parse()).collect::<Result<Vec<Gate>, String>>();
     let gates = gates.map_err(|error| say(format!("--fail-on: {error}")))?;
     let side = |of: &Path| Ok::<_, anyhow::Error>(Side::read(&open(of, &filter)?, options.by, &filter));
-    let (before, after) = (side(&options.before)?, side(&options.after)?);
+    let read = || Ok::<_, anyhow::Error>((side(&options.before)?, side(&options.after)?));
+    let (before, after) = with_time("counting", read)?;
     let mut diff = Diff::new(options.by, &before, &after).map_err(|error| say(error.to_string()))?;
     if options.sort.is_some() || options.percent {
         let usual = || if diff.is_timed { Sort::SelfTime } else { Sort::Count };

@@ -1,6 +1,8 @@
 //! The progress of a long run: a line on standard error.
 
 use std::io::{self, IsTerminal, Stderr, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// A shorter run has no line.
@@ -23,6 +25,26 @@ impl Progress {
     pub fn on_stderr() -> Self {
         Progress::new(io::stderr(), io::stderr().is_terminal())
     }
+}
+
+/// Does work whose steps are not counted. The line of it shows the time that it took so far.
+pub fn with_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    if !io::stderr().is_terminal() {
+        return work();
+    }
+    let show = |ended: mpsc::Receiver<()>| {
+        let mut progress = Progress::on_stderr();
+        while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+            let s = progress.began.elapsed().as_secs_f64();
+            progress.update(|| format!("{what}: {s:.1} s"));
+        }
+    };
+    thread::scope(|scope| {
+        // Dropped when the work ends or panics.
+        let (_running, ended) = mpsc::channel();
+        scope.spawn(move || show(ended));
+        work()
+    })
 }
 
 impl<W: Write> Progress<W> {

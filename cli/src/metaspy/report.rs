@@ -18,6 +18,7 @@ use metaspy_report::text::{clean_lines, file_name};
 use metaspy_report::types::{self, Types};
 
 use crate::exit::{Ended, complain, say};
+use crate::metaspy::progress::with_time;
 use crate::metaspy::{arguments, export, filter, live};
 
 /// Rows of the text by default. JSON has all rows by default.
@@ -51,7 +52,8 @@ pub fn run(options: &arguments::Report, out: &mut impl Write) -> Result<Ended> {
         checked.map_err(|error| say(format!("--expect: {error}")))?;
     }
     let top = options.top.rows();
-    let mut report = rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) };
+    let mut report =
+        with_time("counting", || rows::Report { beside, ..rows::Report::new(&store, options.by, &filter, top) });
     if options.cpu {
         if report.cpu.is_none() {
             let why = match options.by {

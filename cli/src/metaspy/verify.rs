@@ -10,12 +10,13 @@ use metaspy_report::text::{clean, counted, grouped};
 
 use crate::exit::Ended;
 use crate::metaspy::live;
+use crate::metaspy::progress::with_time;
 use crate::options::JsonOption;
 
 /// Verifies a file.
 pub fn run(file: &Path, json: &JsonOption, out: &mut impl Write) -> Result<Ended> {
     let store = live::open_named(file)?;
-    let found = store.verify();
+    let found = with_time("verifying", || store.verify());
     json.write(
         out,
         |out| {
