@@ -1,0 +1,84 @@
+use super::*;
+
+fn side(program: &str, counts: &[(&str, u64)]) -> Side {
+    let thing = |(path, count): &(&str, u64)| {
+        let numbers = vec![Numbers { count: *count, ..Numbers::default() }];
+        let thing = Thing { label: (*path).into(), kind: "method".into(), numbers, ..Thing::default() };
+        (Identity::Path((*path).into()), thing)
+    };
+    let things = counts.iter().map(thing).collect();
+    Side { programs: vec![program.into()], recordings: 1, things, ..Side::default() }
+}
+
+#[test]
+fn what_is_only_in_one_version_is_gone_or_new() {
+    let (before, after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 9)]));
+    let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
+    let rows: Vec<_> = diff.rows.iter().map(|row| (row.label.as_str(), row.presence, row.is_change())).collect();
+    let expected = [("young", Presence::After, true), ("old", Presence::Before, true), ("same", Presence::Both, false)];
+    assert_eq!(rows, expected);
+    assert_eq!((diff.count.before.median(), diff.count.after.median()), (7, 11));
+    assert_eq!(diff.of_path("young").expect("it is a row").count.ratio(), None);
+}
+
+#[test]
+fn a_renamed_function_is_one_row_with_both_names() {
+    let (mut before, mut after) = (side("a", &[("same", 2), ("old", 5)]), side("a", &[("same", 2), ("young", 5)]));
+    let source = renamed::Source::new(7, 3);
+    for (side, name) in [(&mut before, "old"), (&mut after, "young")] {
+        side.things.get_mut(&Identity::Path(name.into())).expect("it is there").sources.extend(source);
+    }
+    let diff = Diff::new(By::Site, &before, &after).expect("they have a site in common");
+    let row = diff.of_path("young").expect("it is a row");
+    assert_eq!((diff.rows.len(), row.presence, row.was.as_deref()), (2, Presence::Both, Some("old")));
+    assert_eq!((row.label.as_str(), row.count.before.median(), row.is_change()), ("young", 5, true));
+}
+
+#[test]
+fn times_of_a_part_of_the_calls_are_no_change_and_not_judged() {
+    let timed = |self_ns, is_partly_timed| {
+        let mut side = side("a", &[("site", 2)]);
+        side.is_timed = true;
+        let numbers = &mut side.things.values_mut().next().expect("a site").numbers[0];
+        *numbers = Numbers { self_ns: Some(self_ns), is_partly_timed, ..numbers.clone() };
+        side
+    };
+    let gate: Gate = "self +10%".parse().expect("it is a gate");
+    let diff = |is_partly_timed| {
+        Diff::new(By::Site, &timed(10, false), &timed(90, is_partly_timed)).expect("they have a site in common")
+    };
+    let (whole, partly) = (diff(false), diff(true));
+    assert_eq!((whole.changed().count(), gate.judge(&whole).failures.len()), (1, 2));
+    assert_eq!((partly.changed().count(), gate.judge(&partly).compared), (0, 0));
+    assert!(partly.notes.iter().any(|note| note.starts_with("1 row with `~`")), "{:?}", partly.notes);
+    let mut text = Vec::new();
+    text::write(&mut text, &partly, crate::table::Top::All, &[]).expect("memory can be written");
+    let text = String::from_utf8(text).expect("it is text");
+    assert!(text.contains("~+800.0 %"), "{text}");
+}
+
+#[test]
+fn rows_are_sorted_by_a_difference_or_by_a_ratio() {
+    let before = side("a", &[("half", 10), ("much", 1_000), ("same", 5), ("zero", 0)]);
+    let after = side("a", &[("half", 5), ("much", 1_100), ("same", 5), ("zero", 1)]);
+    let mut diff = Diff::new(By::Site, &before, &after).expect("they have sites in common");
+    let mut sorted = |by: &str, size: Size| -> Result<String, String> {
+        diff.sort(&by.parse().expect("every word is one"), size)?;
+        Ok(diff.rows.iter().map(|row| row.label.as_str()).collect::<Vec<_>>().join(" "))
+    };
+    assert_eq!(sorted("count", Size::Difference).as_deref(), Ok("much half zero same"));
+    assert_eq!(sorted("count", Size::Percent).as_deref(), Ok("zero half much same"));
+    assert_eq!(sorted("name", Size::Percent).as_deref(), Ok("half much same zero"));
+    // What is not there is refused, with what there is.
+    assert_eq!(sorted("self", Size::Percent), Err("both versions have no `self`; sort by count, name".into()));
+    assert_eq!(sorted("calls.x", Size::Percent), Err("both versions have no `calls.x`; sort by count, name".into()));
+}
+
+#[test]
+fn recordings_of_different_programs_are_refused_by_name() {
+    let error = Diff::new(By::Site, &side("a", &[("x", 1)]), &side("b", &[("y", 1)])).expect_err("no site is in both");
+    assert!(error.to_string().starts_with("`a` and `b` have nothing in common: compare two recordings"), "{error}");
+    // Programs of two names with a common site are compared, with a note.
+    let diff = Diff::new(By::Site, &side("a", &[("x", 1)]), &side("b", &[("x", 1)])).expect("`x` is in both");
+    assert!(diff.notes.iter().any(|note| note.contains("different names")), "{:?}", diff.notes);
+}
