@@ -1,0 +1,204 @@
+//! Profiles: the tables that method profilers wrote, with their own columns.
+//!
+//! ```no_run
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let store = metaspy_reader::Store::open("run.spy".as_ref())?;
+//! for profile in store.profiles() {
+//!     for table in &profile.tables {
+//!         let headings: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+//!         println!("{} {}: {}", profile.name, table.name, headings.join(", "));
+//!         for row in &table.rows {
+//!             let site = store.site_path(row.key.site());
+//!             let values = (0..table.columns.len()).map(|column| row.value(table, column).to_string());
+//!             println!("{site}: {}", values.collect::<Vec<_>>().join(", "));
+//!         }
+//!         if table.lost > 0 {
+//!             println!("{} values found no room", table.lost);
+//!         }
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rows exist only where something was written: a method that never ran has no row. How often a method ran is no column;
+//! it is the count of its [tally](crate::Store::tally).
+
+mod raw;
+mod tick_ns;
+mod value;
+
+use metaspy_format::profile::Key;
+use metaspy_format::superblock as sb;
+use metaspy_probe::{KindId, SiteId, Subject};
+
+use crate::Store;
+use tick_ns::TickNs;
+
+pub use metaspy_format::profile::{Column, ColumnKind, KeyKind, Merge, TypeKey};
+pub use value::Value;
+
+pub(crate) use raw::{RawTable, parse};
+
+/// What one installation of a method profiler wrote.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// The name of the method profiler.
+    pub name: String,
+    /// The installation: a profiler that was installed twice has two profiles.
+    pub installation: u32,
+    /// The tables, in the order of their declaration; the table of the methods has no name.
+    pub tables: Vec<ProfileTable>,
+}
+
+/// A table of a profile.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileTable {
+    /// The name; empty for the table of the methods.
+    pub name: String,
+    /// What a row is about.
+    pub key: KeyKind,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows, in the order of their keys.
+    pub rows: Vec<ProfileRow>,
+    /// Values that found no room in the recording: the others are then lower bounds. Of a table that ended, and whose room
+    /// a later one took, it is at least 1.
+    pub lost: u64,
+    /// Nanoseconds per tick of the recording's clock.
+    tick_ns: TickNs,
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileRow {
+    /// What the row is about.
+    pub key: RowKey,
+    /// Columns that hold something, with their words.
+    words: Vec<(u16, u64)>,
+}
+
+/// What a row is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RowKey {
+    /// A site.
+    Site(SiteId),
+    /// A site and a subject.
+    Subject(SiteId, Subject),
+    /// A callee, and its caller if that was observed.
+    Caller(SiteId, Option<SiteId>),
+    /// A calling context: a site, and the id of the context that called it. Site 0 is code without hooks.
+    Context(SiteId, u64),
+    /// A callee, the kind that stands for a type, and the value that has the type.
+    Type(SiteId, KindId, TypeKey),
+}
+
+impl RowKey {
+    /// The site; of a pair of methods, the callee.
+    pub fn site(self) -> SiteId {
+        match self {
+            RowKey::Site(site)
+            | RowKey::Subject(site, _)
+            | RowKey::Caller(site, _)
+            | RowKey::Context(site, _)
+            | RowKey::Type(site, ..) => site,
+        }
+    }
+
+    fn of(kind: KeyKind, key: Key) -> Self {
+        let site = SiteId(key.site);
+        match kind {
+            KeyKind::Site => RowKey::Site(site),
+            KeyKind::Subject => RowKey::Subject(site, Subject::new(KindId(key.second as u16), key.key)),
+            KeyKind::Type => RowKey::Type(site, KindId(key.second as u16), TypeKey::unpack(key.key)),
+            KeyKind::Caller => RowKey::Caller(site, Some(SiteId(key.second)).filter(|caller| caller.0 != 0)),
+            KeyKind::Context => RowKey::Context(site, key.key),
+        }
+    }
+}
+
+impl ProfileRow {
+    /// The value of a column of its table.
+    pub fn value(&self, table: &ProfileTable, column: usize) -> Value {
+        let word = self.words.iter().find(|(at, _)| usize::from(*at) == column).map_or(0, |(_, word)| *word);
+        let Some(column) = table.columns.get(column).filter(|_| word != 0) else { return Value::Empty };
+        let value = column.merge.value(word);
+        match &column.kind {
+            ColumnKind::Number if column.at_most.is_some_and(|most| value >= most) => Value::AtLeast(value),
+            ColumnKind::Number => Value::Number(value),
+            ColumnKind::Ticks => Value::Ns(table.tick_ns.ns(value)),
+            ColumnKind::Choice(names) => match value.checked_sub(1).and_then(|at| names.get(at as usize)) {
+                Some(name) => Value::Choice(name.clone()),
+                None => Value::Number(value),
+            },
+            ColumnKind::Flags(names) => {
+                let flag = |bit: usize| 1 << bit;
+                let set = names.iter().take(64).enumerate().filter(|(bit, _)| value & flag(*bit) != 0);
+                Value::Flags(set.map(|(_, name)| name.clone()).collect())
+            }
+        }
+    }
+}
+
+impl ProfileTable {
+    /// The row of a key.
+    pub fn row(&self, key: RowKey) -> Option<&ProfileRow> {
+        self.rows.binary_search_by_key(&key, |row| row.key).ok().map(|at| &self.rows[at])
+    }
+
+    /// The place of a column.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// The value of a named column in the row of a key.
+    pub fn value(&self, key: RowKey, column: &str) -> Value {
+        match (self.row(key), self.column(column)) {
+            (Some(row), Some(column)) => row.value(self, column),
+            _ => Value::Empty,
+        }
+    }
+}
+
+impl Profile {
+    /// The table with this name; the table of the methods has an empty one.
+    pub fn table(&self, name: &str) -> Option<&ProfileTable> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+impl Store {
+    /// What method profilers wrote, as of now, in the order of their installation.
+    pub fn profiles(&self) -> Vec<Profile> {
+        let mut profiles: Vec<Profile> = Vec::new();
+        let tick_ns = TickNs::of(self);
+        for (number, raw) in self.profile_tables() {
+            let def = &self.names().tables[&number];
+            let is_of =
+                |profile: &&mut Profile| (profile.installation, &profile.name) == (def.installation, &def.profile);
+            let rows = raw.rows.into_iter().map(|(key, words)| ProfileRow { key: RowKey::of(def.key, key), words });
+            let mut rows: Vec<ProfileRow> = rows.collect();
+            rows.sort_unstable_by_key(|row| row.key);
+            let (name, columns) = (def.name.clone(), def.columns.clone());
+            let table = ProfileTable { name, key: def.key, columns, rows, lost: raw.lost, tick_ns };
+            match profiles.iter_mut().find(is_of) {
+                Some(profile) => profile.tables.push(table),
+                None => {
+                    let (name, installation) = (def.profile.clone(), def.installation);
+                    profiles.push(Profile { name, installation, tables: vec![table] });
+                }
+            }
+        }
+        profiles
+    }
+
+    /// The latest profile of a profiler with this name.
+    pub fn profile(&self, name: &str) -> Option<Profile> {
+        self.profiles().into_iter().rfind(|profile| profile.name == name)
+    }
+
+    /// Values of all profilers that found no room, and whose table is not known.
+    pub fn lost_profile_values(&self) -> u64 {
+        self.words().get(sb::PROFILES_LOST)
+    }
+}

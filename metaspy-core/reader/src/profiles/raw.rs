@@ -1,0 +1,118 @@
+//! The words of all tables, from the pages that every thread wrote, and their declarations.
+
+use std::collections::{BTreeMap, HashMap};
+
+use metaspy_format::Words;
+use metaspy_format::profile::page::{self, Content, Kind};
+use metaspy_format::profile::{COLUMNS_MAX, ColumnKind, Key, KeyKind, ROWS_MAX, TableDef};
+use metaspy_format::superblock as sb;
+
+use crate::Store;
+use crate::names::sanitise::sanitised;
+
+impl Store {
+    /// The tables that are declared, with their words, by number.
+    pub(crate) fn profile_tables(&self) -> BTreeMap<u32, RawTable> {
+        let defs = &self.names().tables;
+        let mut tables: BTreeMap<u32, RawTable> = defs.keys().map(|&number| (number, RawTable::default())).collect();
+        let mut keys: HashMap<(u32, u64), Key> = HashMap::new();
+        let area = self.layout().profiles.of(self.words());
+        let used = usize::try_from(self.words().acquire(sb::PROFILES_USED) / 8).unwrap_or(usize::MAX);
+        let area = area.slice(0, used);
+        each_page(area, |content, first, words| {
+            if content.kind == Kind::Keys && defs.contains_key(&content.table) {
+                for row in 0..words.len() / Key::WORDS {
+                    let at = row * Key::WORDS;
+                    if let Some(key) = Key::read(words.acquire(at + Key::WHO), words.get(at + Key::KEY)) {
+                        keys.insert((content.table, first.saturating_add(row as u64)), key);
+                    }
+                }
+            }
+        });
+        each_page(area, |content, first, words| {
+            let Some(def) = defs.get(&content.table) else { return };
+            let Some(table) = tables.get_mut(&content.table) else { return };
+            match content.kind {
+                Kind::Head => {
+                    table.has_head = true;
+                    table.lost = table.lost.saturating_add(words.get(page::LOST - page::HEADER_WORDS));
+                }
+                Kind::Values => table.merge(def, first, words, |row| match def.key {
+                    KeyKind::Site if row == 0 => None,
+                    KeyKind::Site => Some(Key { site: row as u32, second: 0, key: 0 }),
+                    _ => keys.get(&(content.table, row)).copied(),
+                }),
+                Kind::Keys => {}
+            }
+        });
+        // Its pages were taken by the table of a later profiler, or there was no room for one.
+        tables.values_mut().filter(|table| !table.has_head).for_each(|table| table.lost = table.lost.max(1));
+        tables
+    }
+}
+
+/// The words of a table, merged over all threads.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RawTable {
+    pub rows: HashMap<Key, Vec<(u16, u64)>>,
+    pub lost: u64,
+    /// True if the recording has its counts of loss.
+    has_head: bool,
+}
+
+impl RawTable {
+    fn merge(&mut self, def: &TableDef, first: u64, words: Words<'_>, key: impl Fn(u64) -> Option<Key>) {
+        let columns = def.columns.len() as u64;
+        for at in 0..words.len() {
+            let word = words.get(at);
+            let Some(number) = first.checked_add(at as u64).filter(|_| word != 0) else { continue };
+            let row = number / columns;
+            if row >= ROWS_MAX {
+                return;
+            }
+            if let Some(key) = key(row) {
+                self.put(def, key, (number % columns) as u16, word);
+            }
+        }
+    }
+
+    /// Merges a word into a column of a row.
+    pub fn put(&mut self, def: &TableDef, key: Key, column: u16, word: u64) {
+        let Some(merge) = def.columns.get(usize::from(column)).map(|column| column.merge) else { return };
+        let row = self.rows.entry(key).or_default();
+        match row.iter_mut().find(|(at, _)| *at == column) {
+            Some((_, known)) => *known = merge.words(*known, word),
+            None => row.push((column, word)),
+        }
+    }
+}
+
+/// Calls `each` for every page that can be read, with its content, the number of its first word, and its words.
+fn each_page(area: Words<'_>, mut each: impl FnMut(Content, u64, Words<'_>)) {
+    let mut at = 0;
+    while at < area.len() {
+        let words = usize::try_from(area.get(at + page::WORDS)).unwrap_or(usize::MAX);
+        if words == 0 {
+            return;
+        }
+        if let Some(content) = Content::unpack(area.acquire(at + page::CONTENT)) {
+            each(content, area.get(at + page::FIRST), area.slice(at + page::HEADER_WORDS, words));
+        }
+        at = at.saturating_add(page::HEADER_WORDS).saturating_add(words);
+    }
+}
+
+/// The declaration of a table, from its JSON; `None` if this version cannot read the table.
+pub(crate) fn parse(json: &str) -> Option<TableDef> {
+    let mut def: TableDef = serde_json::from_str(json).ok()?;
+    def.columns.truncate(COLUMNS_MAX);
+    // JSON has escapes of its own.
+    let texts = def.columns.iter_mut().flat_map(|column| [&mut column.name, &mut column.unit]);
+    texts.chain([&mut def.profile, &mut def.name]).for_each(|text| *text = sanitised(text));
+    for column in &mut def.columns {
+        if let ColumnKind::Choice(names) | ColumnKind::Flags(names) = &mut column.kind {
+            names.iter_mut().for_each(|name| *name = sanitised(name));
+        }
+    }
+    def.is_readable().then_some(def)
+}

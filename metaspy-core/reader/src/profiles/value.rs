@@ -1,0 +1,82 @@
+//! A value of a table.
+
+use std::fmt;
+
+use super::{Column, ColumnKind, Merge};
+
+/// A value of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Nothing was written.
+    Empty,
+    /// A number, in the unit of its column.
+    Number(u64),
+    /// A number that is a lower bound: the profiler stopped counting there.
+    AtLeast(u64),
+    /// A length of time in ns.
+    Ns(u64),
+    /// One of the names of the column.
+    Choice(String),
+    /// Some of the names of the column.
+    Flags(Vec<String>),
+}
+
+impl Value {
+    /// The value as a number: of a time the ns, of names 1 if there are any.
+    pub fn number(&self) -> Option<u64> {
+        match self {
+            Value::Empty => None,
+            Value::Number(number) | Value::AtLeast(number) | Value::Ns(number) => Some(*number),
+            Value::Choice(_) => Some(1),
+            Value::Flags(names) => Some(u64::from(!names.is_empty())),
+        }
+    }
+
+    /// Merges two values of a column by its rule.
+    #[must_use]
+    pub fn merged(self, other: Value, column: &Column) -> Value {
+        let place = |name: &String| match &column.kind {
+            ColumnKind::Choice(names) | ColumnKind::Flags(names) => names.iter().position(|other| other == name),
+            _ => None,
+        };
+        match (self, other) {
+            (Value::Empty, value) | (value, Value::Empty) => value,
+            (Value::Choice(one), Value::Choice(other)) => {
+                Value::Choice(if place(&other) > place(&one) { other } else { one })
+            }
+            (Value::Flags(mut names), Value::Flags(more)) => {
+                names.extend(more);
+                names.sort_by_key(place);
+                names.dedup();
+                Value::Flags(names)
+            }
+            (one, other) => {
+                let (a, b) = (one.number().unwrap_or(0), other.number().unwrap_or(0));
+                let number = match column.merge {
+                    Merge::Sum => a.saturating_add(b),
+                    Merge::Max => a.max(b),
+                    Merge::Min => a.min(b),
+                    Merge::Union => a | b,
+                };
+                match (&one, &other) {
+                    (Value::AtLeast(_), _) | (_, Value::AtLeast(_)) => Value::AtLeast(number),
+                    (Value::Ns(_), _) => Value::Ns(number),
+                    _ => Value::Number(number),
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Empty => f.write_str("–"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::AtLeast(number) => write!(f, "≥{number}"),
+            Value::Ns(ns) => write!(f, "{ns} ns"),
+            Value::Choice(name) => f.write_str(name),
+            Value::Flags(names) => f.write_str(&names.join(" ")),
+        }
+    }
+}
