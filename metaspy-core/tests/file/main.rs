@@ -5,56 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use metaspy_core::arm::{Arming, Mode};
-use metaspy_core::hook;
-use metaspy_core::instrumenter::Installation;
-use metaspy_core::recording::{self, Policy};
+use metaspy_core::recording::Policy;
 use metaspy_core::store::{EndState, Filter, Position, Store};
-use metaspy_core::{
-    InstallError, Installed, Instrumenter, Kind, Outcome, Profiler, Recording, Session, Site, SiteDef, SiteKind,
-    Subject,
-};
+use metaspy_core::{Outcome, Recording};
 
-metaspy_core::site::register! {
-    static WORK: Site = Site::new(SiteDef {
-        kind: SiteKind::Method,
-        module: "file",
-        name: "Worker::work",
-        file: file!(),
-        lines: (line!(), line!()),
-        skipped: None,
-    });
-}
-
-static NODE: Kind = Kind::new("Node");
-
-fn node(key: u64) -> Subject {
-    Subject::new(NODE.id(), key)
-}
-
-struct All;
-
-impl Instrumenter for All {
-    fn install(&mut self, session: &mut Session) -> Result<Installation, InstallError> {
-        session.arm(&WORK, Arming::all(Mode::Full)).map(|()| Installation::none())
-    }
-}
-
-fn observe() -> Installed {
-    Profiler::new("file").observe(All).install().unwrap()
-}
-
-fn work(key: u64) -> Option<metaspy_core::EventId> {
-    let call = if WORK.is_armed() { hook::enter(&WORK, node(key)) } else { hook::Call::inert() };
-    let event = call.event();
-    call.done(Outcome::Returned);
-    event
-}
+mod cases;
 
 /// Runs a case of this file in a process of its own.
 fn child(case: &str, path: &Path) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "case", "--nocapture"]).env("CASE", case).env("FILE_UNDER_TEST", path);
+    command.args(["--exact", "cases::case", "--nocapture"]).env("CASE", case).env("FILE_UNDER_TEST", path);
     command
 }
 
@@ -80,130 +40,6 @@ fn subjects(store: &Store) -> Vec<u64> {
 }
 
 /// Not a test of its own: the part of the tests below that runs in the child.
-#[test]
-fn case() {
-    let Ok(case) = std::env::var("CASE") else { return };
-    let path = PathBuf::from(std::env::var_os("FILE_UNDER_TEST").unwrap());
-    match case.as_str() {
-        "closed" => {
-            Recording::file(&path).budget(4 << 20).start().unwrap();
-            let _installed = observe();
-            (0..1_000).for_each(|key| _ = work(key));
-        }
-        "killed" => {
-            Recording::file(&path).budget(4 << 20).start().unwrap();
-            let _installed = observe();
-            // Every id that was published is noted in a map of our own, before the next call.
-            let notes = std::fs::OpenOptions::new().read(true).write(true).open(path.with_extension("ids")).unwrap();
-            let notes = memmap2::MmapOptions::new().map_raw(&notes).unwrap();
-            for key in 1_u64.. {
-                // A call that found no block is counted and has no id: wait for the collector, and call again.
-                let id = std::iter::repeat_with(|| work(key))
-                    .inspect(|id| {
-                        if id.is_none() {
-                            std::thread::yield_now()
-                        }
-                    })
-                    .flatten()
-                    .next();
-                let id = id.map_or(0, |id| id.raw());
-                let at = (key as usize % (notes.len() / 16)) * 16;
-                // SAFETY: the offset is within the map, and aligned; no other thread writes it.
-                unsafe {
-                    notes.as_mut_ptr().add(at).cast::<u64>().write_volatile(id);
-                    notes.as_mut_ptr().add(at + 8).cast::<u64>().write_volatile(key);
-                }
-            }
-        }
-        "forked" => {
-            let recording = Recording::file(&path).budget(4 << 20).start().unwrap();
-            let _installed = observe();
-            (0..100).for_each(|key| _ = work(key));
-            let open = hook::enter(&WORK, node(100));
-            // SAFETY: the child calls hooks and leaves.
-            match unsafe { libc::fork() } {
-                0 => {
-                    // The child ends an event that it inherited, and continues: none of it is recorded.
-                    open.done(Outcome::Panicked);
-                    (5_000..6_000).for_each(|key| _ = work(key));
-                    // SAFETY: ends this process without running what belongs to the parent.
-                    unsafe { libc::_exit(0) };
-                }
-                child => {
-                    let mut status = 0;
-                    // SAFETY: waits for our own child.
-                    unsafe { libc::waitpid(child, &mut status, 0) };
-                    assert_eq!(status, 0);
-                    open.done(Outcome::Succeeded);
-                    (101..200).for_each(|key| _ = work(key));
-                    assert_eq!(subjects(&recording.store()), (0..200).collect::<Vec<_>>());
-                }
-            }
-        }
-        "small budget" => {
-            let recording = Recording::file(&path).budget(1_000).start().unwrap();
-            println!("NOTES {:?}", recording.store().notes());
-        }
-        #[cfg(unix)]
-        "many labels" => {
-            let recording = Recording::file(&path).start().unwrap();
-            let blocks = |path: &Path| std::os::unix::fs::MetadataExt::blocks(&path.metadata().unwrap()) * 512;
-            let at_once = blocks(&path);
-            assert!(at_once < 48 << 20, "{at_once} bytes");
-            (0..50_000).for_each(|key| metaspy_core::model::label(node(key), "a label of some length ".repeat(4)));
-            assert!(blocks(&path) > at_once + (4 << 20));
-            recording.close();
-        }
-        "objects" => {
-            let recording = Recording::file(&path).start().unwrap();
-            for _ in 0..1_100_000 {
-                let object = Box::new(0_u64);
-                drop(metaspy_core::hook::RegisteredIdentity::new(&*object, metaspy_core::ObjectId::new()));
-            }
-            metaspy_core::model::label(node(7), "seven");
-            let installed = observe();
-            work(7);
-            drop(installed);
-            recording.close();
-        }
-        "full disk" => {
-            let recording = Recording::file(&path).budget(64 << 20).start().unwrap();
-            let _installed = observe();
-            (0..500_000).for_each(|key| _ = work(key % 1_000));
-            // While the collector folds, counts are marked as inexact.
-            while recording.collect() {}
-            let store = recording.store();
-            let totals = store.totals();
-            assert_eq!((totals.emitted, totals.exact), (500_000, true), "{totals:?}");
-            println!("NOTES {:?}", store.notes());
-        }
-        "replaced" => {
-            let closed = Recording::file(&path).budget(4 << 20).start().unwrap();
-            let installed = observe();
-            (0..1_000).for_each(|key| _ = work(key));
-            std::thread::spawn(|| (0..1_000).for_each(|key| _ = work(key))).join().unwrap();
-            drop(installed);
-            closed.close();
-            // Whoever has a closed recording may do with it what they like; the next one does not touch it.
-            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-            let recording = Recording::memory().budget(1 << 20).start().unwrap();
-            let _installed = observe();
-            (0..100).for_each(|key| _ = work(key));
-            assert_eq!((recording.store().totals().emitted, std::fs::metadata(&path).unwrap().len()), (100, 0));
-        }
-        "truncated" => {
-            let recording = Recording::file(&path).budget(4 << 20).guarded(true).start().unwrap();
-            let _installed = observe();
-            (0..1_000).for_each(|key| _ = work(key));
-            std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(0).unwrap();
-            (0..100_000).for_each(|key| _ = work(key % 1_000));
-            assert!(recording::truncated_pages() > 0);
-            let _ = recording.store_if_sound();
-        }
-        other => panic!("no case {other}"),
-    }
-}
-
 #[test]
 fn a_closed_recording_is_read_back() {
     let path = scratch("closed.spy");
